@@ -41,6 +41,21 @@ test('names everything that is missing or bad at once', () => {
   }
 })
 
+test('shows the synchronizer a token or a certificate, over https', () => {
+  const { QS_LOG_TOKEN_FILE: _, ...others } = complete
+  const shown = { ...others, QS_LOG_CERT: '/d/cert', QS_LOG_KEY: '/d/key' }
+  const https = { ...shown, QS_LOG: 'https://synchronizer.example' }
+  expect(envToConfig(https).log).toMatchObject({
+    tokenFile: null,
+    certificate: { cert: { file: '/d/cert' }, key: { file: '/d/key' } },
+  })
+  const one = 'exactly one of QS_LOG_TOKEN_FILE and QS_LOG_CERT must be set'
+  expect(() => envToConfig(others)).toThrow(one)
+  expect(() => envToConfig({ ...complete, ...https })).toThrow(one)
+  expect(() => envToConfig({ ...https, QS_LOG_KEY: '' })).toThrow('QS_LOG_CERT and QS_LOG_KEY go')
+  expect(() => envToConfig(shown)).toThrow('QS_LOG is http')
+})
+
 test('takes the slash off the public address, so that records of one address are equal', () => {
   const config = envToConfig({ ...complete, QS_PUBLIC_URL: 'https://sv-1.example/' })
   expect(config.publicUrl).toBe('https://sv-1.example')

@@ -89,3 +89,14 @@ it.each([
 ])('refuses for a member %j', (changes, message) => {
   expect(() => envToConfig({ ...member, ...changes })).toThrow(message)
 })
+
+it('lets followers show certificates where it speaks TLS', () => {
+  const clients = { ...member, QS_TLS_CLIENT_CA: '/d/ca' }
+  expect(() => envToConfig(clients)).toThrow('QS_TLS_CLIENT_CA: whoever shows a certificate')
+  const tls = { QS_TLS_CERT: '/d/cert', QS_TLS_KEY: '/d/key' }
+  expect(envToConfig({ ...clients, ...tls }).connections.tls).toEqual({
+    certFile: '/d/cert',
+    keyFile: '/d/key',
+    clientCaFile: '/d/ca',
+  })
+})

@@ -1,6 +1,6 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, type EnvReader, type NoteVariable, readEnv } from '@quorumscan/base'
-import { REDIS_VARIABLE, readAppConfig } from '@quorumscan/http'
+import { type AppConfig, REDIS_VARIABLE, readAppConfig } from '@quorumscan/http'
 import type { Rates } from './budgets.ts'
 
 export type SynchronizerConfig = ReturnType<typeof envToConfig>
@@ -43,7 +43,10 @@ export function envToConfig(env: Env, note?: NoteVariable) {
         })
       return {
         // The nodes vouch for clock and log: those of the genesis, f + 1 of them or more.
-        ...readAppConfig(variables, { rateLimit: RATE_LIMIT_DEFAULT }),
+        ...withClientCertificates(
+          readAppConfig(variables, { rateLimit: RATE_LIMIT_DEFAULT }),
+          variables,
+        ),
         ordering: readOrdering(variables),
         logDirectory: variables.optional('QS_LOG_DIRECTORY', {
           about:
@@ -79,6 +82,23 @@ export function envToConfig(env: Env, note?: NoteVariable) {
     },
     note,
   )
+}
+
+function withClientCertificates(config: AppConfig, variables: EnvReader): AppConfig {
+  const clientCaFile = variables.optional('QS_TLS_CLIENT_CA', {
+    about:
+      'certificates (PEM) that vouch for those of peers, who follow the log and may submit more, as with a token; needs QS_TLS_CERT',
+    example: '/etc/quorumscan/followers-ca.pem',
+  })
+  const { tls } = config.connections
+  if (clientCaFile === null) return config
+  if (tls === null) {
+    variables.problem(
+      'QS_TLS_CLIENT_CA: whoever shows a certificate does so by TLS; set QS_TLS_CERT',
+    )
+    return config
+  }
+  return { ...config, connections: { ...config.connections, tls: { ...tls, clientCaFile } } }
 }
 
 /** Which of the two it is stands in the genesis; here is what each needs. */

@@ -2,8 +2,7 @@
  * A log that ends: what lies below the newest snapshot that a quorum of members has, and is older than it by as long
  * as the operator wants, is taken out. Nobody needs it any more: who is further behind starts from that snapshot.
  */
-import type { SecureContext } from 'node:tls'
-import type { Clock } from '@quorumscan/base'
+import type { ClientTls, Clock } from '@quorumscan/base'
 import { quorumOf } from '@quorumscan/consensus'
 import {
   createSnapshotPeers,
@@ -28,7 +27,7 @@ const NOTHING: TrimBound = { offset: 0, recordTime: 0 }
 export function trimLogRegularly(options: {
   readonly network: SnapshotNetwork
   readonly nodes: readonly Peer[]
-  readonly trust: SecureContext | null
+  readonly trust: ClientTls | null
   /** Record time that stays before the snapshot. */
   readonly keepMicros: Micros
   readonly trim: (before: TrimBound, signal: AbortSignal) => Promise<LogStart | null>

@@ -17,6 +17,7 @@ import {
   assertFollowing,
   beginApp,
   createCertifier,
+  createFetch,
   createLogClient,
   createPeerClocks,
   createSnapshotStore,
@@ -80,6 +81,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
   const participant = participantOfKey(keyPair.publicKey)
   const verifier = createVerifier(await verifierConfig(config), {
     clock,
+    fetch: createFetch(app.trust),
     onKeysUnavailable: (err) =>
       logger.warn({ err }, 'the keys for tokens cannot be fetched from QS_JWKS_URL'),
   })

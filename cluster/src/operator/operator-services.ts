@@ -26,7 +26,13 @@ export const LOG_WRITER_SECRET = 'log-writer'
 /** What is told of connections to whoever is reached by its neighbour alone. */
 const OF_LOOPBACK = {
   QS_HOST: LOOPBACK,
-  ...{ QS_TLS_CERT: '', QS_TLS_KEY: '', QS_TRUSTED_PROXIES: '', QS_OPERATOR_ADDRESS: '' },
+  ...{
+    QS_TLS_CERT: '',
+    QS_TLS_KEY: '',
+    QS_TLS_CLIENT_CA: '',
+    QS_TRUSTED_PROXIES: '',
+    QS_OPERATOR_ADDRESS: '',
+  },
 }
 
 /** In the order in which they start. @param logWriter - The password of the log's Redis. */

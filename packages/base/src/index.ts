@@ -1,6 +1,14 @@
 export { anySignal } from './any-signal.ts'
 export { AssertionError, assert, unreachable } from './assert.ts'
 export { bytesEqual, concatBytes, fromHex, fromUtf8, toBase64, toHex, utf8 } from './bytes.ts'
+export {
+  type ClientTls,
+  type ClientTlsFiles,
+  type NamedFile,
+  openClientTls,
+  readNamedFile,
+  readOwnCertificate,
+} from './client-tls.ts'
 export { type Clock, createSystemClock, MICROS_PER_MS } from './clock.ts'
 export {
   type Env,

@@ -1,9 +1,14 @@
 /** What every process of a network is told by its environment. */
-import { type EnvReader, type Meaning, readSecret } from '@quorumscan/base'
+import {
+  type EnvReader,
+  type Meaning,
+  openClientTls,
+  readOwnCertificate,
+  readSecret,
+} from '@quorumscan/base'
 import { readConnections } from './connections-config.ts'
 import { parsePeers } from './peer-clocks.ts'
 import { parseServiceUrl } from './service-url.ts'
-import { readTrust } from './trust.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
 
@@ -70,17 +75,25 @@ export function readFollowerConfig(variables: EnvReader) {
     ...readAppConfig(variables, { rateLimit: FOLLOWER_RATE_LIMIT }),
     redisPath: variables.text('QS_REDIS', REDIS_VARIABLE),
     /** The synchronizer, from which the log comes and to which entries go. */
-    log: {
-      url: readUrl(variables, 'QS_LOG', {
-        about: 'the synchronizer, from which the log comes and to which entries go',
-        example: 'https://synchronizer.example',
-      }),
-      tokenFile: variables.text('QS_LOG_TOKEN_FILE', {
-        about: 'the file of the token that makes it a peer of the synchronizer',
-        example: '/etc/quorumscan/log-token',
-      }),
-    },
+    log: readLog(variables),
   }
+}
+
+function readLog(variables: EnvReader) {
+  const url = readUrl(variables, 'QS_LOG', {
+    about: 'the synchronizer, from which the log comes and to which entries go',
+    example: 'https://synchronizer.example',
+  })
+  const tokenFile = variables.optional('QS_LOG_TOKEN_FILE', {
+    about: 'the file of the token that makes it a peer of the synchronizer; or QS_LOG_CERT',
+    example: '/etc/quorumscan/log-token',
+  })
+  const certificate = readOwnCertificate(variables, 'QS_LOG', 'the synchronizer')
+  if ((tokenFile === null) === (certificate === null))
+    variables.problem('exactly one of QS_LOG_TOKEN_FILE and QS_LOG_CERT must be set')
+  if (certificate !== null && url.startsWith('http:'))
+    variables.problem('QS_LOG_CERT: a certificate is shown over https, and QS_LOG is http')
+  return { url, tokenFile, certificate }
 }
 
 /** The configured synchronizer, for `createLogClient`. @throws {Error} If a file is not there. */
@@ -90,8 +103,8 @@ export async function readLogClientOptions({
 }: Pick<ReturnType<typeof readFollowerConfig>, 'log' | 'connections'>) {
   return {
     url: log.url,
-    token: await readSecret(log.tokenFile),
-    trust: await readTrust(connections.peerCaFile),
+    token: log.tokenFile === null ? null : await readSecret(log.tokenFile),
+    trust: openClientTls({ ca: connections.peerCa, own: log.certificate }),
   }
 }
 

@@ -1,7 +1,13 @@
 /** What the processes of a network have in common: what they begin with, and how they listen. */
 import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { type Clock, createSystemClock, type Random, systemRandom } from '@quorumscan/base'
+import {
+  type Clock,
+  createSystemClock,
+  openClientTls,
+  type Random,
+  systemRandom,
+} from '@quorumscan/base'
 import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import type { AppConfig } from './app-config.ts'
 import { openCertificate } from './certificate.ts'
@@ -10,7 +16,6 @@ import { createLogger, type Logger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import type { HttpServer } from './server.ts'
 import { startTracing, type Tracing } from './tracing.ts'
-import { readTrust } from './trust.ts'
 
 /** What tests and composed processes hand in. */
 export type AppOverrides = {
@@ -29,7 +34,7 @@ export async function beginApp(
   const genesis = parseGenesis(JSON.parse(await readFile(config.genesisFile, 'utf8')))
   const logger = overrides.logger ?? createLogger({ name, level: config.logLevel })
   const metrics = createMetrics({ clock })
-  const { tls, peerCaFile, proxies, operator } = config.connections
+  const { tls, peerCa, proxies, operator } = config.connections
   return {
     name,
     clock,
@@ -42,7 +47,7 @@ export async function beginApp(
       proxies,
       hasOperatorServer: operator !== null,
     },
-    trust: await readTrust(peerCaFile),
+    trust: openClientTls({ ca: peerCa, own: null }),
     tracer: await startTracing({ service: name, endpoint: config.tracesEndpoint }),
     genesis,
     genesisHash: await hashGenesis(genesis),

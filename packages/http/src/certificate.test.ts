@@ -1,6 +1,6 @@
 /** A server that speaks TLS by itself: everything that holds of connections holds of these, too. */
 import { once } from 'node:events'
-import { copyFile, rename } from 'node:fs/promises'
+import { copyFile, readFile, rename } from 'node:fs/promises'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
@@ -17,7 +17,6 @@ import { openCertificate } from './certificate.ts'
 import { createLogger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import { buildServer, type ServerOptions } from './server.ts'
-import { readTrust } from './trust.ts'
 
 let authority: TestAuthority
 let files: Awaited<ReturnType<TestAuthority['issue']>>
@@ -65,14 +64,14 @@ async function start(options: Partial<ServerOptions<typeof routes, never>> = {})
   })
   await server.listen({ host: '127.0.0.1', port: 0 })
   const { port } = server.server.address() as { port: number }
-  const secureContext = await readTrust(authority.caFile)
+  const ca = await readFile(authority.caFile)
   return {
     server,
     metrics,
     lines,
     /** Once both sides know each other. */
     async connect(): Promise<TLSSocket> {
-      const socket = connect({ port, host: '127.0.0.1', secureContext: secureContext ?? undefined })
+      const socket = connect({ port, host: '127.0.0.1', ca })
       await once(socket, 'secureConnect')
       return socket
     },
@@ -245,6 +244,8 @@ test('files that are none end the start by name', async () => {
   await expect(open({ certFile: nowhere })).rejects.toThrow(/^QS_TLS_CERT: .*nowhere/)
   await expect(open({ keyFile: nowhere })).rejects.toThrow(/^QS_TLS_KEY: .*nowhere/)
   await expect(open({ keyFile: files.certFile })).rejects.toThrow(/^QS_TLS_CERT, QS_TLS_KEY: /)
-  await expect(readTrust(nowhere)).rejects.toThrow(/^QS_PEER_CA: .*nowhere/)
-  await expect(readTrust(files.keyFile)).rejects.toThrow(/^QS_PEER_CA: .*no certificate/)
+  await expect(open({ clientCaFile: nowhere })).rejects.toThrow(/^QS_TLS_CLIENT_CA: .*nowhere/)
+  await expect(open({ clientCaFile: files.keyFile })).rejects.toThrow(
+    /^QS_TLS_CLIENT_CA: .*no cert/,
+  )
 })

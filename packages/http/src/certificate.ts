@@ -4,7 +4,8 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls'
+import { createSecureContext, type Server, type TlsOptions } from 'node:tls'
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '@quorumscan/base'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
@@ -17,23 +18,25 @@ export type CertificateFiles = {
   /** PEM: its own certificate, then those between it and a root. */
   readonly certFile: string
   readonly keyFile: string
+  /** Certificates (PEM) that vouch for clients; null: no client is asked for a certificate. */
+  readonly clientCaFile?: string | null
 }
 
 export type Certificate = {
   /** What a server begins with. */
-  begin(): SecureContextOptions
+  begin(): TlsOptions
   /** Has the server show what the files hold, until the signal aborts. */
   follow(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): Promise<void>
 }
 
-type Pair = { readonly cert: Buffer; readonly key: Buffer }
+type Held = { readonly cert: Buffer; readonly key: Buffer; readonly ca?: Buffer }
 
 /** @throws {Error} That names the variable whose file cannot be read or does not hold what it must. */
 export async function openCertificate(
   files: CertificateFiles,
   app: { readonly clock: Clock; readonly logger: Logger; readonly metrics: Metrics },
 ): Promise<Certificate> {
-  let shown = await readPair(files)
+  let shown = await readHeld(files)
   app.metrics.sampled('gauge', {
     name: 'certificate_ends_seconds',
     help: 'Until when the TLS certificate is valid, in seconds since 1970.',
@@ -41,7 +44,9 @@ export async function openCertificate(
     read: () => [[[], Date.parse(new X509Certificate(shown.cert).validTo) / MS_PER_SECOND]],
   })
   return {
-    begin: () => shown,
+    // Whoever shows none, or another's, is a client like any other (`client.ts`).
+    begin: () =>
+      shown.ca === undefined ? shown : { ...shown, requestCert: true, rejectUnauthorized: false },
     async follow(server, signal) {
       /** Told once, however often it is found. */
       let problem = ''
@@ -49,11 +54,11 @@ export async function openCertificate(
         // Aborted: the loop ends.
         await app.clock.delay(LOOK_MS, signal).catch(() => {})
         try {
-          const pair = await readPair(files)
+          const held = await readHeld(files)
           problem = ''
-          if (pair.cert.equals(shown.cert) && pair.key.equals(shown.key)) continue
-          server.setSecureContext(pair)
-          shown = pair
+          if (isDeepStrictEqual(held, shown)) continue
+          server.setSecureContext(held)
+          shown = held
           app.logger.info('the TLS certificate was renewed')
         } catch (error) {
           // One file is there before the other, or is being written.
@@ -67,20 +72,28 @@ export async function openCertificate(
   }
 }
 
-async function readPair({ certFile, keyFile }: CertificateFiles): Promise<Pair> {
+async function readHeld({
+  certFile,
+  keyFile,
+  clientCaFile = null,
+}: CertificateFiles): Promise<Held> {
   const cert = await readNamed('QS_TLS_CERT', certFile)
   const key = await readNamed('QS_TLS_KEY', keyFile)
+  const ca = clientCaFile === null ? {} : { ca: await readNamed('QS_TLS_CLIENT_CA', clientCaFile) }
   try {
     createSecureContext({ cert, key })
   } catch (cause) {
     const reason = (cause as Error).message
     throw new Error(`QS_TLS_CERT, QS_TLS_KEY: no certificate and its key: ${reason}`, { cause })
   }
-  return { cert, key }
+  // Of what is none, Node would say nothing.
+  if (ca.ca?.includes('-----BEGIN CERTIFICATE-----') === false)
+    throw new Error(`QS_TLS_CLIENT_CA: ${clientCaFile} holds no certificate`)
+  return { cert, key, ...ca }
 }
 
 /** @throws {Error} That names the variable. */
-export async function readNamed(variable: string, file: string): Promise<Buffer> {
+async function readNamed(variable: string, file: string): Promise<Buffer> {
   try {
     return await readFile(file)
   } catch (cause) {

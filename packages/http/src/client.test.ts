@@ -4,7 +4,7 @@ import { createClients } from './client.ts'
 import { createOrigins } from './origins.ts'
 import { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
 
-const { addressOf } = createOrigins({ trusted: ['10.0.0.0/8'], header: 'x-forwarded-for' })
+const origins = createOrigins({ trusted: ['10.0.0.0/8'], header: 'x-forwarded-for' })
 const TOKEN = 'a-token-of-22-letters_'
 const request = (token?: string) => ({
   socket: { remoteAddress: '192.0.2.1' },
@@ -13,7 +13,7 @@ const request = (token?: string) => ({
 
 test('who shows a peer token has a budget of its own, far above that of an address', () => {
   const clientOf = createClients({
-    addressOf,
+    origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })
@@ -27,7 +27,7 @@ test('who shows a peer token has a budget of its own, far above that of an addre
 
 test('all clients of an IPv6 /48 together have twice what one has', () => {
   const clientOf = createClients({
-    addressOf,
+    origins,
     rateLimit: { unitsPerSecond: 10 },
     clock: createManualClock(),
   })
@@ -43,7 +43,7 @@ test('all clients of an IPv6 /48 together have twice what one has', () => {
 
 test('a connection is asked anew who it is as soon as it shows another token', () => {
   const clientOf = createClients({
-    addressOf,
+    origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })
@@ -54,7 +54,7 @@ test('a connection is asked anew who it is as soon as it shows another token', (
 
 test('a wrong token makes nobody a peer', () => {
   const clientOf = createClients({
-    addressOf,
+    origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })
@@ -74,7 +74,7 @@ test('token files are read, and a bad line is named without showing it', () => {
 
 test('the clients of a proxy are those that it tells, one after the other on one connection', () => {
   const clientOf = createClients({
-    addressOf,
+    origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
   })

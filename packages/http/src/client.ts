@@ -1,7 +1,8 @@
 /**
  * Who sends a request, and whose budget it is counted on (D-33): the address that it comes from, or a
- * peer that shows its token. A wrong token is no error: the caller is the client that its address says.
+ * peer that shows its token or a certificate. A wrong one is no error: the caller is the client that its address says.
  */
+import { TLSSocket } from 'node:tls'
 import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
 import { clientKey, networkKey } from './client-key.ts'
 import type { Origins } from './origins.ts'
@@ -37,10 +38,11 @@ type Request = Parameters<Origins['addressOf']>[0]
 /** Tells the client of each request. Tokens are compared by digest, so that time tells nothing of them. */
 export function createClients(options: {
   readonly rateLimit: RateLimit | null
-  readonly addressOf: Origins['addressOf']
+  readonly origins: Origins
   readonly clock: Clock
 }): (request: Request) => Client {
-  const { rateLimit, addressOf, clock } = options
+  const { rateLimit, origins, clock } = options
+  const { addressOf } = origins
   const strangerAt = (address: string | undefined, budget: Budget, networks: Budget): Client => {
     const [key, network] = [clientKey(address), networkKey(address)]
     const each = (how: keyof Budget) => (units: number) => {
@@ -60,11 +62,18 @@ export function createClients(options: {
   })
   const digest = (token: string) => sha256Hex(utf8(token))
   const peerByDigest = new Map(peerTokens.map((token, index) => [digest(token), `peer ${index}`]))
-  const clientAt = (address: string | undefined, token: string | null): Client => {
+  const clientAt = (
+    socket: Request['socket'],
+    address: string | undefined,
+    token: string | null,
+  ): Client => {
     const peer =
       peerByDigest.size > 0 && token !== null && isPeerToken(token)
         ? peerByDigest.get(digest(token))
-        : undefined
+        : // What a proxy shows is nothing of whom it asks for.
+          origins.isProxy(socket.remoteAddress)
+          ? undefined
+          : certifiedPeer(socket)
     if (peer === undefined) return strangerAt(address, budget, networks)
     return {
       key: peer,
@@ -87,8 +96,20 @@ export function createClients(options: {
     const last = lastBySocket.get(request.socket)
     if (last !== undefined && last.token === token && last.client.address === address)
       return last.client
-    const client = clientAt(address, token)
+    const client = clientAt(request.socket, address, token)
     lastBySocket.set(request.socket, { token, client })
     return client
   }
 }
+
+/** Whom the certificate names, where the server knows an authority that vouches for it. One that was renewed names the same. */
+function certifiedPeer(socket: Request['socket']): string | undefined {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined
+  const certificate = socket.getPeerX509Certificate()
+  if (certificate === undefined) return undefined
+  const { subject = '', subjectAltName = '' } = certificate
+  return `peer ${sha256Hex(utf8(`${subject}\n${subjectAltName}`)).slice(0, NAME_DIGITS)}`
+}
+
+/** Enough to tell a hundred peers apart. */
+const NAME_DIGITS = 16

@@ -1,5 +1,5 @@
 /** What a process is told of how others connect to it, and it to them. */
-import type { EnvReader } from '@quorumscan/base'
+import { type EnvReader, type NamedFile, readNamedFile } from '@quorumscan/base'
 import type { CertificateFiles } from './certificate.ts'
 import { FORWARDED_HEADERS, type ProxiesConfig, parseProxies } from './origins.ts'
 
@@ -7,7 +7,7 @@ export type ConnectionsConfig = {
   /** Null: it speaks plain HTTP. */
   readonly tls: CertificateFiles | null
   /** Certificates of whoever may vouch for nodes and synchronizer, beside those that every Node trusts. */
-  readonly peerCaFile: string | null
+  readonly peerCa: NamedFile | null
   readonly proxies: ProxiesConfig
   /** Where operators ask how the process is, and what it measures; null: where everybody else asks. */
   readonly operator: { readonly host: string; readonly port: number } | null
@@ -16,7 +16,7 @@ export type ConnectionsConfig = {
 /** Of one machine. */
 export const PLAIN_CONNECTIONS: ConnectionsConfig = {
   tls: null,
-  peerCaFile: null,
+  peerCa: null,
   proxies: { trusted: [], header: 'x-forwarded-for' },
   operator: null,
 }
@@ -24,9 +24,9 @@ export const PLAIN_CONNECTIONS: ConnectionsConfig = {
 export function readConnections(variables: EnvReader): ConnectionsConfig {
   return {
     tls: readTls(variables),
-    peerCaFile: variables.optional('QS_PEER_CA', {
+    peerCa: readNamedFile(variables, 'QS_PEER_CA', {
       about:
-        'certificates (PEM) that vouch for nodes and synchronizer, beside those that every Node trusts',
+        'certificates (PEM) that vouch for nodes, synchronizer and issuer of tokens, beside those that every Node trusts',
       example: '/etc/quorumscan/ca.pem',
     }),
     proxies: readProxies(variables),

@@ -62,4 +62,4 @@ export { createSnapshotStore, type SnapshotStore } from './snapshots/snapshots.t
 export { type ApiSocket, apiSocketDialect } from './sockets/api-sockets.ts'
 export { mountSockets } from './sockets/mount.ts'
 export { type Tracing, tracedTransport } from './tracing.ts'
-export { createUndiciTransport, type UndiciTransport } from './undici-transport.ts'
+export { createFetch, createUndiciTransport, type UndiciTransport } from './undici-transport.ts'

@@ -2,14 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { synchronizerRoutes } from '@quorumscan/api'
-import { utf8 } from '@quorumscan/base'
+import { openClientTls, utf8 } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import { createAuthority, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, test } from 'vitest'
 import type { Handlers } from './handler.ts'
 import { createLogClient } from './log-client.ts'
 import { buildServer } from './server.ts'
-import { readTrust } from './trust.ts'
 
 async function start(submitEntry: (bytes: Uint8Array) => void | Promise<void>) {
   const unused = async () => expect.fail('not called')
@@ -199,7 +198,10 @@ describe('the stream of the log', () => {
     const trusting = createLogClient({
       url,
       token: TOKEN,
-      trust: await readTrust(authority.caFile),
+      trust: openClientTls({
+        ca: { variable: 'QS_PEER_CA', file: authority.caFile },
+        own: null,
+      }),
     })
     const other = createLogClient({ url, token: TOKEN })
     try {

@@ -1,12 +1,11 @@
 /** The synchronizer over HTTP: offers entries to it, and opens the stream of its log. */
-import type { SecureContext } from 'node:tls'
-import { fromUtf8 } from '@quorumscan/base'
+import { type ClientTls, fromUtf8 } from '@quorumscan/base'
 import { createBodyPieces, type TransportRequest } from '@quorumscan/consensus'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import { type Dispatcher, Pool } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
 import { type Tracer, tracedTransport } from './tracing.ts'
-import { CONNECT_MS_MAX, createUndiciTransport } from './undici-transport.ts'
+import { connectorOf, createUndiciTransport } from './undici-transport.ts'
 
 /** The synchronizer's longest answer is an error body. */
 const REPLY_BYTES_MAX = 64 * 1024
@@ -53,7 +52,7 @@ export function createLogClient(options: {
   /** What makes this process a peer of the synchronizer; without one it has a stranger's share, and no stream. */
   readonly token?: string | null
   /** As the transport has it. */
-  readonly trust?: SecureContext | null
+  readonly trust?: ClientTls | null
   readonly tracer?: Tracer | null
 }): LogClient {
   const { url, token = null, trust = null, tracer = null } = options
@@ -65,7 +64,7 @@ export function createLogClient(options: {
   })
   const asked = tracedTransport(transport, tracer, () => 'synchronizer')
   const streams = new Pool(origin, {
-    connect: { timeout: CONNECT_MS_MAX, ...(trust === null ? {} : { secureContext: trust }) },
+    connect: connectorOf(trust),
     headersTimeout: STREAM_SILENCE_MS_MAX,
     bodyTimeout: STREAM_SILENCE_MS_MAX,
   })

@@ -2,10 +2,10 @@
  * How the clock of this process lies to those of its peers: asks each for its own now and then, by the answer
  * that costs least. No signed statement holds a wall clock; this header is nobody's proof, only counted.
  */
-import type { SecureContext } from 'node:tls'
 import {
   anySignal,
   CLOCK_TOLERANCE_MICROS,
+  type ClientTls,
   type Clock,
   type ClockReading,
   type ClockVerdict,
@@ -65,7 +65,7 @@ export function createPeerClocks(options: {
   readonly logger: Logger
   readonly metrics: Metrics
   /** Which certificates of peers it takes. */
-  readonly trust?: SecureContext | null
+  readonly trust?: ClientTls | null
 }): PeerClocks {
   const { peers, needed, clock, logger } = options
   const transport = createUndiciTransport({ trust: options.trust ?? null })

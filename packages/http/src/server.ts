@@ -119,7 +119,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const app = createInstance(options, { limits, clock, origins, responder })
   const clientOf = createClients({
     rateLimit: options.rateLimit,
-    addressOf: origins.addressOf,
+    origins,
     clock,
   })
   const work = createWorkInHand(clock)
@@ -312,7 +312,10 @@ function authenticator(route: RouteDef, authenticate: Authenticate<unknown> | un
     return [
       async ({ client }: { client: Client }) => {
         if (!client.isPeer)
-          throw new ScanError('UNAUTHENTICATED', 'this is for peers, who show their token')
+          throw new ScanError(
+            'UNAUTHENTICATED',
+            'this is for peers, who show a token or a certificate',
+          )
       },
     ]
   assert(authenticate !== undefined, `${route.operationId} needs authenticate`)

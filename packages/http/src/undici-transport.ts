@@ -5,7 +5,7 @@
 import { lookup } from 'node:dns'
 import { setMaxListeners } from 'node:events'
 import type { LookupFunction } from 'node:net'
-import type { SecureContext } from 'node:tls'
+import type { ClientTls } from '@quorumscan/base'
 import {
   createBodyPieces,
   isPublicAddress,
@@ -14,7 +14,7 @@ import {
   type TransportRequest,
 } from '@quorumscan/consensus'
 import { LRUCache } from 'lru-cache'
-import { type Dispatcher, Pool } from 'undici'
+import { Agent, buildConnector, type Dispatcher, Pool, fetch as undiciFetch } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
 
 /** Enough to have several batches under way at one node; more would only queue there. */
@@ -43,7 +43,7 @@ export type UndiciTransportOptions = {
   /** The token that this process has with the node at an origin (D-33); sent nowhere else. */
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
   /** Which certificates of https it takes; those that every Node trusts without it. */
-  readonly trust?: SecureContext | null
+  readonly trust?: ClientTls | null
   /** For each node and channel, where the default is too few. */
   readonly connectionsMax?: number
 }
@@ -182,15 +182,38 @@ function createPool(
   return new Pool(origin, {
     connections: connectionsMax ?? CONNECTIONS_MAX[kind.channel],
     pipelining: 1,
-    connect: {
-      timeout: CONNECT_MS_MAX,
-      ...(kind.isPublicOnly ? { lookup: lookupPublic } : {}),
-      ...(trust === null ? {} : { secureContext: trust }),
-    },
+    connect: connectorOf(trust, kind.isPublicOnly ? { lookup: lookupPublic } : {}),
     headersTimeout: REPLY_MS_MAX,
     bodyTimeout: REPLY_MS_MAX,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
+}
+
+/** As the global one, but it goes by these certificates. */
+export function createFetch(trust: ClientTls | null): typeof fetch {
+  const dispatcher = new Agent({ connect: connectorOf(trust) })
+  // Types of Node and of undici describe the same thing twice.
+  return ((input: string, init: object) =>
+    undiciFetch(input, { ...init, dispatcher })) as unknown as typeof fetch
+}
+
+/** How connections are made that go by these certificates, as they are by then. */
+export function connectorOf(
+  trust: ClientTls | null,
+  options: { readonly lookup?: LookupFunction } = {},
+): buildConnector.connector {
+  const connectorBy = (tls: object) =>
+    buildConnector({ timeout: CONNECT_MS_MAX, ...options, ...tls })
+  if (trust === null) return connectorBy({})
+  let secureContext = trust()
+  let connect = connectorBy({ secureContext })
+  return (to, callback) => {
+    const now = trust()
+    // One connector as long as it may: sessions are resumed by it.
+    if (now !== secureContext) connect = connectorBy({ secureContext: now })
+    secureContext = now
+    connect(to, callback)
+  }
 }
 
 /**

@@ -12,8 +12,11 @@ export type TestAuthority = AsyncDisposable & {
   readonly directory: string
   /** What whoever trusts it is told. */
   readonly caFile: string
-  /** A certificate for this machine, for servers as well as clients. */
-  issue(name: string): Promise<{ readonly certFile: string; readonly keyFile: string }>
+  /** A certificate for this machine, for servers as well as clients. @param name - Of its files, and in it unless told. */
+  issue(
+    name: string,
+    subject?: string,
+  ): Promise<{ readonly certFile: string; readonly keyFile: string }>
 }
 
 /** Makes certificates in a temporary directory, which goes with it. */
@@ -27,13 +30,22 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
   return {
     directory,
     caFile: file('ca', 'pem'),
-    async issue(leaf) {
+    async issue(leaf, subject = leaf) {
       const [key, request, cert] = ['key', 'csr', 'pem'].map((kind) => file(leaf, kind)) as [
         string,
         string,
         string,
       ]
-      await run('openssl', ['req', ...KEY, '-subj', `/CN=${leaf}`, '-keyout', key, '-out', request])
+      await run('openssl', [
+        'req',
+        ...KEY,
+        '-subj',
+        `/CN=${subject}`,
+        '-keyout',
+        key,
+        '-out',
+        request,
+      ])
       const signer = ['-CA', file('ca', 'pem'), '-CAkey', file('ca', 'key'), '-CAcreateserial']
       const what = ['-in', request, '-out', cert, '-days', '2', '-extfile', extensions]
       await run('openssl', ['x509', '-req', ...signer, ...what])

@@ -32,7 +32,7 @@ const validator = await startValidator({
   nodes: [],
   logLevel: 'silent',
   redisPath: socketPath,
-  log: { url: 'http://127.0.0.1:1', tokenFile: await file('token', 'none') },
+  log: { url: 'http://127.0.0.1:1', tokenFile: await file('token', 'none'), certificate: null },
   participantKeyFile: await file('participant', testKeyPair('bench').seed),
   seeds: ['http://127.0.0.1:1'],
   tokens: { kind: 'shared-secret', secretFile: await file('jwt', secret) },

@@ -84,9 +84,8 @@ export type Network = AsyncDisposable & {
     | 'logLevel'
     | 'tracesEndpoint'
     | 'nodes'
-    | 'log'
     | 'rateLimit'
-  >
+  > & { readonly log: ScanConfig['log'] & { readonly tokenFile: string } }
   /** What a node is told. */
   config(index: number): Promise<ScanConfig>
   /** The path of a new file that holds the text. */
@@ -201,7 +200,7 @@ export async function startNetwork(
     tracesEndpoint: null,
     connections: PLAIN_CONNECTIONS,
     nodes: [],
-    log: { url, tokenFile: await file('other', OTHER_TOKEN) },
+    log: { url, tokenFile: await file('other', OTHER_TOKEN), certificate: null },
     rateLimit: 100_000,
   }
   const config = async (index: number): Promise<ScanConfig> => {

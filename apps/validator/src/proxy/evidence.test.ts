@@ -171,6 +171,7 @@ describe('evidence of the synchronizer', () => {
         log: {
           url,
           tokenFile: await file('peer', 'a-token-of-this-validator-alone'),
+          certificate: null,
         },
       },
       ...{ rateLimit: 100_000, seeds: ['http://127.0.0.1:9'], audience: 'validator' },

@@ -51,7 +51,7 @@ export const synchronizerRoutes = {
       method: 'GET',
       path: '/v0/log',
       summary:
-        'Streams the log from an offset on, and what comes later; for peers, who show their token.',
+        'Streams the log from an offset on, and what comes later; for peers, who show a token or a certificate.',
       description:
         'Frames, one behind the other, integers big-endian: u64 offset, u32 length of the group, u8 length of its ' +
         'signature, signature, group. The first frame is of the group that holds `from`. A frame without a group ' +

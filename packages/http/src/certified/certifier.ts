@@ -4,8 +4,7 @@
  * flood a process with statements.
  */
 import { EventEmitter, once } from 'node:events'
-import type { SecureContext } from 'node:tls'
-import { anySignal, type Clock, within } from '@quorumscan/base'
+import { anySignal, type ClientTls, type Clock, within } from '@quorumscan/base'
 import {
   type CryptoPort,
   createWebCrypto,
@@ -86,7 +85,7 @@ export function createCertifier(options: {
   readonly logger: Logger
   readonly metrics: Metrics
   /** Which certificates of peers it takes. */
-  readonly trust?: SecureContext | null
+  readonly trust?: ClientTls | null
   /** A member contradicts itself. Default: logged. */
   readonly onEvidence?: (evidence: Evidence) => void
 }): Certifier {

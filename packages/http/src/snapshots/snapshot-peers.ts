@@ -1,6 +1,5 @@
 /** Snapshots of other nodes: what they list, and the content of one, piece by piece from whoever has it. */
-import type { SecureContext } from 'node:tls'
-import { type Clock, sha256Hex, within } from '@quorumscan/base'
+import { type ClientTls, type Clock, sha256Hex, within } from '@quorumscan/base'
 import type { Peer } from '../peer-clocks.ts'
 import { createUndiciTransport } from '../undici-transport.ts'
 import {
@@ -44,7 +43,7 @@ export function createSnapshotPeers(options: {
   readonly network: Network
   /** Tokens that this process has with nodes, by their origins. */
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
-  readonly trust?: SecureContext | null
+  readonly trust?: ClientTls | null
   readonly clock: Clock
   readonly onProblem: (error: unknown, peer: Peer) => void
 }): SnapshotPeers {

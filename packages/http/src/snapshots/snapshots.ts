@@ -3,8 +3,7 @@
  * needs one takes the newest that f + 1 members signed, from all who have it. (`SnapshotFiles` keeps them,
  * `SnapshotPeers` asks for them.)
  */
-import type { SecureContext } from 'node:tls'
-import { anySignal, type Clock, toHex } from '@quorumscan/base'
+import { anySignal, type ClientTls, type Clock, toHex } from '@quorumscan/base'
 import type { Genesis, HistoryPoint } from '@quorumscan/consensus'
 import type { Logger } from '../logger.ts'
 import type { Metrics } from '../metrics.ts'
@@ -50,7 +49,7 @@ export async function createSnapshotStore(options: {
   readonly peers: readonly Peer[]
   readonly peerTokenByOrigin?: ReadonlyMap<string, string>
   /** Where addresses are https: what vouches for them. */
-  readonly trust?: SecureContext | null
+  readonly trust?: ClientTls | null
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics

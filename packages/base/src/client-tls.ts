@@ -1,0 +1,104 @@
+/** By which certificates a process knows whom it connects to, and by which it shows who it is itself. */
+import { readFileSync } from 'node:fs'
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
+import type { EnvReader, Meaning } from './env.ts'
+
+/** A PEM file, and the variable that names it. */
+export type NamedFile = { readonly variable: string; readonly file: string }
+
+export type ClientTlsFiles = {
+  /** Certificates that vouch for others, beside those that every Node trusts. */
+  readonly ca: NamedFile | null
+  /** What it shows of itself. */
+  readonly own: { readonly cert: NamedFile; readonly key: NamedFile } | null
+}
+
+/** The file that a variable names; null where it names none. */
+export function readNamedFile(
+  variables: EnvReader,
+  variable: string,
+  meaning: Meaning,
+): NamedFile | null {
+  const file = variables.optional(variable, meaning)
+  return file === null ? null : { variable, file }
+}
+
+/** `<prefix>_CERT` and `<prefix>_KEY`. @param to - To whom it shows who it is. */
+export function readOwnCertificate(
+  variables: EnvReader,
+  prefix: string,
+  to: string,
+): ClientTlsFiles['own'] {
+  const cert = readNamedFile(variables, `${prefix}_CERT`, {
+    about: `a certificate (PEM) by which it shows ${to} who it is; what the file holds then is shown by each connection`,
+    example: '/etc/quorumscan/tls/client.pem',
+  })
+  const key = readNamedFile(variables, `${prefix}_KEY`, {
+    about: 'the key of that certificate (PEM)',
+    example: '/etc/quorumscan/tls/client.key',
+  })
+  if (cert !== null && key !== null) return { cert, key }
+  if (cert !== key) variables.problem(`${prefix}_CERT and ${prefix}_KEY go together`)
+  return null
+}
+
+/** What a connection that is made now goes by. */
+export type ClientTls = () => SecureContext
+
+/**
+ * Looks into the files for each connection, as whoever renews certificates puts others in their place. What does not
+ * fit together then leaves all as it was: one file is there before the other.
+ *
+ * @returns null where there is no file: as every Node does it.
+ * @throws {Error} That names the variable whose file cannot be read or does not hold what it must.
+ */
+export function openClientTls(files: ClientTlsFiles): ClientTls | null {
+  if (files.ca === null && files.own === null) return null
+  let held = readFiles(files)
+  let context = contextOf(files, held)
+  return () => {
+    try {
+      const found = readFiles(files)
+      if (found.every((text, index) => text === held[index])) return context
+      context = contextOf(files, found)
+      held = found
+    } catch {
+      // As it was.
+    }
+    return context
+  }
+}
+
+type Texts = readonly [ca: string | null, cert: string | null, key: string | null]
+
+function readFiles({ ca, own }: ClientTlsFiles): Texts {
+  const [vouching, cert] = [ca, own?.cert ?? null].map((file) => {
+    if (file === null) return null
+    const text = readNamed(file)
+    // Of what is none, Node would say nothing.
+    if (!text.includes('-----BEGIN CERTIFICATE-----'))
+      throw new Error(`${file.variable}: ${file.file} holds no certificate`)
+    return text
+  })
+  return [vouching ?? null, cert ?? null, own === null ? null : readNamed(own.key)]
+}
+
+function contextOf({ ca: caFile, own }: ClientTlsFiles, [ca, cert, key]: Texts): SecureContext {
+  try {
+    return createSecureContext({
+      ...(ca === null ? {} : { ca: [...rootCertificates, ca] }),
+      ...(cert === null || key === null ? {} : { cert, key }),
+    })
+  } catch (cause) {
+    const files = [caFile, own?.cert, own?.key].flatMap((file) => file?.variable ?? [])
+    throw new Error(`${files.join(', ')}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+function readNamed({ variable, file }: NamedFile): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new Error(`${variable}: ${(cause as Error).message}`, { cause })
+  }
+}

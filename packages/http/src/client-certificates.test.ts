@@ -1,0 +1,179 @@
+/** Peers who show a certificate in place of a token, over real TLS. */
+import { copyFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import { synchronizerRoutes } from '@quorumscan/api'
+import { openClientTls } from '@quorumscan/base'
+import {
+  createAuthority,
+  createManualClock,
+  type TestAuthority,
+  untilTrue,
+} from '@quorumscan/testkit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openCertificate } from './certificate.ts'
+import type { Handlers } from './handler.ts'
+import { createLogClient } from './log-client.ts'
+import { createLogger } from './logger.ts'
+import { createMetrics } from './metrics.ts'
+import { buildServer } from './server.ts'
+import { createFetch } from './undici-transport.ts'
+
+const LOOK_MS = 10_000
+const signal = new AbortController().signal
+
+let servers: TestAuthority
+let followers: TestAuthority
+let others: TestAuthority
+beforeAll(async () => {
+  ;[servers, followers, others] = await Promise.all([
+    createAuthority('servers'),
+    createAuthority('followers'),
+    createAuthority('others'),
+  ])
+})
+afterAll(async () => {
+  for (const authority of [servers, followers, others]) await authority[Symbol.asyncDispose]()
+})
+
+async function startSynchronizer() {
+  const clock = createManualClock()
+  const clientCaFile = join(servers.directory, 'clients')
+  await copyFile(followers.caFile, clientCaFile)
+  const app = {
+    clock,
+    logger: createLogger({ name: 't', level: 'silent' }),
+    metrics: createMetrics(),
+  }
+  const shown = { ...(await servers.issue('synchronizer')), clientCaFile }
+  const unused = async () => expect.fail('not called')
+  /** Who submitted. */
+  const submitters: { readonly key: string; readonly isPeer: boolean }[] = []
+  const handlers: Handlers<typeof synchronizerRoutes> = {
+    livez: async () => ({ body: null }),
+    readyz: unused,
+    getStatus: unused,
+    getVersion: unused,
+    listOrderingEvidence: unused,
+    followLog: async () => ({ body: new TextEncoder().encode('the log') }),
+    submitEntry: async ({ client: { key, isPeer } }) => {
+      submitters.push({ key, isPeer })
+      return { body: { accepted: true } }
+    },
+  }
+  const server = buildServer({
+    routes: synchronizerRoutes,
+    handlers,
+    prefix: null,
+    rateLimit: { unitsPerSecond: 100 },
+    clock,
+    certificate: await openCertificate(shown, app),
+  })
+  await server.listen({ host: '127.0.0.1', port: 0 })
+  const serials: string[] = []
+  server.server.on('secureConnection', (socket: TLSSocket) => {
+    serials.push(socket.getPeerCertificate().serialNumber)
+  })
+  const { port } = server.server.address() as { port: number }
+  return {
+    url: `https://127.0.0.1:${port}`,
+    clock,
+    clientCaFile,
+    submitters,
+    /** Of the certificates of those who connected. */
+    serials,
+    cutAll: () => server.server.closeAllConnections(),
+    [Symbol.asyncDispose]: () => server.close(),
+  }
+}
+
+type OwnFiles = Awaited<ReturnType<TestAuthority['issue']>>
+
+function follow(url: string, own: OwnFiles | null) {
+  const named = (variable: string, file: string) => ({ variable, file })
+  const trust = openClientTls({
+    ca: named('QS_PEER_CA', servers.caFile),
+    own: own && {
+      cert: named('QS_LOG_CERT', own.certFile),
+      key: named('QS_LOG_KEY', own.keyFile),
+    },
+  })
+  const client = createLogClient({ url, trust })
+  return {
+    async read() {
+      const pieces: Uint8Array[] = []
+      for await (const piece of await client.open({ from: 1, signal })) pieces.push(piece)
+      return Buffer.concat(pieces).toString()
+    },
+    submit: () => client.submit(new Uint8Array(1), signal),
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  }
+}
+
+test('whoever shows a certificate of the authority follows and submits as a peer, and nobody else', async () => {
+  await using synchronizer = await startSynchronizer()
+  const { url, submitters } = synchronizer
+  await using peer = follow(url, await followers.issue('validator'))
+  await using stranger = follow(url, null)
+  await using other = follow(url, await others.issue('validator'))
+  expect(await peer.read()).toBe('the log')
+  await peer.submit()
+  for (const refused of [stranger, other]) {
+    await expect(refused.read()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
+    await refused.submit()
+  }
+  expect(submitters.map(({ isPeer }) => isPeer)).toEqual([true, false, false])
+})
+
+test('a follower shows the certificate that its files hold by then, and is the same peer', async () => {
+  await using synchronizer = await startSynchronizer()
+  const { url, serials, submitters } = synchronizer
+  const own = await followers.issue('sv-1')
+  const held = {
+    certFile: join(followers.directory, 'held.pem'),
+    keyFile: join(followers.directory, 'held.key'),
+  }
+  await copyFile(own.certFile, held.certFile)
+  await copyFile(own.keyFile, held.keyFile)
+  await using follower = follow(url, held)
+  await follower.read()
+  const renewed = await followers.issue('renewed', 'sv-1')
+  await copyFile(renewed.certFile, held.certFile)
+  // The key is not there yet.
+  await follower.submit()
+  await copyFile(renewed.keyFile, held.keyFile)
+  synchronizer.cutAll()
+  await untilTrue('a new connection', async () => {
+    await follower.submit().catch(() => {}) // Its connection may be cut meanwhile.
+    return submitters.length > 1
+  })
+  const [first, second, third] = serials
+  expect(second).toBe(first)
+  expect(third).not.toBe(first)
+  expect(submitters[1]).toEqual(submitters[0])
+  expect(submitters[0]?.isPeer).toBe(true)
+})
+
+test('an issuer of tokens whose certificate QS_PEER_CA vouches for is asked, and no other', async () => {
+  await using synchronizer = await startSynchronizer()
+  const ca = { variable: 'QS_PEER_CA', file: servers.caFile }
+  const { status } = await createFetch(openClientTls({ ca, own: null }))(
+    `${synchronizer.url}/livez`,
+  )
+  expect(status).toBe(200)
+  await expect(createFetch(null)(`${synchronizer.url}/livez`)).rejects.toThrow()
+})
+
+test('the authority is looked at again, too', async () => {
+  await using synchronizer = await startSynchronizer()
+  const { url, clock, clientCaFile } = synchronizer
+  const [own, another] = [await followers.issue('sv-2'), await others.issue('sv-2')]
+  await copyFile(others.caFile, clientCaFile)
+  await untilTrue('the other authority to count', async () => {
+    await clock.advance(LOOK_MS)
+    await using other = follow(url, another)
+    return (await other.read().catch(() => '')) === 'the log'
+  })
+  await using former = follow(url, own)
+  await expect(former.read()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
+})
