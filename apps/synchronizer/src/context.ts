@@ -74,6 +74,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       ordering: config.ordering,
       createEntryBudgets,
       judge,
+      nodes: peers,
       clocks,
       disk,
       resources,
@@ -126,6 +127,7 @@ async function openLog(
     readonly ordering: SynchronizerConfig['ordering']
     readonly createEntryBudgets: () => Budgets
     readonly judge: Judge
+    readonly nodes: readonly Peer[]
     readonly clocks: PeerClocks
     readonly disk: DiskSpace
     readonly resources: Resources
@@ -157,6 +159,7 @@ async function openLog(
     ...ordering,
     ordering: genesis.ordering,
     judge: options.judge,
+    nodes: options.nodes,
     redis,
     // Another member let it in, so it is no stranger's.
     charge: (publicKey, units) => budgets.admitKey(ANY_PEER, publicKey, units),

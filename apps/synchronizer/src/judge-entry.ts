@@ -5,7 +5,14 @@
 import { sha256Hex } from '@quorumscan/base'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import type { ErrorCode } from '@quorumscan/errors'
-import { decodeEntry, priceOfBytes, priceOfContracts, weigh } from '@quorumscan/ledger'
+import {
+  decodeEntry,
+  KNOWN_RULES,
+  priceOfBytes,
+  priceOfContracts,
+  type Rules,
+  weigh,
+} from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 
@@ -21,11 +28,12 @@ export type JudgedEntry =
       /** Public key, hex. */
       readonly participant: string
       readonly notAfter: Micros
-      /** Units of its bytes, and of the contracts that it names (`price.ts` of the ledger). */
+      /** Units of its bytes, and of the contracts that it names at most (`price.ts` of the ledger). */
       readonly bytesPrice: number
       readonly contractsPrice: number
-      readonly contractCount: number
-      /** Why every replica would refuse it for what it holds, or null. */
+      /** By each version of the protocol that this software knows: contracts that it makes replicas read. */
+      readonly contractCounts: ReadonlyMap<number, number>
+      /** Why every replica would refuse it for what it holds, whichever of these versions is in force, or null. */
       readonly oversize: Refusal | null
     }
 
@@ -35,20 +43,31 @@ export type Judge = (bytes: Uint8Array) => JudgedEntry
 /** Entries come again: to a member when they are offered, proposed, and passed on by others. Some seconds, 4 MiB. */
 const JUDGED_MAX = 10_000
 
-/** Remembers what it has judged: most of what that costs is the signature. */
-export function createJudge(genesisHash: string): Judge {
+/**
+ * Remembers what it has judged: most of what that costs is the signature.
+ *
+ * @param known - Versions of the protocol, in ascending order.
+ */
+export function createJudge(
+  genesisHash: string,
+  known: readonly [Rules, ...Rules[]] = KNOWN_RULES,
+): Judge {
   const judgedByHash = new LRUCache<string, JudgedEntry>({ max: JUDGED_MAX })
   return (bytes) => {
     const entryHash = sha256Hex(bytes)
-    const known = judgedByHash.get(entryHash)
-    if (known !== undefined) return known
-    const judged = judgeEntry(bytes, genesisHash)
+    const before = judgedByHash.get(entryHash)
+    if (before !== undefined) return before
+    const judged = judgeEntry(bytes, genesisHash, known)
     judgedByHash.set(entryHash, judged)
     return judged
   }
 }
 
-function judgeEntry(bytes: Uint8Array, genesisHash: string): JudgedEntry {
+function judgeEntry(
+  bytes: Uint8Array,
+  genesisHash: string,
+  known: readonly [Rules, ...Rules[]],
+): JudgedEntry {
   const decoded = decodeEntry(bytes, genesisHash)
   if (decoded.kind !== 'submission')
     return {
@@ -62,15 +81,20 @@ function judgeEntry(bytes: Uint8Array, genesisHash: string): JudgedEntry {
       },
     }
   const { submission, entryHash } = decoded
-  const { contractCount, refusal } = weigh(submission)
+  const weights = known.map((rules) => ({ rules, ...weigh(submission, rules) }))
+  const contractCounts = weights.map(({ contractCount }) => contractCount)
+  const isAllowed = weights.some(({ refusal }) => refusal === null)
+  const refusal = isAllowed ? null : (weights.at(-1)?.refusal ?? null)
   return {
     kind: 'entry',
     entryHash,
     participant: submission.participant,
     notAfter: submission.notAfter,
     bytesPrice: priceOfBytes(bytes.byteLength),
-    contractsPrice: priceOfContracts(submission),
-    contractCount,
+    contractsPrice: priceOfContracts(Math.max(...contractCounts)),
+    contractCounts: new Map(
+      weights.map(({ rules, contractCount }) => [rules.version, contractCount]),
+    ),
     oversize:
       refusal === null
         ? null

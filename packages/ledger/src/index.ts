@@ -98,7 +98,7 @@ export {
   templateOf,
   templates,
 } from './registry.ts'
-export { NEWEST_RULES, rulesOf, unknownVersion } from './rules.ts'
+export { KNOWN_RULES, NEWEST_RULES, type Rules, rulesOf, unknownVersion } from './rules.ts'
 export type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
 export {
   type Choice,
@@ -115,7 +115,7 @@ export { ansRules } from './templates/ans-rules.ts'
 export { coin } from './templates/coin.ts'
 export { coinRules } from './templates/coin-rules.ts'
 export { confirmation } from './templates/confirmation.ts'
-export { dsoRules } from './templates/dso-rules.ts'
+export { blockVersionAt, type DsoRulesPayload, dsoRules } from './templates/dso-rules.ts'
 export { lockedCoin } from './templates/locked-coin.ts'
 export { openMiningRound } from './templates/open-mining-round.ts'
 export { scanAddress } from './templates/scan-address.ts'

@@ -19,7 +19,7 @@ import type { DecodedEntry, IgnoredReason } from './entry.ts'
 import { LfError } from './lf.ts'
 import type { LogEntry } from './ports.ts'
 import { demand, MissingCells, Refusal, refuse } from './refusal.ts'
-import { NEWEST_RULES, type Rules, rulesOf } from './rules.ts'
+import { type Rules, rulesOf } from './rules.ts'
 import type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
 import { payloadOf } from './template.ts'
 import { type DsoRulesPayload, dsoRules, protocolVersionAt } from './templates/dso-rules.ts'
@@ -183,14 +183,17 @@ function prepareBounded(
 }
 
 /**
- * How many contracts a submission makes every replica read; and why every replica would refuse it for its
- * size by the newest rules, whatever the state is, or null.
+ * How many contracts a submission makes every replica read by these rules; and why every replica would refuse it
+ * for its size by them, whatever the state is, or null.
  */
-export function weigh(submission: Submission): {
+export function weigh(
+  submission: Submission,
+  rules: Rules,
+): {
   readonly contractCount: number
   readonly refusal: Refusal | null
 } {
-  const { mentioned, prepared } = factsOf(submission, NEWEST_RULES)
+  const { mentioned, prepared } = factsOf(submission, rules)
   const isTooLarge = prepared instanceof Refusal && prepared.code === 'LIMIT_EXCEEDED'
   return { contractCount: mentioned.size, refusal: isTooLarge ? prepared : null }
 }

@@ -28,6 +28,11 @@ export const TRANSFER_TEXT_UNITS_MAX = 1024
 export const ISSUED_AMOUNT_MAX = 10n ** 22n
 /** µs of record time between two addresses of one super-validator: each is a version that lookups keep. */
 export const ADDRESS_INTERVAL_MICROS = 10_000_000
+/**
+ * µs of record time by which members who order together judge blocks by a version later than it governs entries: each
+ * learns of it from its own replica, which may be as much behind. A version holds for so long before another takes its place.
+ */
+export const BLOCK_RULES_DELAY_MICROS = 600_000_000
 /** Ticks that the lock of a payment lasts (D-22). */
 export const PAYMENT_LOCK_TICKS = 3
 /** Rounds that are open at any time (D-22). */

@@ -3,9 +3,6 @@
  * entry, about 1 ms of a processor. Of the dearest that can be made (deep and wide JSON, contracts that are not
  * there, merges, locks with many holders, lists of parties) none costs more than some two for each of its units.
  */
-import type { Submission } from '@quorumscan/model'
-import { weigh } from './interpret.ts'
-
 /** Of JSON that is parsed, compared, decoded and hashed, and of the events it makes. Usual entries have 900 to 1 100. */
 const UNIT_BYTES = 1024
 /** Contracts named, which cost the bytes of their ids and a read, a decoding and a hash each. */
@@ -16,7 +13,7 @@ export function priceOfBytes(byteCount: number): number {
   return Math.max(1, Math.floor(byteCount / UNIT_BYTES))
 }
 
-/** Units of what a submission names beyond its bytes. */
-export function priceOfContracts(submission: Submission): number {
-  return Math.floor(weigh(submission).contractCount / UNIT_CONTRACTS)
+/** Units of the contracts that a submission names, beyond its bytes. */
+export function priceOfContracts(contractCount: number): number {
+  return Math.floor(contractCount / UNIT_CONTRACTS)
 }

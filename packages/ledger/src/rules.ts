@@ -24,8 +24,8 @@ export type Rules = {
   readonly tapMax: bigint
 }
 
-/** In ascending order. */
-const VERSIONS: readonly [Rules, ...Rules[]] = [
+/** Those that this software knows, in ascending order. */
+export const KNOWN_RULES: readonly [Rules, ...Rules[]] = [
   {
     version: 3,
     commandsMax: 100,
@@ -38,11 +38,11 @@ const VERSIONS: readonly [Rules, ...Rules[]] = [
 ]
 
 /** Those that this software knows best, and new networks begin with. */
-export const NEWEST_RULES: Rules = VERSIONS.at(-1) ?? VERSIONS[0]
+export const NEWEST_RULES: Rules = KNOWN_RULES.at(-1) ?? KNOWN_RULES[0]
 
 /** Those of a version; undefined where this software does not know it. */
 export function rulesOf(version: number): Rules | undefined {
-  return VERSIONS.find((rules) => rules.version === version)
+  return KNOWN_RULES.find((rules) => rules.version === version)
 }
 
 /** Why this software goes no further: which version is in force, and what it knows. */

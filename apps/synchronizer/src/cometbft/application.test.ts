@@ -30,14 +30,14 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
       notAfter: START + 60_000_000,
       bytesPrice: 1,
       contractsPrice: 0,
-      contractCount: 0,
+      contractCounts: new Map([[1, 0]]),
       oversize: null,
     }),
     isOrdered: () => false,
     taking: { refuse: () => null, entriesOf: (bundles) => [...bundles] },
     isPeer: (nodeId) => nodeId === 'friend',
     onMisbehavior: async () => {},
-    protocolVersionAt: () => 1,
+    blockVersionAt: () => 1,
     publish: async (group) => {
       published.push(group)
     },
@@ -131,8 +131,8 @@ describe('a block', () => {
   it('is proposed and judged by the rules that hold where it begins', async () => {
     const asked: number[] = []
     const { ask, finalize } = setUp({
-      protocolVersionAt: (offset) => {
-        asked.push(offset)
+      blockVersionAt: (recordTime) => {
+        asked.push(recordTime)
         return 1
       },
     })
@@ -145,7 +145,19 @@ describe('a block', () => {
     const { ACCEPT } = ResponseProcessProposal_ProposalStatus
     const processed = await ask({ processProposal: { txs, time } })
     expect(processed.processProposal?.status).toBe(ACCEPT)
-    expect(asked).toEqual([3, 3])
+    expect(asked).toEqual([START + 8, START + 8])
+  })
+
+  it('is proposed and voted for empty where rules hold that this software does not know', async () => {
+    const { ask } = setUp({ blockVersionAt: () => 2 })
+    const time = { seconds: BigInt(START / 1_000_000), nanos: 0 }
+    const txs = [utf8('c')]
+    const prepared = await ask({ prepareProposal: { txs, time, maxTxBytes: 1000n } })
+    expect(prepared.prepareProposal?.txs).toEqual([])
+    const { ACCEPT, REJECT } = ResponseProcessProposal_ProposalStatus
+    const statusOf = async (entries: Uint8Array[]) =>
+      (await ask({ processProposal: { txs: entries, time } })).processProposal?.status
+    expect([await statusOf([]), await statusOf(txs)]).toEqual([ACCEPT, REJECT])
   })
 
   it('counts once where its engine died while it was stored, and another one repeats it', async () => {

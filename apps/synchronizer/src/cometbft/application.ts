@@ -5,7 +5,7 @@
  */
 import { assert, fromHex, toHex } from '@quorumscan/base'
 import { chainIdOf } from '@quorumscan/consensus'
-import type { Offset } from '@quorumscan/model'
+import type { Micros } from '@quorumscan/model'
 import {
   CheckTxType,
   MisbehaviorType,
@@ -17,7 +17,7 @@ import {
 import type { JudgedEntry, Refusal } from '../judge-entry.ts'
 import { type BlockGroup, orderBlock, type Tip } from './blocks.ts'
 import { type LastCommit, readLastCommit } from './last-commit.ts'
-import { type BlockLimits, type ProtocolVersion, proposalRules } from './proposals.ts'
+import { type BlockLimits, isAcceptable, selectEntries } from './proposals.ts'
 import type { Taking } from './taking.ts'
 
 export type Application = {
@@ -35,8 +35,8 @@ export type ApplicationOptions = {
   readonly genesisHash: string
   readonly validators: readonly { readonly key: string }[]
   readonly limits: BlockLimits
-  /** Which version of the protocol holds at an offset, as the replica says. */
-  readonly protocolVersionAt: (offset: Offset) => ProtocolVersion
+  /** The version of the protocol by which the block behind an entry with this record time is judged. */
+  readonly blockVersionAt: (recordTime: Micros) => number
   /** Where the log stands. */
   readonly tip: Tip
   readonly judge: (bytes: Uint8Array) => JudgedEntry
@@ -63,7 +63,7 @@ export function createApplication(options: ApplicationOptions): Application {
   let { tip } = options
   /** Decided, and not published: the engine says `commit` next, or repeats the block. */
   let pending: { readonly group: BlockGroup; readonly tip: Tip } | null = null
-  const rules = () => proposalRules[options.protocolVersionAt(tip.offset + 1)]
+  const version = () => options.blockVersionAt(tip.recordTime)
   let lastCommit: LastCommit | null = null
   const voteHeights = new Map<string, number>()
 
@@ -98,8 +98,9 @@ export function createApplication(options: ApplicationOptions): Application {
         const { txs, time, maxTxBytes } = request.prepareProposal
         return Response.fromPartial({
           prepareProposal: {
-            txs: rules().selectEntries({
+            txs: selectEntries({
               tip,
+              version: version(),
               timeMicros: microsOf(time),
               entries: options.taking.entriesOf(txs),
               limits,
@@ -112,8 +113,9 @@ export function createApplication(options: ApplicationOptions): Application {
       }
       if (request.processProposal !== undefined) {
         const { txs, time } = request.processProposal
-        const isGood = rules().isAcceptable({
+        const isGood = isAcceptable({
           tip,
+          version: version(),
           timeMicros: microsOf(time),
           entries: txs,
           limits,

@@ -4,9 +4,11 @@ import { mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type KeyPair, keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
 import { type CometbftOrdering, chainIdOf } from '@quorumscan/consensus'
-import type { beginApp } from '@quorumscan/http'
+import type { beginApp, Peer } from '@quorumscan/http'
+import { rulesOf, unknownVersion } from '@quorumscan/ledger'
 import type { EngineConfig } from '../config.ts'
 import type { OrderedLog } from '../ordered-log.ts'
+import { followBlockVersions } from './block-versions.ts'
 import {
   engineFiles,
   nodeIdOf,
@@ -23,8 +25,9 @@ import { createMisbehavior } from './misbehavior.ts'
 import { reportOrdering } from './ordering-report.ts'
 import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
 
-/** Below the engine's home. */
+/** Both below the engine's home. */
 const MISBEHAVIOR_FILE = 'misbehavior.json'
+const VERSIONS_FILE = 'block-versions.json'
 
 /** Reads where the log ends, listens for the engine, and starts it; does not wait for it. */
 export async function openCometbftLog(
@@ -35,6 +38,8 @@ export async function openCometbftLog(
   > & {
     readonly ordering: CometbftOrdering
     readonly engine: EngineConfig
+    /** The super-validators that the operator knows, its own among them. */
+    readonly nodes: readonly Peer[]
     readonly spawnEngine: SpawnEngine | undefined
   },
 ): Promise<OrderedLog> {
@@ -64,9 +69,19 @@ export async function openCometbftLog(
       onFound: (evidence) => logger.error({ evidence }, `${evidence.signer} contradicts itself`),
     })
     const { note: onMisbehavior } = misbehavior
-    // The replica hands over from which offset on another one holds, as soon as there is another.
-    const protocolVersionAt = () => 1 as const
-    const parts = { ...app, ...options, sockets, rpc, onMisbehavior, protocolVersionAt }
+    const own = ordering.validators.find(({ key }) => key === votingKey?.publicKey)
+    const versions = resources.opened(
+      await followBlockVersions({
+        ...app,
+        nodeUrl: options.nodes.find(({ name }) => name === own?.name)?.url ?? null,
+        file: join(config.home, VERSIONS_FILE),
+        write: writePrivate,
+        onProblem: (error) =>
+          logger.warn({ err: error }, 'the own node does not say which rules hold for blocks'),
+      }),
+    )
+    const blockVersionAt = versions.versionAt
+    const parts = { ...app, ...options, sockets, rpc, onMisbehavior, blockVersionAt }
     const member = resources.opened(await createMember(parts))
     const prepare = async () => {
       await rm(sockets.engine, { force: true }) // What one that was killed has left.
@@ -146,7 +161,8 @@ export async function openCometbftLog(
       trim: async () => null,
       refusal,
       assertReady() {
-        const error = refusal()
+        const version = blockVersionAt(member.head().recordTime)
+        const error = rulesOf(version) === undefined ? unknownVersion(version) : refusal()
         if (error !== null) throw error
       },
       state: watch.state,

@@ -11,7 +11,7 @@ import {
   type StoredBlock,
   type StreamGroup,
 } from '@quorumscan/log'
-import type { Offset } from '@quorumscan/model'
+import type { Micros } from '@quorumscan/model'
 import type { Judge } from '../judge-entry.ts'
 import { serveAbci } from './abci-server.ts'
 import { createApplication } from './application.ts'
@@ -20,7 +20,6 @@ import type { EngineRpc } from './engine-rpc.ts'
 import type { LastCommit } from './last-commit.ts'
 import { createOffering } from './offering.ts'
 import { createOrderedHashes } from './ordered-hashes.ts'
-import type { ProtocolVersion } from './proposals.ts'
 import { createTaking } from './taking.ts'
 
 export type Member = AsyncDisposable & {
@@ -56,8 +55,8 @@ export type MemberOptions = {
   readonly charge: (publicKey: string, units: number) => void
   /** @throws {ScanError} LOG_FULL. */
   readonly assertRoom: () => void
-  /** Which version of the protocol holds at an offset, as the replica says. */
-  readonly protocolVersionAt: (offset: Offset) => ProtocolVersion
+  /** The version of the protocol by which the block behind an entry with this record time is judged. */
+  readonly blockVersionAt: (recordTime: Micros) => number
   /** Told of a block that names members that voted twice in one step. */
   readonly onMisbehavior: (height: number) => Promise<void>
   /** Told of each group that is in the log. */
@@ -139,7 +138,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
       taking,
       isPeer: (nodeId) => admitted.has(nodeId),
       onMisbehavior: options.onMisbehavior,
-      protocolVersionAt: options.protocolVersionAt,
+      blockVersionAt: options.blockVersionAt,
       publish,
     })
     resources.opened(await serveAbci({ socketPath: options.sockets.abci, application, logger }))

@@ -11,11 +11,21 @@ const START = 1_700_000_000_000_000
 const tip = genesisTip({ hash: 'ab'.repeat(32), recordTime: START })
 const limits = { bytesMax: 2000, contractsMax: 20 }
 
-type Made = { notAfter?: number; contracts?: number; isRefused?: boolean; size?: number }
+/** Of the protocol: what holds, and what newer software knows as well. */
+const [OLD, NEW] = [3, 4]
+
+/** `newContracts`: by the newer version, where that counts otherwise. */
+type Made = {
+  notAfter?: number
+  contracts?: number
+  newContracts?: number
+  isRefused?: boolean
+  size?: number
+}
 let count = 0
 const entry = (made: Made = {}) => utf8(JSON.stringify({ ...made, id: ++count }))
 
-/** What these entries say of themselves. */
+/** What these entries say of themselves, to newer software. */
 function judge(bytes: Uint8Array): JudgedEntry {
   const made: Made = JSON.parse(fromUtf8(bytes))
   const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
@@ -27,12 +37,22 @@ function judge(bytes: Uint8Array): JudgedEntry {
     notAfter: made.notAfter ?? START + 1_000_000,
     bytesPrice: 1,
     contractsPrice: 0,
-    contractCount: made.contracts ?? 0,
+    contractCounts: new Map([
+      [OLD, made.contracts ?? 0],
+      [NEW, made.newContracts ?? made.contracts ?? 0],
+    ]),
     oversize: null,
   }
 }
 
-const base = { tip, timeMicros: START + 10, limits, judge }
+/** To older software. */
+function judgeByOld(bytes: Uint8Array): JudgedEntry {
+  const judged = judge(bytes)
+  if (judged.kind === 'refused') return judged
+  return { ...judged, contractCounts: new Map([...judged.contractCounts].slice(0, 1)) }
+}
+
+const base = { tip, timeMicros: START + 10, limits, version: OLD, judge }
 const select = (
   entries: readonly Uint8Array[],
   changes: Partial<Parameters<typeof selectEntries>[0]> = {},
@@ -44,6 +64,7 @@ const someEntries = fc.array(
       {
         notAfter: fc.integer({ min: START + 5, max: START + 20 }),
         contracts: fc.integer({ min: 0, max: 8 }),
+        newContracts: fc.integer({ min: 0, max: 8 }),
         isRefused: fc.boolean(),
         padding: fc.string({ maxLength: 300 }),
       },
@@ -67,6 +88,26 @@ describe('a proposal', () => {
     )
   })
 
+  it('of members with older and newer software is accepted by both while the old rules hold', () => {
+    fc.assert(
+      fc.property(someEntries, (offered) => {
+        const [proposed, proposedByOld] = [select(offered), select(offered, { judge: judgeByOld })]
+        expect(proposed).toEqual(proposedByOld)
+        const judges = [judge, judgeByOld]
+        for (const one of judges)
+          expect(isAcceptable({ ...base, judge: one, entries: proposed })).toBe(true)
+      }),
+    )
+  })
+
+  it('is judged by the version that holds for it', () => {
+    const entries = [entry({ contracts: 21, newContracts: 1 })]
+    expect(isAcceptable({ ...base, entries })).toBe(false)
+    expect(isAcceptable({ ...base, entries, version: NEW })).toBe(true)
+    expect(isAcceptable({ ...base, entries: [entry()], version: NEW + 1 })).toBe(false)
+    expect(isAcceptable({ ...base, entries: [], version: NEW + 1 })).toBe(true)
+  })
+
   it('that is accepted makes a group within the limits, of entries that no replica ignores for their time', () => {
     fc.assert(
       fc.property(someEntries, (entries) => {
@@ -78,7 +119,7 @@ describe('a proposal', () => {
           if (bytes.byteLength === 0) continue
           const judged = judge(bytes)
           expect(judged.kind === 'entry' && isInTime(judged.notAfter, recordTime)).toBe(true)
-          contracts += judged.kind === 'entry' ? judged.contractCount : 0
+          contracts += judged.kind === 'entry' ? (judged.contractCounts.get(OLD) ?? 0) : 0
         }
         expect(contracts).toBeLessThanOrEqual(limits.contractsMax)
       }),

@@ -6,7 +6,8 @@
  * outage. So an entry is held against the record time that it will have, and what is ordered is never ignored by
  * replicas for its time.
  *
- * Rules change with the version of the protocol alone, at an offset that the replicas agree on far ahead.
+ * Rules change with the version of the protocol alone (`rules.ts` of the ledger), some minutes after it governs entries:
+ * by then all members know of it. Where one is in force that this software does not know, nothing fits into a block.
  */
 import { groupBytesOf } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
@@ -25,6 +26,8 @@ type Proposal = {
   readonly tip: Pick<Tip, 'recordTime'>
   readonly timeMicros: Micros
   readonly entries: readonly Uint8Array[]
+  /** Of the protocol: the one by which this block is judged. */
+  readonly version: number
   readonly limits: BlockLimits
   readonly judge: (bytes: Uint8Array) => JudgedEntry
 }
@@ -59,17 +62,12 @@ export function selectEntries(
   })
 }
 
-/** What a member proposes and votes for, by the version of the protocol that holds. What has held is never changed. */
-export const proposalRules = { 1: { isAcceptable, selectEntries } } as const
-
-export type ProtocolVersion = keyof typeof proposalRules
-
 /** Of a byte string in a block: its tag, and its length as a varint of an int32. */
 const WIRE_OVERHEAD_BYTES = 6
 
 /** Takes entries one after the other: whether each still belongs into the block, behind those that it let in. */
 function createFitting(proposal: Proposal): (bytes: Uint8Array) => boolean {
-  const { limits } = proposal
+  const { limits, version } = proposal
   let recordTime = recordTimeOf(proposal.tip, proposal.timeMicros)
   let entryBytes = 0
   let contractCount = 0
@@ -78,9 +76,10 @@ function createFitting(proposal: Proposal): (bytes: Uint8Array) => boolean {
     const judged = proposal.judge(bytes)
     if (judged.kind === 'refused' || !isInTime(judged.notAfter, recordTime)) return false
     if (groupBytesOf(entryBytes + bytes.byteLength, count + 1) > limits.bytesMax) return false
-    if (contractCount + judged.contractCount > limits.contractsMax) return false
+    const named = judged.contractCounts.get(version)
+    if (named === undefined || contractCount + named > limits.contractsMax) return false
     entryBytes += bytes.byteLength
-    contractCount += judged.contractCount
+    contractCount += named
     count++
     recordTime++
     return true

@@ -20,7 +20,7 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
       const [participant = ''] = text.split(' ')
       const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
       if (participant === 'junk') return { kind: 'refused', refusal }
-      const price = { bytesPrice: 2, contractsPrice: 1, contractCount: 1, oversize: null }
+      const price = { bytesPrice: 2, contractsPrice: 1, contractCounts: new Map(), oversize: null }
       return { kind: 'entry', entryHash: text, participant, notAfter: NOT_AFTER, ...price }
     },
     isOrdered: (hash) => ordered.has(hash),

@@ -12,7 +12,7 @@ import {
   confirmedAction,
   subjectOf,
 } from '../templates/confirmation.ts'
-import { dsoRules, protocolVersionAt } from '../templates/dso-rules.ts'
+import { dsoRules, versionRefusal, versionsAfter } from '../templates/dso-rules.ts'
 import { subscriptionInitialPayment } from '../templates/subscription-initial-payment.ts'
 import { contextCollectInitial, contextRejectInitial } from './ans-entry-context.ts'
 import { findLiveEntry, setAnsConfig } from './ans-rules.ts'
@@ -73,11 +73,8 @@ function demandPossible(tx: Transaction, action: ConfirmedAction): void {
       return
     case 'SetProtocolVersion': {
       const { payload } = tx.fetch(dsoRules, action.value.dsoRules)
-      demand(
-        action.value.version >= protocolVersionAt(payload, tx.now),
-        'INVALID_ARGUMENT',
-        'a version of the protocol that held before does not come back',
-      )
+      const refusal = versionRefusal(payload, action.value.version, tx.now)
+      demand(refusal === null, 'INVALID_ARGUMENT', refusal ?? '')
     }
   }
 }
@@ -95,18 +92,13 @@ function carryOut(tx: Transaction, action: ConfirmedAction): ConfirmedOutcome {
   }
 }
 
-/** The version in force takes back one that was to come. */
 function setProtocolVersion(
   tx: Transaction,
   vote: Extract<ConfirmedAction, { tag: 'SetProtocolVersion' }>['value'],
 ): { dsoRulesCid: ContractId } {
-  const { version, notBefore } = vote
   const { payload } = tx.fetch(dsoRules, vote.dsoRules)
-  const protocolVersion = protocolVersionAt(payload, tx.now)
   tx.archive(dsoRules, vote.dsoRules)
-  const nextVersion =
-    version === protocolVersion ? null : { version, notBefore: notBefore ?? tx.now }
-  return { dsoRulesCid: tx.create(dsoRules, { ...payload, protocolVersion, nextVersion }) }
+  return { dsoRulesCid: tx.create(dsoRules, versionsAfter(payload, vote, tx.now)) }
 }
 
 /** Collects if the fields are valid, the lock has not ended and no live entry has the name; else refunds. */

@@ -1,5 +1,6 @@
 import type { Micros } from '@quorumscan/model'
 import { int, type LfValue, list, optional, party, record, time } from '../lf.ts'
+import { BLOCK_RULES_DELAY_MICROS } from '../limits.ts'
 import { defineTemplate } from '../template.ts'
 import { svInfo } from './shared.ts'
 
@@ -24,10 +25,45 @@ export const dsoRules = defineTemplate({
 })
 export type DsoRulesPayload = LfValue<typeof dsoRules.type>
 
+type Versions = Pick<DsoRulesPayload, 'protocolVersion' | 'nextVersion'>
+
 /** The version that governs entries with this record time, while these rules stand. */
-export function protocolVersionAt(rules: DsoRulesPayload, recordTime: Micros): number {
+export function protocolVersionAt(rules: Versions, recordTime: Micros): number {
   const { protocolVersion, nextVersion } = rules
   return nextVersion !== null && recordTime >= nextVersion.notBefore
     ? nextVersion.version
     : protocolVersion
+}
+
+/**
+ * The version by which members who order together judge the block behind an entry with this record time: the one that
+ * governed entries `BLOCK_RULES_DELAY_MICROS` before. All rules that stood since then say the same, so members whose
+ * replicas are not further behind never differ.
+ */
+export function blockVersionAt(rules: Versions, recordTime: Micros): number {
+  return protocolVersionAt(rules, recordTime - BLOCK_RULES_DELAY_MICROS)
+}
+
+/** Why nobody can vote for this version while these rules stand, or null. */
+export function versionRefusal(rules: Versions, version: number, now: Micros): string | null {
+  const { nextVersion } = rules
+  if (version < protocolVersionAt(rules, now))
+    return 'a version of the protocol that held before does not come back'
+  if (nextVersion === null || now < nextVersion.notBefore) return null
+  return now < nextVersion.notBefore + BLOCK_RULES_DELAY_MICROS
+    ? 'the version in force is too new for another: blocks are not judged by it yet'
+    : null
+}
+
+/** The version in force takes back one that was to come. None begins before it was voted for. */
+export function versionsAfter<R extends Versions>(
+  rules: R,
+  vote: { readonly version: number; readonly notBefore: Micros | null },
+  now: Micros,
+): R {
+  const protocolVersion = protocolVersionAt(rules, now)
+  const { version, notBefore } = vote
+  const nextVersion =
+    version === protocolVersion ? null : { version, notBefore: Math.max(notBefore ?? now, now) }
+  return { ...rules, protocolVersion, nextVersion }
 }

@@ -1,0 +1,85 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock } from '@quorumscan/base'
+import { type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
+import { untilTrue } from '@quorumscan/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { followBlockVersions } from './block-versions.ts'
+
+const DSO = `dso::1220${'00'.repeat(32)}`
+/** At which version 4 governs entries; blocks ten minutes later. */
+const SINCE = 1_700_000_000_000_000
+const LATER = SINCE + 600_000_000
+
+let directory = ''
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'qs-versions-'))
+})
+afterAll(() => rm(directory, { recursive: true }))
+
+/** A scan node that says which rules stand at which offset; null: nothing of use. */
+async function startNode() {
+  const told: { offset: number; rules: Partial<DsoRulesPayload> | null } = { offset: 0, rules: {} }
+  let count = 0
+  const server = createServer((_request, response) => {
+    count++
+    const payload = { dso: DSO, protocolVersion: 3, nextVersion: null, svs: [], ...told.rules }
+    const contract = { payload: dsoRules.type.encode(payload) }
+    response.setHeader('x-ledger-offset', told.offset)
+    response.end(told.rules === null ? '{' : JSON.stringify({ dso_rules: { contract } }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    told,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    count: () => count,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+it('blocks are judged as the own node says, and as it said last where it says nothing', async () => {
+  await using node = await startNode()
+  const system = createSystemClock()
+  /** Rounds follow one another at once; an answer may take as long as ever. */
+  const delay = (ms: number, signal?: AbortSignal) => system.delay(ms === 5_000 ? 10 : ms, signal)
+  const problems: unknown[] = []
+  const options = {
+    nodeUrl: node.url,
+    file: join(directory, 'versions.json'),
+    write: writeFile,
+    genesis: { protocolVersion: 3 },
+    trust: null,
+    clock: { ...system, delay },
+    onProblem: (error: unknown) => problems.push(error),
+  }
+  {
+    await using versions = await followBlockVersions(options)
+    /** Two questions: the second one after the answer to the first was taken. */
+    const round = async () => {
+      const asked = node.count()
+      await untilTrue('the next answer', () => node.count() > asked + 1)
+    }
+    expect(versions.versionAt(LATER)).toBe(3)
+    node.told.offset = 10
+    node.told.rules = { nextVersion: { version: 4, notBefore: SINCE } }
+    await untilTrue('the newer rules', () => versions.versionAt(LATER) === 4)
+    expect(versions.versionAt(LATER - 1)).toBe(3)
+    // It was wiped, and is on its way.
+    node.told.offset = 9
+    node.told.rules = {}
+    await round()
+    node.told.rules = null
+    await round()
+    await untilTrue('the problem to be told', () => problems.length > 0)
+    expect(versions.versionAt(LATER)).toBe(4)
+  }
+  const silent = { ...options, nodeUrl: 'http://127.0.0.1:1' }
+  await using again = await followBlockVersions(silent)
+  expect([again.versionAt(LATER - 1), again.versionAt(LATER)]).toEqual([3, 4])
+})

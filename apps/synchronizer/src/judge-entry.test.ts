@@ -1,0 +1,65 @@
+import { encodeEntry, NEWEST_RULES, transferCommand } from '@quorumscan/ledger'
+import { createTestNetwork, testKeyPair } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { createJudge } from './judge-entry.ts'
+
+const { genesisHash } = createTestNetwork()
+const OLD = NEWEST_RULES
+const NEW = { ...OLD, version: OLD.version + 1, contractsNamedMax: 2 }
+const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
+
+const PARTY = `alice::1220${'00'.repeat(32)}`
+/** Inputs of one transfer (`limits.ts` of the ledger). */
+const INPUTS_MAX = 100
+
+/** An entry that names so many contracts, of which the rules of coin are one. */
+function entryOf(contractCount: number): Uint8Array {
+  const keyPair = testKeyPair('alice')
+  const ids = Array.from({ length: contractCount - 1 }, (_, index) => idOf(index + 1))
+  const transfers = Array.from({ length: Math.ceil(ids.length / INPUTS_MAX) }, (_, index) =>
+    transferCommand({
+      coinRules: idOf(0),
+      sender: PARTY,
+      inputs: ids.slice(index * INPUTS_MAX, (index + 1) * INPUTS_MAX),
+      outputs: [],
+    }),
+  )
+  return encodeEntry(
+    {
+      genesis: genesisHash,
+      participant: keyPair.publicKey,
+      id: String(contractCount).padStart(32, '0'),
+      notAfter: 60_000_000,
+      userId: 'alice',
+      actAs: [PARTY],
+      readAs: [],
+      commandId: 'transfer',
+      submissionId: '',
+      workflowId: '',
+      deduplication: { kind: 'duration', micros: 0 },
+      commands: transfers,
+      disclosed: [],
+    },
+    keyPair,
+  )
+}
+
+it('an entry is refused only where no known version allows it, and counts by each as that one counts', () => {
+  const judge = createJudge(genesisHash, [OLD, NEW])
+  const few = judge(entryOf(2))
+  expect(few).toMatchObject({ kind: 'entry', oversize: null })
+  const some = judge(entryOf(17))
+  // Newer software takes, and charges for, what holds until it is voted down.
+  expect(some).toMatchObject({ kind: 'entry', oversize: null, contractsPrice: 1 })
+  const tooMany = judge(entryOf(OLD.contractsNamedMax + 1))
+  expect(tooMany).toMatchObject({ kind: 'entry', oversize: { code: 'LIMIT_EXCEEDED' } })
+  const onlyNew = createJudge(genesisHash, [NEW])
+  expect(onlyNew(entryOf(17))).toMatchObject({ oversize: { code: 'LIMIT_EXCEEDED' } })
+  const onlyOld = createJudge(genesisHash, [OLD])
+  for (const count of [2, 17]) {
+    const [one, other] = [judge, onlyOld].map((some) => some(entryOf(count)))
+    if (one?.kind !== 'entry' || other?.kind !== 'entry') throw new Error('both are entries')
+    expect(one.contractCounts.get(OLD.version)).toBe(other.contractCounts.get(OLD.version))
+    expect(one.contractCounts.has(NEW.version)).toBe(true)
+  }
+})
