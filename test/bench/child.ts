@@ -1,7 +1,13 @@
 /** Measuring programs run in processes of their own: one Node process can be slow for its whole life. */
-import { spawn } from 'node:child_process'
+import {
+  type ChildProcess,
+  type ChildProcessByStdio,
+  type StdioOptions,
+  spawn,
+} from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 
 export type Child = AsyncDisposable & {
@@ -11,16 +17,24 @@ export type Child = AsyncDisposable & {
   again<Result>(change?: object): Promise<Result>
 }
 
+/** Of every such program. */
+export const CHILD_STDIO = ['pipe', 'pipe', 'inherit'] as const satisfies StdioOptions
 const ROOT = new URL('../', import.meta.url).href
 /** Tests run as sources, but their child processes are compiled. */
 const COMPILED_ROOT = import.meta.url.endsWith('.ts') ? `${ROOT}dist/` : ROOT
 
+/** How a program is started: here, unless a measurement has other places. */
+type Start = (command: string, ...args: readonly string[]) => ChildProcess
+const startHere: Start = (command, ...args) => spawn(command, args, { stdio: CHILD_STDIO })
+
 /** Starts a program, given by the URL of a `.js` that is beside the caller's file, with one JSON argument. */
-export function startChild(program: URL, argument: object): Child {
+export function startChild(program: URL, argument: object, start = startHere): Child {
   const path = fileURLToPath(program.href.replace(ROOT, COMPILED_ROOT))
-  const child = spawn(process.execPath, [path, JSON.stringify(argument)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
+  const child = start(process.execPath, path, JSON.stringify(argument)) as ChildProcessByStdio<
+    Writable,
+    Readable,
+    null
+  >
   const exited = once(child, 'exit')
   let text = ''
   child.stdout.setEncoding('utf8').on('data', (part: string) => {

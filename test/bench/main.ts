@@ -4,11 +4,12 @@
  *
  *   npm run bench                    some ten minutes
  *   npm run bench -- --full          100 000 names, five rounds
- *   npm run bench -- names           only these: certified, names, ordering, proxy, snapshots, splice, streams
+ *   npm run bench -- names           only these: certified, machines, names, ordering, proxy, snapshots, splice, streams
  *   … ordering --driver cometbft --nodes 7     only this driver and so many members
  */
 import { parseArgs } from 'node:util'
 import { measureCertified } from './certified/measure.ts'
+import { measureMachines } from './machines/measure.ts'
 import { measureNames } from './names/measure.ts'
 import { measureOrdering, ORDERING_DRIVERS } from './ordering/measure.ts'
 import { measureProxy } from './proxy/measure.ts'
@@ -19,6 +20,7 @@ import { measureStreams } from './streams/measure.ts'
 
 const QUICK = {
   certified: { nameCount: 100_000, rounds: 1, turns: 8, ms: 500 },
+  machines: { registrationCount: 9, ms: 3_000 },
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
   ordering: { nodeCounts: [4], ms: 5_000, idleMs: 10_000 },
   proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
@@ -28,6 +30,7 @@ const QUICK = {
 }
 const FULL = {
   certified: { nameCount: 100_000, rounds: 3, turns: 30, ms: 500 },
+  machines: { registrationCount: 25, ms: 10_000 },
   names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
   ordering: { nodeCounts: [4, 7], ms: 15_000, idleMs: 60_000 },
   proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },
@@ -35,7 +38,16 @@ const FULL = {
   splice: { readCount: 200 },
   streams: { updateCount: 100_000, rounds: 7, subscriberCount: 500, ms: 30_000 },
 }
-const PARTS = ['certified', 'names', 'ordering', 'proxy', 'snapshots', 'splice', 'streams']
+const PARTS = [
+  'certified',
+  'machines',
+  'names',
+  'ordering',
+  'proxy',
+  'snapshots',
+  'splice',
+  'streams',
+]
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -57,12 +69,14 @@ async function main(args: readonly string[]): Promise<number> {
   const parts = positionals.length > 0 ? positionals : PARTS
   const sizes = values.full ? FULL : QUICK
   if (parts.includes('certified')) await measureCertified(sizes.certified)
+  const drivers = ORDERING_DRIVERS.filter((driver) => driver === (values.driver ?? driver))
+  if (parts.includes('machines')) await measureMachines({ ...sizes.machines, drivers })
   if (parts.includes('names')) await measureNames(sizes.names)
   if (parts.includes('ordering'))
     await measureOrdering({
       ...sizes.ordering,
       ...(values.nodes === undefined ? {} : { nodeCounts: [Number(values.nodes)] }),
-      drivers: ORDERING_DRIVERS.filter((driver) => driver === (values.driver ?? driver)),
+      drivers,
     })
   if (parts.includes('proxy')) await measureProxy(sizes.proxy)
   if (parts.includes('snapshots')) await measureSnapshots(sizes.snapshots)

@@ -6,7 +6,11 @@ import type { RunningCluster } from 'quorumscan/testing'
 
 export const clock = createSystemClock()
 
-type OfValidator = { readonly urls: Pick<RunningCluster['urls'], 'validator'> }
+type OfValidator = {
+  readonly urls: Pick<RunningCluster['urls'], 'validator'>
+  /** Where the global one does not trust it. */
+  readonly fetch?: typeof fetch
+}
 
 /** A lookup through the scan proxy. */
 export function lookup(
@@ -15,7 +19,8 @@ export function lookup(
   headers: Record<string, string> = {},
 ): Promise<HttpAnswer> {
   const path = `/v0/scan-proxy/ans-entries/by-name/${encodeURIComponent(name)}`
-  return send(`${cluster.urls.validator}${path}`, { headers })
+  const { fetch } = cluster
+  return send(`${cluster.urls.validator}${path}`, { headers, ...(fetch && { fetch }) })
 }
 
 /** Waits until the name is found through the proxy. */
@@ -33,7 +38,8 @@ export async function createUser(
   tapUsd: string | null = '10.0',
 ) {
   const token = await cluster.token(user)
-  const client = createValidatorClient({ baseUrl: cluster.urls.validator, token })
+  const { urls, fetch } = cluster
+  const client = createValidatorClient({ baseUrl: urls.validator, token, ...(fetch && { fetch }) })
   const { party_id } = unwrap(await client.POST('/v0/register', { body: {} }))
   if (tapUsd !== null) unwrap(await client.POST('/v0/wallet/tap', { body: { amount: tapUsd } }))
   return {

@@ -1,202 +1,301 @@
 /**
- * Operators who share no data directory: each makes its keys, all make the same genesis, and each runs its own processes
- * by `run`: the smallest network with one synchronizer, and four super-validators that order together. Of the long tests.
+ * Operators who share no machine, no user and no key: each makes its keys, all make the same genesis, and each runs its own
+ * part by `run`, with TLS. Machines are killed, cut off, and lost with their disks, and what is restored elsewhere goes on.
+ * Of the long tests: one network for each way of ordering, whose tests leave all of it up.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { freePort, until } from '@quorumscan/testkit'
+import { createLedgerClient } from '@quorumscan/sdk/raw'
+import { send, until, untilTrue } from '@quorumscan/testkit'
 import { enginePath } from 'quorumscan/testing/engine'
-import { afterEach, expect, it } from 'vitest'
-import { createUser, lookup, untilFound } from './client.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  createNetwork,
+  type Network,
+  type Operator,
+  run,
+  saidBy,
+  stop,
+  type,
+  untilReady,
+} from '../support/operators.ts'
+import { createUser, lookup, untilFound, unwrap } from './client.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
-/** So many super-validators. */
-const COUNTS = { redis: 1, cometbft: 4 } as const
-type Ordering = keyof typeof COUNTS
-const BIN = join(import.meta.dirname, '../../cluster/bin/quorumscan.mjs')
+const ALICE = 'alice.unverified.ns'
+const BACKUP = 'one.backup'
 
-async function type(...args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [BIN, ...args])
-  return stdout.trim()
-}
+describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometbft'])(
+  'on machines of their own, ordered by %s, operators',
+  (ordering) => {
+    const isTogether = ordering === 'cometbft'
+    let network: Network
+    let alice: Awaited<ReturnType<typeof createUser>>
+    let count = 0
 
-type Operator = {
-  readonly role: 'sv' | 'synchronizer' | 'validator'
-  readonly name: string
-  readonly directory: string
-  readonly port: number
-  readonly enginePort: number
-  readonly configFile: string
-}
-
-let root = ''
-const running: ChildProcess[] = []
-afterEach(async () => {
-  for (const child of running.splice(0).filter(({ exitCode }) => exitCode === null)) {
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    await ended
-  }
-  await rm(root, { recursive: true, force: true })
-})
-
-/** What it prints is kept, and shown where a test fails. */
-function run({ role, configFile }: Operator) {
-  const child = spawn(process.execPath, [BIN, 'run', role, '--config', configFile])
-  running.push(child)
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      output += String(chunk)
+    beforeAll(async () => {
+      network = await createNetwork({ ordering: isTogether ? 'cometbft' : 'redis', svCount: 4 })
+      const { all, client, machines } = network
+      process.stdout.write(`machines are ${machines.kind}\n`)
+      for (const operator of all) run(operator)
+      for (const operator of all) await untilReady(operator)
+      alice = await createUser(client, 'alice', '1000.0')
+      await alice.pay(ALICE)
+      await untilFound(client, ALICE)
     })
-  return { child, output: () => output }
-}
+    afterAll(() => network?.[Symbol.asyncDispose]())
+    afterEach(untilWhole)
 
-async function createNetwork(ordering: Ordering) {
-  root = await mkdtemp(join(tmpdir(), 'qs-operators-'))
-  const operator = async (role: Operator['role'], name: string): Promise<Operator> => ({
-    ...{ role, name, directory: join(root, name), configFile: join(root, name, 'run.env') },
-    port: await freePort(),
-    enginePort: await freePort(),
-  })
-  const names = Array.from({ length: COUNTS[ordering] }, (_, index) => `sv-${index + 1}`)
-  const svs = await Promise.all(names.map((name) => operator('sv', name)))
-  const validator = await operator('validator', 'v')
-  const synchronizers = ordering === 'redis' ? [await operator('synchronizer', 'orderer')] : []
-  const all = [...synchronizers, ...svs, validator]
-
-  const shared = join(root, 'shown')
-  await mkdir(shared)
-  for (const { role, name, directory, port, enginePort } of all) {
-    const flags = [
-      ...['--name', name, '--out', directory, '--role', role === 'sv' ? 'super-validator' : role],
-      ...(role === 'sv'
-        ? ['--url', `http://127.0.0.1:${port}`, '--engine-address', `127.0.0.1:${enginePort}`]
-        : []),
-      '--json',
-    ]
-    const { memberFile } = JSON.parse(await type('keys', 'new', ...flags))
-    await copyFile(memberFile, join(shared, `${name}.member.json`))
-  }
-  const members = [...synchronizers, ...svs].map(({ name }) => join(shared, `${name}.member.json`))
-  const genesis = join(root, 'genesis.json')
-  const rules = ['--set', 'coin.tickMicros=1s', '--ordering', ordering, '--out', genesis]
-  await type('genesis', 'create', ...members, ...rules)
-
-  for (const { role, name, directory, port, enginePort, configFile } of all) {
-    const variables: Record<string, string | number> = {
-      QS_NAME: name,
-      QS_DATA_DIR: directory,
-      QS_GENESIS: genesis,
-      QS_MEMBERS: shared,
-      QS_PORT: port,
-      QS_LOG_LEVEL: 'warn',
+    /** Of a new name, until lookups find it. */
+    async function register(): Promise<void> {
+      const name = `name-${++count}.unverified.ns`
+      await alice.pay(name)
+      await untilFound(network.client, name)
     }
-    if (ordering === 'cometbft') {
-      variables['QS_SYNCHRONIZER_PORT'] = await freePort()
-      variables['QS_ENGINE_ADDRESS'] = `127.0.0.1:${enginePort}`
-      variables['QS_COMETBFT'] = enginePath ?? ''
-    } else if (role === 'synchronizer') {
-      variables['QS_PEER_TOKENS_FILE'] = join(root, 'peers')
-    } else {
-      variables['QS_LOG'] = `http://127.0.0.1:${synchronizers[0]?.port}`
-      variables['QS_LOG_TOKEN_FILE'] = join(directory, 'token')
-      await writeFile(join(directory, 'token'), `token-of-${name}-for-the-synchronizer`)
-    }
-    if (role === 'validator') {
-      variables['QS_JWT_SECRET_FILE'] = join(directory, 'secrets', 'jwt')
-      variables['QS_ALLOW_PRIVATE_ADDRESSES'] = '1'
-      await mkdir(join(directory, 'secrets'), { recursive: true })
-      await writeFile(join(directory, 'secrets', 'jwt'), 'ab'.repeat(32))
-    }
-    const lines = Object.entries(variables).map(([variable, value]) => `${variable}=${value}\n`)
-    await writeFile(configFile, lines.join(''))
-  }
-  const followers = [...svs, validator].map(({ name }) => `token-of-${name}-for-the-synchronizer`)
-  await writeFile(join(root, 'peers'), `${followers.join('\n')}\n`)
-  const client = {
-    urls: { validator: `http://127.0.0.1:${validator.port}` },
-    token: (user: string) => type('token', user, '--data-dir', validator.directory),
-  }
-  return { all, svs, validator, client }
-}
 
-/** Starts a network, does what an operator may do wrong and what may end by itself, and stops it. */
-async function expectNetworkToRun(ordering: Ordering): Promise<void> {
-  const { all, svs, client } = await createNetwork(ordering)
-  const runs = all.map((operator) => ({ operator, ...run(operator) }))
-  const untilSaid = (text: string, count = 1) =>
-    until(text, () => {
-      const said = runs.map(({ output }) => output()).join('\n')
-      const ended = runs.find(({ child }) => child.exitCode !== null)
-      if (ended !== undefined) throw new Error(`${ended.operator.name} ended: ${said}`)
-      return said.split(text).length > count ? true : undefined
+    async function untilWhole(): Promise<void> {
+      await untilTrue('all nodes to vote on the newest state', async () => {
+        const answer = await lookup(network.client, ALICE, { 'x-quorum': 'all' })
+        return answer.status === 200
+      })
+    }
+
+    function sv(number: number): Operator {
+      const operator = network.svs[number - 1]
+      if (operator === undefined) throw new Error(`there is no sv-${number}`)
+      return operator
+    }
+
+    async function startAgain(operator: Operator): Promise<void> {
+      run(operator)
+      await untilReady(operator)
+    }
+
+    const processesOf = async ({ machine }: Operator) =>
+      JSON.parse(await readFile(join(machine.directory, 'var/processes.json'), 'utf8')).content
+
+    it('run no second one of theirs, and what ends is started again', async () => {
+      const operator = sv(1)
+      // It would end what the first one runs.
+      const { running } = operator
+      const twice = run(operator)
+      await once(twice, 'exit')
+      expect(twice.exitCode).toBe(1)
+      expect(saidBy(operator)).toContain('runs what is in')
+      operator.running = running
+
+      const find = async () =>
+        (await processesOf(operator)).find(({ id }: { id: string }) => id === operator.name)
+      const { pid } = await find()
+      process.kill(pid, 'SIGKILL')
+      await untilTrue('another process', async () => {
+        const again = await find()
+        return again !== undefined && again.pid !== pid
+      })
+      await untilWhole()
     })
-  for (const { name } of all) await untilSaid(`${name} is ready`)
 
-  const alice = await createUser(client, 'alice')
-  await alice.pay('alice.unverified.ns')
-  await untilFound(client, 'alice.unverified.ns')
+    it('go on without a machine that is killed', async () => {
+      await sv(2).machine.kill()
+      await register()
+      await startAgain(sv(2))
+    })
 
-  // A second one would end what the first one runs.
-  const [sv] = svs
-  if (sv === undefined) throw new Error('no super-validator')
-  const twice = run(sv)
-  await once(twice.child, 'exit')
-  expect(twice.child.exitCode).toBe(1)
-  expect(twice.output()).toContain('runs what is in')
+    it('go on without a machine that is cut off, which catches up by itself', async () => {
+      await sv(3).machine.cutOff()
+      await register()
+      await sv(3).machine.reconnect()
+    })
 
-  // What ends is started again: the process that has the port, whoever that is now.
-  const records = JSON.parse(await readFile(join(sv.directory, 'processes.json'), 'utf8'))
-  const { pid } = records.content.find((one: { id: string }) => one.id === sv.name)
-  process.kill(pid, 'SIGKILL')
-  await until('another process', async () => {
-    const text = await readFile(join(sv.directory, 'processes.json'), 'utf8')
-    const again = JSON.parse(text).content.find((one: { id: string }) => one.id === sv.name)
-    return again !== undefined && again.pid !== pid ? true : undefined
-  })
-  await until('the answer of all', async () => {
-    const { status } = await lookup(client, 'alice.unverified.ns', { 'x-quorum': 'all' })
-    return status === 200 ? true : undefined
-  })
+    it('see from any machine that all replicas are equal', async () => {
+      const files = ['--genesis', 'etc/genesis.json', '--members', 'etc/members']
+      expect(await type(network.validator, 'check', ...files)).toContain('all replicas are equal')
+    })
 
-  // Whoever stops has nothing left running.
-  for (const { child } of runs) {
-    const ended = once(child, 'exit')
-    child.kill('SIGTERM')
-    await ended
-    expect(child.exitCode).toBe(0)
-  }
-  for (const { directory } of all) {
-    const { content } = JSON.parse(await readFile(join(directory, 'processes.json'), 'utf8'))
-    expect(content).toEqual([])
-  }
-}
+    /** What they signed, wherever they are now. */
+    async function expectOneHistory(): Promise<void> {
+      const { fetch } = network.client
+      const ask = async ({ machine }: Operator): Promise<Map<number, string>> => {
+        const url = `https://${machine.address}:4611/v0/state-statements?after=0`
+        const { body } = await send(url, { fetch })
+        const statements: { offset: number; historyHash: string }[] = body.statements
+        return new Map(statements.map(({ offset, historyHash }) => [offset, historyHash]))
+      }
+      const histories = await until('an offset that all have signed', async () => {
+        const [first = new Map(), ...others] = await Promise.all(network.svs.map(ask))
+        const offset = [...first.keys()].findLast((one) => others.every((other) => other.has(one)))
+        return offset && [first, ...others].map((signed) => signed.get(offset))
+      })
+      expect(histories).toHaveLength(4)
+      expect(new Set(histories).size).toBe(1)
+    }
 
-it.runIf(IS_LONG)('operators make and run a network that one synchronizer orders', () =>
-  expectNetworkToRun('redis'),
+    /** Writes a backup of it while all runs, loses its machine, and has the backup on another one. */
+    async function lose(operator: Operator, address?: string): Promise<void> {
+      const { role, name, machine } = operator
+      await type(operator, 'backup', role, '--config', operator.configFile, '--out', BACKUP)
+      const backup = await readFile(join(machine.directory, BACKUP))
+      await register()
+      await machine.destroy()
+      operator.machine = await network.machines.add(name, address)
+      operator.machine.write(BACKUP, backup)
+    }
+
+    async function restore(operator: Operator, ...flags: readonly string[]): Promise<void> {
+      await rm(join(operator.machine.directory, 'var'), { recursive: true, force: true })
+      await type(operator, 'restore', BACKUP, '--to', 'var', ...flags)
+      operator.configFile = join(operator.machine.directory, 'var/run.env')
+    }
+
+    it('restore a super-validator at another address, which votes and signs nothing twice', async () => {
+      const operator = sv(4)
+      const heightOf = async () => {
+        const { directory } = operator.machine
+        const file = join(directory, 'var/engines/sv-4/data/priv_validator_state.json')
+        return Number(JSON.parse(await readFile(file, 'utf8')).height)
+      }
+      await lose(operator)
+      await register()
+      await network.certify(operator.machine)
+      const { address, directory } = operator.machine
+      const changes = [
+        `QS_PUBLIC_URL=https://${address}:4611`,
+        `QS_TLS_CERT=${directory}/etc/tls/cert.pem`,
+        `QS_TLS_KEY=${directory}/etc/tls/key.pem`,
+      ]
+      await restore(operator, '--set', ...changes)
+      await startAgain(operator)
+      await untilWhole()
+      await expectOneHistory()
+      if (isTogether) await untilTrue('it to vote on blocks', async () => (await heightOf()) > 0)
+      // Without its confirmation there is no name now, and without its vote no block.
+      await sv(1).machine.kill()
+      await register()
+      await startAgain(sv(1))
+      await expectNoContradiction()
+    })
+
+    it('restore a validator, whose users, rights and renewals are as they were', async () => {
+      const { validator, client } = network
+      const { urls, fetch } = client
+      const users = createLedgerClient({
+        ...{ baseUrl: urls.validator, fetch },
+        token: () => client.token('participant_admin'),
+      })
+      const rights = [{ kind: { CanReadAs: { value: { party: alice.party } } } }]
+      const body = { user: { id: 'carol' }, rights }
+      unwrap(await users.POST('/v2/users', { body }))
+      await alice.accept(await alice.request('renewed.unverified.ns'), { autoRenew: true })
+      await untilFound(client, 'renewed.unverified.ns')
+
+      await lose(validator, validator.machine.address)
+      await restore(validator)
+      await startAgain(validator)
+      await untilWhole()
+      const params = { path: { id: 'carol' } }
+      expect(unwrap(await users.GET('/v2/users/{id}/rights', { params })).rights).toEqual(rights)
+      const { subscriptions } = unwrap(await alice.client.GET('/v0/wallet/subscriptions'))
+      expect(subscriptions.filter(({ auto_renew }) => auto_renew)).toHaveLength(1)
+      await register()
+      const late = await createUser(client, 'who-comes-later')
+      await late.pay('late.unverified.ns')
+      await untilFound(client, 'late.unverified.ns')
+    })
+
+    it.skipIf(isTogether)('restore the synchronizer, with what super-validators kept', async () => {
+      const operator = network.synchronizer
+      if (operator === null) throw new Error('there is none')
+      await lose(operator, operator.machine.address)
+      await restore(operator)
+      run(operator)
+      const { fetch } = network.client
+      await untilTrue('it to say what it lacks', async () => {
+        const url = `https://${operator.machine.address}:4611/readyz`
+        const answer = await send(url, { fetch }).catch(() => null) // It does not listen yet.
+        return answer?.body.code === 'LOG_REGRESSED'
+      })
+      expect(await stop(operator)).toBe(0)
+      const kept = [sv(1), sv(2)].map(async (one) => {
+        const { machine, configFile, name } = one
+        await type(one, 'backup', 'sv', '--log', '--config', configFile, '--out', 'log.backup')
+        const backup = await readFile(join(machine.directory, 'log.backup'))
+        operator.machine.write(`${name}.backup`, backup)
+        return `${name}.backup`
+      })
+      await restore(operator, '--log', ...(await Promise.all(kept)))
+      await startAgain(operator)
+      await untilWhole()
+      await register()
+      await expectNoContradiction()
+    })
+
+    it('are all started anew, one after the other, as for a new release, and decide by their votes', async () => {
+      const { client, svs, validator, synchronizer } = network
+      let isOver = false
+      const lookups = (async () => {
+        const answers = { count: 0, failed: [] as unknown[] }
+        for (; !isOver; answers.count++) {
+          const { status, body } = await lookup(client, ALICE)
+          if (status !== 200) answers.failed.push(body)
+        }
+        return answers
+      })()
+      for (const operator of [...svs, ...(synchronizer === null ? [] : [synchronizer])]) {
+        expect(await stop(operator)).toBe(0)
+        expect(await processesOf(operator)).toEqual([])
+        await startAgain(operator)
+        await untilWhole()
+      }
+      isOver = true
+      const { count, failed } = await lookups
+      expect(failed).toEqual([])
+      expect(count).toBeGreaterThan(0)
+      expect(await stop(validator)).toBe(0)
+      await startAgain(validator)
+
+      const said: string[] = []
+      for (const operator of svs.slice(0, 3))
+        said.push(await decide(operator, 'config', 'set', 'entry-fee=2.5'))
+      expect(said.map((text) => text.includes('They are in force:'))).toEqual([false, false, true])
+      expect(await decide(sv(1), 'protocol', 'vote', '3')).toContain('sv-1 has voted for version 3')
+    })
+
+    /** What one operator decides for itself, with its own key, at its own node and synchronizer. */
+    function decide(operator: Operator, ...command: readonly string[]): Promise<string> {
+      const { machine, name, synchronizerPort } = operator
+      const { synchronizer } = network
+      const own = ['--synchronizer', `http://127.0.0.1:${synchronizerPort}`]
+      const one = ['--synchronizer', `https://${synchronizer?.machine.address}:4611`]
+      return type(
+        operator,
+        ...command,
+        ...['--key', `var/keys/${name}.operator`, '--genesis', 'etc/genesis.json'],
+        ...['--scan', `https://${machine.address}:4611`],
+        ...(isTogether ? own : one),
+        ...['--token-file', isTogether ? `var/secrets/log-token-${name}` : 'etc/token'],
+      )
+    }
+
+    it.skipIf(isTogether)('are told at once all that is wrong in a configuration', async () => {
+      const operator = sv(1)
+      const { running, configFile, machine } = operator
+      const text = (await readFile(configFile, 'utf8')).replace(/^QS_LOG=.*$/m, 'QS_LOG=nowhere')
+      operator.configFile = machine.write('wrong.env', `${text}QS_PORT=many\nQS_RATE_LIMTI=5\n`)
+      const child = run(operator)
+      await once(child, 'exit')
+      Object.assign(operator, { running, configFile })
+      expect(child.exitCode).toBe(2)
+      const said = saidBy(operator)
+      expect(said).toContain('QS_LOG: "nowhere" is no https address')
+      expect(said).toContain('QS_PORT is no integer')
+      expect(said).toContain('QS_RATE_LIMTI is no variable of these')
+    })
+
+    async function expectNoContradiction(): Promise<void> {
+      const { urls, fetch } = network.client
+      const { body } = await send(`${urls.validator}/v0/scan-proxy/evidence`, { fetch })
+      expect(body).toEqual({ evidence: [] })
+    }
+  },
 )
-
-it.runIf(IS_LONG && enginePath !== null)(
-  'operators make and run a network that orders together',
-  () => expectNetworkToRun('cometbft'),
-)
-
-it.runIf(IS_LONG)('a wrong configuration ends at once, with all that is wrong', async () => {
-  const { svs } = await createNetwork('redis')
-  const [sv] = svs
-  if (sv === undefined) throw new Error('no super-validator')
-  const text = await readFile(sv.configFile, 'utf8')
-  const wrong = `${text.replace(/^QS_LOG=.*$/m, 'QS_LOG=nowhere')}QS_PORT=many\nQS_RATE_LIMTI=5\n`
-  await writeFile(sv.configFile, wrong)
-  const { child, output } = run(sv)
-  await once(child, 'exit')
-  expect(child.exitCode).toBe(2)
-  expect(output()).toContain('QS_LOG: "nowhere" is no https address')
-  expect(output()).toContain('QS_PORT is no integer')
-  expect(output()).toContain('QS_RATE_LIMTI is no variable of these')
-})

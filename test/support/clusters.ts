@@ -36,6 +36,11 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
   }
 }
 
+/** Where a test fails, the logs in this directory are printed, too. */
+export function showLogsOf(directory: string): void {
+  directories.add(directory)
+}
+
 /** The last lines that each process of each running cluster has logged. */
 export async function printLogs(): Promise<void> {
   for (const directory of directories) {

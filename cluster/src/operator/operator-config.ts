@@ -129,7 +129,8 @@ function attempt<T>(reader: EnvReader, name: string, read: () => T): T | null {
   }
 }
 
-function readMembers(directory: string): readonly Member[] {
+/** @throws {Error} If it cannot be read, or holds a file that its keys did not sign. */
+export function readMembers(directory: string): readonly Member[] {
   return memberFilesOf(directory).map(readMember)
 }
 

@@ -1,6 +1,6 @@
 /** Certificates for tests of TLS, made by `openssl`. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -12,11 +12,19 @@ export type TestAuthority = AsyncDisposable & {
   readonly directory: string
   /** What whoever trusts it is told. */
   readonly caFile: string
-  /** A certificate for this machine, for servers as well as clients. @param name - Of its files, and in it unless told. */
+  /**
+   * A certificate for servers as well as clients.
+   *
+   * @param name - Of its files, and in it unless told.
+   * @param address - Of whom it is. Default: this machine's loopback.
+   */
   issue(
     name: string,
     subject?: string,
+    address?: string,
   ): Promise<{ readonly certFile: string; readonly keyFile: string }>
+  /** The certificate (PEM) of a key that somebody else made, for who is at this address, by a request for one (PEM). */
+  sign(request: string, address: string): Promise<string>
 }
 
 /** Makes certificates in a temporary directory, which goes with it. */
@@ -25,31 +33,30 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
   const file = (base: string, kind: string) => join(directory, `${base}.${kind}`)
   const authority = ['-keyout', file('ca', 'key'), '-out', file('ca', 'pem')]
   await run('openssl', ['req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-days', '2', ...authority])
-  const extensions = file('leaf', 'ext')
-  await writeFile(extensions, 'subjectAltName=IP:127.0.0.1,DNS:localhost\n')
+  let count = 0
+  const sign = async (requestFile: string, address?: string): Promise<string> => {
+    const leaf = `leaf-${++count}`
+    const [extensions, certFile] = [file(leaf, 'ext'), file(leaf, 'pem')]
+    const subject = address === undefined ? 'IP:127.0.0.1,DNS:localhost' : `IP:${address}`
+    await writeFile(extensions, `subjectAltName=${subject}\n`)
+    const signer = ['-CA', file('ca', 'pem'), '-CAkey', file('ca', 'key'), '-CAcreateserial']
+    const what = ['-in', requestFile, '-out', certFile, '-days', '2', '-extfile', extensions]
+    await run('openssl', ['x509', '-req', ...signer, ...what])
+    return certFile
+  }
   return {
     directory,
     caFile: file('ca', 'pem'),
-    async issue(leaf, subject = leaf) {
-      const [key, request, cert] = ['key', 'csr', 'pem'].map((kind) => file(leaf, kind)) as [
-        string,
-        string,
-        string,
-      ]
-      await run('openssl', [
-        'req',
-        ...KEY,
-        '-subj',
-        `/CN=${subject}`,
-        '-keyout',
-        key,
-        '-out',
-        request,
-      ])
-      const signer = ['-CA', file('ca', 'pem'), '-CAkey', file('ca', 'key'), '-CAcreateserial']
-      const what = ['-in', request, '-out', cert, '-days', '2', '-extfile', extensions]
-      await run('openssl', ['x509', '-req', ...signer, ...what])
-      return { certFile: cert, keyFile: key }
+    async issue(leaf, subject = leaf, address = undefined) {
+      const [keyFile, requestFile] = [file(leaf, 'key'), file(leaf, 'csr')]
+      const made = ['-keyout', keyFile, '-out', requestFile]
+      await run('openssl', ['req', ...KEY, '-subj', `/CN=${subject}`, ...made])
+      return { certFile: await sign(requestFile, address), keyFile }
+    },
+    async sign(request, address) {
+      const requestFile = file(`request-${++count}`, 'csr')
+      await writeFile(requestFile, request)
+      return readFile(await sign(requestFile, address), 'utf8')
     },
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true }),
   }

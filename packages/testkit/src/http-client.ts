@@ -17,6 +17,8 @@ export type HttpRequest = {
   readonly headers?: Readonly<Record<string, string>>
   /** Texts and bytes go as they are, without a content type unless `headers` has one; all else as JSON. */
   readonly body?: unknown
+  /** Instead of the global one. */
+  readonly fetch?: typeof fetch
 }
 
 export async function send(url: string, request: HttpRequest = {}): Promise<HttpAnswer> {
@@ -27,7 +29,7 @@ export async function send(url: string, request: HttpRequest = {}): Promise<Http
     ...request.headers,
   }
   const startedAt = performance.now()
-  const response = await fetch(url, {
+  const response = await (request.fetch ?? fetch)(url, {
     method,
     headers,
     // A text would get a content type of its own.

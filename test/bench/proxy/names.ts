@@ -11,6 +11,8 @@ const FOUND_MS_MAX = 120_000
 const TRIES_MAX = 5
 const clock = createSystemClock()
 
+type OfValidator = { readonly urls: Pick<RunningCluster['urls'], 'validator'> }
+
 export function nameOf(index: number): string {
   return `bench-${String(index).padStart(4, '0')}.unverified.ns`
 }
@@ -34,7 +36,7 @@ export async function registerNames(cluster: RunningCluster, count: number): Pro
 
 /** A function that pays for a name; the confirmations follow by themselves. */
 export async function createRegistrar(
-  cluster: RunningCluster,
+  cluster: OfValidator & Pick<RunningCluster, 'token'>,
   user: string,
 ): Promise<(name: string) => Promise<void>> {
   const baseUrl = cluster.urls.validator
@@ -63,7 +65,7 @@ export async function createRegistrar(
 
 /** The entry, as soon as enough nodes have it. */
 export function untilFound(
-  cluster: RunningCluster,
+  cluster: OfValidator,
   name: string,
   intervalMs = 50,
 ): Promise<{ readonly expires_at: string }> {

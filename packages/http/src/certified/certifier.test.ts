@@ -12,6 +12,7 @@ import { createTestNetwork } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import { createLogger } from '../logger.ts'
 import { createMetrics } from '../metrics.ts'
+import type { Peer } from '../peer-clocks.ts'
 import { createCertifier } from './certifier.ts'
 
 const { genesis, genesisHash, scans } = createTestNetwork()
@@ -43,19 +44,9 @@ async function startMember(told: readonly Certificate[]) {
   }
 }
 
-test.each([
-  ['tells what another one signed', signed(['sv-1', 0])],
-  ['tells what another one signed as well', signed(['sv-1', 0], ['sv-2', 1])],
-  ['signs with another key', signed(['sv-2', 2])],
-])('a member that %s is not believed, and asked again', async (_, lie) => {
-  await using honest = await startMember([signed(['sv-1', 0])])
-  await using liar = await startMember([lie, signed(['sv-2', 1])])
-  await using certifier = createCertifier({
-    ...{ genesis, genesisHash, self: null, clock: createSystemClock() },
-    peers: [
-      { name: 'sv-1', url: honest.url },
-      { name: 'sv-2', url: liar.url },
-    ],
+function startCertifier(peers: readonly Peer[]) {
+  return createCertifier({
+    ...{ genesis, genesisHash, self: null, clock: createSystemClock(), peers },
     replica: {
       statePoints: () => [POINT],
       onStatePoint: () => ({ [Symbol.dispose]() {} }),
@@ -64,10 +55,31 @@ test.each([
     logger: createLogger({ name: 'test', level: 'silent' }),
     metrics: createMetrics(),
   })
+}
+
+test.each([
+  ['tells what another one signed', signed(['sv-1', 0])],
+  ['tells what another one signed as well', signed(['sv-1', 0], ['sv-2', 1])],
+  ['signs with another key', signed(['sv-2', 2])],
+])('a member that %s is not believed, and asked again', async (_, lie) => {
+  await using honest = await startMember([signed(['sv-1', 0])])
+  await using liar = await startMember([lie, signed(['sv-2', 1])])
+  await using certifier = startCertifier([
+    { name: 'sv-1', url: honest.url },
+    { name: 'sv-2', url: liar.url },
+  ])
   const certificate = await certifier.certified({
     ...{ signerCount: 2, minOffset: 7, waitMs: 600_000 },
     request: { signal: new AbortController().signal },
   })
   expect(certificate.signatures.map(([name]) => name)).toEqual(['sv-1', 'sv-2'])
   await verifySignatures(certificate, { genesis, genesisHash, crypto: createWebCrypto() })
+})
+
+test('whoever waits for a state is told when the process stops', async () => {
+  const certifier = startCertifier([])
+  const { signal } = new AbortController()
+  const waiting = certifier.ownAfter(7, signal)
+  await certifier[Symbol.asyncDispose]()
+  await expect(waiting).rejects.toMatchObject({ code: 'NOT_READY' })
 })

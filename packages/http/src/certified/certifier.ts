@@ -211,7 +211,8 @@ export function createCertifier(options: {
     },
     async [Symbol.asyncDispose]() {
       subscription[Symbol.dispose]()
-      closing.abort(new Error('closed'))
+      // Whoever still waits for a state is told so.
+      closing.abort(new ScanError('NOT_READY', 'the process is stopping'))
       await following
       await transport[Symbol.asyncDispose]()
     },

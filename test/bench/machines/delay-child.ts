@@ -1,0 +1,53 @@
+/**
+ * Stands between machines: passes bytes on, each way as late as it is told. It knows connections and bytes alone; of what
+ * a longer way does to packets it has none but the round trip in which a connection is made.
+ */
+import { createConnection, createServer, type Socket } from 'node:net'
+import { again, childArgument } from '../child.ts'
+
+export type DelayArgument = {
+  /** Between whoever connects to the one and what is at the other, from now on. */
+  readonly between: { readonly announced: string; readonly address: string } | null
+  /** One way. */
+  readonly delayMs: number
+}
+
+/** Where machines are reached: nodes and validators, and engines. */
+const PORTS = [4611, 26_656]
+
+let delayMs = 0
+
+function later(pass: () => void): void {
+  if (delayMs === 0) pass()
+  else setTimeout(pass, delayMs)
+}
+
+function pass(from: Socket, to: Socket): void {
+  from.on('data', (chunk) => later(() => to.write(chunk)))
+  from.on('end', () => later(() => to.end()))
+  from.on('close', () => later(() => to.destroy()))
+  from.on('error', () => {}) // 'close' follows.
+}
+
+async function open(announced: string, address: string): Promise<void> {
+  for (const port of PORTS) {
+    const server = createServer({ noDelay: true, pauseOnConnect: true }, (client) => {
+      client.on('error', () => {}) // It is closed with the other one.
+      const connect = () => {
+        const server = createConnection({ host: address, port, noDelay: true })
+        pass(client, server)
+        pass(server, client)
+        client.resume()
+      }
+      // There and back, before the first byte leaves.
+      later(() => later(connect))
+    })
+    await new Promise<void>((resolve) => server.listen(port, announced, resolve))
+  }
+}
+
+await again(childArgument<DelayArgument>(), async ({ between, ...told }) => {
+  delayMs = told.delayMs
+  if (between !== null) await open(between.announced, between.address)
+  return {}
+})
