@@ -136,6 +136,19 @@ describe('a genesis', () => {
     expect(rulesOf(single)).not.toHaveProperty('ordering')
   })
 
+  it('says how long evidence counts only where that is not what is usual', () => {
+    const made = (...settings: string[]) =>
+      createGenesis(four, { driver: 'cometbft', overrides: parseSettings('cometbft', settings) })
+    expect(made().ordering).not.toHaveProperty('evidenceAge')
+    expect(made('ordering.evidenceAge.micros=2d').ordering).not.toHaveProperty('evidenceAge')
+    const shorter = made('ordering.evidenceAge.micros=1h')
+    expect(shorter.ordering).toMatchObject({ evidenceAge: { micros: 3.6e9, blocks: 100_000 } })
+    for (const genesis of [made(), shorter]) {
+      const again = createGenesis(four, { driver: 'cometbft', overrides: rulesOf(genesis) })
+      expect(again).toEqual(genesis)
+    }
+  })
+
   it('is told in words, with every key that it fixes', () => {
     for (const genesis of [
       createGenesis(four, together),

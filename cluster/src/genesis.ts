@@ -3,6 +3,7 @@
 import { fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
 import {
   canonicalJson,
+  EVIDENCE_AGE,
   type Genesis,
   type GenesisOrdering,
   parseGenesis,
@@ -104,7 +105,9 @@ function orderingOf(
     key: keys.voting,
     nodeId: nodeIdOf(keys.engine),
   }))
-  return { driver: 'cometbft', validators, ...rules }
+  const { evidenceAge, ...others } = rules
+  const isUsual = canonicalJson(evidenceAge) === canonicalJson(EVIDENCE_AGE)
+  return { driver: 'cometbft', validators, ...others, ...(isUsual ? {} : { evidenceAge }) }
 }
 
 /** Of its key; where all members order together nobody has one. */

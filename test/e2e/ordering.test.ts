@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LogEntry } from '@quorumscan/ledger'
-import { until, untilTrue } from '@quorumscan/testkit'
+import { send, until, untilTrue } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -36,6 +36,10 @@ const BLOW_ROUNDS = Array.from({ length: BLOW_COUNT / BLOWS_A_ROUND }, (_, round
 const WAITING_MINUTES = 15
 /** Of the entries that waited: those of the last two minutes. */
 const IN_TIME_COUNT = 4
+/** Super-validators take the first snapshot of a young network there. */
+const FIRST_SNAPSHOT = 1024
+/** Of each super-validator. */
+const OFFERED_AT_ONCE = 16
 const ALICE = 'alice.unverified.ns'
 
 let cluster: RunningCluster
@@ -112,6 +116,30 @@ async function untilOthersOrder(node: string): Promise<void> {
   await untilTrue('the others to order two blocks', async () => (await height()) >= before + 2)
 }
 
+/** Orders entries until there are so many. */
+async function fillTo(offset: number): Promise<void> {
+  const synchronizers = await openSynchronizers(cluster)
+  const nextEntry = await createEntries(cluster)
+  await Promise.all(
+    synchronizers
+      .flatMap((one) => Array.from({ length: OFFERED_AT_ONCE }, () => one))
+      .map(async (one) => {
+        while ((await one.head()) < offset) await one.order(nextEntry())
+      }),
+  )
+}
+
+/** The oldest block that the engine of each member, and that of the validator, keeps. */
+async function firstHeights(): Promise<readonly number[]> {
+  const { members, synchronizer } = await cluster.status()
+  return await Promise.all(
+    [...members, synchronizer].map(async ({ url }) => {
+      const { text } = await send(`${url}/metrics`)
+      return Number(/^quorumscan_ordering_first_height (\d+)$/m.exec(text)?.[1])
+    }),
+  )
+}
+
 /** All have the same log, which holds each of these once; the log. */
 async function expectOnce(
   synchronizers: readonly Synchronizer[],
@@ -130,7 +158,10 @@ const WAYS_AWAY = [
 
 describe.skipIf(enginePath === null)('four that order together', () => {
   beforeAll(async () => {
-    cluster = await startCluster({ nodes: 4, ordering: 'cometbft' })
+    cluster = await startCluster({
+      ...{ nodes: 4, ordering: 'cometbft' },
+      genesisOverrides: { ordering: { evidenceAge: { micros: 5_000_000, blocks: 10 } } },
+    })
     alice = await createUser(cluster, 'alice', '1000.0')
     await alice.pay(ALICE)
     await untilFound(cluster, ALICE)
@@ -301,4 +332,23 @@ describe.skipIf(enginePath === null)('four that order together', () => {
       await expectEqualReplicas()
     },
   )
+
+  it('take one back that lost its disk where nobody keeps the first blocks, nor the log', async () => {
+    await fillTo(FIRST_SNAPSHOT)
+    await runCommand(cluster, 'down')
+    const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
+    expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
+    await untilTrue('the first blocks to be gone everywhere', async () =>
+      (await firstHeights()).every((height) => height > 1),
+    )
+    const signed = await heightOf('sv-3')
+    await cluster.wipe('sv-3', { disk: true })
+    await untilTrue('it to vote again', async () => (await heightOf('sv-3')) > 0)
+    expect(await heightOf('sv-3')).toBeGreaterThan(signed)
+    await untilWhole()
+    await expectEqualReplicas()
+    // Without its vote there is no block now, and without its confirmation no name.
+    await cluster.kill('sv-2')
+    await register()
+  })
 })

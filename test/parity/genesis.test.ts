@@ -87,6 +87,9 @@ const node = {
 test('members that order together are the nodes, with keys of their own', () => {
   const genesis = { ...(example(schema) as object), nodes: [node], ordering: members }
   expect(() => parseGenesis(genesis)).not.toThrow()
+  const evidenceAge = { micros: 1_000_000, blocks: 1 }
+  const other = { ...genesis, ordering: { ...members, evidenceAge } }
+  expect(parseGenesis(other)).toEqual(other)
 })
 
 test.each([
@@ -99,6 +102,9 @@ test.each([
   [{ timeouts: { ...timeouts, emptyBlockMicros: 6_000_000 } }, 'from 1000 to 5000000'],
   [{ blockBytesMax: 200_000 }, 'from 263168 to 1048576'],
   [{ blockContractsMax: 999 }, 'from 1000'],
+  [{ evidenceAge: { micros: 1_000_000, blocks: 0 } }, 'ordering.evidenceAge.blocks'],
+  [{ evidenceAge: { micros: 999, blocks: 1 } }, 'ordering.evidenceAge.micros'],
+  [{ evidenceAge: { micros: 1_000_000 } }, 'at ordering.evidenceAge (members)'],
   [{ more: 1 }, 'at ordering (members)'],
 ])('of members that order together the parser refuses %j', (changes, want) => {
   const ordering = { ...members, ...changes }

@@ -105,8 +105,9 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
         onProblem: (error) => logger.warn({ err: error }, 'groups of the log are not kept'),
       }),
     )
+    const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
     const ordering = createLogReader({
-      log: resources.opened(createLogClient({ ...logOptions, tracer: app.tracer })),
+      log,
       genesis: { ...genesis, hash: genesisHash },
       keep: keeper.keep,
       clock,
@@ -172,6 +173,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       clocks,
       certifier,
       snapshots,
+      log,
       replica,
       jobs,
       failed,

@@ -25,7 +25,7 @@ export function createServer(
   /** `port` is the one listened on. */
   { port }: { readonly port: () => number },
 ): HttpServer {
-  const { certifier, clock, clocks, genesis, genesisHash, logger, nodeName, party, replica } =
+  const { certifier, clock, clocks, genesis, genesisHash, log, logger, nodeName, party, replica } =
     context
   const certified = createCertifiedAnswers({ genesis, certifier, replica: replica.proofs })
   return buildServer({
@@ -62,6 +62,10 @@ export function createServer(
         certifier,
       }),
       ...createSnapshotHandlers(context),
+      readEngine: async ({ body, signal }) => ({
+        headers: { 'content-type': 'application/octet-stream' },
+        body: await log.readEngine(body, signal),
+      }),
     },
     prefix: PREFIX,
     documents: { '/openapi.json': () => apiDocuments().scan },

@@ -127,10 +127,10 @@ async function openLog(
     readonly ordering: SynchronizerConfig['ordering']
     readonly createEntryBudgets: () => Budgets
     readonly judge: Judge
-    readonly nodes: readonly Peer[]
     readonly clocks: PeerClocks
     readonly disk: DiskSpace
     readonly resources: Resources
+    readonly nodes: readonly Peer[]
     readonly signal: AbortSignal
     readonly spawnEngine: SpawnEngine | undefined
   },

@@ -27,6 +27,13 @@ export type OrderedLog = AsyncDisposable & {
   head(): { readonly offset: Offset; readonly recordTime: Micros }
   /** Takes out what ends before; where the log begins then, null: with the genesis. */
   trim(before: TrimBound, signal: AbortSignal): Promise<LogStart | null>
+  /**
+   * Answers what another member asks of the engine, both signed (`cometbft/state-sync`).
+   *
+   * @throws {ScanError} PERMISSION_DENIED, INVALID_ARGUMENT, OVERLOADED, DEPENDENCY_UNAVAILABLE; ROUTE_NOT_FOUND where
+   *   one orders alone.
+   */
+  answerRead(request: Uint8Array): Promise<Uint8Array>
   /** Why nothing is taken at this moment, although it could be asked; null: it is. */
   refusal(): ScanError | null
   /** @throws {ScanError} Why it does not do its work. */

@@ -49,6 +49,9 @@ export async function openRedisLog(
       append: writer.append,
       head: writer.head,
       trim: (before, signal) => trimLog({ ...log, before, signal }),
+      async answerRead() {
+        throw new ScanError('ROUTE_NOT_FOUND', 'no engine orders this log')
+      },
       refusal: writer.refusal,
       assertReady: () => assertReady(writer),
       ordering: () => null,

@@ -4,6 +4,8 @@ import { utf8 } from '@quorumscan/base'
 import { buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/http'
 import type { Context } from './context.ts'
 
+const BYTES = { 'content-type': 'application/octet-stream' }
+
 export function createServer(
   context: Context,
   /** `port` is the one listened on. */
@@ -39,9 +41,13 @@ export function createServer(
       listOrderingEvidence: async () => ({
         body: utf8(JSON.stringify({ evidence: log.evidence() })),
       }),
+      readEngine: async ({ body }) => ({
+        headers: BYTES,
+        body: await log.answerRead(body ?? new Uint8Array()),
+      }),
       followLog: async ({ query, client, signal }) => {
         const stream = await feed.open({ from: query.from, peer: client.key, signal })
-        return { headers: { 'content-type': 'application/octet-stream' }, body: stream }
+        return { headers: BYTES, body: stream }
       },
     },
     prefix: null,

@@ -1,5 +1,6 @@
 /** What a genesis document fixes, in words. */
 import {
+  EVIDENCE_AGE,
   formatInstant,
   type Genesis,
   type GenesisOrdering,
@@ -41,6 +42,7 @@ function describeOrdering(ordering: GenesisOrdering): readonly string[] {
       `One synchronizer orders the log, with the key ${ordering.key}. While it is down nothing is ordered.`,
     ]
   const { proposeMicros, voteMicros, commitMicros, emptyBlockMicros } = ordering.timeouts
+  const age = ordering.evidenceAge ?? EVIDENCE_AGE
   return [
     'All super-validators order the log together, by CometBFT.',
     ...ordering.validators.flatMap(({ name, key, nodeId }) => [
@@ -49,5 +51,6 @@ function describeOrdering(ordering: GenesisOrdering): readonly string[] {
     ]),
     `A proposer has ${formatDuration(proposeMicros)}, votes have ${formatDuration(voteMicros)}, and after a block members wait ${formatDuration(commitMicros)} for what belongs into the next; an idle network makes a block every ${formatDuration(emptyBlockMicros)}.`,
     `A block has at most ${ordering.blockBytesMax} bytes and names ${ordering.blockContractsMax} contracts.`,
+    `Two votes for one step are evidence for ${formatDuration(age.micros)} and ${age.blocks} blocks, and engines keep their blocks for as long.`,
   ]
 }

@@ -1,5 +1,5 @@
 /** The rules that a new network starts with: their defaults (D-18), and what its operators set otherwise. */
-import type { CometbftOrdering, Genesis } from '@quorumscan/consensus'
+import { type CometbftOrdering, EVIDENCE_AGE, type Genesis } from '@quorumscan/consensus'
 import { NEWEST_RULES } from '@quorumscan/ledger'
 import { formatAmount, parseAmount } from '@quorumscan/model'
 import { ClusterError } from '../cluster-error.ts'
@@ -18,15 +18,16 @@ type RulesOfAll = Pick<
   | 'names'
   | 'coin'
 >
-type RulesOfEngines = Omit<CometbftOrdering, 'driver' | 'validators'>
+type RulesOfEngines = Required<Omit<CometbftOrdering, 'driver' | 'validators'>>
 export type NetworkRules = RulesOfAll & { readonly ordering?: RulesOfEngines }
 
 /** Other values of some rules, e.g. seconds instead of days. */
 export type GenesisOverrides = Partial<Omit<RulesOfAll, 'names' | 'coin'>> & {
   readonly names?: Partial<Genesis['names']>
   readonly coin?: Partial<Genesis['coin']>
-  readonly ordering?: Partial<Omit<RulesOfEngines, 'timeouts'>> & {
+  readonly ordering?: Partial<Omit<RulesOfEngines, 'timeouts' | 'evidenceAge'>> & {
     readonly timeouts?: Partial<RulesOfEngines['timeouts']>
+    readonly evidenceAge?: Partial<RulesOfEngines['evidenceAge']>
   }
 }
 
@@ -64,6 +65,7 @@ const RULES_OF_ENGINES: RulesOfEngines = {
   },
   blockBytesMax: 512 * 1024,
   blockContractsMax: 4096,
+  evidenceAge: EVIDENCE_AGE,
 }
 
 type Rules = { readonly [name: string]: boolean | number | string | Rules }
@@ -80,7 +82,7 @@ export function rulesOf({ ordering, ...genesis }: Genesis): GenesisOverrides {
   const rules = Object.fromEntries(names.map((name) => [name, genesis[name]]))
   if (ordering.driver === 'redis') return rules
   const { driver: _driver, validators: _validators, ...engines } = ordering
-  return { ...rules, ordering: engines }
+  return { ...rules, ordering: { evidenceAge: EVIDENCE_AGE, ...engines } }
 }
 
 function defaultsOf(driver: string): NetworkRules {
@@ -151,7 +153,7 @@ function parseValue(name: string, current: boolean | number | string, text: stri
 }
 
 function parseNumber(name: string, text: string): number | undefined {
-  if (/Micros(Max)?$/.test(name)) return parseDuration(text)
+  if (/micros(Max)?$/i.test(name)) return parseDuration(text)
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined
 }
 

@@ -9,6 +9,8 @@ export { fetchGenesis, type SeedAnswer } from './genesis/fetch-genesis.ts'
 export {
   blockQuorumOf,
   type CometbftOrdering,
+  EVIDENCE_AGE,
+  type EvidenceAge,
   type Genesis,
   GenesisError,
   type GenesisNode,

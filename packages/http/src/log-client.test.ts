@@ -19,6 +19,7 @@ async function start(submitEntry: (bytes: Uint8Array) => void | Promise<void>) {
     getVersion: unused,
     followLog: unused,
     listOrderingEvidence: unused,
+    readEngine: unused,
     submitEntry: async ({ body }) => {
       await submitEntry(body)
       return { body: { accepted: true } }

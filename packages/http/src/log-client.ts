@@ -13,6 +13,8 @@ const REPLY_BYTES_MAX = 64 * 1024
 const SUBMISSIONS_MAX = 64
 /** 32 pieces of each member of the largest network, twice over. */
 const EVIDENCE_BYTES_MAX = 1024 * 1024
+/** The votes of a hundred members on a block, in JSON. */
+const ENGINE_ANSWER_BYTES_MAX = 256 * 1024
 
 /** Of the stream, before its reader takes it: what lies there is given as one piece. Some hundred registrations. */
 const STREAM_BUFFER_BYTES = 1024 * 1024
@@ -27,6 +29,12 @@ export type LogClient = AsyncDisposable & {
    * @throws {ScanError} DEPENDENCY_UNAVAILABLE. Or the signal's reason.
    */
   evidence(signal: AbortSignal): Promise<readonly unknown[]>
+  /**
+   * Passes on what another member asks of the engine, and what it answers; who asks is looked at there.
+   *
+   * @throws {ScanError} What the synchronizer refuses with; DEPENDENCY_UNAVAILABLE if it cannot be reached.
+   */
+  readEngine(request: Uint8Array, signal: AbortSignal): Promise<Uint8Array>
   /**
    * As `Ordering.submit`.
    *
@@ -120,6 +128,20 @@ export function createLogClient(options: {
       }
       throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer lists no evidence')
     },
+    async readEngine(request, signal) {
+      const reply = await ask(
+        {
+          method: 'POST',
+          path: '/v0/engine-reads',
+          headers: { 'content-type': 'application/octet-stream' },
+          body: new Uint8Array(request),
+          bytesMax: ENGINE_ANSWER_BYTES_MAX,
+        },
+        signal,
+      )
+      if (reply.status === 200) return reply.body
+      throw toldBy(reply)
+    },
     async open({ from, signal }) {
       signal.throwIfAborted()
       try {
@@ -152,9 +174,13 @@ async function streamRefusal({
 }: Pick<Dispatcher.ResponseData, 'statusCode' | 'body'>): Promise<ScanError> {
   const read = createBodyPieces(REPLY_BYTES_MAX)
   for await (const piece of body) read.add(piece)
-  const told = errorOf(read.bytes())
+  return toldBy({ status: statusCode, body: read.bytes() })
+}
+
+function toldBy({ status, body }: Pick<SubmitReply, 'status' | 'body'>): ScanError {
+  const told = errorOf(body)
   return told === null
-    ? new ScanError('DEPENDENCY_UNAVAILABLE', `the synchronizer answers with status ${statusCode}`)
+    ? new ScanError('DEPENDENCY_UNAVAILABLE', `the synchronizer answers with status ${status}`)
     : new ScanError(told.code, told.error)
 }
 

@@ -342,6 +342,7 @@ describe('bodies', () => {
       getVersion: unused,
       followLog: unused,
       listOrderingEvidence: unused,
+      readEngine: unused,
       submitEntry: async ({ body }) => {
         seen = body
         return { body: { accepted: true } }

@@ -2,8 +2,9 @@ import { createSystemClock, sha256Hex, systemRandom, utf8 } from '@quorumscan/ba
 import { startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { type BlockStore, createBlockStore } from './block-store.ts'
-import { encodeGroup } from './group.ts'
+import { encodeGroup, LogGroupError } from './group.ts'
 import { LogFencedError } from './log-errors.ts'
+import { trimLog } from './trim.ts'
 
 const START = 1_700_000_000_000_000
 const appHash = 'cd'.repeat(32)
@@ -120,5 +121,64 @@ describe('the blocks of a member', () => {
     await client.xadd('log', '1-0', 'g', Buffer.from(block(1)[0].bytes), 's', 'no seal')
     client.disconnect()
     await expect(one.store.newest()).rejects.toThrow('no seal')
+  })
+
+  it('are found by an offset, and by the app hash there: the newest that is no checkpoint', async () => {
+    await using redis = await startRedis()
+    using one = setUp(redis)
+    expect([await one.store.holding(1), await one.store.agreedAt(1)]).toEqual([null, null])
+    // Of two entries each; the 4th, 8th, … block, and the three behind it, agree on the former.
+    let agreed = appHash
+    for (let height = 1; height <= 70; height++) {
+      const firstOffset = 2 * height - 1
+      const bytes = encodeGroup({
+        firstOffset,
+        previousHash: 'ab'.repeat(32),
+        entries: [0, 1].map((index) => ({
+          recordTime: START + firstOffset + index,
+          bytes: utf8(''),
+        })),
+      })
+      if (height % 4 === 0) agreed = sha256Hex(bytes)
+      await one.store.append(
+        { firstOffset, lastOffset: firstOffset + 1, bytes },
+        { height, appHash: agreed },
+      )
+    }
+    const heightsAt = async (offset: number) => [
+      (await one.store.holding(offset))?.height,
+      (await one.store.agreedAt(offset))?.height,
+    ]
+    expect(await heightsAt(2)).toEqual([1, undefined])
+    expect(await heightsAt(7)).toEqual([4, 4])
+    expect(await heightsAt(14)).toEqual([7, 4])
+    expect(await heightsAt(140)).toEqual([70, 68])
+    expect(await heightsAt(141)).toEqual([undefined, undefined])
+    const before = { offset: 100, recordTime: START + 1000 }
+    const address = { path: redis.socketPath, password: null }
+    await trimLog({ redis: address, before, signal: one.closing.signal })
+    expect(await heightsAt(98)).toEqual([undefined, undefined])
+    expect(await heightsAt(99)).toEqual([50, undefined])
+    expect(await heightsAt(104)).toEqual([52, 52])
+  })
+
+  it('begin anew with one of them, which takes the place of all', async () => {
+    await using redis = await startRedis()
+    using one = setUp(redis)
+    await fill(one.store, 3)
+    const [{ bytes }, seal] = block(40)
+    expect(await one.store.beginWith(bytes, seal)).toMatchObject({ height: 40, lastOffset: 40 })
+    expect(await one.store.newest()).toMatchObject({ height: 40, appHash })
+    expect(await one.store.holding(3)).toBeNull()
+    await one.store.append(...block(41))
+    expect((await one.store.newerThan(0)).map(({ height }) => height)).toEqual([41, 40])
+    const before = { offset: 0, recordTime: 0 }
+    const address = { path: redis.socketPath, password: null }
+    expect(await trimLog({ redis: address, before, signal: one.closing.signal })).toEqual({
+      offset: 39,
+      hash: 'ab'.repeat(32),
+    })
+    await expect(one.store.beginWith(utf8('no group'), seal)).rejects.toThrow(LogGroupError)
+    expect(await one.store.newest()).toMatchObject({ height: 41 })
   })
 })

@@ -4,8 +4,9 @@
  * end of the stream lost comes back, as the engine replays its blocks behind the newest group.
  */
 import { type Clock, concatBytes, fromHex, type Random, sha256, toHex } from '@quorumscan/base'
-import type { Micros } from '@quorumscan/model'
+import type { Micros, Offset } from '@quorumscan/model'
 import {
+  idOf,
   type LogConnection,
   lastOffsetOf,
   type OwnRedisAddress,
@@ -35,6 +36,19 @@ export type BlockStore = Disposable & {
   newest(): Promise<StoredBlock | null>
   /** The blocks from the newest back, until the first one that is not newer than `recordTime`. */
   newerThan(recordTime: Micros): Promise<readonly StoredBlock[]>
+  /** The block with this offset; null: it is not there any more, or not yet. */
+  holding(offset: Offset): Promise<StoredBlock | null>
+  /**
+   * The block whose group is the app hash at an offset: the newest at or before it that is no checkpoint. Null: the
+   * log does not have it.
+   */
+  agreedAt(offset: Offset): Promise<StoredBlock | null>
+  /**
+   * Puts a block in the place of the whole log, which begins with it from then on.
+   *
+   * @throws {LogGroupError} If its bytes are no group.
+   */
+  beginWith(bytes: Uint8Array, seal: BlockSeal): Promise<StoredBlock>
   /**
    * Resolves, with what followers are given, when the group stands in the stream. Waits for a Redis that is away or
    * full.
@@ -77,7 +91,39 @@ export function createBlockStore(options: {
     }
   }
 
+  const holding = async (offset: Offset): Promise<StoredBlock | null> => {
+    const [raw] = await insist((redis) => redis.range(offset, 1))
+    if (raw === undefined) return null
+    const block = openBlock(raw)
+    return block.firstOffset > offset ? null : block
+  }
+
   return {
+    holding,
+    async agreedAt(offset) {
+      const [first, at] = [(await insist((redis) => redis.range(0, 1)))[0], await holding(offset)]
+      if (first === undefined || at === null) return null
+      // Blocks since the one that is looked for have the same app hash.
+      let found = at
+      for (let low = openBlock(first).firstOffset; low < found.firstOffset; ) {
+        const middle = await holding(Math.floor((low + found.firstOffset - 1) / 2))
+        if (middle === null) return null // It was trimmed meanwhile.
+        if (middle.appHash === at.appHash) found = middle
+        else low = middle.lastOffset + 1
+      }
+      return found.hash === at.appHash ? found : null
+    },
+    async beginWith(bytes, seal) {
+      const { firstOffset, previousHash, entries } = decodeGroup(bytes)
+      const raw = {
+        id: idOf(firstOffset + entries.length - 1),
+        bytes,
+        signature: encodeSeal(seal),
+      }
+      const start = { offset: firstOffset - 1, hash: previousHash }
+      await insist((redis) => redis.replace(start, raw))
+      return openBlock(raw)
+    },
     newest: async () => {
       const raw = await insist((redis) => redis.newest())
       return raw === null ? null : openBlock(raw)

@@ -45,6 +45,8 @@ export type LogConnection = {
   start(): Promise<LogStart | null>
   /** Writes down that the log begins there, and takes out what ends there or before. */
   trim(start: LogStart): Promise<void>
+  /** Puts one group in the place of all, behind this start, where nobody else writes. */
+  replace(start: LogStart, group: RawGroup): Promise<void>
   setting(name: string): Promise<string>
   close(): void
 }
@@ -145,6 +147,12 @@ export async function openLogConnection(
         // Not in one transaction: a Redis whose default user is off passes over those of its file when it starts.
         await client.set(LOG_START_KEY, encodeLogStart(start))
         await client.xtrim(LOG_STREAM_KEY, 'MINID', idOf(start.offset + 1))
+      }),
+    replace: (start, { id, bytes, signature }) =>
+      guarded(async () => {
+        const change = client.multi().del(LOG_STREAM_KEY).set(LOG_START_KEY, encodeLogStart(start))
+        change.xadd(LOG_STREAM_KEY, id, 'g', Buffer.from(bytes), 's', Buffer.from(signature))
+        for (const [error] of (await change.exec()) ?? []) if (error !== null) throw error
       }),
     async setting(name) {
       const reply = await guarded(() => client.config('GET', name))

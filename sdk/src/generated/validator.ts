@@ -1235,6 +1235,13 @@ export interface components {
                 blockBytesMax: number;
                 /** @description Contracts that the entries of a block name. */
                 blockContractsMax: number;
+                /** @description How long two votes for one step are evidence; absent: 2 days and 100 000 blocks. */
+                evidenceAge?: {
+                    /** @description At least so long, in microseconds. */
+                    micros: number;
+                    /** @description And so many blocks. */
+                    blocks: number;
+                };
             };
             /** @description The operator party; nobody has its key. */
             dso: string;

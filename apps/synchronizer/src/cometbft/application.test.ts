@@ -4,12 +4,15 @@ import {
   MisbehaviorType,
   Request,
   type Response,
+  ResponseApplySnapshotChunk_Result,
+  ResponseOfferSnapshot_Result,
   ResponseProcessProposal_ProposalStatus,
 } from 'cosmjs-types/tendermint/abci/types'
 import { describe, expect, it } from 'vitest'
 import type { JudgedEntry, Refusal } from '../judge-entry.ts'
 import { type ApplicationOptions, createApplication } from './application.ts'
-import { type BlockGroup, genesisTip } from './blocks.ts'
+import { listedSnapshots } from './block-snapshots.ts'
+import { type BlockGroup, genesisTip, orderBlock } from './blocks.ts'
 
 const START = 1_700_000_000_000_000
 const genesisHash = 'ab'.repeat(32)
@@ -41,6 +44,11 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
     publish: async (group) => {
       published.push(group)
     },
+    retainHeight: () => 0,
+    offered: () => [],
+    groupOf: async () => null,
+    wantedHeight: () => null,
+    begin: async () => expect.fail('not called'),
     ...options,
   })
   const ask = (request: DeepPartial<Request>): Promise<Response> =>
@@ -238,6 +246,86 @@ describe('an entry', () => {
     expect((await ask({ checkTx: { tx: utf8('a'), type: 1 } })).checkTx?.code).toBe(0)
     expect(asked).toEqual([false, true])
   })
+})
+
+describe('a log that begins anew', () => {
+  const start = genesisTip({ hash: genesisHash, recordTime: START })
+  const made = orderBlock(start, { height: 1, timeMicros: START + 9, entries: [utf8('a')] })
+  const { appHash } = made.tip
+  const offered = { height: 40, appHash }
+
+  function setUpAnew(wantedHeight: () => number | null = () => 40) {
+    const begun: unknown[] = []
+    const one = setUp({
+      wantedHeight,
+      async begin(bytes, block) {
+        begun.push([toHex(bytes), block])
+        return { ...made.tip, height: block.height }
+      },
+    })
+    const [snapshot] = listedSnapshots([offered]).snapshots
+    const offer = async () =>
+      (await one.ask({ offerSnapshot: { snapshot: snapshot ?? {}, appHash: fromHex(appHash) } }))
+        .offerSnapshot?.result
+    const apply = async (chunk: Uint8Array) =>
+      (await one.ask({ applySnapshotChunk: { index: 0, chunk, sender: 'somebody' } }))
+        .applySnapshotChunk
+    return { ...one, begun, offer, apply }
+  }
+
+  it('goes on behind the group of the block that was accepted', async () => {
+    const { offer, apply, where, begun, finalize, ask, published } = setUpAnew()
+    expect(await offer()).toBe(ResponseOfferSnapshot_Result.ACCEPT)
+    expect(await apply(made.group.bytes)).toMatchObject({
+      result: ResponseApplySnapshotChunk_Result.ACCEPT,
+    })
+    expect(begun).toEqual([[toHex(made.group.bytes), offered]])
+    expect(await where()).toEqual({ height: 40, hash: appHash })
+    await finalize(41, 'b')
+    await ask({ commit: {} })
+    expect(published).toMatchObject([{ firstOffset: 2, previousHash: made.tip.hash }])
+  })
+
+  it('does not begin with what another group is, which is asked of somebody else', async () => {
+    const { offer, apply, where, begun } = setUpAnew()
+    await offer()
+    const changed = Uint8Array.from(made.group.bytes)
+    changed[changed.length - 1] = 0
+    for (const chunk of [changed, new Uint8Array(0)])
+      expect(await apply(chunk)).toEqual({
+        result: ResponseApplySnapshotChunk_Result.RETRY,
+        refetchChunks: [0],
+        rejectSenders: ['somebody'],
+      })
+    expect([begun, await where()]).toEqual([[], { height: 0, hash: genesisHash }])
+    await apply(made.group.bytes)
+    expect(await where()).toEqual({ height: 40, hash: appHash })
+  })
+
+  it('is none where nobody wants it', async () => {
+    const { offer, apply } = setUpAnew(() => null)
+    expect(await offer()).toBe(ResponseOfferSnapshot_Result.REJECT)
+    await expect(apply(made.group.bytes)).rejects.toThrow('no snapshot was accepted')
+  })
+})
+
+it('lists what others may begin with, and gives its group', async () => {
+  const block = { height: 40, appHash: 'cd'.repeat(32) }
+  const group = utf8('group')
+  const { ask } = setUp({
+    offered: () => [block],
+    groupOf: async (height) => (height === 40 ? group : null),
+  })
+  expect((await ask({ listSnapshots: {} })).listSnapshots).toEqual(listedSnapshots([block]))
+  const load = async (height: bigint) =>
+    (await ask({ loadSnapshotChunk: { height, format: 1 } })).loadSnapshotChunk?.chunk
+  expect([await load(40n), await load(41n)]).toEqual([group, new Uint8Array(0)])
+})
+
+it('tells its engine, with each block, what it need not keep', async () => {
+  const { ask, finalize } = setUp({ retainHeight: () => 7 })
+  await finalize(1, 'a')
+  expect((await ask({ commit: {} })).commit?.retainHeight).toBe(7n)
 })
 
 it('answers pings, has no snapshots, and refuses what it does not know', async () => {

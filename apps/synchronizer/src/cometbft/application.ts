@@ -12,10 +12,19 @@ import {
   type Request,
   Response,
   type ResponseCheckTx,
+  ResponseOfferSnapshot_Result,
   ResponseProcessProposal_ProposalStatus,
 } from 'cosmjs-types/tendermint/abci/types'
 import type { JudgedEntry, Refusal } from '../judge-entry.ts'
-import { type BlockGroup, orderBlock, type Tip } from './blocks.ts'
+import {
+  type Beginning,
+  CHUNK_TAKEN,
+  chunkRefused,
+  isGroupOf,
+  judgeOffer,
+  listedSnapshots,
+} from './block-snapshots.ts'
+import { type BlockGroup, microsOf, orderBlock, type Tip } from './blocks.ts'
 import { type LastCommit, readLastCommit } from './last-commit.ts'
 import { type BlockLimits, isAcceptable, selectEntries } from './proposals.ts'
 import type { Taking } from './taking.ts'
@@ -49,12 +58,19 @@ export type ApplicationOptions = {
   readonly onMisbehavior: (height: number) => Promise<void>
   /** Resolves when followers can have the group, however long it takes. */
   readonly publish: (group: BlockGroup, tip: Tip) => Promise<void>
+  /** Below this height the engine need not keep its blocks; 0: it keeps all. */
+  readonly retainHeight: () => number
+  /** Blocks that others may begin with, and what each made; null: it is not there any more. */
+  readonly offered: () => readonly Beginning[]
+  readonly groupOf: (height: number) => Promise<Uint8Array | null>
+  /** The height of the block that the log is to begin with, as the engine has none; null: it has. */
+  readonly wantedHeight: () => number | null
+  /** Resolves when the log begins with this group, and followers can have it; where it stands then. */
+  readonly begin: (group: Uint8Array, block: Beginning) => Promise<Tip>
 }
 
 const APP_VERSION = 1n
 const REFUSED = 1
-const MICROS_PER_SECOND = 1_000_000n
-const NANOS_PER_MICRO = 1000
 const PEER_BY_ADDRESS = '/p2p/filter/addr/'
 const PEER_BY_ID = '/p2p/filter/id/'
 
@@ -66,6 +82,8 @@ export function createApplication(options: ApplicationOptions): Application {
   const version = () => options.blockVersionAt(tip.recordTime)
   let lastCommit: LastCommit | null = null
   const voteHeights = new Map<string, number>()
+  /** The snapshot that the engine was told to take. */
+  let accepted: Beginning | null = null
 
   return {
     tip: () => tip,
@@ -152,28 +170,44 @@ export function createApplication(options: ApplicationOptions): Application {
         // An engine that died meanwhile was followed by one that may have repeated the block, or gone on.
         if (decided.tip.height > tip.height) tip = decided.tip
         if (pending === decided) pending = null
-        return Response.fromPartial({ commit: {} })
+        return Response.fromPartial({ commit: { retainHeight: BigInt(options.retainHeight()) } })
       }
       if (request.query !== undefined) {
         const isAllowed = answersQuery(request.query.path, options.isPeer)
         return Response.fromPartial({ query: { code: isAllowed ? 0 : REFUSED } })
+      }
+      if (request.listSnapshots !== undefined)
+        return Response.fromPartial({ listSnapshots: listedSnapshots(options.offered()) })
+      if (request.loadSnapshotChunk !== undefined) {
+        const group = await options.groupOf(Number(request.loadSnapshotChunk.height))
+        return Response.fromPartial({ loadSnapshotChunk: group === null ? {} : { chunk: group } })
+      }
+      if (request.offerSnapshot !== undefined) {
+        const height = options.wantedHeight()
+        const result = judgeOffer(request.offerSnapshot, height === null ? null : { height })
+        if (result === ResponseOfferSnapshot_Result.ACCEPT && height !== null)
+          accepted = { height, appHash: toHex(request.offerSnapshot.appHash) }
+        return Response.fromPartial({ offerSnapshot: { result } })
+      }
+      if (request.applySnapshotChunk !== undefined) {
+        const { applySnapshotChunk } = request
+        assert(accepted !== null, 'no snapshot was accepted')
+        if (!isGroupOf(applySnapshotChunk.chunk, accepted))
+          return Response.fromPartial({ applySnapshotChunk: chunkRefused(applySnapshotChunk) })
+        tip = await options.begin(applySnapshotChunk.chunk, accepted)
+        pending = null
+        return Response.fromPartial({ applySnapshotChunk: CHUNK_TAKEN })
       }
       return answerWithoutState(request)
     },
   }
 }
 
-/** What asks for nothing of ours: pings, and the state snapshots and vote extensions that we do not have. */
+/** What asks for nothing of ours: pings, and the vote extensions that we do not have. */
 function answerWithoutState(request: Request): Response {
   if (request.echo !== undefined)
     return Response.fromPartial({ echo: { message: request.echo.message } })
   if (request.flush !== undefined) return Response.fromPartial({ flush: {} })
-  if (request.listSnapshots !== undefined) return Response.fromPartial({ listSnapshots: {} })
-  if (request.offerSnapshot !== undefined) return Response.fromPartial({ offerSnapshot: {} })
-  if (request.loadSnapshotChunk !== undefined)
-    return Response.fromPartial({ loadSnapshotChunk: {} })
-  if (request.applySnapshotChunk !== undefined)
-    return Response.fromPartial({ applySnapshotChunk: {} })
   throw new Error(`the engine asks for ${JSON.stringify(Object.keys(request))}`)
 }
 
@@ -206,9 +240,3 @@ function assertSameNetwork(
 
 /** Every member's, as each has one vote. */
 export const VOTING_POWER = 1
-
-function microsOf({ seconds, nanos }: { readonly seconds: bigint; readonly nanos: number }) {
-  const micros = Number(seconds * MICROS_PER_SECOND) + Math.floor(nanos / NANOS_PER_MICRO)
-  assert(Number.isSafeInteger(micros) && micros >= 0, 'a block time is µs since the epoch')
-  return micros
-}

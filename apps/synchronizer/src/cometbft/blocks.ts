@@ -34,6 +34,9 @@ export type BlockGroup = Pick<Group, 'firstOffset' | 'previousHash' | 'entries'>
   readonly bytes: Uint8Array
 }
 
+const MICROS_PER_SECOND = 1_000_000n
+const NANOS_PER_MICRO = 1000
+
 /** An empty block moves record time on. */
 const CHECKPOINT = new Uint8Array(0)
 
@@ -74,4 +77,11 @@ export function orderBlock(
       appHash: isEmpty ? tip.appHash : hash,
     },
   }
+}
+
+/** Of a time as the engine has it, floored. */
+export function microsOf({ seconds, nanos }: { readonly seconds: bigint; readonly nanos: number }) {
+  const micros = Number(seconds * MICROS_PER_SECOND) + Math.floor(nanos / NANOS_PER_MICRO)
+  assert(Number.isSafeInteger(micros) && micros >= 0, 'a block time is µs since the epoch')
+  return micros
 }

@@ -23,6 +23,9 @@ import { watchEngine } from './engine-watch.ts'
 import { createMember, type MemberOptions } from './member.ts'
 import { createMisbehavior } from './misbehavior.ts'
 import { reportOrdering } from './ordering-report.ts'
+import { createReadAnswers } from './state-sync/answer-reads.ts'
+import { createMemberReads, type OtherMember } from './state-sync/member-reads.ts'
+import { createStateSync, type StateSync } from './state-sync/state-sync.ts'
 import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
 
 /** Both below the engine's home. */
@@ -32,13 +35,12 @@ const VERSIONS_FILE = 'block-versions.json'
 /** Reads where the log ends, listens for the engine, and starts it; does not wait for it. */
 export async function openCometbftLog(
   app: Awaited<ReturnType<typeof beginApp>>,
-  options: Pick<
-    MemberOptions,
-    'judge' | 'redis' | 'followers' | 'charge' | 'assertRoom' | 'onGroup'
-  > & {
+  options: Pick<MemberOptions, 'judge' | 'redis' | 'charge' | 'assertRoom' | 'onGroup'> & {
     readonly ordering: CometbftOrdering
+    /** Ids of engines that the operator lets in beyond those of the genesis. */
+    readonly followers: readonly string[]
     readonly engine: EngineConfig
-    /** The super-validators that the operator knows, its own among them. */
+    /** The super-validators that the operator knows, its own among them: they pass on what others are asked. */
     readonly nodes: readonly Peer[]
     readonly spawnEngine: SpawnEngine | undefined
   },
@@ -50,6 +52,9 @@ export async function openCometbftLog(
   const votingKey = await readKey(config.votingKeyFile)
   assertMember(votingKey, ordering)
   const nodeKey = keyPairFromSeed(await readSecret(config.nodeKeyFile))
+  const ownId = nodeIdOf(nodeKey.publicKey)
+  const admitted = new Set([...members, ...options.followers])
+  const isPeer = (nodeId: string) => admitted.has(nodeId)
   const voteStateFile = join(config.home, VOTE_STATE_FILE)
   const ownAddress = votingKey === null ? '' : nodeIdOf(votingKey.publicKey)
   let voting: Voting | null = null
@@ -81,8 +86,35 @@ export async function openCometbftLog(
       }),
     )
     const blockVersionAt = versions.versionAt
-    const parts = { ...app, ...options, sockets, rpc, onMisbehavior, blockVersionAt }
-    const member = resources.opened(await createMember(parts))
+    const reads = resources.opened(createMemberReads({ ...app, key: nodeKey }))
+    const stateSync: StateSync = resources.opened(
+      await createStateSync({
+        ...config,
+        members: otherMembers(ordering, { nodes: options.nodes, ownId }),
+        memberCount: members.length,
+        reads,
+        height: () => member.head().height,
+        write: writePrivate,
+        restart: () => engine.restart(),
+        signal: closing.signal,
+        clock,
+        onChosen: (block) => logger.warn(block, 'the log begins anew: the others do not keep more'),
+        onProblem: (error, { name }) =>
+          logger.debug({ err: error, member: name }, 'a member does not say what it keeps'),
+      }),
+    )
+    const member = resources.opened(
+      await createMember({
+        ...{ ...app, ...options, sockets, rpc, isPeer, onMisbehavior, blockVersionAt },
+        wantedHeight: stateSync.wantedHeight,
+      }),
+    )
+    const { retention } = member
+    app.metrics.sampled('gauge', {
+      name: 'ordering_first_height',
+      help: 'Oldest block that the engine keeps.',
+      read: () => [[[], Math.max(1, retention.height())]],
+    })
     const prepare = async () => {
       await rm(sockets.engine, { force: true }) // What one that was killed has left.
       const files = engineFiles({
@@ -94,6 +126,7 @@ export async function openCometbftLog(
         sockets,
         nodeKey,
         votingKey: voting?.kind === 'votes' ? votingKey : null,
+        stateSync: await stateSync.prepare(),
       })
       for (const [path, text] of Object.entries(files))
         await writePrivate(join(config.home, path), text)
@@ -118,6 +151,7 @@ export async function openCometbftLog(
         height: () => member.head().height,
         async onReading(reading) {
           if (reading.kind === 'up') await misbehavior.look().catch(onProblem)
+          await stateSync.look()
           if (voting?.kind !== 'follows' || reading.kind !== 'up') return
           const { height } = member.head()
           const isWanted = await take(join(config.home, VOTE_ANYWAY_FILE))
@@ -157,8 +191,11 @@ export async function openCometbftLog(
       append: member.append,
       evidence: misbehavior.list,
       head: member.head,
-      // Members that lost theirs replay all of it.
-      trim: async () => null,
+      trim: retention.trim,
+      answerRead: createReadAnswers({
+        ...{ genesisHash, key: nodeKey, ownId, isPeer, rpc, clock },
+        offered: retention.offered,
+      }),
       refusal,
       assertReady() {
         const version = blockVersionAt(member.head().recordTime)
@@ -177,6 +214,7 @@ export async function openCometbftLog(
         const isStalled = watch.state() === 'stalled'
         const sentences = [
           refusal()?.message,
+          describeBeginning(stateSync.wantedHeight()),
           isStalled ? describeStall(watch.connected().length, members.length) : null,
           voting?.kind === 'follows' ? describeFollowing(voting.untilHeight, isStalled) : null,
           voting?.kind === 'elsewhere' ? describeElsewhere(voting.height) : null,
@@ -194,6 +232,22 @@ export async function openCometbftLog(
 
 function describeStall(connected: number, memberCount: number): string {
   return `nothing is ordered: ${connected} other engines are connected, and ${memberCount} are members`
+}
+
+function describeBeginning(height: number | null): string | null {
+  if (height === null) return null
+  return `the others do not keep what this one lacks: its log begins anew with block ${height}, which it fetches`
+}
+
+/** Those whose scan nodes are known. */
+function otherMembers(
+  { validators }: CometbftOrdering,
+  { nodes, ownId }: { readonly nodes: readonly Peer[]; readonly ownId: string },
+): readonly OtherMember[] {
+  return nodes.flatMap((node) => {
+    const nodeId = validators.find(({ name }) => name === node.name)?.nodeId
+    return nodeId === undefined || nodeId === ownId ? [] : [{ ...node, nodeId }]
+  })
 }
 
 function describeFollowing(untilHeight: number | null, isStalled: boolean): string {

@@ -10,6 +10,7 @@ import {
 import {
   type CometbftOrdering,
   chainIdOf,
+  EVIDENCE_AGE,
   formatInstant,
   type Genesis,
 } from '@quorumscan/consensus'
@@ -45,6 +46,16 @@ export type EngineInput = {
   readonly address: string
   /** `id@host:port` */
   readonly peers: readonly string[]
+  /** Where it begins while it has no blocks; null: with the first. */
+  readonly stateSync: StateSyncInput | null
+}
+
+export type StateSyncInput = {
+  readonly height: number
+  /** Of the block, hex. */
+  readonly blockHash: string
+  /** Unix sockets, two or more, on each of which the engine of another member is asked. */
+  readonly servers: readonly string[]
 }
 
 /** Headers, votes of the largest network, and evidence. */
@@ -61,6 +72,14 @@ const INBOUND_MAX = 128
 /** Between looks for what a peer lacks: idle engines cost little, and a block takes some of them. */
 const GOSSIP_SLEEP_MS = 50
 const FLUSH_MS = 10
+const NANOS_PER_MICRO = 1000n
+/**
+ * For ever: members never change, and that the block is one of theirs f + 1 of them say on the same day. What an
+ * engine fears of old blocks are members that have left.
+ */
+const TRUST_PERIOD = '876000h'
+/** The least: for peers to tell which snapshots they have. */
+const DISCOVERY_TIME = '5s'
 
 /** Of the engine with this key, hex. */
 export function nodeIdOf(publicKey: string): string {
@@ -89,6 +108,7 @@ export function voteStateAt(height: number): string {
 }
 
 function engineGenesis({ genesis, ordering, genesisHash }: EngineInput) {
+  const age = ordering.evidenceAge ?? EVIDENCE_AGE
   return {
     genesis_time: formatInstant(genesis.recordTime),
     chain_id: chainIdOf(genesisHash),
@@ -96,8 +116,8 @@ function engineGenesis({ genesis, ordering, genesisHash }: EngineInput) {
     consensus_params: {
       block: { max_bytes: String(ordering.blockBytesMax + BLOCK_EXTRA_BYTES), max_gas: '-1' },
       evidence: {
-        max_age_num_blocks: '100000',
-        max_age_duration: '172800000000000',
+        max_age_num_blocks: String(age.blocks),
+        max_age_duration: String(BigInt(age.micros) * NANOS_PER_MICRO),
         max_bytes: String(EVIDENCE_BYTES_MAX),
       },
       validator: { pub_key_types: ['ed25519'] },
@@ -162,6 +182,21 @@ peer_gossip_sleep_duration = "${GOSSIP_SLEEP_MS}ms"
 
 [tx_index]
 indexer = "null"
+${stateSyncToml(input.stateSync)}`
+}
+
+/** An engine that has blocks passes over it. */
+function stateSyncToml(stateSync: StateSyncInput | null): string {
+  if (stateSync === null) return ''
+  const { height, blockHash, servers } = stateSync
+  return `
+[statesync]
+enable = true
+rpc_servers = ${JSON.stringify(servers.map((socket) => `unix://${socket}`).join(','))}
+trust_height = ${height}
+trust_hash = ${JSON.stringify(blockHash)}
+trust_period = "${TRUST_PERIOD}"
+discovery_time = "${DISCOVERY_TIME}"
 `
 }
 

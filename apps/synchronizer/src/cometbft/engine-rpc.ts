@@ -64,3 +64,23 @@ async function post(
     asked.end(body)
   })
 }
+
+// The forms below are the engine's.
+
+/** Which blocks an engine has, of its `status`. */
+export function readBlockRange(status: unknown) {
+  const info = Object(Object(status).sync_info)
+  return {
+    /** 0: it has none. */
+    earliest: Number(info.earliest_block_height),
+    latest: Number(info.latest_block_height),
+    /** RFC 3339. */
+    latestTime: String(info.latest_block_time),
+  }
+}
+
+/** Lower-case hex, of its `commit`. */
+export function blockHashOf(commit: unknown): string {
+  const { block_id } = Object(Object(Object(commit).signed_header).commit)
+  return String(Object(block_id).hash).toLowerCase()
+}

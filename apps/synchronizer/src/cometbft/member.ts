@@ -3,7 +3,12 @@
  * the member's own Redis. To the rest of the process it is what the writer is where one synchronizer orders.
  */
 import { type Clock, openAll, type Random, sha256Hex } from '@quorumscan/base'
-import { type CometbftOrdering, type Genesis, NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
+import {
+  type CometbftOrdering,
+  EVIDENCE_AGE,
+  type Genesis,
+  NOT_AFTER_MICROS_MAX,
+} from '@quorumscan/consensus'
 import type { Logger } from '@quorumscan/http'
 import {
   createBlockStore,
@@ -15,11 +20,13 @@ import type { Micros } from '@quorumscan/model'
 import type { Judge } from '../judge-entry.ts'
 import { serveAbci } from './abci-server.ts'
 import { createApplication } from './application.ts'
+import type { Beginning } from './block-snapshots.ts'
 import { type BlockGroup, genesisTip, type Tip } from './blocks.ts'
 import type { EngineRpc } from './engine-rpc.ts'
 import type { LastCommit } from './last-commit.ts'
 import { createOffering } from './offering.ts'
 import { createOrderedHashes } from './ordered-hashes.ts'
+import { createRetention, type Retention } from './retention.ts'
 import { createTaking } from './taking.ts'
 
 export type Member = AsyncDisposable & {
@@ -34,6 +41,7 @@ export type Member = AsyncDisposable & {
   lastCommit(): LastCommit | null
   /** As of the application. */
   voteHeightOf(address: string): number
+  readonly retention: Retention
   /** Rejects when this process must not go on: the log is another one than it knows. */
   readonly failed: Promise<never>
 }
@@ -49,8 +57,8 @@ export type MemberOptions = {
   /** Unix sockets: the one that we listen on, and the engine's. */
   readonly sockets: { readonly abci: string; readonly engine: string }
   readonly rpc: EngineRpc
-  /** Ids of engines that the operator lets in beyond those of the genesis. */
-  readonly followers: readonly string[]
+  /** As of the application. */
+  readonly isPeer: (nodeId: string) => boolean
   /** Takes the price of an entry from the key that signed it. @throws {ScanError} */
   readonly charge: (publicKey: string, units: number) => void
   /** @throws {ScanError} LOG_FULL. */
@@ -59,6 +67,8 @@ export type MemberOptions = {
   readonly blockVersionAt: (recordTime: Micros) => number
   /** Told of a block that names members that voted twice in one step. */
   readonly onMisbehavior: (height: number) => Promise<void>
+  /** As of the application. */
+  readonly wantedHeight: () => number | null
   /** Told of each group that is in the log. */
   readonly onGroup: (group: StreamGroup) => void
   readonly clock: Clock
@@ -89,7 +99,7 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     })
     const newest = await store.newest()
     if (newest !== null) options.onGroup(newest)
-    const tip = tipOf(newest) ?? genesisTip({ ...genesis, hash: genesisHash })
+    const tip = newest === null ? genesisTip({ ...genesis, hash: genesisHash }) : tipAfter(newest)
     for (const block of (await store.newerThan(tip.recordTime - NOT_AFTER_MICROS_MAX)).toReversed())
       for (const { bytes, recordTime } of block.entries) ordered.add(sha256Hex(bytes), recordTime)
 
@@ -124,10 +134,17 @@ export async function createMember(options: MemberOptions): Promise<Member> {
       options.onGroup(stored)
     }
 
-    const admitted = new Set([
-      ...ordering.validators.map(({ nodeId }) => nodeId),
-      ...options.followers,
-    ])
+    const begin = async (group: Uint8Array, seal: Beginning): Promise<Tip> => {
+      const stored = await store.beginWith(group, seal)
+      options.onGroup(stored)
+      return tipAfter(stored)
+    }
+    const retention = createRetention({
+      ...options,
+      store,
+      evidenceAge: ordering.evidenceAge ?? EVIDENCE_AGE,
+      tip: () => application.tip(),
+    })
     const application = createApplication({
       genesisHash,
       validators: ordering.validators,
@@ -136,10 +153,15 @@ export async function createMember(options: MemberOptions): Promise<Member> {
       judge,
       isOrdered: ordered.has,
       taking,
-      isPeer: (nodeId) => admitted.has(nodeId),
+      isPeer: options.isPeer,
       onMisbehavior: options.onMisbehavior,
       blockVersionAt: options.blockVersionAt,
       publish,
+      retainHeight: retention.height,
+      offered: retention.offered,
+      groupOf: retention.groupOf,
+      wantedHeight: options.wantedHeight,
+      begin,
     })
     resources.opened(await serveAbci({ socketPath: options.sockets.abci, application, logger }))
     return {
@@ -147,15 +169,14 @@ export async function createMember(options: MemberOptions): Promise<Member> {
       head: () => application.tip(),
       lastCommit: () => application.lastCommit(),
       voteHeightOf: (address) => application.voteHeightOf(address),
+      retention,
       failed,
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
 }
 
-function tipOf(block: StoredBlock | null): Tip | null {
-  if (block === null) return null
-  const { lastOffset, hash, height, appHash } = block
-  const recordTime = block.entries.at(-1)?.recordTime ?? 0
+function tipAfter({ lastOffset, hash, height, appHash, entries }: StoredBlock): Tip {
+  const recordTime = entries.at(-1)?.recordTime ?? 0
   return { height, offset: lastOffset, recordTime, hash, appHash }
 }

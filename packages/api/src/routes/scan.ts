@@ -39,6 +39,7 @@ import { Quorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
 import { SnapshotsAnswer } from '../schemas/snapshots.ts'
 import { healthRoutes } from './health.ts'
+import { engineRead } from './synchronizer.ts'
 
 const pinErrors = [
   'OFFSET_NOT_REACHED',
@@ -297,6 +298,7 @@ export const scanRoutes = {
       errors: ['SNAPSHOT_NOT_FOUND'],
       cost: COST_PIECE,
     },
+    readEngine: engineRead,
     getGenesis: {
       ...told,
       path: '/v0/genesis',

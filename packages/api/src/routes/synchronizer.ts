@@ -5,6 +5,26 @@ import { about } from '../schemas/members.ts'
 import { EvidenceAnswer } from '../schemas/verified.ts'
 import { healthRoutes } from './health.ts'
 
+/** A method, some numbers, a signature. */
+const ENGINE_READ_BYTES_MAX = 4096
+
+/** Also of scan nodes, which pass it on. */
+export const engineRead = {
+  tag: 'ordering',
+  method: 'POST',
+  path: '/v0/engine-reads',
+  summary: 'Tells another member what it needs to begin anew: of members that order together.',
+  description:
+    'Signed by engines whose ids are known, in both directions (docs/decisions.md, D-70). It only reads: which ' +
+    'blocks the engine keeps, and their signed headers.',
+  body: 'bytes',
+  bodyBytesMax: ENGINE_READ_BYTES_MAX,
+  response: 'bytes',
+  errors: ['PERMISSION_DENIED', 'NOT_READY', 'DEPENDENCY_UNAVAILABLE'],
+  auth: 'none',
+  cost: 1,
+} as const
+
 /** Rule 1: the largest log entry. */
 const SUBMISSION_BYTES_MAX = 256 * 1024
 
@@ -46,6 +66,7 @@ export const synchronizerRoutes = {
       auth: 'none',
       cost: 1,
     },
+    readEngine: engineRead,
     followLog: {
       tag: 'ordering',
       method: 'GET',

@@ -129,6 +129,12 @@ export const GenesisAnswer = component('Genesis', 'Its RFC 8785 form hashes to t
           minimum: 1,
           description: 'Contracts that the entries of a block name.',
         }),
+        evidenceAge: Type.Optional(
+          part('How long two votes for one step are evidence; absent: 2 days and 100 000 blocks.', {
+            micros: micros('At least so long'),
+            blocks: Type.Integer({ minimum: 1, description: 'And so many blocks.' }),
+          }),
+        ),
       }),
     ],
     { description: 'Who puts entries in order.' },

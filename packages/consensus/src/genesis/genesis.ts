@@ -45,7 +45,18 @@ export type CometbftOrdering = {
   readonly blockBytesMax: number
   /** Contracts that the entries of a block name, summed. */
   readonly blockContractsMax: number
+  /** Absent: `EVIDENCE_AGE`. */
+  readonly evidenceAge?: EvidenceAge
 }
+
+/** How long two votes for one step are evidence, and engines keep their blocks: until both have passed. */
+export type EvidenceAge = {
+  readonly micros: number
+  readonly blocks: number
+}
+
+/** Two days: an operator has heard of it by then. */
+export const EVIDENCE_AGE: EvidenceAge = { micros: 172_800_000_000, blocks: 100_000 }
 
 /** Half a second for a proposal: a member that is away costs no more of every fourth block. */
 export const PROPOSE_MICROS_MAX = 500_000

@@ -110,13 +110,20 @@ function parseOrdering(value: unknown, nodeNames: readonly string[]): readonly s
 
 /** Keys and ids that nothing else may have. */
 function parseCometbft(value: unknown, nodeNames: readonly string[]): readonly string[] {
+  const { evidenceAge } = Object(value)
   const ordering = record(value, 'ordering', [
     'driver',
     'validators',
     'timeouts',
     'blockBytesMax',
     'blockContractsMax',
+    ...(evidenceAge === undefined ? [] : ['evidenceAge']),
   ])
+  if (evidenceAge !== undefined) {
+    const age = record(evidenceAge, 'ordering.evidenceAge', ['micros', 'blocks'])
+    integer(age['micros'], 'ordering.evidenceAge.micros', { min: MILLISECOND })
+    integer(age['blocks'], 'ordering.evidenceAge.blocks', { min: 1 })
+  }
   integer(ordering['blockBytesMax'], 'ordering.blockBytesMax', BLOCK_BYTES_RANGE)
   integer(ordering['blockContractsMax'], 'ordering.blockContractsMax', { min: BLOCK_CONTRACTS_MIN })
   const timeouts = record(ordering['timeouts'], 'ordering.timeouts', [

@@ -1,0 +1,70 @@
+/**
+ * State sync: what a member gives to one whose log begins later than the blocks that are left, and what that one takes.
+ * All that an application of ours goes on from is where the log stands, and that stands in one group: a snapshot of a
+ * block is the group that it made, as one piece. Its hash is the app hash, which the engine has verified before it
+ * offers the snapshot; so only a block with entries can be one, as an empty block leaves the app hash unchanged. Pure.
+ */
+import { fromHex, sha256, toHex } from '@quorumscan/base'
+import {
+  ResponseApplySnapshotChunk_Result as Applied,
+  ResponseOfferSnapshot_Result as Offered,
+  type RequestApplySnapshotChunk,
+  type RequestOfferSnapshot,
+  type ResponseApplySnapshotChunk,
+  type ResponseListSnapshots,
+} from 'cosmjs-types/tendermint/abci/types'
+
+/** A block whose group is not empty, at which a log can begin. */
+export type Beginning = {
+  readonly height: number
+  /** After it, hex: the hash of its group. */
+  readonly appHash: string
+}
+
+const FORMAT = 1
+
+export function listedSnapshots(offered: readonly Beginning[]): ResponseListSnapshots {
+  return {
+    snapshots: offered.map(({ height, appHash }) => ({
+      height: BigInt(height),
+      format: FORMAT,
+      chunks: 1,
+      hash: fromHex(appHash),
+      metadata: new Uint8Array(0),
+    })),
+  }
+}
+
+/**
+ * What the engine is told of a snapshot that it offers. The height is the one that enough members named: a later one,
+ * behind empty blocks, has the same app hash.
+ *
+ * @param wanted - Null: none is.
+ */
+export function judgeOffer(
+  { snapshot, appHash }: RequestOfferSnapshot,
+  wanted: Pick<Beginning, 'height'> | null,
+): Offered {
+  if (snapshot === undefined || wanted === null) return Offered.REJECT
+  if (snapshot.format !== FORMAT) return Offered.REJECT_FORMAT
+  const isIt =
+    Number(snapshot.height) === wanted.height &&
+    snapshot.chunks === 1 &&
+    toHex(snapshot.hash) === toHex(appHash)
+  return isIt ? Offered.ACCEPT : Offered.REJECT
+}
+
+/** Whether this is the group of the snapshot that was accepted. */
+export function isGroupOf(chunk: Uint8Array, { appHash }: Beginning): boolean {
+  return toHex(sha256(chunk)) === appHash
+}
+
+export const CHUNK_TAKEN: Partial<ResponseApplySnapshotChunk> = { result: Applied.ACCEPT }
+
+/** Asked for again, of somebody else. */
+export function chunkRefused({
+  index,
+  sender,
+}: RequestApplySnapshotChunk): Partial<ResponseApplySnapshotChunk> {
+  return { result: Applied.RETRY, refetchChunks: [index], rejectSenders: [sender] }
+}

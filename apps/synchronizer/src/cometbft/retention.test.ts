@@ -1,0 +1,148 @@
+import { createSystemClock, systemRandom, utf8 } from '@quorumscan/base'
+import { formatInstant } from '@quorumscan/consensus'
+import { createBlockStore } from '@quorumscan/log'
+import { startRedis } from '@quorumscan/testkit'
+import { describe, expect, it } from 'vitest'
+import { genesisTip, orderBlock, type Tip } from './blocks.ts'
+import { EngineUnavailableError } from './engine-rpc.ts'
+import { createRetention, firstThatCounts } from './retention.ts'
+
+const START = 1_700_000_000_000_000
+const SECOND = 1_000_000
+
+describe('the first height that counts', () => {
+  it.each([
+    ['the first, where nothing is over', 1, 100, 0, 1],
+    ['the one behind what is over', 1, 100, 37, 38],
+    ['the last, where all before are over', 1, 100, 1000, 100],
+    ['where it begins, if nothing lies in between', 7, 7, 1000, 7],
+    ['where it begins, if the end lies before', 7, -5, 1000, 7],
+  ])('is %s', async (_, from, to, lastOver, expected) => {
+    const isOver = async (height: number) => {
+      expect(height).toBeGreaterThanOrEqual(from)
+      expect(height).toBeLessThan(to)
+      return height <= lastOver
+    }
+    expect(await firstThatCounts({ from, to, isOver })).toBe(expected)
+  })
+
+  it('is found near the beginning by few questions, whatever the end is', async () => {
+    let asked = 0
+    const isOver = async (height: number) => {
+      asked++
+      return height <= 1005
+    }
+    expect(await firstThatCounts({ from: 1001, to: 1_000_000, isOver })).toBe(1006)
+    expect(asked).toBeLessThan(8)
+  })
+})
+
+/** A member whose engine has a block each second; those at multiples of three are empty. */
+async function setUp(options: { readonly height: number; readonly evidenceSeconds?: number }) {
+  const redis = await startRedis()
+  const address = { path: redis.socketPath, password: null }
+  const closing = new AbortController()
+  const store = createBlockStore({
+    redis: address,
+    clock: createSystemClock(),
+    random: systemRandom,
+    signal: closing.signal,
+    onProblem: () => {},
+  })
+  let tip: Tip = genesisTip({ hash: 'ab'.repeat(32), recordTime: START })
+  const groups: Uint8Array[] = [new Uint8Array(0)]
+  const grow = async (to: number) => {
+    while (tip.height < to) {
+      const height = tip.height + 1
+      const entries = height % 3 === 0 ? [] : [utf8(`entry ${height}`)]
+      const made = orderBlock(tip, { height, timeMicros: START + height * SECOND, entries })
+      await store.append(made.group, made.tip)
+      groups.push(made.group.bytes)
+      tip = made.tip
+    }
+  }
+  await grow(options.height)
+  let isAway = false
+  const rpc = {
+    async call(method: string, { height = '' }: Readonly<Record<string, unknown>> = {}) {
+      if (isAway) throw new EngineUnavailableError('away')
+      const time = formatInstant(START + Number(height || tip.height) * SECOND)
+      if (method === 'header') return { header: { time } }
+      if (method === 'commit')
+        return { signed_header: { commit: { block_id: { hash: `AB${height}` } } } }
+      return {
+        sync_info: {
+          earliest_block_height: '1',
+          latest_block_height: String(tip.height),
+          latest_block_time: time,
+        },
+      }
+    },
+  }
+  const retention = createRetention({
+    ...{ store, redis: address, rpc, tip: () => tip },
+    evidenceAge: { micros: (options.evidenceSeconds ?? 4) * SECOND, blocks: 4 },
+  })
+  return {
+    retention,
+    store,
+    grow,
+    groups,
+    loseEngine() {
+      isAway = true
+    },
+    /** A snapshot of the state is at this offset, and nothing before it is to be kept. */
+    trim: (offset: number) =>
+      retention.trim({ offset, recordTime: START + 1000 * SECOND }, closing.signal),
+    async [Symbol.asyncDispose]() {
+      closing.abort()
+      store[Symbol.dispose]()
+      await redis[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe('a member', () => {
+  it('gives others the last block with entries at a snapshot, as two more have come', async () => {
+    await using one = await setUp({ height: 10 })
+    await one.trim(9) // An empty one.
+    const { appHash = '' } = (await one.store.holding(8)) ?? {}
+    expect(one.retention.offered()).toMatchObject([{ height: 8, appHash, blockHash: 'ab8' }])
+    expect(await one.retention.groupOf(8)).toEqual(one.groups[8])
+    expect(await one.retention.groupOf(7)).toBeNull()
+    await one.trim(10)
+    expect(one.retention.offered()).toMatchObject([{ height: 8 }])
+    await one.grow(12)
+    await one.trim(10)
+    expect(one.retention.offered()).toMatchObject([{ height: 10 }, { height: 8 }])
+  })
+
+  it('takes nothing out of its log that others may begin with', async () => {
+    await using one = await setUp({ height: 20 })
+    expect(await one.trim(0)).toBeNull()
+    expect(await one.trim(9)).toMatchObject({ offset: 7 })
+    expect(await one.trim(17)).toMatchObject({ offset: 7 })
+    await one.grow(31)
+    expect(await one.trim(29)).toMatchObject({ offset: 16 })
+    expect(one.retention.offered().map(({ height }) => height)).toEqual([29, 17])
+  })
+
+  it.each([
+    ['as far as the log goes', 4, 60, 8],
+    ['not where a vote may still be evidence, by time', 55, 60, 5],
+    ['not where a vote may still be evidence, by blocks', 1, 10, 6],
+  ])('lets its engine forget blocks %s', async (_, evidenceSeconds, height, expected) => {
+    await using one = await setUp({ height, evidenceSeconds })
+    expect(one.retention.height()).toBe(0)
+    await one.trim(8)
+    expect(one.retention.height()).toBe(expected)
+  })
+
+  it('keeps all while its engine does not answer', async () => {
+    await using one = await setUp({ height: 20 })
+    one.loseEngine()
+    await expect(one.trim(9)).rejects.toThrow('away')
+    expect((await one.store.holding(1))?.height).toBe(1)
+    expect([one.retention.height(), one.retention.offered()]).toEqual([0, []])
+  })
+})

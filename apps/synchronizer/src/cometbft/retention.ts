@@ -1,0 +1,114 @@
+/**
+ * What a member keeps: of its log what lies behind the newest snapshot of the state that a quorum has, of its engine's
+ * blocks those that may still prove something, and the groups that others may begin with (`block-snapshots.ts`).
+ */
+import type { EvidenceAge } from '@quorumscan/consensus'
+import { type BlockStore, type LogStart, type OwnRedisAddress, trimLog } from '@quorumscan/log'
+import type { TrimBound } from '../trimming.ts'
+import type { Beginning } from './block-snapshots.ts'
+import { microsOf, type Tip } from './blocks.ts'
+import { blockHashOf, type EngineRpc, readBlockRange } from './engine-rpc.ts'
+import { timestampOf } from './votes.ts'
+
+/** The newest, and the one before, which somebody may be taking. */
+const OFFERED_MAX = 2
+/** The engine proves what a block made by the next one, and goes on from it with the one after that. */
+const BLOCKS_BEHIND = 2
+
+/** A block that others may begin with. */
+export type OfferedBlock = Beginning & {
+  /** Of the block, as engines have it; hex. */
+  readonly blockHash: string
+}
+
+export type Retention = {
+  /** The newest first. */
+  offered(): readonly OfferedBlock[]
+  /** The group that an offered block made; null: it is none. */
+  groupOf(height: number): Promise<Uint8Array | null>
+  /** Below this height the engine need not keep its blocks; 0: it keeps all. */
+  height(): number
+  /**
+   * As `OrderedLog.trim`; the block with which others can begin to reach `before.offset` stays.
+   *
+   * @throws {EngineUnavailableError} @throws {EngineRefusedError} @throws {LogUnavailableError} Then nothing goes.
+   */
+  trim(before: TrimBound, signal: AbortSignal): Promise<LogStart | null>
+}
+
+export function createRetention(options: {
+  readonly store: Pick<BlockStore, 'agreedAt' | 'holding'>
+  readonly redis: OwnRedisAddress
+  readonly rpc: EngineRpc
+  readonly evidenceAge: EvidenceAge
+  readonly tip: () => Tip
+}): Retention {
+  const { store, redis, rpc, evidenceAge, tip } = options
+  let offered: readonly (OfferedBlock & { readonly lastOffset: number })[] = []
+  let height = 0
+
+  const offer = async (offset: number): Promise<void> => {
+    const block = await store.agreedAt(offset)
+    if (block === null || block.height + BLOCKS_BEHIND > tip().height) return
+    if (offered.some((one) => one.height === block.height)) return
+    const { appHash, lastOffset } = block
+    const commit = await rpc.call('commit', { height: String(block.height) })
+    const fresh = { height: block.height, appHash, lastOffset, blockHash: blockHashOf(commit) }
+    offered = [fresh, ...offered].toSorted((a, b) => b.height - a.height).slice(0, OFFERED_MAX)
+  }
+  const advance = async (firstOffset: number): Promise<void> => {
+    const first = await store.holding(firstOffset)
+    if (first === null) return
+    const { earliest, latest, latestTime } = readBlockRange(await rpc.call('status'))
+    const nowMicros = microsOf(timestampOf(latestTime))
+    height = await firstThatCounts({
+      from: Math.max(height, earliest),
+      // A vote is evidence until it is older than both.
+      to: Math.min(first.height, latest - evidenceAge.blocks),
+      async isOver(at) {
+        const { header } = Object(await rpc.call('header', { height: String(at) }))
+        return nowMicros - microsOf(timestampOf(Object(header).time)) > evidenceAge.micros
+      },
+    })
+  }
+  return {
+    offered: () => offered,
+    async groupOf(height) {
+      const block = offered.find((one) => one.height === height)
+      return block === undefined ? null : ((await store.holding(block.lastOffset))?.bytes ?? null)
+    },
+    height: () => height,
+    async trim(before, signal) {
+      if (before.offset > 0) await offer(before.offset)
+      const oldest = offered.at(-1)?.lastOffset ?? 0
+      const bound = { ...before, offset: Math.min(before.offset, oldest) }
+      const start = await trimLog({ redis, before: bound, signal })
+      if (start !== null) await advance(start.offset + 1)
+      return start
+    },
+  }
+}
+
+/**
+ * The first height from `from` to `to` that is not over, or `to`; `from` where nothing may go. What is over comes
+ * before what is not; nearly always the answer is near `from`.
+ */
+export async function firstThatCounts(options: {
+  readonly from: number
+  readonly to: number
+  readonly isOver: (height: number) => Promise<boolean>
+}): Promise<number> {
+  const { to, isOver } = options
+  let { from } = options
+  let step = 1
+  let end = to
+  // All before `from` are over, and `end` is not, or is `to`.
+  while (from < end) {
+    const at = Math.min(from + step - 1, Math.floor((from + end - 1) / 2))
+    if (await isOver(at)) {
+      from = at + 1
+      step *= 2
+    } else end = at
+  }
+  return from
+}

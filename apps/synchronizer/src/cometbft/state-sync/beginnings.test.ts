@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { type Beginnings, chooseBeginning, type NamedBlock, readBeginnings } from './beginnings.ts'
+
+const at = (height: number, digit = 'a'): NamedBlock => ({ height, blockHash: digit.repeat(64) })
+const member = (earliest: number, ...beginnings: NamedBlock[]): Beginnings => ({
+  earliest,
+  beginnings,
+})
+
+/** Of four, with nothing of its own. */
+function chosen(said: readonly Beginnings[], height = 0) {
+  const byName = new Map(said.map((one, index) => [`sv-${index + 1}`, one]))
+  return chooseBeginning(byName, { height, memberCount: 4 })
+}
+
+describe('the block to begin with', () => {
+  it('is the newest that one more than may lie name alike', () => {
+    expect(
+      chosen([
+        member(40, at(90), at(50)),
+        member(45, at(50)),
+        member(45, at(90, 'b'), at(50, 'b')),
+      ]),
+    ).toEqual({ ...at(50), members: ['sv-1', 'sv-2'] })
+  })
+
+  it.each<[string, readonly Beginnings[], number]>([
+    ['too few say that they lack what comes next', [member(40, at(50)), member(1, at(50))], 0],
+    ['they have what comes next', [member(40, at(50)), member(40, at(50))], 39],
+    ['one alone names it, twice', [member(40, at(50), at(50)), member(40)], 0],
+    ['it is no news', [member(40, at(30)), member(40, at(30))], 30],
+    ['they have no blocks themselves', [member(0, at(50)), member(0, at(50))], 0],
+    ['nobody answers', [], 0],
+  ])('is none where %s', (_, said, height) => {
+    expect(chosen(said, height)).toBeNull()
+  })
+})
+
+it.each([
+  [{ earliest: 3, beginnings: [at(5)] }, member(3, at(5))],
+  [{ earliest: 3, beginnings: [at(7), at(6), at(5)] }, member(3, at(7), at(6))],
+  [{ earliest: -1, beginnings: [] }, null],
+  [{ earliest: 3 }, null],
+  [{ earliest: 3, beginnings: [{ height: 5, blockHash: 'AB' }] }, null],
+  [{ earliest: 3, beginnings: [null] }, null],
+  [undefined, null],
+])('what a member answers is read as it is meant, or not at all: %j', (told, expected) => {
+  expect(readBeginnings(told)).toEqual(expected)
+})

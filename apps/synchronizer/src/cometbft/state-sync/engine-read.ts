@@ -1,0 +1,160 @@
+/**
+ * How a member asks for what another's engine knows: both sign, with the keys by which their engines show each other
+ * who they are, and whoever may connect may ask. So it does not matter who carries it. Pure.
+ */
+import {
+  concatBytes,
+  fromHex,
+  fromUtf8,
+  type KeyPair,
+  sha256,
+  toHex,
+  utf8,
+  verifySignature,
+} from '@quorumscan/base'
+import { isUsableKey } from '@quorumscan/consensus'
+import { ScanError } from '@quorumscan/errors'
+import type { Micros } from '@quorumscan/model'
+import { nodeIdOf } from '../engine-files.ts'
+
+/** `beginnings` is ours (`beginnings.ts`); the others are the engine's, and all that its light client asks. */
+export const READ_METHODS = ['beginnings', 'commit', 'validators', 'consensus_params'] as const
+
+export type EngineRead = {
+  readonly method: (typeof READ_METHODS)[number]
+  /** Numbers in decimal. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** What the engine answers; `refusal` is its own sentence. */
+export type EngineAnswer = { readonly result: unknown } | { readonly refusal: string }
+
+const PARAMS: readonly string[] = ['height', 'page', 'per_page']
+/** A request that somebody kept is worth nothing after that; clocks are nearer to each other than this. */
+const AGE_MICROS_MAX = 60_000_000
+const REQUEST_TAG = 'quorumscan/engine-read/1'
+const ANSWER_TAG = 'quorumscan/engine-answer/1'
+
+type Signed = { readonly text: string; readonly key: string; readonly signature: string }
+
+/** Text and bytes of a request to the engine with this id. */
+export function signRequest(
+  read: EngineRead,
+  options: {
+    readonly to: string
+    readonly nowMicros: Micros
+    /** Hex: no two requests are the same. */
+    readonly nonce: string
+    readonly genesisHash: string
+    readonly key: KeyPair
+  },
+): { readonly text: string; readonly bytes: Uint8Array } {
+  const { to, nowMicros: at, nonce, key } = options
+  const text = JSON.stringify({ ...read, to, at, nonce })
+  return { text, bytes: sealed(text, key, requestStatement(text, options.genesisHash)) }
+}
+
+/** @throws {ScanError} INVALID_ARGUMENT, PERMISSION_DENIED. */
+export function openRequest(
+  bytes: Uint8Array,
+  options: {
+    /** Id of the engine that is asked. */
+    readonly ownId: string
+    readonly isPeer: (nodeId: string) => boolean
+    readonly nowMicros: Micros
+    readonly genesisHash: string
+  },
+): { readonly text: string; readonly read: EngineRead } {
+  const signed = unsealed(bytes)
+  if (signed === null) throw new ScanError('INVALID_ARGUMENT', 'this is no signed request')
+  const { text, key } = signed
+  const isKnown =
+    options.isPeer(nodeIdOf(key)) && isSigned(signed, requestStatement(text, options.genesisHash))
+  if (!isKnown)
+    throw new ScanError('PERMISSION_DENIED', 'no engine signed this that may connect to this one')
+  const { method, params, to, at } = Object(parsed(text))
+  if (to !== options.ownId)
+    throw new ScanError('PERMISSION_DENIED', 'the request is to another engine')
+  if (!(Math.abs(Number(at) - options.nowMicros) <= AGE_MICROS_MAX))
+    throw new ScanError('PERMISSION_DENIED', 'the request is old, or one of the two clocks is off')
+  const read = readOf(method, params)
+  if (read === null) throw new ScanError('INVALID_ARGUMENT', 'this can not be asked')
+  return { text, read }
+}
+
+/** What may be asked, or null. */
+export function readOf(method: unknown, params: unknown): EngineRead | null {
+  const known = READ_METHODS.find((one) => one === method)
+  const given = Object.entries(Object(params)).filter(([, value]) => value !== null)
+  const isFine = given.every(
+    ([name, value]) => PARAMS.includes(name) && /^\d{1,15}$/.test(String(value)),
+  )
+  if (known === undefined || !isFine) return null
+  return {
+    method: known,
+    params: Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+  }
+}
+
+/** @param request - Its text. */
+export function signAnswer(
+  answer: EngineAnswer,
+  options: { readonly request: string; readonly genesisHash: string; readonly key: KeyPair },
+): Uint8Array {
+  const text = JSON.stringify(answer)
+  return sealed(text, options.key, answerStatement(text, options))
+}
+
+/** Null: the engine with this id did not sign it, or not as an answer to this request. */
+export function openAnswer(
+  bytes: Uint8Array,
+  options: { readonly from: string; readonly request: string; readonly genesisHash: string },
+): EngineAnswer | null {
+  const signed = unsealed(bytes)
+  if (signed === null || nodeIdOf(signed.key) !== options.from) return null
+  if (!isSigned(signed, answerStatement(signed.text, options))) return null
+  const answer = Object(parsed(signed.text))
+  if (typeof answer.refusal === 'string') return { refusal: answer.refusal }
+  return { result: answer.result }
+}
+
+function requestStatement(text: string, genesisHash: string): Uint8Array {
+  return concatBytes([utf8(`${REQUEST_TAG}\0`), fromHex(genesisHash), sha256(utf8(text))])
+}
+
+function answerStatement(
+  text: string,
+  { request, genesisHash }: { readonly request: string; readonly genesisHash: string },
+): Uint8Array {
+  const hashes = [sha256(utf8(request)), sha256(utf8(text))]
+  return concatBytes([utf8(`${ANSWER_TAG}\0`), fromHex(genesisHash), ...hashes])
+}
+
+function sealed(text: string, key: KeyPair, statement: Uint8Array): Uint8Array {
+  const signature = toHex(key.sign(statement))
+  return utf8(JSON.stringify({ text, key: key.publicKey, signature } satisfies Signed))
+}
+
+function unsealed(bytes: Uint8Array): Signed | null {
+  const { text, key, signature } = Object(parsed(bytes))
+  const isWellFormed =
+    typeof text === 'string' &&
+    typeof key === 'string' &&
+    isUsableKey(key) &&
+    typeof signature === 'string' &&
+    /^[0-9a-f]{128}$/.test(signature)
+  return isWellFormed ? { text, key, signature } : null
+}
+
+function isSigned({ key, signature }: Signed, message: Uint8Array): boolean {
+  return verifySignature({ publicKey: key, message, signature: fromHex(signature) })
+}
+
+/** Undefined: it is no JSON. */
+function parsed(input: string | Uint8Array): unknown {
+  try {
+    return JSON.parse(typeof input === 'string' ? input : fromUtf8(input))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,41 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createEngineRpc } from '../engine-rpc.ts'
+import type { EngineRead } from './engine-read.ts'
+import { openLightSockets } from './light-sockets.ts'
+
+it('what a light client asks on a socket is asked of its member, and nothing else is', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'qs-light-'))
+  const asked: (readonly [string, EngineRead])[] = []
+  const sockets = new Map(['one', 'two'].map((name) => [join(directory, name), name]))
+  const listening = await openLightSockets({
+    sockets,
+    async read(member, read) {
+      asked.push([member, read])
+      if (read.method === 'validators') return { refusal: 'height 7 is not available' }
+      if (read.method === 'consensus_params') throw new Error('two does not answer')
+      return { result: { member } }
+    },
+  })
+  const { signal } = new AbortController()
+  const [one, two] = [...sockets.keys()].map((socketPath) =>
+    createEngineRpc({ socketPath, signal }),
+  )
+  expect(await one?.call('commit', { height: '7' })).toEqual({ member: 'one' })
+  // The client looks for this sentence.
+  await expect(two?.call('validators', { height: '7', page: '1' })).rejects.toThrow(
+    'height 7 is not available',
+  )
+  await expect(two?.call('consensus_params')).rejects.toThrow('two does not answer')
+  for (const method of ['broadcast_evidence', 'beginnings_', ''])
+    await expect(two?.call(method)).rejects.toThrow('not asked for that')
+  expect(asked).toEqual([
+    ['one', { method: 'commit', params: { height: '7' } }],
+    ['two', { method: 'validators', params: { height: '7', page: '1' } }],
+    ['two', { method: 'consensus_params', params: {} }],
+  ])
+  await listening[Symbol.asyncDispose]()
+  await rm(directory, { recursive: true })
+})

@@ -1,0 +1,78 @@
+/**
+ * Unix sockets on which the light client of the own engine asks other members, each on one of its own: it speaks
+ * JSON-RPC, and what it asks is signed and sent on.
+ */
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { openAll } from '@quorumscan/base'
+import { type EngineAnswer, type EngineRead, readOf } from './engine-read.ts'
+
+/** A light client asks one thing at a time. */
+const CONNECTIONS_MAX = 16
+const BODY_BYTES_MAX = 16 * 1024
+/** JSON-RPC. */
+const INTERNAL_ERROR = -32_603
+
+/** Listens until it is disposed of. */
+export async function openLightSockets<Member>(options: {
+  readonly sockets: ReadonlyMap<string, Member>
+  readonly read: (member: Member, read: EngineRead) => Promise<EngineAnswer>
+}): Promise<AsyncDisposable> {
+  return openAll(async (resources) => {
+    for (const [path, member] of options.sockets)
+      resources.opened(await listen(path, (read) => options.read(member, read)))
+    return { [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose]() }
+  })
+}
+
+async function listen(
+  path: string,
+  read: (read: EngineRead) => Promise<EngineAnswer>,
+): Promise<AsyncDisposable> {
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    try {
+      for await (const chunk of request) {
+        size += chunk.length
+        if (size > BODY_BYTES_MAX) throw new Error('too large')
+        chunks.push(chunk)
+      }
+      const answer = await answerCall(Buffer.concat(chunks).toString('utf8'), read)
+      response.setHeader('content-type', 'application/json')
+      response.end(answer)
+    } catch {
+      response.destroy() // It went away, or speaks something else.
+    }
+  })
+  server.maxConnections = CONNECTIONS_MAX
+  await rm(path, { force: true }) // What a process that was killed has left.
+  server.listen(path)
+  await once(server, 'listening')
+  return {
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+      if (server.listening) await once(server, 'close')
+    },
+  }
+}
+
+/** @throws {SyntaxError} If it is no JSON. */
+async function answerCall(
+  body: string,
+  read: (read: EngineRead) => Promise<EngineAnswer>,
+): Promise<string> {
+  const { id, method, params } = Object(JSON.parse(body))
+  const asked = readOf(method, params)
+  const answer: EngineAnswer =
+    asked === null
+      ? { refusal: 'other members are not asked for that' }
+      : await read(asked).catch((error: unknown) => ({ refusal: String(error) }))
+  const said =
+    'refusal' in answer
+      ? { error: { code: INTERNAL_ERROR, message: 'Internal error', data: answer.refusal } }
+      : { result: answer.result }
+  return JSON.stringify({ jsonrpc: '2.0', id, ...said })
+}

@@ -1,0 +1,65 @@
+/** Asking other members for what their engines know: each at its scan node, which passes it on to its synchronizer. */
+import {
+  type ClientTls,
+  type Clock,
+  type KeyPair,
+  type Random,
+  toHex,
+  within,
+} from '@quorumscan/base'
+import { createUndiciTransport, type Peer } from '@quorumscan/http'
+import { type EngineAnswer, type EngineRead, openAnswer, signRequest } from './engine-read.ts'
+
+/** The engine's light client waits twice as long. */
+const ANSWER_MS_MAX = 4_000
+/** A hundred validators, or their votes on a block. */
+const ANSWER_BYTES_MAX = 256 * 1024
+const NONCE_BYTES = 16
+
+/** Another member, by the name that the genesis has for it. */
+export type OtherMember = Peer & {
+  /** Of its engine. */
+  readonly nodeId: string
+}
+
+export type MemberReads = AsyncDisposable & {
+  /** @throws {Error} If it does not answer, or somebody else does. */
+  read(member: OtherMember, read: EngineRead, signal: AbortSignal): Promise<EngineAnswer>
+}
+
+export function createMemberReads(options: {
+  readonly genesisHash: string
+  /** Of the own engine. */
+  readonly key: KeyPair
+  readonly trust: ClientTls | null
+  readonly clock: Clock
+  readonly random: Random
+}): MemberReads {
+  const { genesisHash, key, clock, random } = options
+  const transport = createUndiciTransport({ trust: options.trust })
+  return {
+    async read(member, read, signal) {
+      const nonce = toHex(random.bytes(NONCE_BYTES))
+      const nowMicros = clock.nowMicros()
+      const to = member.nodeId
+      const request = signRequest(read, { to, nowMicros, nonce, genesisHash, key })
+      const ask = (signal: AbortSignal) =>
+        transport.request({
+          url: member.url,
+          ...{ method: 'POST', path: '/v0/engine-reads', bytesMax: ANSWER_BYTES_MAX, signal },
+          headers: { 'content-type': 'application/octet-stream' },
+          body: new Uint8Array(request.bytes),
+          channel: 'bulk',
+          isPublicOnly: false, // Members are configured by the operator.
+        })
+      const reply = await within({ clock, timeoutMs: ANSWER_MS_MAX, signal }, ask, () => {
+        throw new Error(`${member.name} does not answer`)
+      })
+      if (reply.status !== 200) throw new Error(`${member.name} answers with ${reply.status}`)
+      const answer = openAnswer(reply.body, { from: to, request: request.text, genesisHash })
+      if (answer === null) throw new Error(`somebody else answers for ${member.name}`)
+      return answer
+    },
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  }
+}
