@@ -12,6 +12,10 @@ export class ByteWriter {
   #bytes = Buffer.allocUnsafe(INITIAL_BYTES)
   #length = 0
 
+  byteCount(): number {
+    return this.#length
+  }
+
   /** A copy of what was written. */
   finish(): Uint8Array {
     return new Uint8Array(this.#bytes.subarray(0, this.#length))
@@ -107,9 +111,7 @@ export class ByteReader {
 
   /** A view of the next bytes. */
   raw(count: number): Buffer {
-    const start = this.#position
-    this.#position += count
-    assert(this.#position <= this.#bytes.byteLength, 'packed bytes do not end early')
+    const start = this.#pass(count)
     return this.#bytes.subarray(start, this.#position)
   }
 
@@ -119,24 +121,37 @@ export class ByteReader {
   }
 
   hex(count: number): string {
-    return this.raw(count).toString('hex')
+    const start = this.#pass(count)
+    return this.#bytes.toString('hex', start, this.#position)
+  }
+
+  /** So many bytes of UTF-8. */
+  utf8(count: number): string {
+    const start = this.#pass(count)
+    return this.#bytes.toString('utf8', start, this.#position)
   }
 
   text(): string {
-    const { start, end } = this.span()
-    return this.#bytes.toString('utf8', start, end)
+    return this.utf8(this.unsigned())
   }
 
   /** Where the next text or byte string lies, which is passed over. */
   span(): { readonly start: number; readonly end: number } {
     const length = this.unsigned()
-    const start = this.#position
-    this.raw(length)
+    const start = this.#pass(length)
     return { start, end: this.#position }
   }
 
   /** A list of integers. */
   numbers(): number[] {
     return Array.from({ length: this.unsigned() }, () => this.unsigned())
+  }
+
+  /** Where the bytes begin that are passed over. */
+  #pass(count: number): number {
+    const start = this.#position
+    this.#position += count
+    assert(this.#position <= this.#bytes.byteLength, 'packed bytes do not end early')
+    return start
   }
 }

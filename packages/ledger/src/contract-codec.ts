@@ -5,14 +5,28 @@
 import { assert, ByteReader } from '@quorumscan/base'
 import type { Contract, Offset, PartyId } from '@quorumscan/model'
 import { contractIdOf, rememberPayloadText, updateIdOf } from './contract-id.ts'
+import { dueOfPayload, keysOfPayload } from './contract-keys.ts'
 import { PackReader, PackWriter } from './packing.ts'
+import type { DueItem } from './ports.ts'
 import { templateIdOf, templateOf, templates } from './registry.ts'
 import { encodePayload, payloadOf, rememberPayload, stakeholdersOf } from './template.ts'
+
+/** As `keysOf` and `dueOf` tell. */
+export type FiledContract = {
+  readonly contract: Contract
+  readonly keys: readonly string[]
+  readonly due: readonly DueItem[]
+}
 
 export interface ContractCodec {
   encode(contract: Contract): Uint8Array
   /** Trusts the bytes: they are what `encode` wrote, for the same network. */
   decode(bytes: Uint8Array): Contract
+  /**
+   * As `decode`, with what the contract is filed by and what is due for it; for who reads very many and goes on with
+   * none of them, as nothing is remembered beside it.
+   */
+  decodeFiled(bytes: Uint8Array): FiledContract
   /** Where in the log the contract was created, without decoding it. */
   offsetOf(bytes: Uint8Array): Offset
 }
@@ -25,6 +39,30 @@ export function createContractCodec(network: {
 }): ContractCodec {
   const { genesisHash, dso } = network
   const known = [dso]
+
+  const read = (bytes: Uint8Array) => {
+    const reader = new PackReader(bytes, known)
+    const template = templates[reader.unsigned()]
+    assert(template !== undefined, 'a stored contract is of a known template')
+    const createdAt = reader.unsigned()
+    const offset = reader.unsigned()
+    const nodeId = reader.unsigned()
+    const updateId = updateIdOf({ genesisHash, offset, recordTime: createdAt })
+    const native = template.type.unpack(reader)
+    const payload = encodePayload(template, native)
+    const text = JSON.stringify(payload)
+    const identified = { templateId: templateIdOf(template), payload, updateId, nodeId }
+    const contract: Contract = {
+      ...identified,
+      ...stakeholdersOf(template, native),
+      contractId: contractIdOf(identified, text),
+      packageName: template.packageName,
+      createdAt,
+      offset,
+    }
+    return { contract, template, payload: native, text }
+  }
+
   return {
     encode(contract) {
       const template = templateOf(contract)
@@ -37,27 +75,18 @@ export function createContractCodec(network: {
       return writer.finish()
     },
     decode(bytes) {
-      const reader = new PackReader(bytes, known)
-      const template = templates[reader.unsigned()]
-      assert(template !== undefined, 'a stored contract is of a known template')
-      const createdAt = reader.unsigned()
-      const offset = reader.unsigned()
-      const nodeId = reader.unsigned()
-      const updateId = updateIdOf({ genesisHash, offset, recordTime: createdAt })
-      const native = template.type.unpack(reader)
-      const payload = encodePayload(template, native)
-      rememberPayloadText(payload)
-      const identified = { templateId: templateIdOf(template), payload, updateId, nodeId }
-      const contract: Contract = {
-        ...identified,
-        ...stakeholdersOf(template, native),
-        contractId: contractIdOf(identified),
-        packageName: template.packageName,
-        createdAt,
-        offset,
-      }
-      rememberPayload(contract, native)
+      const { contract, payload, text } = read(bytes)
+      rememberPayloadText(contract.payload, text)
+      rememberPayload(contract, payload)
       return contract
+    },
+    decodeFiled(bytes) {
+      const { contract, template, payload } = read(bytes)
+      return {
+        contract,
+        keys: keysOfPayload(contract, template, payload),
+        due: dueOfPayload(contract, template, payload),
+      }
     },
     offsetOf(bytes) {
       const reader = new ByteReader(bytes)

@@ -1,5 +1,5 @@
 /** Ids of updates and contracts: hashes of what they stand for (D-31). */
-import { concatBytes, fromHex, sha256Hex, utf8 } from '@quorumscan/base'
+import { sha256Hex, utf8 } from '@quorumscan/base'
 import { canonicalJson } from '@quorumscan/consensus'
 import {
   type Contract,
@@ -11,15 +11,21 @@ import {
 } from '@quorumscan/model'
 
 const UPDATE_TAG = utf8('quorumscan/update/2\0')
+const GENESIS_HASH_AT = UPDATE_TAG.byteLength
+const OFFSET_AT = GENESIS_HASH_AT + 32
+const RECORD_TIME_AT = OFFSET_AT + 8
 const CONTRACT_TAG = 'quorumscan/contract/1\0'
 
 /** u64, big-endian: integers in hashed binary. */
 export function u64(value: number): Uint8Array {
-  const bytes = new Uint8Array(8)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, Math.floor(value / 2 ** 32))
-  view.setUint32(4, value % 2 ** 32)
+  const bytes = Buffer.allocUnsafe(8)
+  writeU64(bytes, 0, value)
   return bytes
+}
+
+function writeU64(bytes: Buffer, at: number, value: number): void {
+  bytes.writeUInt32BE(Math.floor(value / 2 ** 32), at)
+  bytes.writeUInt32BE(value % 2 ** 32, at + 4)
 }
 
 /**
@@ -32,8 +38,13 @@ export function updateIdOf(input: {
   readonly offset: Offset
   readonly recordTime: Micros
 }): string {
-  const parts = [UPDATE_TAG, fromHex(input.genesisHash), u64(input.offset), u64(input.recordTime)]
-  return `1220${sha256Hex(concatBytes(parts))}`
+  // One array, as it is made for each contract that is read.
+  const bytes = Buffer.allocUnsafe(RECORD_TIME_AT + 8)
+  bytes.set(UPDATE_TAG)
+  bytes.write(input.genesisHash, GENESIS_HASH_AT, 'hex')
+  writeU64(bytes, OFFSET_AT, input.offset)
+  writeU64(bytes, RECORD_TIME_AT, input.recordTime)
+  return `1220${sha256Hex(bytes)}`
 }
 
 type Identified = Pick<Contract, 'updateId' | 'nodeId' | 'templateId' | 'payload'>
@@ -51,22 +62,33 @@ export function payloadText(payload: Contract['payload']): string {
 }
 
 /** Tells the text of a payload that is in canonical order: what `Lf.encode` gave, or was stored so. */
-export function rememberPayloadText(payload: Contract['payload']): void {
-  payloadTexts.set(payload, JSON.stringify(payload))
+export function rememberPayloadText(
+  payload: Contract['payload'],
+  text = JSON.stringify(payload),
+): void {
+  payloadTexts.set(payload, text)
 }
 
 /** The bytes of `createdEventBlob`: exactly what the contract id hashes. */
-export function contractBlob({ nodeId, payload, templateId, updateId }: Identified): Uint8Array {
-  const text = payloadText(payload)
-  // Canonical JSON by hand: members in order, ids without anything to escape.
-  return utf8(
-    `${CONTRACT_TAG}{"nodeId":${nodeId},"payload":${text},"templateId":"${templateId}","updateId":"${updateId}"}`,
-  )
+export function contractBlob(contract: Identified): Uint8Array {
+  return utf8(blobText(contract, payloadText(contract.payload)))
 }
 
-/** `00` and SHA-256 of the blob. */
-export function contractIdOf(contract: Identified): ContractId {
-  return `00${sha256Hex(contractBlob(contract))}`
+function blobText({ nodeId, templateId, updateId }: Identified, text: string): string {
+  // Canonical JSON by hand: members in order, ids without anything to escape.
+  return `${CONTRACT_TAG}{"nodeId":${nodeId},"payload":${text},"templateId":"${templateId}","updateId":"${updateId}"}`
+}
+
+/**
+ * `00` and SHA-256 of the blob.
+ *
+ * @param text - The canonical JSON of the payload, where it is at hand.
+ */
+export function contractIdOf(
+  contract: Identified,
+  text: string = payloadText(contract.payload),
+): ContractId {
+  return `00${sha256Hex(blobText(contract, text))}`
 }
 
 export type WireContract = ReturnType<typeof toWireContract>

@@ -2,7 +2,7 @@
 import type { Contract } from '@quorumscan/model'
 import type { DueItem } from './ports.ts'
 import { templateOf } from './registry.ts'
-import { payloadOf } from './template.ts'
+import { payloadOf, type Template } from './template.ts'
 
 const keysByContract = new WeakMap<Contract, readonly string[]>()
 
@@ -14,14 +14,7 @@ export function keysOf(contract: Contract): readonly string[] {
   const known = keysByContract.get(contract)
   if (known !== undefined) return known
   const template = templateOf(contract)
-  const payload = payloadOf(template, contract)
-  const dso = template.dso(payload)
-  const keys: string[] = []
-  for (const stakeholder of contract.signatories)
-    if (stakeholder !== dso) keys.push(`party:${template.entity}:${stakeholder}`)
-  for (const stakeholder of contract.observers)
-    if (stakeholder !== dso) keys.push(`party:${template.entity}:${stakeholder}`)
-  keys.push(...template.keys(payload))
+  const keys = keysOfPayload(contract, template, payloadOf(template, contract))
   keysByContract.set(contract, keys)
   return keys
 }
@@ -29,7 +22,32 @@ export function keysOf(contract: Contract): readonly string[] {
 /** Jobs that fall due while the contract is active, by record time. */
 export function dueOf(contract: Contract): readonly DueItem[] {
   const template = templateOf(contract)
+  return dueOfPayload(contract, template, payloadOf(template, contract))
+}
+
+/** As `keysOf`, of a payload in native form. */
+export function keysOfPayload<P>(
+  contract: Contract,
+  template: Template<P>,
+  payload: P,
+): readonly string[] {
+  const dso = template.dso(payload)
+  const keys: string[] = []
+  for (const stakeholder of contract.signatories)
+    if (stakeholder !== dso) keys.push(`party:${template.entity}:${stakeholder}`)
+  for (const stakeholder of contract.observers)
+    if (stakeholder !== dso) keys.push(`party:${template.entity}:${stakeholder}`)
+  keys.push(...template.keys(payload))
+  return keys
+}
+
+/** As `dueOf`, of a payload in native form. */
+export function dueOfPayload<P>(
+  contract: Contract,
+  template: Template<P>,
+  payload: P,
+): readonly DueItem[] {
   return template
-    .due(payloadOf(template, contract), contract)
+    .due(payload, contract)
     .map(({ job, at }) => ({ job, contractId: contract.contractId, at }))
 }

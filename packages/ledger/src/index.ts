@@ -32,7 +32,7 @@ export {
   transferCommand,
   withdrawTransferCommand,
 } from './commands.ts'
-export { type ContractCodec, createContractCodec } from './contract-codec.ts'
+export { type ContractCodec, createContractCodec, type FiledContract } from './contract-codec.ts'
 export {
   contractBlob,
   contractIdOf,

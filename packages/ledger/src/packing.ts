@@ -2,7 +2,7 @@
  * Packed values of the ledger model: beside integers and hashes, texts without beginnings and ends that are
  * common, and parties by their first occurrence.
  */
-import { assert, ByteReader, ByteWriter, fromUtf8, utf8 } from '@quorumscan/base'
+import { assert, ByteReader, ByteWriter, utf8 } from '@quorumscan/base'
 import type { ContractId, PartyId } from '@quorumscan/model'
 
 /** What texts often begin or end with. The order is part of the stored form. */
@@ -70,10 +70,15 @@ export class PackReader extends ByteReader {
 
   unsignedBig(): bigint {
     let value = 0n
-    for (let shift = 0n; ; shift += 7n) {
-      const byte = this.byte()
-      value |= BigInt(byte & 0x7f) << shift
-      if (byte < 0x80) return value
+    // As many bytes at a time as a safe integer has room for.
+    for (let shift = 0n; ; shift += 49n) {
+      let part = 0
+      for (let index = 0, factor = 1; index < 7; index++, factor *= 0x80) {
+        const byte = this.byte()
+        part += (byte & 0x7f) * factor
+        if (byte < 0x80) return value | (BigInt(part) << shift)
+      }
+      value |= BigInt(part) << shift
     }
   }
 
@@ -82,7 +87,7 @@ export class PackReader extends ByteReader {
     const affixes = head % 2 === 1 ? this.unsigned() : 0
     const prefix = PREFIXES[Math.floor(affixes / SUFFIXES.length)]
     const suffix = SUFFIXES[affixes % SUFFIXES.length]
-    return `${prefix}${fromUtf8(this.raw(Math.floor(head / 2)))}${suffix}`
+    return `${prefix}${this.utf8(Math.floor(head / 2))}${suffix}`
   }
 
   contractId(): ContractId {

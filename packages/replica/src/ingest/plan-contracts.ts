@@ -1,7 +1,8 @@
 /** What a batch changes in contracts, their index and what is due: the net of all its steps. */
-import { concatBytes } from '@quorumscan/base'
-import { dueOf, keysOf, type StateDelta } from '@quorumscan/ledger'
+import { assert } from '@quorumscan/base'
+import { dueOf, type FiledContract, keysOf, type StateDelta } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
+import { createGatheredCommands, type GatheredCommands } from '../storage/gathered-commands.ts'
 import {
   contractIdBytes,
   type Place,
@@ -11,44 +12,39 @@ import {
 } from '../storage/intern.ts'
 import { contractsKey, dueKey, indexKey } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
-import { type Argument, type Command, cutCommand } from '../storage/scripts.ts'
+import type { Command } from '../storage/scripts.ts'
 
 /** What a step changes of them. */
 type Steps = readonly { readonly delta: Pick<StateDelta, 'created' | 'archived'> }[]
 
 export function planContracts(steps: Steps, layout: Layout): Command[] {
   const { created, archived } = netOf(steps)
-  const gone = archived.map(placed)
-  const added = created.map(placed)
-  return [
-    ...byKey(
-      'HDEL',
-      gone.map(({ place }) => [contractsKey(place.bucket), [place.rest]]),
-    ),
-    ...byKey(
-      'ZREM',
-      gone.flatMap(indexMembers).map(([key, member]) => [key, [member]]),
-    ),
-    ...byKey(
-      'ZREM',
-      gone.flatMap((each) => dueMembers(each, layout)).map(({ key, id }) => [key, [id]]),
-    ),
-    ...byKey(
-      'HSET',
-      added.map(({ contract, place }) => [
-        contractsKey(place.bucket),
-        [place.rest, layout.codec.encode(contract)],
-      ]),
-    ),
-    ...byKey(
-      'ZADD',
-      added.flatMap(indexMembers).map(([key, member]) => [key, [0, member]]),
-    ),
-    ...byKey(
-      'ZADD',
-      added.flatMap((each) => dueMembers(each, layout)).map(({ key, at, id }) => [key, [at, id]]),
-    ),
-  ]
+  const commands = createGatheredCommands()
+  for (const contract of archived) takeOut(filed(contract), { commands, layout })
+  for (const contract of created)
+    putContract(filed(contract), layout.codec.encode(contract), { commands, layout })
+  return commands.take()
+}
+
+type Target = { readonly commands: Pick<GatheredCommands, 'add'>; readonly layout: Layout }
+
+/** @param bytes - The contract as the codec of the layout writes it. */
+export function putContract(
+  filed: FiledContract,
+  bytes: Uint8Array,
+  { commands, layout }: Target,
+): void {
+  const place = placeOf(filed)
+  commands.add('HSET', contractsKey(place.bucket), place.rest, bytes)
+  for (const { key, member } of indexMembers(filed, place)) commands.add('ZADD', key, 0, member)
+  for (const { key, at, id } of dueMembers(filed, layout)) commands.add('ZADD', key, at, id)
+}
+
+function takeOut(filed: FiledContract, { commands, layout }: Target): void {
+  const place = placeOf(filed)
+  commands.add('HDEL', contractsKey(place.bucket), place.rest)
+  for (const { key, member } of indexMembers(filed, place)) commands.add('ZREM', key, member)
+  for (const { key, id } of dueMembers(filed, layout)) commands.add('ZREM', key, id)
 }
 
 // A contract that the batch both creates and archives never reaches Redis.
@@ -63,39 +59,30 @@ function netOf(steps: Steps) {
   return { created: [...created.values()], archived }
 }
 
-type Placed = { readonly contract: Contract; readonly place: Place }
-
-function placed(contract: Contract): Placed {
-  const place = placeOfId(contract.contractId)
-  if (place === undefined) throw new RangeError(`no contract id: ${contract.contractId}`)
-  return { contract, place }
+function filed(contract: Contract): FiledContract {
+  return { contract, keys: keysOf(contract), due: dueOf(contract) }
 }
 
-function indexMembers({ contract, place }: Placed): [key: string, member: Uint8Array][] {
+function placeOf({ contract }: FiledContract): Place {
+  const place = placeOfId(contract.contractId)
+  assert(place !== undefined, 'a contract has an id')
+  return place
+}
+
+function indexMembers({ keys }: FiledContract, place: Place) {
   const id = placeBytes(place)
-  return keysOf(contract).map((key) => {
+  return keys.map((key) => {
     const { bucket, rest } = placeOfKey(key)
-    return [indexKey(bucket), concatBytes([rest, id])]
+    return { key: indexKey(bucket), member: Buffer.concat([rest, id]) }
   })
 }
 
-function dueMembers({ contract }: Placed, layout: Layout) {
-  const due = dueOf(contract).filter(({ job }) => layout.hasDue(job))
-  if (due.length === 0) return []
-  const id = contractIdBytes(contract.contractId) ?? new Uint8Array(0)
-  return due.map(({ job, at }) => ({ key: dueKey(job), at, id }))
-}
-
-/** One command for all that changes in one key. */
-function byKey(
-  name: string,
-  changes: readonly (readonly [key: string, args: readonly Argument[]])[],
-): Command[] {
-  const groups = new Map<string, (readonly Argument[])[]>()
-  for (const [key, args] of changes) {
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [args])
-    else group.push(args)
-  }
-  return [...groups].flatMap(([key, group]) => cutCommand(name, key, group))
+function dueMembers({ contract, due }: FiledContract, { hasDue }: Layout) {
+  return due
+    .filter(({ job }) => hasDue(job))
+    .map(({ job, at }) => {
+      const id = contractIdBytes(contract.contractId)
+      assert(id !== undefined, 'a contract has an id')
+      return { key: dueKey(job), at, id }
+    })
 }

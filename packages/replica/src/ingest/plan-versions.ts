@@ -1,7 +1,7 @@
 /** What a batch changes in `names` and `documents`, and in the sets that find names. */
 import { assert, concatBytes, utf8 } from '@quorumscan/base'
 import type { ContractCodec, StateDelta } from '@quorumscan/ledger'
-import { type Contract, type PartyId, parseTime } from '@quorumscan/model'
+import { type Contract, type Offset, type PartyId, parseTime } from '@quorumscan/model'
 import { type EndedVersion, encodeEnded } from '../storage/ended.ts'
 import { type EntryBody, encodeEntryBody } from '../storage/entry-body.ts'
 import { tagOf } from '../storage/intern.ts'
@@ -52,7 +52,7 @@ export function planVersions(
 ): { commands: Command[]; endedCounts: number[] } {
   const names = copyOf(stored.names)
   const documents = copyOf(stored.documents)
-  const parties: Uint8Array[] = []
+  const entries: EntryFacts[] = []
   const ended: EndedVersion[] = []
   const endedCounts: number[] = []
 
@@ -74,9 +74,9 @@ export function planVersions(
     for (const contract of step.delta.created) {
       const entity = entityOf(contract)
       if (entity === 'AnsEntry') {
-        const name = textOf(contract, 'name')
-        begin(names, name, versionOf(entryFacts(contract), contract.offset))
-        parties.push(partyMember(textOf(contract, 'user'), name))
+        const facts = entryFacts(contract)
+        beginEntry(names, facts, contract.offset)
+        entries.push(facts)
       } else if (DOCUMENT_ENTITIES.has(entity)) {
         const body = codec.encode(contract)
         begin(documents, entity, { from: contract.offset, to: null, expires: null, body })
@@ -87,18 +87,8 @@ export function planVersions(
 
   return {
     commands: [
-      ...putVersions('names', names),
+      ...putNames(names, entries),
       ...putVersions('documents', documents),
-      ...cutCommand(
-        'ZADD',
-        KEYS.lex,
-        [...names.keys()].map((name) => [0, name]),
-      ),
-      ...cutCommand(
-        'ZADD',
-        KEYS.parties,
-        parties.map((member) => [0, member]),
-      ),
       ...cutCommand(
         'RPUSH',
         KEYS.ended,
@@ -112,17 +102,25 @@ export function planVersions(
 /** The synthetic entries as ordinary versions. */
 export function planSyntheticEntries(entries: readonly SyntheticEntry[]): Command[] {
   const names = new Map(entries.map((entry) => [entry.name, [syntheticVersion(entry)]]))
+  return putNames(names, entries.map(syntheticFacts))
+}
+
+/** All versions of each name that changed, and the entries that have begun. */
+export function putNames(
+  names: ReadonlyMap<string, readonly Version[]>,
+  begun: readonly Pick<EntryFacts, 'name' | 'user'>[],
+): Command[] {
   return [
     ...putVersions('names', names),
     ...cutCommand(
       'ZADD',
       KEYS.lex,
-      entries.map(({ name }) => [0, name]),
+      [...names.keys()].map((name) => [0, name]),
     ),
     ...cutCommand(
       'ZADD',
       KEYS.parties,
-      entries.map(({ party, name }) => [0, partyMember(party, name)]),
+      begun.map(({ user, name }) => [0, partyMember(user, name)]),
     ),
   ]
 }
@@ -181,6 +179,11 @@ export function syntheticVersion(entry: SyntheticEntry): Version {
 
 function versionOf({ expiresAt, body }: EntryFacts, from: number): Version {
   return { from, to: null, expires: expiresAt, body }
+}
+
+/** Adds the version that begins with an entry. */
+export function beginEntry(names: Map<string, Version[]>, facts: EntryFacts, from: Offset): void {
+  begin(names, facts.name, versionOf(facts, from))
 }
 
 /** The newest first. */

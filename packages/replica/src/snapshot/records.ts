@@ -11,17 +11,8 @@ import { decodeChange, encodeChange } from '../ingest/plan.ts'
 
 const VERSION = 1
 const HASH_BYTES = 32
-const KINDS = [
-  'head',
-  'documents',
-  'party',
-  'change',
-  'seen',
-  'contract',
-  'tile',
-  'activity',
-  'end',
-] as const
+const HEAD_HASHES = ['genesisHash', 'historyHash', 'entryHash', 'stateRoot'] as const
+const HEAD_NUMBERS = ['offset', 'recordTime', 'endedCount', 'activityCount'] as const
 
 export type SnapshotHead = {
   readonly genesisHash: string
@@ -57,52 +48,90 @@ export class SnapshotError extends Error {
   override readonly name = 'SnapshotError'
 }
 
-/** Writes the record behind what the writer has. */
-export function writeRecord(writer: ByteWriter, record: SnapshotRecord): void {
-  const fields = fieldsOf(record)
-  writer.unsigned(fields.reduce((sum, field) => sum + field.byteLength, 1))
-  writer.byte(KINDS.indexOf(record.kind))
-  for (const field of fields) writer.raw(field)
+type RecordOf<Kind> = Extract<SnapshotRecord, { readonly kind: Kind }>
+/** The fields of a kind. */
+type Form<Kind> = {
+  write(writer: ByteWriter, record: RecordOf<Kind>): void
+  read(reader: ByteReader): Omit<RecordOf<Kind>, 'kind'>
 }
 
-function fieldsOf(record: SnapshotRecord): readonly Uint8Array[] {
-  switch (record.kind) {
-    case 'contract':
-      return [record.bytes]
-    case 'activity':
-      return [record.member]
-    case 'party':
-      return [utf8(record.party)]
-    case 'change':
-      return [record.id, encodeChange(record.record)]
-  }
-  const writer = new ByteWriter()
-  switch (record.kind) {
-    case 'head': {
-      const { head } = record
+/** In the order in which records come. */
+const FORMS: { readonly [Kind in SnapshotRecord['kind']]: Form<Kind> } = {
+  head: {
+    write(writer, { head }) {
       writer.byte(VERSION)
-      for (const hash of [head.genesisHash, head.historyHash, head.entryHash, head.stateRoot])
-        writer.hex(hash)
-      for (const number of [head.offset, head.recordTime, head.endedCount, head.activityCount])
-        writer.unsigned(number)
-      break
-    }
-    case 'documents':
-      writer.text(record.entity)
-      writer.list(record.ids, (id) => writer.hex(id))
-      break
-    case 'seen':
-      writer.raw(record.id)
-      writer.unsigned(record.until)
-      break
-    case 'tile':
-      writer.unsigned(record.level)
-      writer.raw(record.hashes)
-      break
-    case 'end':
-      writer.unsigned(record.count)
-  }
-  return [writer.finish()]
+      for (const member of HEAD_HASHES) writer.hex(head[member])
+      for (const member of HEAD_NUMBERS) writer.unsigned(head[member])
+    },
+    read(reader) {
+      if (reader.byte() !== VERSION)
+        throw new SnapshotError('it has a form that this software does not know')
+      const hashes = HEAD_HASHES.map((member) => [member, reader.hex(HASH_BYTES)])
+      const numbers = HEAD_NUMBERS.map((member) => [member, reader.unsigned()])
+      return { head: Object.fromEntries([...hashes, ...numbers]) }
+    },
+  },
+  documents: {
+    write(writer, { entity, ids }) {
+      writer.text(entity)
+      writer.list(ids, (id) => writer.hex(id))
+    },
+    read: (reader) => ({
+      entity: reader.text(),
+      ids: Array.from({ length: reader.unsigned() }, () => reader.hex(HASH_BYTES + 1)),
+    }),
+  },
+  party: {
+    write: (writer, { party }) => writer.raw(utf8(party)),
+    read: (reader) => ({ party: reader.rest().toString('utf8') }),
+  },
+  change: {
+    write(writer, { id, record }) {
+      writer.raw(id)
+      writer.raw(encodeChange(record))
+    },
+    read: (reader) => ({ id: reader.raw(HASH_BYTES), record: decodeChange(reader.rest()) }),
+  },
+  seen: {
+    write(writer, { id, until }) {
+      writer.raw(id)
+      writer.unsigned(until)
+    },
+    read: (reader) => ({ id: reader.raw(HASH_BYTES), until: reader.unsigned() }),
+  },
+  contract: {
+    write: (writer, { bytes }) => writer.raw(bytes),
+    read: (reader) => ({ bytes: reader.rest() }),
+  },
+  tile: {
+    write(writer, { level, hashes }) {
+      writer.unsigned(level)
+      writer.raw(hashes)
+    },
+    read: (reader) => ({ level: reader.unsigned(), hashes: reader.rest() }),
+  },
+  activity: {
+    write: (writer, { member }) => writer.raw(member),
+    read: (reader) => ({ member: reader.rest() }),
+  },
+  end: {
+    write: (writer, { count }) => writer.unsigned(count),
+    read: (reader) => ({ count: reader.unsigned() }),
+  },
+}
+const KINDS = Object.keys(FORMS) as readonly SnapshotRecord['kind'][]
+
+function formOf<Kind extends SnapshotRecord['kind']>(kind: Kind): Form<Kind> {
+  return FORMS[kind]
+}
+
+/** Writes the record behind what the writer has. */
+export function writeRecord(writer: ByteWriter, record: SnapshotRecord): void {
+  const fields = new ByteWriter()
+  fields.byte(KINDS.indexOf(record.kind))
+  formOf(record.kind).write(fields, record)
+  writer.unsigned(fields.byteCount())
+  writer.append(fields)
 }
 
 /** Puts together what was cut anywhere. Its records are views of what came in. */
@@ -150,44 +179,7 @@ function spanOf(bytes: Uint8Array): { readonly start: number; readonly end: numb
 function readRecord(bytes: Uint8Array): SnapshotRecord {
   const reader = new ByteReader(bytes)
   const kind = KINDS[reader.byte()]
-  switch (kind) {
-    case 'head':
-      return { kind, head: readHead(reader) }
-    case 'documents': {
-      const entity = reader.text()
-      const count = reader.unsigned()
-      return { kind, entity, ids: Array.from({ length: count }, () => reader.hex(HASH_BYTES + 1)) }
-    }
-    case 'party':
-      return { kind, party: reader.rest().toString('utf8') }
-    case 'change':
-      return { kind, id: reader.raw(HASH_BYTES), record: decodeChange(reader.rest()) }
-    case 'seen':
-      return { kind, id: reader.raw(HASH_BYTES), until: reader.unsigned() }
-    case 'contract':
-      return { kind, bytes: reader.rest() }
-    case 'tile':
-      return { kind, level: reader.unsigned(), hashes: reader.rest() }
-    case 'activity':
-      return { kind, member: reader.rest() }
-    case 'end':
-      return { kind, count: reader.unsigned() }
-    default:
-      throw new SnapshotError('a record is of a kind that this software does not know')
-  }
-}
-
-function readHead(reader: ByteReader): SnapshotHead {
-  if (reader.byte() !== VERSION)
-    throw new SnapshotError('it has a form that this software does not know')
-  const [genesisHash, historyHash, entryHash, stateRoot] = Array.from({ length: 4 }, () =>
-    reader.hex(HASH_BYTES),
-  ) as [string, string, string, string]
-  const [offset, recordTime, endedCount, activityCount] = Array.from({ length: 4 }, () =>
-    reader.unsigned(),
-  ) as [number, number, number, number]
-  return {
-    ...{ genesisHash, historyHash, entryHash, stateRoot },
-    ...{ offset, recordTime, endedCount, activityCount },
-  }
+  if (kind === undefined)
+    throw new SnapshotError('a record is of a kind that this software does not know')
+  return { kind, ...formOf(kind).read(reader) } as SnapshotRecord
 }

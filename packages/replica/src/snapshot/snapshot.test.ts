@@ -8,6 +8,9 @@ import { createSeededIntegers, growRandomLog } from '../testing/random-log.ts'
 import { hashesOf } from '../testing/replay.ts'
 import { dumpOfHead, type Followed, follow, growForgetfulLog } from '../testing/snapshots.ts'
 
+/** Behind the length of the head, its kind, the version of its form and three hashes. */
+const STATE_ROOT_AT = 2 + 1 + 1 + 3 * 32
+
 describe.each([
   ['with all that a ledger meets', () => growRandomLog('snapshots', 160)],
   ['that forgets', () => growForgetfulLog('snapshots')],
@@ -69,25 +72,31 @@ describe.each([
     )
   })
 
-  test('is asked for again where it breaks off', async () => {
+  test('is asked for again where it breaks off, or has another state than it names', async () => {
     const due = certifiable.at(-1) as number
     const then = log.slice(0, due)
     await using replayed = await startRedis()
     const { taken } = await follow(scenario, replayed, { log: then, isDue: (at) => at === due })
     const whole = taken.get(due) as Uint8Array
+    const otherRoot = Uint8Array.from(whole)
+    otherRoot[STATE_ROOT_AT] = 1 ^ (whole[STATE_ROOT_AT] as number)
+    const given = [whole.subarray(0, 5000), otherRoot, whole]
     let tries = 0
     const { point } = offered(then, whole, 1000)
     const content = {
       async *[Symbol.asyncIterator]() {
-        yield* offered(then, tries++ === 0 ? whole.subarray(0, 5000) : whole, 1000).content
+        yield* offered(then, given[tries++] as Uint8Array, 1000).content
         if (tries === 1) throw new Error('nobody gives the rest')
       },
     }
     await using loaded = await startRedis()
     const problems: string[] = []
-    const onProblem = (error: Error) => problems.push(String(error.cause))
+    const onProblem = (error: Error) => problems.push(String(error.cause ?? error))
     await follow(scenario, loaded, { log: then, start: { point, content }, onProblem })
-    expect([tries, problems]).toEqual([2, ['Error: nobody gives the rest']])
+    expect([tries, problems]).toEqual([
+      3,
+      ['Error: nobody gives the rest', expect.stringMatching(/it has the state root/)],
+    ])
     expect(await dumpOfHead(scenario, loaded)).toEqual(await dumpOfHead(scenario, replayed))
   })
 

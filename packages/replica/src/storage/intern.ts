@@ -5,7 +5,7 @@
  * Index keys and contract ids begin with two characters, their bucket, which is part of a Redis key. The order
  * of the short forms of contract ids is that of the ids.
  */
-import { concatBytes, sha256, toHex, utf8 } from '@quorumscan/base'
+import { concatBytes, sha256, sha256Hex, toHex, utf8 } from '@quorumscan/base'
 import type { ContractId } from '@quorumscan/model'
 
 /** 128 bits of SHA-256. Two parties with one tag would share no more than the walk over their names. */
@@ -33,7 +33,7 @@ export function tagOf(party: string): Uint8Array {
 export type Place = { readonly bucket: string; readonly rest: Uint8Array }
 
 export function placeOfKey(indexKey: string): Place {
-  return placeOf(sha256(utf8(indexKey)), INDEX_TAG_BYTES)
+  return placeOf(Buffer.from(sha256Hex(indexKey), 'hex'), INDEX_TAG_BYTES)
 }
 
 /** undefined if the text is no contract id, so that nothing can be found under it. */
@@ -56,7 +56,7 @@ function placeOf(hash: Uint8Array, restBytes: number): Place {
 
 /** undefined if the text is no contract id, so that nothing can be found under it. */
 export function contractIdBytes(id: ContractId): Uint8Array | undefined {
-  return CONTRACT_ID.test(id) ? new Uint8Array(Buffer.from(id.slice(2), 'hex')) : undefined
+  return CONTRACT_ID.test(id) ? Buffer.from(id.slice(2), 'hex') : undefined
 }
 
 export function contractIdOf(bytes: Uint8Array): ContractId {

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { bytesEqual } from '@quorumscan/base'
 import type { Redis } from 'ioredis'
+import { createGatheredCommands } from './gathered-commands.ts'
 import { BUCKET_BYTES, INDEX_TAG_BYTES } from './intern.ts'
 import { CONTRACTS_PREFIX, KEYS } from './keys.ts'
 
@@ -179,9 +180,6 @@ end
 return reply
 `)
 
-/** `unpack` takes a few thousand values: larger commands are cut. */
-const COMMAND_ARGUMENTS_MAX = 1_000
-
 /**
  * Runs `WRITE_BATCH`. `wrote` tells whether the stored head is now `next`.
  *
@@ -207,23 +205,15 @@ export async function writeBatch(
   return { wrote: bytesEqual(head as Buffer, batch.next) }
 }
 
-/** A command with any number of arguments as several of a size that Lua can unpack. */
+/** A command with any number of members as several of a size that Lua can unpack. */
 export function cutCommand(
   name: string,
   key: string,
-  groups: readonly (readonly Argument[])[],
+  members: readonly (readonly Argument[])[],
 ): Command[] {
-  const commands: Command[] = []
-  let args: Argument[] = []
-  for (const group of groups) {
-    if (args.length > 0 && args.length + group.length > COMMAND_ARGUMENTS_MAX) {
-      commands.push([name, key, ...args])
-      args = []
-    }
-    args.push(...group)
-  }
-  if (args.length > 0) commands.push([name, key, ...args])
-  return commands
+  const gathered = createGatheredCommands()
+  for (const member of members) gathered.add(name, key, ...member)
+  return gathered.take()
 }
 
 /** Bounds as `ZRANGE BYLEX` takes them. `count` is at most 1 000. */
@@ -310,7 +300,7 @@ async function run(
 
 /** The same bytes as ioredis takes them. */
 export function toRedis(value: Argument): string | number | Buffer {
-  return typeof value === 'object'
-    ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-    : value
+  return typeof value !== 'object' || Buffer.isBuffer(value)
+    ? value
+    : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 }

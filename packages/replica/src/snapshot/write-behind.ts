@@ -1,0 +1,51 @@
+/**
+ * Writes very much into a Redis that nobody reads yet: commands are gathered by key, and sent while the next ones are
+ * made.
+ */
+import type { Redis } from 'ioredis'
+import { createGatheredCommands, type GatheredCommands } from '../storage/gathered-commands.ts'
+import { type Command, toRedis } from '../storage/scripts.ts'
+
+/** Gathered before they are sent: members of some 30 000 contracts, which are seven a key. */
+const GATHERED_BYTES = 16 * 1024 * 1024
+/** Encoded at a stretch: some 10 ms. */
+const COMMANDS_AT_ONCE = 500
+
+export type WriteBehind = Pick<GatheredCommands, 'add' | 'addWhole'> & {
+  /** Sends what was gathered, if it is much; waits while Redis is behind. */
+  flow(): Promise<void>
+  /** Returns when all is written. */
+  drain(): Promise<void>
+}
+
+/** What fails is told by the `flow` or `drain` that comes next. */
+export function createWriteBehind(redis: Redis): WriteBehind {
+  const gathered = createGatheredCommands()
+  let sending: Promise<void> = Promise.resolve()
+
+  const send = async (commands: readonly Command[]): Promise<void> => {
+    for (let start = 0; start < commands.length; start += COMMANDS_AT_ONCE) {
+      const pipeline = redis.pipeline()
+      for (const [name, key, ...args] of commands.slice(start, start + COMMANDS_AT_ONCE))
+        pipeline.call(name, key, ...args.map(toRedis))
+      for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error
+    }
+  }
+  const flush = async (): Promise<void> => {
+    await sending
+    sending = send(gathered.take())
+    sending.catch(() => {}) // Whoever waits for it next is told.
+  }
+
+  return {
+    add: gathered.add,
+    addWhole: gathered.addWhole,
+    async flow() {
+      if (gathered.bytes() >= GATHERED_BYTES) await flush()
+    },
+    async drain() {
+      await flush()
+      await sending
+    },
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Commands gathered by key: contracts and their index lie in thousands of small keys, and one command for each member
+ * takes longer than all else that is done with it.
+ */
+import type { Argument, Command } from './scripts.ts'
+
+/** `unpack` of Lua takes a few thousand values: larger commands are cut. */
+const COMMAND_ARGUMENTS_MAX = 1_000
+/** Of an argument in memory beside its bytes, about. */
+const ARGUMENT_BYTES = 32
+
+export type GatheredCommands = {
+  /** Only of commands that take any number of members, such as HSET: those of a key go together, in their order. */
+  add(name: string, key: string, ...member: Argument[]): void
+  /** Of all others. */
+  addWhole(name: string, key: string, ...args: Argument[]): void
+  /** About so much memory. */
+  bytes(): number
+  /** All of them, in the order in which their first members came. */
+  take(): Command[]
+}
+
+type OpenCommand = [name: string, key: string, ...args: Argument[]]
+
+export function createGatheredCommands(): GatheredCommands {
+  const openByName = new Map<string, Map<string, OpenCommand>>()
+  let commands: Command[] = []
+  let bytes = 0
+
+  const open = (name: string, key: string): OpenCommand => {
+    const command: OpenCommand = [name, key]
+    commands.push(command)
+    return command
+  }
+  const extend = (command: OpenCommand, args: readonly Argument[]): void => {
+    for (const argument of args) {
+      command.push(argument)
+      bytes += ARGUMENT_BYTES + (typeof argument === 'number' ? 0 : argument.length)
+    }
+  }
+
+  return {
+    add(name, key, ...member) {
+      let openByKey = openByName.get(name)
+      if (openByKey === undefined) {
+        openByKey = new Map()
+        openByName.set(name, openByKey)
+      }
+      let command = openByKey.get(key)
+      if (command === undefined || command.length + member.length > 2 + COMMAND_ARGUMENTS_MAX) {
+        command = open(name, key)
+        openByKey.set(key, command)
+      }
+      extend(command, member)
+    },
+    addWhole: (name, key, ...args) => extend(open(name, key), args),
+    bytes: () => bytes,
+    take() {
+      const taken = commands
+      commands = []
+      openByName.clear()
+      bytes = 0
+      return taken
+    },
+  }
+}
