@@ -24,7 +24,7 @@ const QUICK = {
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
   ordering: { nodeCounts: [4], ms: 5_000, idleMs: 10_000 },
   proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
-  snapshots: { nameCount: 10_000 },
+  snapshots: { nameCount: 10_000, rounds: 1 },
   splice: { readCount: 30 },
   streams: { updateCount: 100_000, rounds: 3, subscriberCount: 500, ms: 10_000 },
 }
@@ -34,7 +34,7 @@ const FULL = {
   names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
   ordering: { nodeCounts: [4, 7], ms: 15_000, idleMs: 60_000 },
   proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },
-  snapshots: { nameCount: 100_000 },
+  snapshots: { nameCount: 100_000, rounds: 3 },
   splice: { readCount: 200 },
   streams: { updateCount: 100_000, rounds: 7, subscriberCount: 500, ms: 30_000 },
 }

@@ -52,10 +52,6 @@ export type GrowOptions = {
   readonly network: TestNetwork
   readonly socketPath: string
   readonly nameCount: number
-  /** Names that one owner gets by one entry a step; 1 gives the entries of real registrations. */
-  readonly namesPerOwner: number
-  /** Super-validators that confirm. The q-th decides; what comes later is refused. */
-  readonly confirmerCount: number
 }
 
 /** The `index`-th name of the data set, in byte order, too. */
@@ -71,7 +67,7 @@ export function lateClock(network: TestNetwork): Clock {
 
 /** Returns the log when the replica in Redis has all names. */
 export async function growNames(options: GrowOptions): Promise<readonly LogEntry[]> {
-  const { network, socketPath, nameCount, namesPerOwner } = options
+  const { network, socketPath, nameCount } = options
   const { genesis, genesisHash } = network
   await using replica = await Replica.create({
     redis: { path: socketPath },
@@ -89,11 +85,9 @@ export async function growNames(options: GrowOptions): Promise<readonly LogEntry
     coinRules: await singleton(replica, coinRules),
     dsoRules: await singleton(replica, dsoRules),
   }
-  const stride = OWNERS_AT_ONCE * namesPerOwner
-  for (let first = 0; first < nameCount; first += stride) {
-    const names = Array.from({ length: Math.min(stride, nameCount - first) }, (_, index) =>
-      nameOf(first + index),
-    )
+  for (let first = 0; first < nameCount; first += OWNERS_AT_ONCE) {
+    const count = Math.min(OWNERS_AT_ONCE, nameCount - first)
+    const names = Array.from({ length: count }, (_, index) => nameOf(first + index))
     await registerAll(names, { ...options, rules, step, firstIndex: first })
   }
   stopping.abort()
@@ -111,7 +105,7 @@ type Draft = {
 type Step = (drafts: readonly Draft[]) => Promise<readonly AppliedEntry[]>
 type Rules = Record<'ansRules' | 'coinRules' | 'dsoRules', Contract>
 
-/** Each step for all owners, then the next one: requests need coin, payments need requests. */
+/** Each step for all owners, a name each, then the next one: requests need coin, payments need requests. */
 async function registerAll(
   names: readonly string[],
   options: GrowOptions & {
@@ -120,75 +114,71 @@ async function registerAll(
     readonly firstIndex: number
   },
 ): Promise<void> {
-  const { network, namesPerOwner, rules, step, firstIndex } = options
+  const { network, rules, step, firstIndex } = options
   const keyPair = testKeyPair('bench')
-  const owners = chunk(names, namesPerOwner).map((own, index) => {
-    const hint = `owner-${firstIndex + index * namesPerOwner}`
+  const owners = names.map((name, index) => {
+    const hint = `owner-${firstIndex + index}`
     const party = partyIdOf(hint, keyPair.publicKey)
     assert(party !== undefined, `${hint} is a hint`)
-    return { hint, party, names: own }
+    return { hint, party, name }
   })
   type Owner = (typeof owners)[number]
 
-  /** One entry an owner; the contracts of a template that each of them created. */
+  /** One entry an owner; the contract of a template that each of them created. */
   const stepOf = async (
-    template: Template<unknown> | null,
-    commandsOf: (owner: Owner, index: number) => readonly Command[],
+    template: Template<unknown>,
+    commandOf: (owner: Owner, index: number) => Command,
     used: readonly Contract[] = [],
-  ): Promise<readonly (readonly ContractId[])[]> => {
+  ): Promise<readonly ContractId[]> => {
     const drafts = owners.map((owner, index) => ({
       keyPair,
-      actAs: template === null ? [] : [owner.party],
-      commands: commandsOf(owner, index),
+      actAs: [owner.party],
+      commands: [commandOf(owner, index)],
       disclosed: used.map(disclose),
     }))
-    return (await step(drafts)).map(({ result, created }) => {
-      assert(result.kind === 'accepted', `the ledger accepts every step, not ${result.kind}`)
-      return created.flatMap((contract) =>
-        template !== null && isOf(template, contract) ? [contract.contractId] : [],
-      )
+    return (await step(drafts)).map(({ created }) => {
+      const contract = created.find((one) => isOf(template, one))
+      assert(contract !== undefined, `a step creates a ${template.entity}`)
+      return contract.contractId
     })
   }
 
-  await stepOf(null, ({ hint }) => [allocatePartyCommand({ hint })])
+  await step(
+    owners.map(({ hint }) => ({ keyPair, actAs: [], commands: [allocatePartyCommand({ hint })] })),
+  )
   const { contractId: tapRules } = rules.coinRules
   const coins = await stepOf(
     coin,
-    (owner) =>
-      owner.names.map(() =>
-        tapCommand({ coinRules: tapRules, receiver: owner.party, amount: FEE }),
-      ),
+    ({ party }) => tapCommand({ coinRules: tapRules, receiver: party, amount: FEE }),
     [rules.coinRules],
   )
   const requests = await stepOf(
     subscriptionRequest,
-    (owner) =>
-      owner.names.map((name) =>
-        requestEntryCommand({
-          ansRules: rules.ansRules.contractId,
-          user: owner.party,
-          name,
-          url: `https://example.org/${name}`,
-          description: `The entry of ${name}`,
-        }),
-      ),
+    ({ party, name }) =>
+      requestEntryCommand({
+        ansRules: rules.ansRules.contractId,
+        user: party,
+        name,
+        url: `https://example.org/${name}`,
+        description: `The entry of ${name}`,
+      }),
     [rules.ansRules],
   )
   const payments = await stepOf(subscriptionInitialPayment, (_owner, index) =>
-    (requests[index] ?? []).map((request, each) =>
-      acceptRequestCommand({ request, inputs: [coins[index]?.[each] as ContractId] }),
-    ),
+    acceptRequestCommand({
+      request: requests[index] as ContractId,
+      inputs: [coins[index] as ContractId],
+    }),
   )
-  for (const [index, node] of network.genesis.nodes.slice(0, options.confirmerCount).entries()) {
+  // The q-th decides; what comes later is refused.
+  for (const [index, node] of network.genesis.nodes.entries()) {
     const confirmer = svPartyOf(node)
-    const { contractId: rulesCid } = rules.dsoRules
+    const { contractId: dsoRulesCid } = rules.dsoRules
     await step(
-      payments.map((ids) => ({
+      payments.map((payment) => ({
         keyPair: network.operators[index] as KeyPair,
         actAs: [confirmer],
-        commands: ids.map((payment) =>
-          confirmResolveCommand({ dsoRules: rulesCid, confirmer, payment }),
-        ),
+        commands: [confirmResolveCommand({ dsoRules: dsoRulesCid, confirmer, payment })],
       })),
     )
   }
@@ -234,9 +224,4 @@ async function singleton(replica: Replica, template: Template<unknown>): Promise
   const [contract] = await replica.contractsByKey(`singleton:${template.entity}`)
   assert(contract !== undefined, `there is a ${template.entity}`)
   return contract
-}
-
-function chunk<Item>(items: readonly Item[], size: number): (readonly Item[])[] {
-  const count = Math.ceil(items.length / size)
-  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size))
 }

@@ -2,12 +2,11 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock } from '@quorumscan/base'
-import { quorumOf } from '@quorumscan/consensus'
 import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import { createTestNetwork, startRedis, type TestRedis } from '@quorumscan/testkit'
 import { runChild } from '../child.ts'
 import { median, print, printRow, round } from '../report.ts'
+import { fillReplica } from './fill.ts'
 import { growNames } from './grow.ts'
 import type { IngestArgument, IngestRate } from './ingest-child.ts'
 import { encodeLog } from './log-file.ts'
@@ -30,8 +29,6 @@ const REDIS_ARGUMENTS = Object.entries(REPLICA_REDIS_OPTIONS).flatMap(([name, va
 ])
 /** Against which the reads of the large one are held. */
 const FEW_NAMES = 1_000
-/** As many as a party may have requests open (D-17). */
-const NAMES_PER_OWNER = 16
 const KIB = 1_024
 const READS = new URL('./reads-child.js', import.meta.url)
 const INGEST = new URL('./ingest-child.js', import.meta.url)
@@ -40,25 +37,10 @@ export async function measureNames(options: NamesOptions): Promise<void> {
   await measureIngest(options)
   await using few = await startRedis(REDIS_ARGUMENTS)
   await using many = await startRedis(REDIS_ARGUMENTS)
-  await grow(few, FEW_NAMES)
-  await grow(many, options.nameCount)
+  await fillReplica(few, FEW_NAMES)
+  await fillReplica(many, options.nameCount)
   await printMemory(many, options.nameCount)
   await measureReads({ few, many }, options)
-}
-
-async function grow(redis: TestRedis, nameCount: number): Promise<void> {
-  const clock = createSystemClock()
-  const startedAt = clock.monotonicMs()
-  const network = createTestNetwork()
-  const entries = await growNames({
-    network,
-    socketPath: redis.socketPath,
-    nameCount,
-    namesPerOwner: NAMES_PER_OWNER,
-    confirmerCount: quorumOf(network.genesis.nodes.length),
-  })
-  const seconds = (clock.monotonicMs() - startedAt) / 1_000
-  print(`${nameCount} live names from ${entries.length} log entries in ${round(seconds)} s`)
 }
 
 async function printMemory(redis: TestRedis, nameCount: number): Promise<void> {
@@ -112,8 +94,6 @@ async function measureIngest({ registrationCount, rounds }: NamesOptions): Promi
       network,
       socketPath: source.socketPath,
       nameCount: registrationCount,
-      namesPerOwner: 1,
-      confirmerCount: network.genesis.nodes.length,
     })
     await writeFile(logFile, encodeLog(entries))
     const apply = async (side: IngestArgument['side']) => {

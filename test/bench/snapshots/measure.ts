@@ -3,12 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
-import { quorumOf } from '@quorumscan/consensus'
 import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
-import { createTestNetwork, startRedis } from '@quorumscan/testkit'
+import { startRedis } from '@quorumscan/testkit'
 import { runChild, startChild } from '../child.ts'
-import { growNames } from '../names/grow.ts'
-import { print, printRow, round } from '../report.ts'
+import { fillReplica } from '../names/fill.ts'
+import { median, print, printRow, round } from '../report.ts'
 import type { StartArgument, Started } from './start-child.ts'
 import type { TakeArgument, Taken } from './take-child.ts'
 
@@ -16,50 +15,52 @@ const REDIS_ARGUMENTS = Object.entries(REPLICA_REDIS_OPTIONS).flatMap(([name, va
   `--${name}`,
   value,
 ])
-/** As many as a party may have requests open: 16 names are one entry each time. */
-const NAMES_PER_OWNER = 16
 const MIB = 2 ** 20
 const TAKE = new URL('./take-child.js', import.meta.url)
 const START = new URL('./start-child.js', import.meta.url)
 
 export async function measureSnapshots({
   nameCount,
+  rounds,
 }: {
   readonly nameCount: number
+  /** Nodes that are wiped, one after the other. */
+  readonly rounds: number
 }): Promise<void> {
   const clock = createSystemClock()
-  const network = createTestNetwork()
   const directory = await mkdtemp(join(tmpdir(), 'qs-bench-'))
   try {
     await using grown = await startRedis(REDIS_ARGUMENTS)
-    await using empty = await startRedis(REDIS_ARGUMENTS)
     const startedAt = clock.monotonicMs()
-    const { length } = await growNames({
-      network,
-      socketPath: grown.socketPath,
-      nameCount,
-      namesPerOwner: NAMES_PER_OWNER,
-      confirmerCount: quorumOf(network.genesis.nodes.length),
-    })
+    await fillReplica(grown, nameCount)
     const seconds = round((clock.monotonicMs() - startedAt) / 1_000)
-    print(`${nameCount} live names from ${length} log entries in ${seconds} s`)
+    print(`${nameCount} live names in ${seconds} s`)
     const argument: TakeArgument = { socketPath: grown.socketPath, directory }
     await using giver = startChild(TAKE, argument)
     const taken = await giver.result<Taken>()
-    const started = await runChild<Started>(START, {
-      socketPath: empty.socketPath,
-      peers: taken.peers,
-    } satisfies StartArgument)
-    print(`a snapshot has ${round(taken.bytes / MIB)} MiB, of ${started.offset} offsets`)
+    print(`a snapshot has ${round(taken.bytes / MIB)} MiB`)
     printRow({ what: 'taking it, alone', value: taken.seconds, unit: 's', budget: null })
     printRow({ what: 'of which processor', value: taken.cpuSeconds, unit: 's', budget: null })
+    const { peers } = taken
+    const starts: (Started & { readonly seconds: number })[] = []
+    for (let each = 0; each < rounds; each++) {
+      await using empty = await startRedis(REDIS_ARGUMENTS)
+      const spawnedAt = clock.monotonicMs()
+      const argument: StartArgument = { socketPath: empty.socketPath, peers }
+      const started = await runChild<Started>(START, argument)
+      starts.push({ ...started, seconds: (clock.monotonicMs() - spawnedAt) / 1_000 })
+    }
     printRow({
-      what: `a wiped node with ${nameCount} names is back`,
-      value: started.seconds,
+      what: `a wiped node with ${nameCount} names is back, from the start of its process`,
+      value: median(starts.map(({ seconds }) => seconds)),
       unit: 's',
       budget: { kind: 'at most', value: 30 },
     })
-    printRow({ what: 'of which processor', value: started.cpuSeconds, unit: 's', budget: null })
+    for (const { what, key, unit } of [
+      { what: 'of which processor', key: 'cpuSeconds', unit: 's' },
+      { what: 'its memory at most', key: 'memoryMib', unit: 'MiB' },
+    ] as const)
+      printRow({ what, value: median(starts.map((started) => started[key])), unit, budget: null })
   } finally {
     await rm(directory, { recursive: true, force: true })
   }

@@ -4,31 +4,55 @@ import type { Redis } from 'ioredis'
 import { loadOrStart } from '../ingest/genesis.ts'
 import { writeSteps } from '../ingest/store.ts'
 import { loadState } from '../state-tree/load-state.ts'
+import { treeRow } from '../storage/activity-member.ts'
 import { createLayout } from '../storage/layout.ts'
 import { type EntryFields, stepAfter } from './entry-steps.ts'
+import { createRegistrations } from './registrations.ts'
 
 const NAMES_PER_STEP = 500
 const STEP_MICROS = 1_000_000
 
-/** Adds the entries to what is stored; returns the last offset. */
+/** Adds the entries, with all that their registrations leave behind, to what is stored; returns the last offset. */
 export async function fillNames(
   redis: Redis,
-  network: { readonly genesis: Genesis; readonly genesisHash: string },
+  network: {
+    readonly genesis: Genesis
+    readonly genesisHash: string
+    /** As of `ReplicaOptions`. */
+    readonly dueJobs?: readonly string[]
+  },
   entries: readonly EntryFields[],
 ): Promise<number> {
   const { signal } = new AbortController()
   const context = { ...network, layout: createLayout(network) }
+  const registrationOf = createRegistrations(network.genesisHash)
   const mirror = await loadOrStart(redis, context, signal)
   const keeper = await loadState(redis, mirror, context)
   if (keeper === null) throw new Error('somebody else writes')
   for (let first = 0; first < entries.length; first += NAMES_PER_STEP) {
-    const created = entries.slice(first, first + NAMES_PER_STEP)
     const recordTime = mirror.head.recordTime + STEP_MICROS
-    const step = stepAfter(mirror.head, { recordTime, created })
+    const begun = entries.slice(first, first + NAMES_PER_STEP)
+    const bare = stepAfter(mirror.head, { recordTime })
+    const { offset } = bare
+    const registrations = begun.map((fields, index) =>
+      registrationOf(fields, { offset, recordTime, index }),
+    )
+    const step = {
+      ...bare,
+      delta: {
+        ...bare.delta,
+        created: registrations.flatMap(({ contracts }) => contracts),
+        allocated: [...new Set(begun.map(({ user }) => user))],
+      },
+      activities: registrations.flatMap(({ rows }) => rows.map((row) => treeRow(row, recordTime))),
+    }
     keeper.apply(step, false)
-    const point = keeper.kept().at(-1)?.point
-    if (point?.offset !== step.offset) throw new Error('each second has a certifiable offset')
-    const state = { offset: point.offset, root: point.stateRoot, activityCount: 0 }
+    const newest = keeper.kept().at(-1)
+    if (newest?.point.offset !== offset) throw new Error('each second has a certifiable offset')
+    const state = {
+      ...{ offset, root: newest.point.stateRoot },
+      activityCount: newest.activities.size,
+    }
     await writeSteps(redis, mirror, { steps: [step], state, layout: context.layout, signal })
   }
   return mirror.head.offset
