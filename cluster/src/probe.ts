@@ -46,6 +46,8 @@ export type Health = {
   readonly detail: string | null
   /** The code of what it says it lacks. */
   readonly code: string | null
+  /** Whether it says that others come before it: as long as they get on nothing is wrong. */
+  readonly isInTurn: boolean
   /** Whether it says that it will not go on by itself. */
   readonly standsStill: boolean
   readonly offset: number | null
@@ -64,6 +66,7 @@ export async function askHealth(url: string): Promise<Health | null> {
   return {
     state: isUp ? 'up' : isStarting ? 'starting' : 'catching-up',
     code: typeof code === 'string' ? code : null,
+    isInTurn: Object(details).state === 'waiting-to-rebuild',
     standsStill: !isUp && retryable === false,
     detail:
       status === 200

@@ -168,7 +168,7 @@ export class ServiceRunner {
       if (this.health.stateOf(service).state === 'up') return
       const health = this.health.healthOf(service)
       const reached = this.health.offsetOf(service)
-      if (reached !== offset) {
+      if (reached !== offset || health?.isInTurn === true) {
         offset = reached
         movedMs = clock.monotonicMs()
       }

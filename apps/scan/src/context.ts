@@ -33,8 +33,11 @@ import { Replica } from '@quorumscan/replica'
 import { createSubmitter } from '@quorumscan/submit'
 import { publishAddress } from './address.ts'
 import type { ScanConfig } from './config.ts'
+import { rebuildInTurn } from './rebuild/rebuild-in-turn.ts'
 
 export type Overrides = AppOverrides & {
+  /** Gives up waiting for the turn to make the replica anew. */
+  readonly signal?: AbortSignal
   /** Called when everything is there, before the process listens: may add to the server. */
   readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
 }
@@ -86,6 +89,15 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
         snapshots,
         clock,
         onProblem: (error) => logger.warn({ err: error }, 'the replica waits'),
+        rebuild: (deleteStored) =>
+          rebuildInTurn(
+            {
+              ...app,
+              ...{ nodeName, config, peers, peerTokens, clocks, snapshots },
+              signal: overrides.signal ?? new AbortController().signal,
+            },
+            deleteStored,
+          ),
       }),
     )
     measureReplica(metrics, replica, clock)

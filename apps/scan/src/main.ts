@@ -3,4 +3,4 @@ import { runProcess } from '@quorumscan/base'
 import { envToConfig } from './config.ts'
 import { startScan } from './start.ts'
 
-await runProcess(async () => startScan(envToConfig(process.env)))
+await runProcess(async (signal) => startScan(envToConfig(process.env), { signal }))

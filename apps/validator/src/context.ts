@@ -113,6 +113,11 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         snapshots,
         clock,
         onProblem: (error) => logger.warn({ err: error }, 'the replica'),
+        // No lookup of anybody else waits for it, so it takes no turn.
+        async rebuild(deleteStored) {
+          logger.warn('other software wrote the replica: it is made anew')
+          await deleteStored()
+        },
       }),
     )
     measureReplica(metrics, replica, clock)

@@ -129,7 +129,7 @@ export function createProgram(environment: Environment): {
       LOG_KEEP_SECONDS,
     )
     .option('--genesis-overrides <file>', 'JSON with other rules for a new cluster, e.g. seconds')
-    .option('--wipe', 'rebuild every replica from the log first, e.g. after an upgrade')
+    .option('--wipe', 'rebuild every replica from the log first')
     .option('--accept-lost-users', 'begin anew where the validator lost its users')
     .option('--detach', 'return when all is ready, and leave it running')
     .option('--json', 'print the status as JSON')

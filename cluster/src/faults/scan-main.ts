@@ -13,7 +13,7 @@ import { pruneHandlers } from './prune-handlers.ts'
 
 type Parts = Parameters<NonNullable<Overrides['extend']>>[0]
 
-await runProcess(async () => {
+await runProcess(async (signal) => {
   const plain = envToConfig(process.env)
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
   const routed = await faulty.route({
@@ -29,6 +29,7 @@ await runProcess(async () => {
   const submitting = createLogClient(await readLogClientOptions(config))
   let start: () => Promise<void> = async () => {}
   const scan = await startScan(config, {
+    signal,
     clock: faulty.clock,
     extend: (parts) => {
       faulty.guard(parts.server)

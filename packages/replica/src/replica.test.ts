@@ -278,6 +278,17 @@ describe('a replica', () => {
     await inRedis((connection) => connection.hset(KEYS.names, '', 'what is this'))
     await expect(start({})).rejects.toThrow(ReplicaStateError)
     await expect(readStoredOffset(redis.socketPath)).rejects.toThrow(ReplicaStateError)
+    // Of another genesis nothing is deleted.
+    let rebuilt = 0
+    const rebuild = async (deleteStored: () => Promise<unknown>) => {
+      rebuilt++
+      await deleteStored()
+    }
+    const own = { ...options, ...scenario.network, rebuild }
+    await using anew = await Replica.create(own)
+    expect([rebuilt, anew.head().offset]).toEqual([1, 0])
+    await expect(Replica.create({ ...options, rebuild })).rejects.toThrow(ReplicaStateError)
+    expect(rebuilt).toBe(1)
     await inRedis((connection) => connection.flushall())
     await inRedis((connection) => connection.config('SET', 'maxmemory-policy', 'allkeys-lru'))
     await expect(start({})).rejects.toThrow('noeviction')

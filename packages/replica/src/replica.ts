@@ -70,6 +70,8 @@ import {
 } from './state-tree/state-follower.ts'
 import type { StateReads } from './state-tree/state-reads.ts'
 import { createStateService, type StateService } from './state-tree/state-service.ts'
+import { deleteReplica } from './storage/delete-replica.ts'
+import { ReplicaStateError } from './storage/head.ts'
 import { createLayout } from './storage/layout.ts'
 import type { Instant } from './storage/timeline.ts'
 import type { StoredUpdate } from './storage/update-codec.ts'
@@ -89,6 +91,11 @@ export type ReplicaOptions = {
   readonly snapshots?: Snapshots
   /** Told why ingest waits, or goes no further. */
   readonly onProblem?: (error: Error) => void
+  /**
+   * Called where other software wrote what is stored: the replica begins anew, once this has deleted it. Without it that
+   * is an error.
+   */
+  readonly rebuild?: (deleteStored: () => Promise<unknown>) => Promise<void>
 }
 
 /** An offset that can be read, and its place in history. */
@@ -154,14 +161,20 @@ export class Replica implements Ledger, AsyncDisposable {
    * Connects, checks Redis, and writes the genesis where Redis is empty.
    *
    * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached or may evict keys.
-   * @throws {ReplicaStateError} If Redis holds the replica of another genesis or software.
+   * @throws {ReplicaStateError} If Redis holds the replica of another genesis, or of other software without `rebuild`.
    */
   static async create(options: ReplicaOptions): Promise<Replica> {
     const redis = await openReadConnection(options.redis.path)
     try {
       const store = { redis, layout: createLayout(options) }
       const context = { ...options, layout: store.layout }
-      const mirror = await loadOrStart(redis, context, AbortSignal.timeout(START_MS_MAX))
+      const load = () => loadOrStart(redis, context, AbortSignal.timeout(START_MS_MAX))
+      const mirror = await load().catch(async (error: unknown) => {
+        const isOther = error instanceof ReplicaStateError && error.isOfOtherLayout
+        if (!isOther || options.rebuild === undefined) throw error
+        await options.rebuild(() => deleteReplica(redis))
+        return await load()
+      })
       return new Replica(options, store, mirror)
     } catch (error) {
       redis.disconnect()

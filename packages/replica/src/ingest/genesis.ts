@@ -48,6 +48,7 @@ export async function loadOrStart(
       if (mirror.head.dueHash !== layout.dueHash)
         throw new ReplicaStateError(
           'The replica in Redis was kept for other jobs than this process has: wipe it, it is rebuilt from the log.',
+          { isOfOtherLayout: true },
         )
       return mirror
     }

@@ -31,7 +31,7 @@ export type StateMark = {
   readonly activityCount: number
 }
 
-/** Changes with the layout of any value: a replica of another layout is to be wiped. */
+/** Changes with the layout of any value: a replica of another layout is made anew. */
 const LAYOUT = 8
 const HASHES = 5
 const NUMBERS_BYTES = 8 * 8
@@ -42,6 +42,13 @@ const NO_ROOT = '0'.repeat(64)
 /** What lies in Redis is no replica that this process may go on with; the message says what to do. */
 export class ReplicaStateError extends Error {
   override readonly name = 'ReplicaStateError'
+  /** Whether other software wrote it, so that nothing helps but to make it anew. */
+  readonly isOfOtherLayout: boolean
+
+  constructor(message: string, options: { readonly isOfOtherLayout?: boolean } = {}) {
+    super(message)
+    this.isOfOtherLayout = options.isOfOtherLayout ?? false
+  }
 }
 
 export function encodeHead(head: StoredHead): Uint8Array {
@@ -97,6 +104,7 @@ function numbersOf(bytes: Uint8Array): (index: number) => number {
   if (bytes.byteLength !== HEAD_BYTES || bytes[0] !== LAYOUT)
     throw new ReplicaStateError(
       'The replica in Redis has a layout that this version does not know: wipe it, it is rebuilt from the log.',
+      { isOfOtherLayout: true },
     )
   const numbers = new DataView(bytes.buffer, bytes.byteOffset + 1 + HASHES * 32, NUMBERS_BYTES)
   return (index) => Number(numbers.getBigUint64(index * 8))

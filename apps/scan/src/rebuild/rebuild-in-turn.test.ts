@@ -1,0 +1,53 @@
+/** Real nodes whose replicas other software wrote, each in its own Redis. */
+import { send, until } from '@quorumscan/testkit'
+import { expect, test } from 'vitest'
+import { startNetwork } from '../testing/network.ts'
+
+test('of nodes that find replicas of other software one waits until the other serves, and tells so meanwhile', async () => {
+  await using network = await startNetwork(2)
+  const { peers, nodeRedis } = network
+  const start = (index: number, signal?: AbortSignal) =>
+    network.startNode(
+      index,
+      { port: Number(new URL(peers[index]?.url ?? '').port), nodes: peers },
+      signal === undefined ? {} : { signal },
+    )
+  const get = (index: number, path: string) => send(`${peers[index]?.url}${path}`)
+  for (const redis of nodeRedis) {
+    const admin = redis.connect()
+    await admin.hset('{replica}:names', '', 'what other software wrote')
+    admin.disconnect()
+  }
+  // Its port is taken by nobody, so it is silent at first.
+  const ending = new AbortController()
+  const ended = start(1, ending.signal).catch((error: unknown) => error)
+  const refusal = await until('the second node to wait', async () => {
+    const answer = await get(1, '/readyz').catch(() => null)
+    return answer?.body?.details?.state === 'waiting-to-rebuild' &&
+      answer.body.error.includes('before it: sv-1')
+      ? answer
+      : undefined
+  })
+  expect(refusal).toMatchObject({ status: 503, body: { code: 'NOT_READY', retryable: true } })
+  expect((await get(1, '/livez')).headers.get('x-clock')).toMatch(/^[0-9]+$/)
+  expect((await get(1, '/v0/snapshots')).body).toEqual({ snapshots: [] })
+  expect((await get(1, '/status')).body.success.extra.state).toBe('waiting-to-rebuild')
+  // No answer at all, as a 404 would be one.
+  for (const path of ['/v0/ans-entries/by-name/dso.ns', '/v0/genesis'])
+    expect(await get(1, path)).toMatchObject({ status: 503, body: { code: 'NOT_READY' } })
+  ending.abort(new Error('told to stop'))
+  expect(await ended).toMatchObject({ message: 'told to stop' })
+  const kept = nodeRedis[1]?.connect()
+  expect(await kept?.hget('{replica}:names', '')).toBe('what other software wrote')
+  kept?.disconnect()
+
+  const second = start(1)
+  await using first = await start(0)
+  await using _second = await second
+  for (const index of [0, 1])
+    await until(`node ${index} to serve`, async () =>
+      (await get(index, '/readyz')).status === 200 ? true : undefined,
+    )
+  expect(first.url).toBe(peers[0]?.url)
+  expect((await get(1, '/v0/ans-entries/by-name/dso.ns')).status).toBe(200)
+})

@@ -1,0 +1,171 @@
+/**
+ * A replica that other software wrote is deleted and made anew when it is this node's turn. Until then the node answers
+ * no lookup, but tells how it is, and gives away its snapshots: who has the turn starts from one.
+ */
+import { type healthRoutes, scanRoutes } from '@quorumscan/api'
+import { type Clock, fromUtf8, within } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import {
+  type beginApp,
+  buildServer,
+  createHealthHandlers,
+  createUndiciTransport,
+  type Handlers,
+  type Peer,
+  type PeerClocks,
+  type parsePeerTokens,
+  type SnapshotStore,
+  serve,
+  type UndiciTransport,
+} from '@quorumscan/http'
+import type { ScanConfig } from '../config.ts'
+import { createSnapshotHandlers } from '../handlers/snapshots.ts'
+import { noteTold, type Other, type Phase, stepTurn, type Told } from './turn.ts'
+
+/** Between rounds of asking all. */
+const ROUND_MS = 500
+const ANSWER_MS_MAX = 1_000
+/** An error. */
+const ANSWER_BYTES_MAX = 16 * 1024
+
+/** In `details.state` of what `/readyz` says. */
+const STATE_OF = { waits: 'waiting-to-rebuild', claims: 'about-to-rebuild' } as const
+const TOLD_BY_STATE: ReadonlyMap<string, Told> = new Map([
+  [STATE_OF.waits, 'waits'],
+  [STATE_OF.claims, 'claims'],
+  ['starting', 'rebuilds'],
+  ['catching-up', 'rebuilds'],
+])
+
+type Parts = Pick<
+  Awaited<ReturnType<typeof beginApp>>,
+  'clock' | 'logger' | 'serving' | 'trust'
+> & {
+  readonly nodeName: string
+  readonly config: ScanConfig
+  readonly peers: readonly Peer[]
+  readonly clocks: PeerClocks
+  readonly snapshots: SnapshotStore
+  readonly peerTokens: ReturnType<typeof parsePeerTokens>
+  readonly signal: AbortSignal
+}
+
+/** Resolves when the replica is deleted. @throws What aborts the signal. */
+export async function rebuildInTurn(
+  parts: Parts,
+  deleteReplica: () => Promise<unknown>,
+): Promise<void> {
+  const { logger } = parts
+  const waiting: Waiting = { phase: 'waits', keepers: [] }
+  await using _server = await serveWaiting(parts, waiting)
+  logger.warn('other software wrote the replica: it is made anew, when it is the turn of this node')
+  await untilTurn(parts, waiting)
+  logger.warn('the replica is made anew')
+  await deleteReplica()
+}
+
+type Waiting = { phase: Phase; keepers: readonly string[] }
+
+async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
+  const { clock, nodeName, peers, signal, logger } = parts
+  await using transport = createUndiciTransport({ trust: parts.trust })
+  let others = peers.map(({ name }): Other => ({ name, told: 'silent', silentMs: 0, keptMs: 0 }))
+  let lastMs = clock.monotonicMs()
+  for (;;) {
+    signal.throwIfAborted()
+    const heard = await Promise.all(peers.map((peer) => ask(peer, { transport, clock, signal })))
+    const ms = clock.monotonicMs() - lastMs
+    lastMs += ms
+    others = others.map((other, index) =>
+      noteTold(other, {
+        told: heard[index] ?? 'silent',
+        ms,
+        wasKeeper: waiting.keepers.includes(other.name),
+      }),
+    )
+    const { next, keepers } = stepTurn({ name: nodeName, phase: waiting.phase }, others)
+    if (next === 'begins') return
+    if (keepers.join() !== waiting.keepers.join())
+      logger.info({ keepers }, 'the replica waits to be made anew')
+    const isOver = next === waiting.phase
+    waiting.phase = next
+    waiting.keepers = keepers
+    if (isOver) await clock.delay(ROUND_MS, signal)
+  }
+}
+
+async function ask(
+  peer: Peer,
+  options: {
+    readonly transport: UndiciTransport
+    readonly clock: Clock
+    readonly signal: AbortSignal
+  },
+): Promise<Told> {
+  const { transport, clock, signal } = options
+  try {
+    const reply = await within(
+      { clock, timeoutMs: ANSWER_MS_MAX, signal },
+      (signal) =>
+        transport.request({
+          ...{ url: peer.url, method: 'GET', path: '/readyz', headers: {}, body: null, signal },
+          bytesMax: ANSWER_BYTES_MAX,
+          channel: 'lookup',
+          isPublicOnly: false, // Peers are configured by the operator.
+        }),
+      () => null,
+    )
+    if (reply === null) return 'silent'
+    if (reply.status === 200) return 'serves'
+    const { details } = Object(JSON.parse(fromUtf8(reply.body)))
+    return TOLD_BY_STATE.get(String(Object(details).state)) ?? 'else'
+  } catch {
+    signal.throwIfAborted()
+    return 'silent'
+  }
+}
+
+/** Has all routes, as a 404 of one would be taken for an answer. */
+function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> {
+  const { clock, clocks, config, logger, nodeName, snapshots } = parts
+  const notReady = () => {
+    const { phase, keepers } = waiting
+    const whom = keepers.length === 0 ? '' : ` (before it: ${keepers.join(', ')})`
+    return new ScanError(
+      'NOT_READY',
+      `Other software wrote the replica of this node: it waits for its turn to make it anew${whom}.`,
+      { details: { state: STATE_OF[phase] }, retryAfterSeconds: 1 },
+    )
+  }
+  const refuse = async () => {
+    throw notReady()
+  }
+  const process = { config, logger, tracer: null, [Symbol.asyncDispose]: async () => {} }
+  return serve(process, ({ port }) => {
+    const health: Handlers<typeof healthRoutes> = createHealthHandlers({
+      name: nodeName,
+      moduleUrl: import.meta.url,
+      clock,
+      clocks,
+      port,
+      assertReady: refuse,
+      state: () => STATE_OF[waiting.phase],
+      head: () => null,
+      detail: () => notReady().message,
+    })
+    const all = Object.keys(scanRoutes).map((id) => [id, refuse])
+    return buildServer({
+      routes: scanRoutes,
+      handlers: {
+        ...(Object.fromEntries(all) as Handlers<typeof scanRoutes>),
+        ...health,
+        ...createSnapshotHandlers({ snapshots }),
+      },
+      prefix: '/api/scan',
+      rateLimit: { unitsPerSecond: config.rateLimit, peerTokens: parts.peerTokens },
+      logger,
+      ...parts.serving,
+      clock,
+    })
+  })
+}

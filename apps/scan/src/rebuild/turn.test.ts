@@ -1,0 +1,150 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { KEPT_MS_MAX, noteTold, type Other, SILENT_MS_MAX, stepTurn, type Told } from './turn.ts'
+
+const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4', 'sv-5', 'sv-6', 'sv-7']
+/** Between the moment at which a member begins and that at which it is heard again. */
+const RESTART_MS_MAX = 5_000
+const REBUILD_MS_MAX = 60_000
+
+type Fate = {
+  /** When it comes up with software that has to rebuild. */
+  readonly startMs: number
+  /** When it dies for good, if it does. */
+  readonly deathMs: number | null
+  readonly rebuildMs: number
+  readonly restartMs: number
+  /** It tells this whatever it does, and takes no turn. */
+  readonly lie: Told | null
+}
+
+const fates = fc.array(
+  fc.record({
+    startMs: fc.integer({ min: 0, max: 60_000 }),
+    deathMs: fc.option(fc.integer({ min: 0, max: 200_000 }), { freq: 4 }),
+    rebuildMs: fc.integer({ min: 0, max: REBUILD_MS_MAX }),
+    restartMs: fc.integer({ min: 0, max: RESTART_MS_MAX }),
+    lie: fc.constant<Told | null>(null),
+  }),
+  { minLength: 1, maxLength: NAMES.length },
+)
+
+/** A network in which members ask each other one by one, at moments that `draw` decides. */
+function simulate(fateOf: readonly Fate[], draw: () => number) {
+  let nowMs = 0
+  const members = fateOf.map((fate, index) => ({
+    ...{ fate, name: NAMES[index] ?? '' },
+    phase: 'waits' as 'waits' | 'claims' | 'begins',
+    begunMs: null as number | null,
+    others: fateOf.flatMap((_, other): Other[] =>
+      other === index ? [] : [{ name: NAMES[other] ?? '', told: 'silent', silentMs: 0, keptMs: 0 }],
+    ),
+    keepers: [] as readonly string[],
+    heard: [] as Told[],
+    lastRoundMs: fate.startMs,
+    nextMs: fate.startMs,
+  }))
+  type Member = (typeof members)[number]
+  const isDead = ({ fate }: Member) => fate.deathMs !== null && nowMs >= fate.deathMs
+  const isDone = ({ begunMs, fate }: Member) =>
+    begunMs !== null && nowMs >= begunMs + fate.restartMs + fate.rebuildMs
+  const tells = (member: Member): Told => {
+    const { fate, phase, begunMs } = member
+    if (isDead(member)) return 'silent'
+    if (fate.lie !== null) return fate.lie
+    // Before, its older software serves.
+    if (nowMs < fate.startMs || isDone(member)) return 'serves'
+    if (begunMs !== null) return nowMs < begunMs + fate.restartMs ? 'silent' : 'rebuilds'
+    return phase as Told
+  }
+  const act = (member: Member): void => {
+    const { others, heard } = member
+    const asked = others[heard.length]
+    if (asked !== undefined) {
+      const other = members.find(({ name }) => name === asked.name)
+      if (other !== undefined) heard.push(tells(other))
+      member.nextMs = nowMs + draw() * 100
+      return
+    }
+    const ms = nowMs - member.lastRoundMs
+    member.lastRoundMs = nowMs
+    member.others = others.map((one, index) =>
+      noteTold(one, {
+        told: heard[index] ?? 'silent',
+        ms,
+        wasKeeper: member.keepers.includes(one.name),
+      }),
+    )
+    if (member.phase === 'begins') return
+    const { next, keepers } = stepTurn({ name: member.name, phase: member.phase }, member.others)
+    member.phase = next
+    member.keepers = keepers
+    member.heard = []
+    if (next === 'begins') member.begunMs = nowMs
+    member.nextMs = nowMs + draw() * 2_000
+  }
+  const takesTurns = (member: Member) => member.fate.lie === null && !isDead(member)
+  let atOnceMax = 0
+  for (;;) {
+    const active = members.filter((one) => takesTurns(one) && one.begunMs === null)
+    const atWork = members.filter((one) => takesTurns(one) && one.begunMs !== null && !isDone(one))
+    atOnceMax = Math.max(atOnceMax, atWork.length)
+    const [next] = active.sort((one, other) => one.nextMs - other.nextMs)
+    if (next === undefined) return { atOnceMax, endedMs: nowMs }
+    nowMs = Math.max(nowMs, next.nextMs)
+    if (!isDead(next)) act(next)
+    if (nowMs > 100 * KEPT_MS_MAX) throw new Error('it does not end')
+  }
+}
+
+const randomOf = (seed: number) => {
+  let state = seed
+  // Park and Miller.
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
+const seeds = fc.integer({ min: 1, max: 2_147_483_646 })
+
+describe('turns', () => {
+  it('come one at a time to all who live, whenever each starts, asks and dies', () => {
+    fc.assert(
+      fc.property(fates, seeds, (fateOf, seed) => {
+        const { atOnceMax, endedMs } = simulate(fateOf, randomOf(seed))
+        expect(atOnceMax).toBeLessThanOrEqual(1)
+        // Each is waited for as long as it takes, and each that is dead once by each of the others.
+        const each = RESTART_MS_MAX + REBUILD_MS_MAX + SILENT_MS_MAX + 10_000
+        expect(endedMs).toBeLessThan(60_000 + fateOf.length * each)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('come in the order of names to those who start together', () => {
+    const fate = { startMs: 0, deathMs: null, rebuildMs: 1_000, restartMs: 100, lie: null }
+    const own = { name: 'sv-2', phase: 'waits' } as const
+    const other = { silentMs: 0, keptMs: 0 }
+    const told = (name: string, told: Told): Other => ({ ...other, name, told })
+    expect(stepTurn(own, [told('sv-1', 'waits'), told('sv-3', 'waits')])).toEqual({
+      next: 'waits',
+      keepers: ['sv-1'],
+    })
+    expect(stepTurn(own, [told('sv-1', 'serves'), told('sv-3', 'waits')]).next).toBe('claims')
+    const claims = { name: 'sv-2', phase: 'claims' } as const
+    expect(stepTurn(claims, [told('sv-1', 'claims')]).next).toBe('waits')
+    expect(stepTurn(claims, [told('sv-3', 'claims')]).next).toBe('claims')
+    expect(stepTurn(claims, [told('sv-1', 'waits'), told('sv-3', 'else')]).next).toBe('begins')
+    expect(simulate([fate, fate, fate], () => 0.5).atOnceMax).toBe(1)
+  })
+
+  it('are kept from nobody for ever by one that lies', () => {
+    const lies: readonly Told[] = ['waits', 'claims', 'rebuilds', 'silent']
+    const honest = { startMs: 0, deathMs: null, rebuildMs: 1_000, restartMs: 100, lie: null }
+    for (const lie of lies) {
+      const { atOnceMax, endedMs } = simulate([{ ...honest, lie }, honest, honest], randomOf(7))
+      expect(atOnceMax).toBe(1)
+      expect(endedMs).toBeLessThan(KEPT_MS_MAX + 60_000)
+    }
+  })
+})
