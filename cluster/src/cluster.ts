@@ -85,6 +85,7 @@ export class Cluster {
       services: this.#services,
       supervisor: this.#supervisor,
       clock: options.clock,
+      isCluster: true,
       faultsOf: ({ node }) => this.#breakage.of(node),
       isKilled: (id) => this.#breakage.isKilled(id),
       tell: options.onIncident,

@@ -14,14 +14,18 @@ type Heard = { health: Health | null; wasUp: boolean; standing: Standing | null 
 export class ServiceHealth {
   readonly #supervisor: Supervisor
   readonly #keeper: Keeper
+  readonly #isCluster: boolean
   readonly #heardByName = new Map<string, Heard>()
 
-  constructor({
-    supervisor,
-    keeper,
-  }: { readonly supervisor: Supervisor; readonly keeper: Keeper }) {
-    this.#supervisor = supervisor
-    this.#keeper = keeper
+  /** @param options.isCluster - Whether it is of a cluster, whose commands mend it. */
+  constructor(options: {
+    readonly supervisor: Supervisor
+    readonly keeper: Keeper
+    readonly isCluster: boolean
+  }) {
+    this.#supervisor = options.supervisor
+    this.#keeper = options.keeper
+    this.#isCluster = options.isCluster
   }
 
   /** Its process begins: nothing was heard of it. */
@@ -78,6 +82,7 @@ export class ServiceHealth {
     const standsStill = this.healthOf(service)?.standsStill === true
     const hasEnded = isRedisBroken || this.#keeper.isHopeless(service.app.id)
     if (!hasEnded && !standsStill) return null
+    if (!this.#isCluster) return 'docs/operations.md says under "Losing a machine" what to do'
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` says more`
     if (service.engineDirectory !== null)
       return service.node === name

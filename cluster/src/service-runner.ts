@@ -31,6 +31,8 @@ export type ServiceRunnerOptions = {
   readonly services: readonly Service[]
   readonly supervisor: Supervisor
   readonly clock: Clock
+  /** Whether they are all of a cluster, and not what one operator runs. */
+  readonly isCluster: boolean
   /** The faults in force on what a service is part of. */
   readonly faultsOf: (service: Pick<Service, 'node'>) => readonly FaultSpec[]
   /** Whether a process is killed on purpose, by its id. */
@@ -64,7 +66,11 @@ export class ServiceRunner {
       start: (id) => this.#startAgain(id),
       tell: (id, sentence) => options.tell(this.#ownerOf(id).node, sentence),
     })
-    this.health = new ServiceHealth({ supervisor: options.supervisor, keeper: this.#keeper })
+    this.health = new ServiceHealth({
+      supervisor: options.supervisor,
+      keeper: this.#keeper,
+      isCluster: options.isCluster,
+    })
   }
 
   /** A process of a service ended without having been told to: it is started again, unless it is killed on purpose. */

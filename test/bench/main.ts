@@ -20,7 +20,7 @@ import { measureStreams } from './streams/measure.ts'
 
 const QUICK = {
   certified: { nameCount: 100_000, rounds: 1, turns: 8, ms: 500 },
-  machines: { registrationCount: 9, ms: 3_000 },
+  machines: { nameCount: 9, turns: 8, ms: 500 },
   names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
   ordering: { nodeCounts: [4], ms: 5_000, idleMs: 10_000 },
   proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
@@ -30,7 +30,7 @@ const QUICK = {
 }
 const FULL = {
   certified: { nameCount: 100_000, rounds: 3, turns: 30, ms: 500 },
-  machines: { registrationCount: 25, ms: 10_000 },
+  machines: { nameCount: 9, turns: 30, ms: 500 },
   names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
   ordering: { nodeCounts: [4, 7], ms: 15_000, idleMs: 60_000 },
   proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },

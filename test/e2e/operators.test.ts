@@ -215,6 +215,10 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         const answer = await send(url, { fetch }).catch(() => null) // It does not listen yet.
         return answer?.body.code === 'LOG_REGRESSED'
       })
+      await untilTrue('its supervisor to tell it', () =>
+        saidBy(operator).includes('under "Losing a machine" what to do'),
+      )
+      expect(saidBy(operator)).not.toContain('quorumscan logs')
       expect(await stop(operator)).toBe(0)
       const kept = [sv(1), sv(2)].map(async (one) => {
         const { machine, configFile, name } = one

@@ -62,6 +62,7 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
     services,
     supervisor,
     clock,
+    isCluster: false,
     faultsOf: () => [],
     isKilled: () => false,
     tell: (_, sentence) => tell(sentence),

@@ -91,7 +91,7 @@ function shorter(end: Offset, judged: { count: number; head: Offset }): ScanErro
     'LOG_REGRESSED',
     `The log ends at offset ${end}, but ${judged.count} nodes have applied it up to ${judged.head} or further: ` +
       'its directory was swapped, or its end is lost. Put back the directory that has its end, or let ' +
-      '`quorumscan log repair` refill it from what the nodes keep.',
+      '`quorumscan log repair`, on a machine of its own `quorumscan restore --log`, refill it from what the nodes keep.',
     { details: { offset: end, applied: judged.head } },
   )
 }

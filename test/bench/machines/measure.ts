@@ -13,12 +13,20 @@ import type { SdkArgument } from '../certified/sdk-child.ts'
 import { CHILD_STDIO, type Child, startChild } from '../child.ts'
 import type { Load } from '../load.ts'
 import type { LoadArgument } from '../proxy/load-child.ts'
-import { print, printRow } from '../report.ts'
+import { median, print, printRow } from '../report.ts'
+import { inTurn, ratioOf } from '../turns.ts'
 import type { DelayArgument } from './delay-child.ts'
-import type { RegisterArgument } from './register-child.ts'
+import type { RegisterArgument, RegisterResult } from './register-child.ts'
 
-/** From one machine to another and back. */
-const ROUND_TRIPS_MS = [0, 40]
+/** From one machine to any other and back. */
+const ROUND_TRIP_MS = 40
+/** Of lookups one is under way at a time. */
+const WHAT = [
+  'voted lookup near the validator',
+  'certified lookup near a node',
+  'certified lookup near no node',
+  'registration until it is found',
+]
 const PREFIX = 'near'
 const RATE_LIMIT = 100_000
 
@@ -26,7 +34,9 @@ const programOf = (name: string) => new URL(`${name}.js`, import.meta.url)
 
 export async function measureMachines(options: {
   readonly drivers: readonly Ordering[]
-  readonly registrationCount: number
+  readonly nameCount: number
+  readonly turns: number
+  /** Of each slice of lookups. */
   readonly ms: number
 }): Promise<void> {
   for (const ordering of options.drivers) {
@@ -53,12 +63,13 @@ async function measureNetwork(
   network: Awaited<ReturnType<typeof createNetwork>>,
   options: {
     readonly ordering: Ordering
-    readonly registrationCount: number
+    readonly nameCount: number
+    readonly turns: number
     readonly ms: number
     readonly ways: Child
   },
 ): Promise<void> {
-  const { ordering, registrationCount: count, ms, ways } = options
+  const { ordering, nameCount: count, turns, ms, ways } = options
   const { client, validator, svs } = network
   const [sv] = svs
   if (sv === undefined) throw new Error('there is no super-validator')
@@ -87,27 +98,20 @@ async function measureNetwork(
     if (firstFailure !== null) print(`  the first that failed: ${firstFailure}`)
     return p50Ms
   }
-  const measured: number[][] = []
-  for (const roundTripMs of ROUND_TRIPS_MS) {
+  let turn = 0
+  const at = (roundTripMs: number) => async () => {
     await ways.again({ delayMs: roundTripMs / 2 })
-    // What was under way comes to its end.
-    await registrant.again({ prefix: `warm-${roundTripMs}`, count: 1 })
-    const { p50Ms } = await registrant.again<{ p50Ms: number }>({ prefix: `at-${roundTripMs}` })
-    measured.push([await p50Of(voted), await p50Of(certified), await p50Of(far), p50Ms])
+    const { p50Ms } = await registrant.again<RegisterResult>({ prefix: `turn-${turn++}`, count: 1 })
+    return [await p50Of(voted), await p50Of(certified), await p50Of(far), p50Ms]
   }
-  const rows = [
-    'voted lookup, its client near the validator',
-    'certified lookup, its client near a node',
-    'certified lookup, its client near no node',
-    'registration until it is found',
-  ]
-  for (const [at, what] of rows.entries()) {
+  const slices = await inTurn(turns, { here: at(0), apart: at(ROUND_TRIP_MS) })
+  for (const [index, what] of WHAT.entries()) {
     const row = (how: string, value: number, unit: string) =>
-      printRow({ what: `${ordering}: ${what}: ${how}`, value, unit, budget: null })
-    const [near = Number.NaN, far = Number.NaN] = measured.map((values) => values[at])
-    row('p50 at 0 ms', near, 'ms')
-    row('p50 at 40 ms', far, 'ms')
-    row('40 ms ÷ 0 ms', far / near, '')
+      printRow({ what: `${ordering}: ${what}, ${how}`, value, unit, budget: null })
+    const of = (slice: readonly number[]) => slice[index] ?? Number.NaN
+    row('p50 at 0 ms', median(slices.here.map(of)), 'ms')
+    row(`at ${ROUND_TRIP_MS} ms`, median(slices.apart.map(of)), 'ms')
+    row(`${ROUND_TRIP_MS} ms ÷ 0 ms`, ratioOf(slices.apart, slices.here, of), '')
   }
 }
 

@@ -12,6 +12,8 @@ export type RegisterArgument = {
   readonly count: number
 }
 
+export type RegisterResult = { readonly p50Ms: number }
+
 /** Between looks for a name. */
 const POLL_MS = 5
 const clock = createSystemClock()
@@ -27,5 +29,5 @@ await again(childArgument<RegisterArgument>(), async ({ validator, token, prefix
     await untilFound(here, name, POLL_MS)
     times.push(clock.monotonicMs() - startedMs)
   }
-  return { p50Ms: median(times) }
+  return { p50Ms: median(times) } satisfies RegisterResult
 })
