@@ -8,9 +8,9 @@ const member = (earliest: number, ...beginnings: NamedBlock[]): Beginnings => ({
 })
 
 /** Of four, with nothing of its own. */
-function chosen(said: readonly Beginnings[], height = 0) {
+function chosen(said: readonly Beginnings[], height = 0, isStranded = false) {
   const byName = new Map(said.map((one, index) => [`sv-${index + 1}`, one]))
-  return chooseBeginning(byName, { height, memberCount: 4 })
+  return chooseBeginning(byName, { height, memberCount: 4, isStranded })
 }
 
 describe('the block to begin with', () => {
@@ -22,6 +22,13 @@ describe('the block to begin with', () => {
         member(45, at(90, 'b'), at(50, 'b')),
       ]),
     ).toEqual({ ...at(50), members: ['sv-1', 'sv-2'] })
+  })
+
+  it('is a newer one where the next block is there, and cannot be taken', () => {
+    const said = [member(1, at(50), at(40)), member(1, at(50), at(40))]
+    expect(chosen(said, 45, true)).toMatchObject(at(50))
+    expect(chosen(said, 50, true)).toBeNull()
+    expect(chosen(said.slice(1), 45, true)).toBeNull()
   })
 
   it.each<[string, readonly Beginnings[], number]>([

@@ -36,11 +36,13 @@ export function chooseBeginning(
     /** Of the newest block. */
     readonly height: number
     readonly memberCount: number
+    /** It cannot take the next block, although others have it. */
+    readonly isStranded: boolean
   },
 ): ChosenBlock | null {
   const needed = maxFaulty(own.memberCount) + 1
   const lacking = [...said.values()].filter(({ earliest }) => earliest > own.height + 1)
-  if (lacking.length < needed) return null
+  if (lacking.length < needed && !own.isStranded) return null
   const chosen = new Map<string, ChosenBlock>()
   for (const [name, { beginnings }] of said)
     for (const { height, blockHash } of beginnings) {

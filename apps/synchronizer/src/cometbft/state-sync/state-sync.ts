@@ -21,6 +21,8 @@ const STUCK_MS = 6_000
 const ASK_INTERVAL_MS = 10_000
 /** Peers tell their snapshots, one is taken, and the block behind it comes; then another is looked for. */
 const ATTEMPT_MS = 60_000
+/** A log that began anew, and then stands still for so long while others go on, needs what lies before (D-70). */
+const STRANDED_MS = 60_000
 /** The engine takes no less than two. */
 const SERVERS_MIN = 2
 
@@ -106,7 +108,9 @@ export async function createStateSync(options: {
       if (nowMs - progress.sinceMs < STUCK_MS || nowMs - askedMs < ASK_INTERVAL_MS) return
       if (isWanted() && nowMs - chosenMs < ATTEMPT_MS) return
       askedMs = nowMs
-      const chosen = chooseBeginning(await askAll(), { height, memberCount: options.memberCount })
+      const isStranded = block !== null && nowMs - progress.sinceMs >= STRANDED_MS
+      const { memberCount } = options
+      const chosen = chooseBeginning(await askAll(), { height, memberCount, isStranded })
       if (chosen === null) return
       options.onChosen(chosen)
       block = chosen

@@ -1,0 +1,126 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createManualClock } from '@quorumscan/testkit'
+import { afterEach, expect, it } from 'vitest'
+import { VOTE_STATE_FILE } from '../engine-files.ts'
+import type { Beginnings } from './beginnings.ts'
+import { createStateSync, type StateSync } from './state-sync.ts'
+
+const SECOND = 1000
+const blockHash = 'ab'.repeat(32)
+const opened: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of opened.splice(0).reverse()) await close()
+})
+
+/** One of four whose engine has blocks and votes; the others say this. */
+async function setUp(says: Beginnings) {
+  const directory = await mkdtemp(join(tmpdir(), 'qs-sync-'))
+  opened.push(() => rm(directory, { recursive: true }))
+  const home = join(directory, 'home')
+  await mkdir(join(home, 'data/blockstore.db'), { recursive: true })
+  await writeFile(join(home, VOTE_STATE_FILE), 'signed')
+  const clock = createManualClock()
+  let height = 7
+  let asked = 0
+  let restarts = 0
+  const open = async (): Promise<StateSync> => {
+    const one = await createStateSync({
+      ...{ home, sockets: join(directory, 's'), memberCount: 4, clock },
+      members: ['sv-2', 'sv-3', 'sv-4'].map((name) => ({ name, url: '', nodeId: name })),
+      reads: {
+        async read({ name }) {
+          asked++
+          if (name === 'sv-4') throw new Error('away')
+          return { result: says }
+        },
+      },
+      height: () => height,
+      write: (file, text) => writeFile(file, text),
+      restart: () => void restarts++,
+      signal: new AbortController().signal,
+      onChosen: () => {},
+      onProblem: () => {},
+    })
+    opened.push(() => one[Symbol.asyncDispose]())
+    return one
+  }
+  return {
+    open,
+    home,
+    clock,
+    counts: () => [asked, restarts],
+    reach(to: number) {
+      height = to
+    },
+    /** A look each second for so long. */
+    async lookFor(one: StateSync, seconds: number) {
+      for (let second = 0; second < seconds; second++) {
+        await one.look()
+        await clock.advance(SECOND)
+      }
+    },
+    kept: async () => (await readdir(join(home, 'data'))).sort(),
+  }
+}
+
+const pruned: Beginnings = { earliest: 30, beginnings: [{ height: 50, blockHash }] }
+
+it('asks nobody while blocks come, and changes nothing while the others have the next', async () => {
+  const world = await setUp({ ...pruned, earliest: 8 })
+  const one = await world.open()
+  for (let height = 1; height < 8; height++) {
+    world.reach(height)
+    await world.lookFor(one, 5)
+  }
+  expect(world.counts()).toEqual([0, 0])
+  await world.lookFor(one, 100)
+  expect([world.counts()[1], one.wantedHeight(), await one.prepare()]).toEqual([0, null, null])
+  // A question to each of the three every ten seconds.
+  expect(world.counts()[0]).toBeLessThanOrEqual(33)
+})
+
+it('begins anew with what enough name, and forgets all but what the engine has signed', async () => {
+  const world = await setUp(pruned)
+  const one = await world.open()
+  await world.lookFor(one, 8)
+  expect([world.counts(), one.wantedHeight()]).toEqual([[3, 1], 50])
+  const begun = await one.prepare()
+  expect(begun).toMatchObject({ height: 50, blockHash })
+  expect(begun?.servers).toHaveLength(2)
+  expect(await world.kept()).toEqual(['priv_validator_state.json'])
+  expect(await readFile(join(world.home, VOTE_STATE_FILE), 'utf8')).toBe('signed')
+  // What the engine has fetched since stays, however often it is started.
+  await mkdir(join(world.home, 'data/state.db'))
+  expect(await one.prepare()).toMatchObject({ height: 50 })
+  const again = await world.open()
+  expect(await again.prepare()).toMatchObject({ height: 50 })
+  expect(await world.kept()).toContain('state.db')
+  world.reach(51)
+  expect([again.wantedHeight(), await again.prepare()]).toEqual([null, null])
+})
+
+it('gives the engine a minute, then looks for another block', async () => {
+  const world = await setUp(pruned)
+  const one = await world.open()
+  await world.lookFor(one, 8)
+  await one.prepare()
+  await world.lookFor(one, 55)
+  expect(world.counts()).toEqual([3, 1])
+  await world.lookFor(one, 10)
+  expect(world.counts()).toEqual([6, 2])
+})
+
+it('begins anew once more where it stands still at a block that the others have', async () => {
+  const world = await setUp({ ...pruned, earliest: 1 })
+  await writeFile(
+    join(world.home, 'beginning.json'),
+    JSON.stringify({ height: 3, blockHash, members: [] }),
+  )
+  const one = await world.open()
+  await world.lookFor(one, 55)
+  expect([world.counts()[1], one.wantedHeight()]).toEqual([0, null])
+  await world.lookFor(one, 20)
+  expect([world.counts()[1], one.wantedHeight()]).toEqual([1, 50])
+})
