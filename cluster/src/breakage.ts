@@ -145,7 +145,7 @@ export class Breakage {
       }
       case 'memory':
         this.#runner.assertRunning(service.redis.id)
-        return await limitMemory(service.redisAddress.socketPath, true)
+        return await limitMemory(service.redisAddress.path, true)
       case 'disk':
         // Where all have a small one together, no process can write; else its log alone finds no room.
         if (spec.node === SYNCHRONIZER && isSmallDisk(this.#dataDirectory))
@@ -171,7 +171,7 @@ export class Breakage {
     await runner.exclusively(spec.node, async (main) => {
       if (spec.kind === 'memory') {
         if (this.#supervisor.state(main.redis.id) === 'running')
-          await limitMemory(main.redisAddress.socketPath, false)
+          await limitMemory(main.redisAddress.path, false)
       } else if (spec.kind === 'disk') clearDisk(this.#dataDirectory)
       else if (spec.kind === 'machine-clock') await this.#startAnew(spec)
       else if (spec.kind === 'pause' && hit?.engineOf === null)

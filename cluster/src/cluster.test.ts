@@ -30,7 +30,7 @@ const name = QS_NODE_NAME ?? (QS_KEY_FILE ? 'synchronizer' : 'validator')
 appendFileSync(EVENTS, '+' + name + '\\n')
 process.on('SIGTERM', () => { appendFileSync(EVENTS, '-' + name + '\\n'); process.exit() })
 const isRedisThere = () => new Promise((resolve) => {
-  const socket = connect(QS_REDIS ?? QS_LOG_REDIS, () => socket.write('PING\\r\\n'))
+  const socket = connect((QS_REDIS ?? QS_LOG_REDIS).slice('unix://'.length), () => socket.write('PING\\r\\n'))
   socket.on('data', () => resolve(true)).on('data', () => socket.destroy())
   socket.on('error', () => {}).on('close', () => resolve(false))
 })

@@ -8,7 +8,6 @@ import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/consensus'
 import type { JobCounts, JobFailure } from '@quorumscan/jobs'
-import type { LogRedisAddress } from '@quorumscan/log'
 import { Breakage } from './breakage.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'
 import { SYNCHRONIZER } from './cluster-shape.ts'
@@ -17,8 +16,9 @@ import { DiskWork, type RepairOptions } from './disk-work.ts'
 import { askAgent } from './faults/agent-client.ts'
 import type { FaultSelection } from './faults/fault-control.ts'
 import type { Fault, FaultSpec } from './faults/fault-spec.ts'
-import { logAddressOf, type RepairOutcome } from './log-repair.ts'
+import type { RepairOutcome } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
+import type { LocalRedis } from './probe.ts'
 import { ServiceRunner } from './service-runner.ts'
 import {
   keptSocketDirectory,
@@ -269,8 +269,8 @@ export class Cluster {
   }
 
   /** The log's Redis. */
-  logAddress(): LogRedisAddress {
-    return logAddressOf(this.#runner.service('synchronizer'))
+  logAddress(): LocalRedis {
+    return this.#runner.service('synchronizer').redisAddress
   }
 
   /**

@@ -8,7 +8,7 @@ import { DAMAGE_ADVICE, describeDamage, verifyLog } from '@quorumscan/log'
 import type { Breakage } from './breakage.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'
 import { logGenesisOf } from './genesis.ts'
-import { logAddressOf, REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
+import { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
 import type { ServiceRunner } from './service-runner.ts'
 import { planLogRedis, type Service, type TopologyInput } from './topology.ts'
@@ -179,7 +179,7 @@ export class DiskWork {
 
   async #assertLogWhole(): Promise<void> {
     const verdict = await verifyLog({
-      redis: logAddressOf(this.#runner.service('synchronizer')),
+      redis: this.#runner.service('synchronizer').redisAddress,
       genesis: logGenesisOf(this.#prepared.genesis),
       signal: AbortSignal.timeout(VERIFY_TIMEOUT_MS),
     }).catch((cause: unknown) => {

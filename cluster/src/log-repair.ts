@@ -11,7 +11,6 @@ import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type Cut,
   LogGroupError,
-  type LogRedisAddress,
   LogUnavailableError,
   type OffsetRange,
   prepareRepair,
@@ -77,7 +76,7 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
   try {
     const source = await openSource(log, spares.copy, runner)
     const { plan, write } = await prepareRepair({
-      redis: source === null ? null : logAddressOf(source),
+      redis: source === null ? null : source.redisAddress,
       genesis: logGenesisOf(genesis),
       latest: nowMicros + RECORD_TIME_AHEAD_MICROS_MAX,
       nodes: await followersOf(services, 'scan'),
@@ -95,7 +94,7 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
       return { kind: 'to-cut', ...repair, nowMicros }
     await emptied(spares.repaired)
     await runner.startRedis(spares.repaired)
-    await write(logAddressOf(spares.repaired))
+    await write(spares.repaired.redisAddress)
     // In order: so that all of it is on disk.
     await runner.stop(spares.repaired.redis.id)
     await runner.stop(log.redis.id)
@@ -152,19 +151,12 @@ async function followersOf(services: readonly Service[], kind: Service['kind']) 
   return await Promise.all(
     services
       .filter((service) => service.kind === kind)
-      .map(async ({ name, redisAddress: { socketPath: path } }) => ({
+      .map(async ({ name, redisAddress: redis }) => ({
         name,
-        path,
-        head: await readStoredOffset(path).catch(() => null), // It does not answer, whatever the reason.
+        redis,
+        head: await readStoredOffset(redis).catch(() => null), // It does not answer, whatever the reason.
       })),
   )
-}
-
-/** Where the log lies in such a Redis. */
-export function logAddressOf({ redisAddress }: RedisService): LogRedisAddress {
-  const { socketPath, login } = redisAddress
-  if (login === null) throw new Error("the log's Redis has a user")
-  return { path: socketPath, password: login.password }
 }
 
 async function emptied({ redisDirectory }: RedisService): Promise<void> {

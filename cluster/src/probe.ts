@@ -10,16 +10,18 @@ const PROBE_TIMEOUT_MS = 1000
 /** The proxy's own wait for its nodes is 2 s (D-38). */
 const QUORUM_TIMEOUT_MS = 3000
 
-export type RedisAddress = {
-  readonly socketPath: string
-  /** Null where the default user needs no password. */
-  readonly login: { readonly user: string; readonly password: string } | null
+/** On a unix socket of this machine. */
+export type LocalRedis = {
+  readonly path: string
+  /** Absent where the default user needs no password. */
+  readonly username?: string
+  readonly password?: string
 }
 
 /** Whether the Redis behind the socket has loaded its data and answers. */
-export function isRedisReady(address: RedisAddress): Promise<boolean> {
+export function isRedisReady(address: LocalRedis): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = createConnection({ path: address.socketPath, timeout: PROBE_TIMEOUT_MS })
+    const socket = createConnection({ path: address.path, timeout: PROBE_TIMEOUT_MS })
     let answer = ''
     const finish = (isReady: boolean) => {
       socket.destroy()
@@ -29,9 +31,9 @@ export function isRedisReady(address: RedisAddress): Promise<boolean> {
     socket.on('error', () => finish(false))
     socket.on('close', () => finish(false))
     socket.on('connect', () => {
-      const { login } = address
+      const { username, password } = address
       // Inline commands of the Redis protocol; passwords are hex, so they need no quoting.
-      socket.write(`${login === null ? '' : `AUTH ${login.user} ${login.password}\r\n`}PING\r\n`)
+      socket.write(`${password === undefined ? '' : `AUTH ${username} ${password}\r\n`}PING\r\n`)
     })
     socket.on('data', (chunk) => {
       answer += chunk.toString('latin1')

@@ -35,10 +35,10 @@ async function startLogRedis() {
     env: process.env,
     logFile: join(directory, 'log'),
   })
-  const login = { user: 'writer', password: 'aa11' }
-  await untilTrue('Redis', () => isRedisReady({ socketPath, login }))
+  const address = { path: socketPath, username: 'writer', password: 'aa11' }
+  await untilTrue('Redis', () => isRedisReady(address))
   return {
-    socketPath,
+    address,
     supervisor,
     connect: (username: string, password: string) =>
       new Redis({ path: socketPath, username, password, retryStrategy: null }),
@@ -61,16 +61,16 @@ it('lets the synchronizer append to the log and read it, and nobody else in', as
   } finally {
     writer.disconnect()
   }
-  expect(await isRedisReady({ socketPath: log.socketPath, login: null })).toBe(false)
+  expect(await isRedisReady({ path: log.address.path })).toBe(false)
 })
 
 it('takes a paused Redis for one that is not ready, and does not wait long for it', async () => {
   await using log = await startLogRedis()
-  const address = { socketPath: log.socketPath, login: { user: 'writer', password: 'aa11' } }
+  const { address } = log
   expect(await isRedisReady(address)).toBe(true)
   await log.supervisor.pause('redis')
   expect(await isRedisReady(address)).toBe(false)
-  expect(await isRedisReady({ ...address, socketPath: '/nowhere/s' })).toBe(false)
+  expect(await isRedisReady({ ...address, path: '/nowhere/s' })).toBe(false)
 })
 
 it('deletes a replica and leaves the users that live in the same Redis', async () => {
@@ -80,7 +80,7 @@ it('deletes a replica and leaves the users that live in the same Redis', async (
     await redis.hset('{users}:records', 'alice', '{}')
     for (let index = 0; index < 2500; index++) redis.set(`{replica}:k${index}`, '').catch(() => {})
     await redis.hset('{replica}:names', 'a', 'b')
-    expect(await deleteReplicaAt(server.socketPath)).toBe(2501)
+    expect(await deleteReplicaAt({ path: server.socketPath })).toBe(2501)
     expect(await redis.keys('*')).toEqual(['{users}:records'])
   } finally {
     redis.disconnect()

@@ -52,7 +52,7 @@ export class ServiceHealth {
   /** From what was last heard and what the processes are: asks nobody. */
   stateOf(service: Service): Pick<ServiceStatus, 'state' | 'detail'> {
     const app = this.#supervisor.state(service.app.id)
-    const redis = this.#supervisor.state(service.redis.id)
+    const redis = service.isElsewhere ? 'running' : this.#supervisor.state(service.redis.id)
     const ends = (id: string) => this.#keeper.endOf(id)
     if (redis === 'gone' && ends(service.redis.id) !== null)
       return { state: 'down', detail: `its Redis ended (${ends(service.redis.id)})` }

@@ -108,7 +108,7 @@ export class ServiceRunner {
    * @throws {ClusterError} If it ends meanwhile.
    */
   async startRedis(service: RedisService): Promise<void> {
-    if (this.#supervisor.pid(service.redis.id) !== null) return
+    if (service.isElsewhere || this.#supervisor.pid(service.redis.id) !== null) return
     this.#keeper.forget(service.redis.id)
     await this.#spawnRedis(service)
     await this.#untilRedisReady(service)
@@ -136,7 +136,7 @@ export class ServiceRunner {
     )
     const { node } = this.#findOwner(service.redis.id) ?? { node: service.name }
     if (this.#options.faultsOf({ node }).some(({ kind }) => kind === 'memory'))
-      await limitMemory(service.redisAddress.socketPath, true)
+      await limitMemory(service.redisAddress.path, true)
   }
 
   /**
@@ -150,7 +150,7 @@ export class ServiceRunner {
     const isAlone = service.kind === 'scan' && !isRedisShared
     if (isAlone) await this.deleteDisk(service)
     await this.startRedis(service)
-    if (!isAlone) await deleteReplicaAt(service.redisAddress.socketPath)
+    if (!isAlone) await deleteReplicaAt(service.redisAddress)
   }
 
   /** Afterwards its Redis is down, and nothing of it is left. */

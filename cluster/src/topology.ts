@@ -6,7 +6,7 @@ import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import type { DataDirectory } from './data-directory.ts'
 import type { EnginePorts } from './ports.ts'
 import { logTokenOf, logTokensOf, type Prepared } from './prepare.ts'
-import type { RedisAddress } from './probe.ts'
+import type { LocalRedis } from './probe.ts'
 import { type RedisUser, redisConfig } from './redis-config.ts'
 import { redisSocketOf } from './socket-directory.ts'
 import type { ProcessSpec } from './supervisor.ts'
@@ -14,8 +14,10 @@ import type { ProcessSpec } from './supervisor.ts'
 /** A Redis of a cluster, and what it is started with. */
 export type RedisService = {
   readonly name: string
+  /** The operator has one elsewhere: this one is never started. */
+  readonly isElsewhere?: boolean
   readonly redis: ProcessSpec
-  readonly redisAddress: RedisAddress
+  readonly redisAddress: LocalRedis
   readonly redisDirectory: string
   /** Where `redis` reads its configuration, and what stands there. */
   readonly redisConfig: { readonly file: string; readonly text: string }
@@ -101,8 +103,8 @@ export function planRedis(
       logFile: machine.logFileOf(redisIdOf(name)),
     },
     redisAddress: {
-      socketPath,
-      login: user === null ? null : { user: user.name, password: user.password },
+      path: socketPath,
+      ...(user === null ? {} : { username: user.name, password: user.password }),
     },
     redisDirectory,
     redisConfig: {
@@ -140,6 +142,11 @@ export function planService(
     },
     faultSocket: `${faultSocketsOf(machine, name)}.faults`,
   }
+}
+
+/** As `QS_REDIS` has it. */
+export function urlOfSocket(path: string): string {
+  return `unix://${path}`
 }
 
 function faultSocketsOf({ socketDirectory }: Pick<Machine, 'socketDirectory'>, name: string) {
@@ -201,7 +208,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
     QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(tokens)),
   })
   const replicaEnv = (name: string, synchronizerPort: number) => ({
-    QS_REDIS: socketOf(name),
+    QS_REDIS: urlOfSocket(socketOf(name)),
     QS_LOG: urlOf(synchronizerPort),
     QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
   })
@@ -216,7 +223,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
       env: {
         ...synchronizerEnv(SYNCHRONIZER, redis.redisDirectory),
         QS_KEY_FILE: memberKeyFile(directory, SYNCHRONIZER, 'synchronizer'),
-        QS_LOG_REDIS: redis.redisAddress.socketPath,
+        QS_LOG_REDIS: urlOfSocket(redis.redisAddress.path),
         QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile('log-writer'),
       },
     })
@@ -240,7 +247,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
       engine,
       env: {
         ...synchronizerEnv(options.tokens, redis.redisDirectory),
-        QS_REDIS: redis.redisAddress.socketPath,
+        QS_REDIS: urlOfSocket(redis.redisAddress.path),
         QS_ENGINE_SOCKETS: socketOf(`e-${options.engine}`),
         ...env,
       },

@@ -5,7 +5,7 @@ import { envToConfig } from './config.ts'
 const complete = {
   QS_GENESIS: '/data/genesis.json',
   QS_PORT: '4601',
-  QS_REDIS: '/run/sv-1.sock',
+  QS_REDIS: 'unix:///run/sv-1.sock',
   QS_LOG: 'http://127.0.0.1:4600/',
   QS_LOG_TOKEN_FILE: '/data/token',
   QS_NODE_NAME: 'sv-1',

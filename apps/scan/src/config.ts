@@ -1,6 +1,7 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, type NoteVariable, readEnv } from '@quorumscan/base'
 import { readFollowerConfig, readOptionalUrl } from '@quorumscan/http'
+import { readOwnRedis } from '@quorumscan/redis'
 
 export type ScanConfig = ReturnType<typeof envToConfig>
 
@@ -10,6 +11,7 @@ export function envToConfig(env: Env, note?: NoteVariable) {
     env,
     (variables) => ({
       ...readFollowerConfig(variables),
+      redis: readOwnRedis(variables),
       /** Of `nodes` it is left out. */
       nodeName: variables.text('QS_NODE_NAME', {
         about: 'its name in the genesis',

@@ -28,7 +28,7 @@ import {
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, readProtocol, svPartyOf } from '@quorumscan/ledger'
 import { createGroupKeeper, createLogReader } from '@quorumscan/log'
-import { watchRedis } from '@quorumscan/redis'
+import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { Replica } from '@quorumscan/replica'
 import { createSubmitter } from '@quorumscan/submit'
 import { publishAddress } from './address.ts'
@@ -71,7 +71,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
         needed: maxFaulty(genesis.nodes.length) + 1,
       }),
     )
-    const redis = { path: config.redisPath }
+    const redis = await readRedisAddress(config.redis)
     const directory = config.snapshotDirectory
     const snapshots = resources.opened(
       await createSnapshotStore({
@@ -113,7 +113,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
     )
     const keeper = resources.opened(
       createGroupKeeper({
-        path: config.redisPath,
+        redis,
         onProblem: (error) => logger.warn({ err: error }, 'groups of the log are not kept'),
       }),
     )

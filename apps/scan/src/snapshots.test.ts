@@ -30,7 +30,7 @@ test('a node with an empty disk, and one that was away, start from a snapshot wh
   expect(snapshots.map((one) => one.content_hash)).toEqual(snapshots.map(() => content_hash))
   await wallet.pay({ name: 'behind.unverified.ns' })
   await nodes.untilFound(0, 'behind')
-  const redis = { path: network.logRedis.socketPath, password: null }
+  const redis = { path: network.logRedis.socketPath }
   const before = { offset, recordTime: Number.MAX_SAFE_INTEGER }
   const start = await trimLog({ redis, before, signal: new AbortController().signal })
   expect(start?.offset).toBeGreaterThan(1)
@@ -86,7 +86,7 @@ test('the Redis of a log that is trimmed takes so much memory and no more, throu
   await using nodes = new Nodes(network)
   await nodes.start(0)
   const admin = network.logRedis.connect()
-  const redis = { path: network.logRedis.socketPath, password: null }
+  const redis = { path: network.logRedis.socketPath }
   const usedBytes: number[] = []
   let newest = 0
   for (let hour = 0; hour < HOURS; hour++) {

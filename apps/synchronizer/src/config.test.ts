@@ -7,7 +7,7 @@ it('reads what the cluster sets', () => {
     envToConfig({
       QS_GENESIS: '/d/genesis.json',
       QS_PORT: '0',
-      QS_LOG_REDIS: '/d/log',
+      QS_LOG_REDIS: 'unix:///d/log',
       QS_LOG_REDIS_PASSWORD_FILE: '/d/writer',
       QS_KEY_FILE: '/d/key',
       QS_NODES: 'sv-1=http://127.0.0.1:4611/,sv-2=https://scan.example',
@@ -24,7 +24,11 @@ it('reads what the cluster sets', () => {
     tracesEndpoint: null,
     ordering: {
       driver: 'redis',
-      redis: { path: '/d/log', passwordFile: '/d/writer' },
+      redis: expect.objectContaining({
+        place: { path: '/d/log' },
+        passwordFile: '/d/writer',
+        tls: null,
+      }),
       keyFile: '/d/key',
     },
     nodes: [
@@ -45,7 +49,6 @@ it('names all that is missing at once', () => {
       'QS_NODES: "sv-1" is no name=https://address',
       'QS_RATE_LIMIT is no integer from 1 to 10000000: "0"',
       'QS_LOG_REDIS is not set',
-      'QS_LOG_REDIS_PASSWORD_FILE is not set',
       'QS_KEY_FILE is not set',
     ].join('\n'),
   )
@@ -56,7 +59,7 @@ const member = {
   QS_GENESIS: '/d/genesis.json',
   QS_PORT: '0',
   QS_NODES: 'sv-1=http://127.0.0.1:4611',
-  QS_REDIS: '/d/sv-1',
+  QS_REDIS: 'unix:///d/sv-1',
   QS_ENGINE_HOME: '/d/engine',
   QS_ENGINE_SOCKETS: '/s/sv-1',
   QS_ENGINE_ADDRESS: '127.0.0.1:26657',
@@ -66,9 +69,9 @@ const member = {
 }
 
 it('reads what a member is told beside', () => {
-  expect(envToConfig(member).ordering).toEqual({
+  expect(envToConfig(member).ordering).toMatchObject({
     driver: 'cometbft',
-    redisPath: '/d/sv-1',
+    redis: { place: { path: '/d/sv-1' } },
     engine: {
       home: '/d/engine',
       program: 'cometbft',
@@ -99,4 +102,12 @@ it('lets followers show certificates where it speaks TLS', () => {
     keyFile: '/d/key',
     clientCaFile: '/d/ca',
   })
+})
+
+it('has no log behind sentinels, which may make a Redis the primary that lacks the end of it', () => {
+  const alone = { QS_GENESIS: '/d/g', QS_PORT: '0', QS_NODES: 'sv-1=http://127.0.0.1:1' }
+  const log = { QS_LOG_REDIS: 'redis+sentinel://a.example/log', QS_KEY_FILE: '/d/key' }
+  expect(() => envToConfig({ ...alone, ...log })).toThrow(
+    'QS_LOG_REDIS: the Redis with the log has',
+  )
 })

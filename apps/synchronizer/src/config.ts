@@ -1,6 +1,7 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, type EnvReader, type NoteVariable, readEnv } from '@quorumscan/base'
-import { type AppConfig, REDIS_VARIABLE, readAppConfig } from '@quorumscan/http'
+import { type AppConfig, readAppConfig } from '@quorumscan/http'
+import { isBehindSentinels, type RedisConfig, readOwnRedis, readRedis } from '@quorumscan/redis'
 import type { Rates } from './budgets.ts'
 
 export type SynchronizerConfig = ReturnType<typeof envToConfig>
@@ -112,16 +113,7 @@ function readOrdering(variables: EnvReader) {
     return {
       driver: 'redis' as const,
       /** The log's own. */
-      redis: {
-        path: variables.text('QS_LOG_REDIS', {
-          about: 'the unix socket of the Redis that holds the log, and nothing else',
-          example: '/run/quorumscan/log',
-        }),
-        passwordFile: variables.text('QS_LOG_REDIS_PASSWORD_FILE', {
-          about: 'the file of the password of that Redis',
-          example: '/etc/quorumscan/log-password',
-        }),
-      },
+      redis: readLogRedis(variables),
       keyFile: variables.text('QS_KEY_FILE', {
         about: 'the file of the key that signs the log (a seed in hex)',
         example: '/var/lib/quorumscan/keys/synchronizer',
@@ -130,7 +122,7 @@ function readOrdering(variables: EnvReader) {
   return {
     driver: 'cometbft' as const,
     /** The operator's. */
-    redisPath: variables.text('QS_REDIS', REDIS_VARIABLE),
+    redis: readOwnRedis(variables),
     engine: {
       /** What it keeps: its blocks, and what it has signed. */
       home,
@@ -169,6 +161,17 @@ function readOrdering(variables: EnvReader) {
       parse: parseIds,
     }),
   }
+}
+
+function readLogRedis(variables: EnvReader): RedisConfig {
+  const config = readRedis(variables, 'QS_LOG_REDIS', {
+    about: 'the Redis that holds the log, and nothing else',
+    example: 'unix:///run/quorumscan/log',
+  })
+  // A replica that is promoted may lack what was acknowledged (Rule 3).
+  if (isBehindSentinels(config.place))
+    variables.problem('QS_LOG_REDIS: the Redis with the log has no sentinels; restore it (D-68)')
+  return config
 }
 
 function parsePeers(text: string): readonly string[] {

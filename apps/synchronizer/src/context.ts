@@ -1,5 +1,5 @@
 /** Everything that the synchronizer works with. */
-import { openAll, type Resources, readOptional, readSecret } from '@quorumscan/base'
+import { openAll, type Resources, readOptional } from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type AppOverrides,
@@ -12,7 +12,7 @@ import {
   parsePeerTokens,
 } from '@quorumscan/http'
 import { createLogFeed, LOG_USER, type LogFeed } from '@quorumscan/log'
-import { watchRedis } from '@quorumscan/redis'
+import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { createAdmission } from './admission.ts'
 import { type Budgets, createBudgets, type Submitter } from './budgets.ts'
 import { openCometbftLog } from './cometbft/cometbft-log.ts'
@@ -138,9 +138,8 @@ async function openLog(
   const { ordering, resources } = options
   const { clock, genesis } = app
   if (ordering.driver === 'redis') {
-    const { path, passwordFile } = ordering.redis
-    const redis = { path, password: await readSecret(passwordFile) }
-    measureRedis(app.metrics, resources.opened(watchRedis({ ...redis, username: LOG_USER })))
+    const redis = await readRedisAddress(ordering.redis, LOG_USER)
+    measureRedis(app.metrics, resources.opened(watchRedis(redis)))
     const feed = resources.opened(createLogFeed({ redis, clock }))
     const { keyFile } = ordering
     return {
@@ -150,8 +149,8 @@ async function openLog(
   }
   if (genesis.ordering.driver !== 'cometbft')
     throw new Error('QS_ENGINE_HOME is set, and the genesis knows no engines')
-  const redis = { path: ordering.redisPath, password: null }
-  measureRedis(app.metrics, resources.opened(watchRedis({ path: redis.path })))
+  const redis = await readRedisAddress(ordering.redis)
+  measureRedis(app.metrics, resources.opened(watchRedis(redis)))
   /** Of the keys of what other members were offered. */
   const budgets = options.createEntryBudgets()
   const feed = resources.opened(createLogFeed({ redis, clock }))

@@ -4,6 +4,7 @@ import { maxFaulty } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { beginApp, PeerClocks } from '@quorumscan/http'
 import { createLogWriter, type LogFeed, type LogWriter, trimLog } from '@quorumscan/log'
+import type { RedisAddress } from '@quorumscan/redis'
 import { watchChain } from './chain-check.ts'
 import type { OrderedLog } from './ordered-log.ts'
 
@@ -16,7 +17,7 @@ export async function openRedisLog(
   app: Awaited<ReturnType<typeof beginApp>>,
   options: {
     readonly keyFile: string
-    readonly redis: { readonly path: string; readonly password: string }
+    readonly redis: RedisAddress
     readonly feed: Pick<LogFeed, 'publish'>
     readonly clocks: Pick<PeerClocks, 'readings'>
     readonly signal: AbortSignal

@@ -109,7 +109,7 @@ async function setUp(
     connections: PLAIN_CONNECTIONS,
     ordering: {
       driver: 'redis' as const,
-      redis: { path: redis.socketPath, passwordFile: await file('password', 'w\n') },
+      redis: { place: { path: redis.socketPath }, passwordFile: await file('password', 'w\n') },
       keyFile: await file('key', `${network.synchronizer.seed}\n`),
     },
     logDirectory: directory,
@@ -407,7 +407,7 @@ describe('the synchronizer', () => {
 
   it('does not start on a Redis that could lose what was acknowledged', async () => {
     await using own = await setUp({ fsync: 'everysec' })
-    await expect(own.startAnyhow()).rejects.toThrow('appendfsync is everysec, not always')
+    await expect(own.startAnyhow()).rejects.toThrow('appendfsync is everysec; it must be always')
   })
 
   it('orders nothing while its clock is set ahead, names it, and goes on when it is right', async () => {

@@ -4,7 +4,7 @@ import { envToConfig } from './config.ts'
 const minimal = {
   QS_GENESIS: '/d/genesis.json',
   QS_PORT: '0',
-  QS_REDIS: '/d/validator.sock',
+  QS_REDIS: 'unix:///d/validator.sock',
   QS_LOG: 'http://127.0.0.1:4600/',
   QS_LOG_TOKEN_FILE: '/d/token',
   QS_PARTICIPANT_KEY_FILE: '/d/participant.key',

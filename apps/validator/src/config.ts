@@ -2,6 +2,7 @@
 import { DEFAULT_AUDIENCE } from '@quorumscan/auth'
 import { type Env, type NoteVariable, readEnv } from '@quorumscan/base'
 import { readFollowerConfig, readOptionalUrl, readUrls } from '@quorumscan/http'
+import { readOwnRedis } from '@quorumscan/redis'
 
 const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 
@@ -48,6 +49,7 @@ export function envToConfig(env: Env, note?: NoteVariable) {
       })
       return {
         ...common,
+        redis: readOwnRedis(variables),
         participantKeyFile: variables.text('QS_PARTICIPANT_KEY_FILE', {
           about: 'the file of the key that signs submissions and hosts its parties (a seed in hex)',
           example: '/var/lib/quorumscan/keys/validator.participant',

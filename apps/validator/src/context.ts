@@ -38,7 +38,7 @@ import { Jobs, walletJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, readProtocol } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
-import { watchRedis } from '@quorumscan/redis'
+import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { Replica, stateDiverged } from '@quorumscan/replica'
 import { createCommander, createSubmitter } from '@quorumscan/submit'
 import { ValidatorStore } from '@quorumscan/users'
@@ -97,15 +97,20 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         needed,
       }),
     )
+    const redis = await readRedisAddress(config.redis)
     const store = resources.opened(
-      await ValidatorStore.create({ path: config.redisPath, genesisHash }),
+      await ValidatorStore.create({
+        redis,
+        genesisHash,
+        onUnchecked: (sentence) => logger.warn(sentence),
+      }),
     )
     const snapshots = resources.opened(
       await createSnapshotStore({ ...app, own: null, peers: config.nodes, peerTokenByOrigin }),
     )
     const replica = resources.opened(
       await Replica.create({
-        redis: { path: config.redisPath },
+        redis,
         genesis,
         genesisHash,
         participant,
@@ -122,7 +127,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     )
     measureReplica(metrics, replica, clock)
     measureProtocol(metrics, () => readProtocol(replica), NEWEST_RULES.version)
-    measureRedis(metrics, resources.opened(watchRedis({ path: config.redisPath })))
+    measureRedis(metrics, resources.opened(watchRedis(redis)))
     // Where no nodes are configured nobody is asked.
     measureMargins(metrics, () =>
       config.nodes.length === 0
@@ -252,7 +257,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     const spending = { ledger: replica, commander, queue, autoRenewals, userId }
     const jobs = resources.opened(
       await Jobs.create({
-        redis: { path: config.redisPath },
+        redis,
         prefix: JOBS_PREFIX,
         definitions: measureJobs(app, walletJobs),
         deps: {

@@ -466,7 +466,7 @@ describe('a validator', () => {
   it('that does not see the log answers lookups, and says that its wallets wait', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     const log = { ...network.config.log, url: 'http://127.0.0.1:1' }
-    const config = { ...network.config, redisPath: redis.socketPath, log }
+    const config = { ...network.config, redis: { place: { path: redis.socketPath } }, log }
     // By a clock that is far ahead, nothing that the replica has is recent.
     await using behind = await startValidator(config, {
       logger,

@@ -8,15 +8,14 @@ import { basename } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import { type ProvenGroup, readRecentGroups, readWholeLog } from '@quorumscan/log'
 import { formatTime } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import { readStoredOffset } from '@quorumscan/replica'
 import { readKept } from '@quorumscan/users'
 import { KEYS_OF, ROLE_OF } from '../ceremony/member.ts'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
-import { logAddressOf } from '../log-repair.ts'
 import { memberFilesOf, type OperatorConfig } from '../operator/operator-config.ts'
-import { operatorRedisPlan } from '../operator/operator-services.ts'
-import type { RedisService } from '../topology.ts'
+import { externalRedisOf, operatorRedisPlan } from '../operator/operator-services.ts'
 import { GENESIS_PLACE, type Item, writeArchive } from './archive.ts'
 import { openOwnRedis } from './own-redis.ts'
 
@@ -66,24 +65,24 @@ async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {
   if (config.runs === 'sv' && !options.isLogIncluded) return
   const { directory } = config
   const plan = operatorRedisPlan(options)
-  await using own = await openOwnRedis({ directory, plan, clock })
+  const external = externalRedisOf(config)
+  await using own = await openOwnRedis({ directory, external, plan, clock })
   if (config.runs === 'validator')
-    for (const part of await readKept(own.service.redisAddress.socketPath))
+    for (const part of await readKept(own.redis))
       yield { kind: 'kept', key: part.key, items: part.items.map((item) => [...item]) }
   else
-    for await (const { bytes, signature } of groupsOf(config, own.service))
+    for await (const { bytes, signature } of groupsOf(config, own.redis))
       yield { kind: 'group', bytes: base64(bytes), signature: base64(signature) }
 }
 
 async function* groupsOf(
   { runs, genesis }: OperatorConfig,
-  service: RedisService,
+  redis: RedisAddress,
 ): AsyncGenerator<ProvenGroup> {
-  const { socketPath: path } = service.redisAddress
   const { signal } = new AbortController()
   if (runs === 'synchronizer')
-    yield* readWholeLog({ redis: logAddressOf(service), genesis: logGenesisOf(genesis), signal })
-  else yield* (await readRecentGroups({ path, applied: await readStoredOffset(path) })).values()
+    yield* readWholeLog({ redis, genesis: logGenesisOf(genesis), signal })
+  else yield* (await readRecentGroups({ redis, applied: await readStoredOffset(redis) })).values()
 }
 
 /** By their place in the backup. */

@@ -1,6 +1,7 @@
 /** Backups of operators, restored in another directory; that they go on is tested with all their processes. */
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -20,13 +21,13 @@ import {
   verifyLog,
   writeWholeLog,
 } from '@quorumscan/log'
+import { startRedis } from '@quorumscan/testkit'
 import { readKept, ValidatorStore } from '@quorumscan/users'
 import { afterAll, expect, it } from 'vitest'
 import type { Role, Runnable } from '../ceremony/member.ts'
 import { makeMember } from '../ceremony/member-keys.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis, hashGenesis, logGenesisOf } from '../genesis.ts'
-import { logAddressOf } from '../log-repair.ts'
 import { type OperatorConfig, readOperatorConfig } from '../operator/operator-config.ts'
 import { judgeProcesses, operatorRedisPlan } from '../operator/operator-services.ts'
 import { writeArchive } from './archive.ts'
@@ -58,7 +59,7 @@ const genesis = createGenesis([sv, synchronizer], { driver: 'redis', overrides: 
 writeFileSync(join(root, 'genesis.json'), JSON.stringify(genesis))
 writeFileSync(join(root, 'token'), 'a-token-of-22-letters_')
 
-function configOf(runs: Runnable, name: string): OperatorConfig {
+function configOf(runs: Runnable, name: string, more: object = {}): OperatorConfig {
   const token = join(root, 'token')
   const variables = {
     ...{ QS_NAME: name, QS_DATA_DIR: join(root, name), QS_PORT: '4611' },
@@ -69,6 +70,7 @@ function configOf(runs: Runnable, name: string): OperatorConfig {
     ...(runs === 'validator'
       ? { QS_JWKS_URL: 'https://issuer.example/jwks?a=1#"b"', QS_JWKS_ALGORITHM: 'ES256' }
       : {}),
+    ...more,
   }
   const file = join(root, `${name}.env`)
   const quote = (value: string) => (value.includes('"') ? `'${value}'` : value)
@@ -80,6 +82,7 @@ function configOf(runs: Runnable, name: string): OperatorConfig {
 const redisOf = (config: OperatorConfig) =>
   openOwnRedis({
     directory: config.directory,
+    external: null,
     plan: operatorRedisPlan({ ...machine, config }),
     clock,
   })
@@ -99,8 +102,8 @@ it('a validator has its users again, elsewhere, whether it ran or not when it wa
   let file: string
   {
     await using own = await redisOf(config)
-    const path = own.service.redisAddress.socketPath
-    await using store = await ValidatorStore.create({ path, genesisHash: hashGenesis(genesis) })
+    const { redis } = own
+    await using store = await ValidatorStore.create({ redis, genesisHash: hashGenesis(genesis) })
     const user = { id: 'alice', primaryParty: null, isDeactivated: false, metadata: {} }
     await store.users.insert({ user: { ...user, identityProviderId: '' }, rights: [] })
     await store.identity.save('a key')
@@ -130,9 +133,31 @@ it('a validator has its users again, elsewhere, whether it ran or not when it wa
   }
 })
 
+it('a validator with a Redis elsewhere is backed up from there, and restored there', async () => {
+  const durable = ['--appendonly', 'yes', '--appendfsync', 'always']
+  await using there = await startRedis(durable)
+  await using empty = await startRedis(durable)
+  const config = configOf('validator', 'v', { QS_REDIS: `unix://${there.socketPath}` })
+  {
+    const redis = { path: there.socketPath }
+    await using store = await ValidatorStore.create({ redis, genesisHash: hashGenesis(genesis) })
+    await store.identity.save('a key of elsewhere')
+  }
+  const file = await backedUp(config)
+  const changes = { QS_REDIS: `unix://${empty.socketPath}` }
+  const { configFile } = await restored(file, 'with-redis', { changes })
+  expect(readOperatorConfig('validator', configFile, judgeProcesses).variables).toMatchObject(
+    changes,
+  )
+  const kept = await readKept({ path: there.socketPath })
+  expect(kept).toHaveLength(1)
+  expect(await readKept({ path: empty.socketPath })).toEqual(kept)
+  expect(existsSync(dataDirectory(join(root, 'with-redis')).redisDirectory('v'))).toBe(false)
+})
+
 async function keptOf(config: OperatorConfig) {
   await using own = await redisOf(config)
-  return await readKept(own.service.redisAddress.socketPath)
+  return await readKept(own.redis)
 }
 
 /** As its synchronizer signs them, of one entry each. */
@@ -160,7 +185,7 @@ it("a synchronizer's log begins where it was trimmed, and goes on with what supe
   const config = configOf('synchronizer', 'orderer')
   {
     await using own = await redisOf(config)
-    const redis = logAddressOf(own.service)
+    const { redis } = own
     const log = { redis, genesis: logGenesisOf(genesis), signal }
     await writeWholeLog(log, each(groupsOf(1, 20)), [])
     await trimLog({ redis, before: { offset: 8, recordTime: Number.MAX_SAFE_INTEGER }, signal })
@@ -184,7 +209,7 @@ it("a synchronizer's log begins where it was trimmed, and goes on with what supe
   const { logEnd, configFile } = await restored(file, 'orderer-3', { logFiles: [more] })
   expect(logEnd).toBe(30)
   await using own = await redisOf(readOperatorConfig('synchronizer', configFile, judgeProcesses))
-  const log = { redis: logAddressOf(own.service), genesis: logGenesisOf(genesis), signal }
+  const log = { redis: own.redis, genesis: logGenesisOf(genesis), signal }
   expect(await verifyLog(log)).toMatchObject({ start: 8, end: 30, damages: [] })
 })
 

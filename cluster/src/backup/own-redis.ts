@@ -3,6 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
+import { LOG_USER } from '@quorumscan/log'
+import { type RedisAddress, type RedisConfig, readRedisAddress } from '@quorumscan/redis'
 import { ClusterError } from '../cluster-error.ts'
 import {
   type DataDirectory,
@@ -25,26 +27,31 @@ const LOOK_MS = 50
 
 export type OwnRedisOptions = {
   readonly directory: DataDirectory
+  /** What the operator's file names; null: `run` starts one. */
+  readonly external: RedisConfig | null
   /** As `run` plans it, with sockets in this directory. */
   readonly plan: (socketDirectory: string) => RedisService
   readonly clock: Clock
 }
 
 /**
- * The Redis that runs; else one that is started for this, and is stopped in order when disposed of: all is on disk then.
+ * The one that the operator's file names; else that which runs; else one that is started for this, and is stopped in order when disposed of: all is on disk then.
  *
  * @throws {ClusterError} If it runs and does not answer, or does not start.
  */
 export async function openOwnRedis({
   directory,
+  external,
   plan,
   clock,
-}: OwnRedisOptions): Promise<AsyncDisposable & { readonly service: RedisService }> {
+}: OwnRedisOptions): Promise<AsyncDisposable & { readonly redis: RedisAddress }> {
+  if (external !== null)
+    return { redis: await readRedisAddress(external, LOG_USER), async [Symbol.asyncDispose]() {} }
   const kept = keptSocketDirectory(directory)
   if (kept !== null) {
     const service = plan(kept)
     if (await isRedisReady(service.redisAddress))
-      return { service, async [Symbol.asyncDispose]() {} }
+      return { redis: service.redisAddress, async [Symbol.asyncDispose]() {} }
   }
   // Nobody starts anything there meanwhile.
   takeOver(directory)
@@ -58,7 +65,7 @@ export async function openOwnRedis({
   try {
     const redis = await startRedis(service, clock)
     return {
-      service,
+      redis: service.redisAddress,
       async [Symbol.asyncDispose]() {
         await redis[Symbol.asyncDispose]()
         leave()

@@ -14,8 +14,7 @@ import {
   writeFileAtomic,
 } from '../data-directory.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
-import { logAddressOf } from '../log-repair.ts'
-import { operatorRedisPlan } from '../operator/operator-services.ts'
+import { externalRedisOf, operatorRedisPlan } from '../operator/operator-services.ts'
 import { type Archive, GENESIS_PLACE, type Header, openArchive } from './archive.ts'
 import { openOwnRedis } from './own-redis.ts'
 
@@ -64,7 +63,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
       if (item.kind === 'file') writeFileAtomic(join(partial, item.path), item.text)
     const genesis = readGenesisOf(partial, header)
     const directory = dataDirectory(partial)
-    const logEnd = await fillRedis({ ...options, archive, others, genesis, directory })
+    const logEnd = await fillRedis({ ...options, archive, others, genesis, directory, partial })
     writeFileAtomic(join(partial, CONFIG_FILE), configOf(header, { ...options, partial, target }))
     if (existsSync(target)) rmdirSync(target)
     renameSync(partial, target)
@@ -93,25 +92,27 @@ async function fillRedis(
     readonly others: readonly Archive[]
     readonly genesis: Genesis
     readonly directory: DataDirectory
+    readonly partial: string
   },
 ): Promise<number | null> {
   const { archive, others, genesis, directory, clock } = options
   const { role: runs, name } = archive.header
   // All that a super-validator has in its Redis follows from the log.
   if (runs === 'sv') return null
-  const plan = operatorRedisPlan({ ...options, config: { runs, name, directory } })
-  await using own = await openOwnRedis({ directory, plan, clock })
+  const variables = variablesOf(archive.header, options, directory.path)
+  const plan = operatorRedisPlan({ ...options, config: { runs, name, directory, variables } })
+  const external = externalRedisOf({ runs, variables })
+  await using own = await openOwnRedis({ directory, external, plan, clock })
   if (runs === 'validator') {
-    await writeKept(own.service.redisAddress.socketPath, keptOf(archive))
+    await writeKept(own.redis, keptOf(archive))
     return null
   }
   const more = []
   for (const other of others)
     for await (const group of groupsOf(other))
       more.push({ ...group, firstOffset: decodeGroup(group.bytes).firstOffset })
-  const redis = logAddressOf(own.service)
   const { signal } = new AbortController()
-  const log = { redis, genesis: logGenesisOf(genesis), signal }
+  const log = { redis: own.redis, genesis: logGenesisOf(genesis), signal }
   return (await writeWholeLog(log, groupsOf(archive), more)).offset
 }
 
@@ -129,27 +130,34 @@ function bytesOf(base64: string): Uint8Array {
   return new Uint8Array(Buffer.from(base64, 'base64'))
 }
 
-/** The configuration with the places of this machine. */
+/** The configuration, for a directory at this place. */
 function configOf(
-  { variables, takenAt }: Header,
+  header: Header,
   options: Pick<RestoreOptions, 'changes'> & { readonly partial: string; readonly target: string },
 ): string {
-  const { changes, partial, target } = options
+  const variables = variablesOf(header, options, options.target)
+  const lines = Object.entries(variables).map(([variable, value]) => `${variable}=${quoted(value)}`)
+  return `# From a backup of ${header.takenAt}.\n${lines.join('\n')}\n`
+}
+
+/** Those of the backup, with the places of this machine, where its directory is at `at`. */
+function variablesOf(
+  { variables }: Header,
+  { changes, partial }: Pick<RestoreOptions, 'changes'> & { readonly partial: string },
+  at: string,
+): Readonly<Record<string, string>> {
   const isHere = (variable: string) => existsSync(join(partial, 'files', variable))
   const placed = Object.entries(variables).map(([variable, value]) => [
     variable,
-    isHere(variable) ? join(target, 'files', variable) : value,
+    isHere(variable) ? join(at, 'files', variable) : value,
   ])
-  const own = {
-    QS_DATA_DIR: target,
-    QS_GENESIS: join(target, GENESIS_PLACE),
-    QS_MEMBERS: join(target, 'members'),
+  return {
+    ...Object.fromEntries(placed),
+    QS_DATA_DIR: at,
+    QS_GENESIS: join(at, GENESIS_PLACE),
+    QS_MEMBERS: join(at, 'members'),
+    ...changes,
   }
-  const all = { ...Object.fromEntries(placed), ...own, ...changes }
-  const lines = Object.entries(all).map(
-    ([variable, value]) => `${variable}=${quoted(String(value))}`,
-  )
-  return `# From a backup of ${takenAt}.\n${lines.join('\n')}\n`
 }
 
 /** As `parseEnv` of Node reads it: bare where it can be. */

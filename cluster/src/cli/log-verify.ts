@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import {
   DAMAGE_ADVICE,
   describeDamage,
+  LOG_USER,
   type LogDamage,
   LogUnavailableError,
   verifyLog,
@@ -36,6 +37,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<{
   const { start, end, recordTime, damages } = await verifyLog({
     redis: {
       path: redisSocketOf(sockets, 'synchronizer'),
+      username: LOG_USER,
       password: readFileSync(directory.secretFile('log-writer'), 'utf8'),
     },
     genesis: logGenesisOf(genesis),

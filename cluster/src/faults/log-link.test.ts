@@ -24,7 +24,7 @@ async function startWorld() {
     ...['--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory-policy', 'noeviction'],
     ...['--user', LOG_USER, 'on', '>w', ...LOG_RULES.split(' ')],
   ])
-  const redis = { path: server.socketPath, password: 'w' }
+  const redis = { path: server.socketPath, username: LOG_USER, password: 'w' }
   const keyPair = createKeyPair()
   const genesis = {
     hash: 'ab'.repeat(32),

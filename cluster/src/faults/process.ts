@@ -4,6 +4,7 @@
  */
 import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
 import type { HttpServer } from '@quorumscan/http'
+import type { RedisConfig } from '@quorumscan/redis'
 import { type Agent, type AgentHandlers, initialFaults, startAgent } from './agent.ts'
 import { createEdge, type Edge } from './edge.ts'
 import { type LinkFault, NO_FAULTS, type ProcessFaults } from './fault-spec.ts'
@@ -28,8 +29,8 @@ export type FaultyProcess = {
   readonly clock: Clock
   /** What a configuration says, led through the edges of this process. */
   route(config: RoutedConfig): Promise<RoutedConfig>
-  /** The path of a Redis behind the edge. */
-  routeRedis(path: string): Promise<string>
+  /** A Redis on a unix socket, behind the edge. */
+  routeRedis(redis: RedisConfig): Promise<RedisConfig>
   /** Where an engine listens behind its edge, and where it finds the others behind theirs. */
   routeEngine(engine: RoutedEngine): Promise<RoutedEngine>
   /** Stands before the server; closes everything with it. */
@@ -42,7 +43,7 @@ export type FaultyProcess = {
 }
 
 export type RoutedConfig = {
-  readonly redisPath: string
+  readonly redis: RedisConfig
   readonly logUrl: string
 }
 
@@ -95,15 +96,16 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
     await links.redis?.set(faults.edges.redis)
   }
 
-  const routeRedis = async (path: string): Promise<string> => {
-    const redisPath = `${socketPrefix}.own`
+  const routeRedis = async (redis: RedisConfig): Promise<RedisConfig> => {
+    if (!('path' in redis.place)) throw new Error('only a Redis on a unix socket can be cut off')
+    const path = `${socketPrefix}.own`
     links.redis = await guardRedis(edges.redis, {
-      redis: path,
-      clients: redisPath,
+      redis: redis.place.path,
+      clients: path,
       link: `${socketPrefix}.link`,
     })
     await links.redis.set(initial.edges.redis)
-    return redisPath
+    return { ...redis, place: { path } }
   }
 
   return {
@@ -112,7 +114,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
     async route(config) {
       edges.log.set(initial.edges.log)
       const { url: logUrl } = await linkUrl(edges.log, config.logUrl)
-      return { redisPath: await routeRedis(config.redisPath), logUrl }
+      return { redis: await routeRedis(config.redis), logUrl }
     },
     async routeEngine({ address, peers }) {
       const { engineAddress } = environment

@@ -8,11 +8,10 @@ const COMMAND_TIMEOUT_MS = 3000
 
 /** Switches it at run time; a Redis that is started again has room. */
 export async function limitMemory(socketPath: string, isFull: boolean): Promise<void> {
-  const redis = createConnection({
-    path: socketPath,
-    commandTimeoutMs: COMMAND_TIMEOUT_MS,
-    reconnect: null,
-  })
+  const redis = createConnection(
+    { path: socketPath },
+    { commandTimeoutMs: COMMAND_TIMEOUT_MS, reconnect: null },
+  )
   try {
     await redis.config('SET', 'maxmemory', isFull ? BYTES_MAX : NO_LIMIT)
   } finally {

@@ -17,12 +17,12 @@ await runProcess(async (signal) => {
   const plain = envToConfig(process.env)
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
   const routed = await faulty.route({
-    redisPath: plain.redisPath,
+    redis: plain.redis,
     logUrl: plain.log.url,
   })
   const config: ScanConfig = {
     ...plain,
-    redisPath: routed.redisPath,
+    redis: routed.redis,
     log: { ...plain.log, url: routed.logUrl },
   }
   const operatorSeed = await readFile(config.operatorKeyFile, 'utf8')

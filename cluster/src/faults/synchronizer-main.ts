@@ -43,7 +43,7 @@ async function route(
   if (ordering.driver === 'redis') return ordering
   return {
     ...ordering,
-    redisPath: await faulty.routeRedis(ordering.redisPath),
+    redis: await faulty.routeRedis(ordering.redis),
     engine: { ...ordering.engine, ...(await faulty.routeEngine(ordering.engine)) },
   }
 }

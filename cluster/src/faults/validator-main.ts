@@ -8,14 +8,14 @@ await runProcess(async () => {
   const config = envToConfig(process.env)
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
   const routed = await faulty.route({
-    redisPath: config.redisPath,
+    redis: config.redis,
     logUrl: config.log.url,
   })
   let start: () => Promise<void> = async () => {}
   const validator = await startValidator(
     {
       ...config,
-      redisPath: routed.redisPath,
+      redis: routed.redis,
       log: { ...config.log, url: routed.logUrl },
     },
     {

@@ -1,6 +1,7 @@
 /** Which processes one operator runs, and what each is told: what its file says, and what follows from it. Pure. */
-import { EnvError } from '@quorumscan/base'
+import { EnvError, readEnv } from '@quorumscan/base'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
+import { type RedisConfig, readRedis } from '@quorumscan/redis'
 import { envToConfig as scanConfig } from '@quorumscan/scan'
 import { nodeIdOf, envToConfig as synchronizerConfig } from '@quorumscan/synchronizer'
 import { envToConfig as validatorConfig } from '@quorumscan/validator'
@@ -13,6 +14,7 @@ import {
   planService,
   type RedisService,
   type Service,
+  urlOfSocket,
 } from '../topology.ts'
 import type { OperatorConfig } from './operator-config.ts'
 
@@ -74,12 +76,18 @@ export function planOperator(
       ...shared,
       ...(runs === 'synchronizer'
         ? {
-            QS_LOG_REDIS: redis.redisAddress.socketPath,
-            QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile(LOG_WRITER_SECRET),
-            QS_LOG_DIRECTORY: redis.redisDirectory,
+            ...(redis.isElsewhere
+              ? {}
+              : {
+                  QS_LOG_REDIS: urlOfSocket(redis.redisAddress.path),
+                  QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile(LOG_WRITER_SECRET),
+                  QS_LOG_DIRECTORY: redis.redisDirectory,
+                }),
             QS_KEY_FILE: key('synchronizer'),
           }
-        : { QS_REDIS: redis.redisAddress.socketPath }),
+        : redis.isElsewhere
+          ? {}
+          : { QS_REDIS: urlOfSocket(redis.redisAddress.path) }),
       ...(runs === 'sv'
         ? {
             QS_NODE_NAME: name,
@@ -102,10 +110,14 @@ export function planOperator(
       ...shared,
       ...OF_LOOPBACK,
       QS_PORT: String(config.synchronizerPort),
-      QS_REDIS: redis.redisAddress.socketPath,
-      QS_LOG_DIRECTORY: redis.redisDirectory,
+      ...(redis.isElsewhere
+        ? {}
+        : {
+            QS_REDIS: urlOfSocket(redis.redisAddress.path),
+            QS_LOG_DIRECTORY: redis.redisDirectory,
+          }),
       QS_ENGINE_HOME: directory.engineDirectory(name),
-      QS_ENGINE_SOCKETS: `${redis.redisAddress.socketPath}.e`,
+      QS_ENGINE_SOCKETS: `${redis.redisAddress.path}.e`,
       QS_ENGINE_PEERS: superValidators(config)
         .filter((sv) => sv.name !== name && sv.engineAddress !== null)
         .map(({ keys, engineAddress }) => `${nodeIdOf(keys.engine)}@${engineAddress}`)
@@ -123,21 +135,37 @@ export function planOperator(
 
 /** @param logWriter - As of `planOperator`. */
 function planOperatorRedis(
-  { runs, name }: Pick<OperatorConfig, 'runs' | 'name'>,
+  config: Pick<OperatorConfig, 'runs' | 'name' | 'variables'>,
   machine: Parameters<typeof planRedis>[0],
   logWriter: string,
 ): RedisService {
+  const { runs, name } = config
   const login = { ...{ name: LOG_USER, rules: LOG_RULES }, password: logWriter }
-  return planRedis(machine, {
+  const planned = planRedis(machine, {
     name,
     fsync: runs === 'sv' ? 'everysec' : 'always',
     user: runs === 'synchronizer' ? login : null,
   })
+  return { ...planned, isElsewhere: Boolean(config.variables[redisVariableOf(runs)]) }
+}
+
+/** The Redis that an operator's file names; null: `run` starts one. @throws {EnvError} If it is named badly. */
+export function externalRedisOf({
+  runs,
+  variables,
+}: Pick<OperatorConfig, 'runs' | 'variables'>): RedisConfig | null {
+  const name = redisVariableOf(runs)
+  if (!variables[name]) return null
+  return readEnv(variables, (reader) => readRedis(reader, name, { about: '', example: '' }))
+}
+
+function redisVariableOf(runs: OperatorConfig['runs']): string {
+  return runs === 'synchronizer' ? 'QS_LOG_REDIS' : 'QS_REDIS'
 }
 
 /** The Redis of an operator, as `run` starts it, with its sockets in the directory that is given. */
 export function operatorRedisPlan(options: {
-  readonly config: Pick<OperatorConfig, 'runs' | 'name' | 'directory'>
+  readonly config: Pick<OperatorConfig, 'runs' | 'name' | 'directory' | 'variables'>
   readonly redisServer: string
   readonly env: Readonly<Record<string, string | undefined>>
 }): (socketDirectory: string) => RedisService {
@@ -166,8 +194,13 @@ export function judgeProcesses(config: OperatorConfig): readonly string[] {
     problems.add(
       'QS_OPERATOR_ADDRESS is not set: `run` asks there how a process is that speaks TLS',
     )
-  for (const name of Object.keys(config.variables))
+  const redis = redisVariableOf(config.runs)
+  for (const [name, value] of Object.entries(config.variables))
     if (name.startsWith('QS_') && !known.has(name)) problems.add(`${name} is no variable of these`)
+    else if (name.startsWith(`${redis}_`) && value && !config.variables[redis])
+      problems.add(
+        `${name} belongs to ${redis}, which is not set: the Redis that \`run\` starts needs none`,
+      )
   return [...problems]
 }
 

@@ -106,7 +106,7 @@ describe('a super-validator whose members order together', () => {
       port: 4624,
       ordering: {
         driver: 'cometbft',
-        redisPath: scanConfig(scan?.app.env ?? {}).redisPath,
+        redis: scanConfig(scan?.app.env ?? {}).redis,
         followers: [idOf(validator)],
         engine: {
           address: '0.0.0.0:26656',
@@ -138,6 +138,22 @@ it('TLS, proxies and the port of operators are of the process that others reach'
   expect(() => read('sv', { ...variables, QS_OPERATOR_ADDRESS: '' })).toThrow(
     'QS_OPERATOR_ADDRESS is not set',
   )
+})
+
+it('where the file names a Redis, all use that, and none is started', () => {
+  const own = { ...ownVariables('sv-1', 'cometbft'), QS_REDIS_PASSWORD_FILE: '/password' }
+  const named = { ...own, QS_REDIS: 'rediss://redis.example:6380' }
+  const services = plan('sv', named)
+  expect(services.map(({ isElsewhere }) => isElsewhere)).toEqual([true, true])
+  const [ordering, scan] = services.map(({ app }) => app.env)
+  const redis = { place: { host: 'redis.example', port: 6380 }, passwordFile: '/password' }
+  expect(scanConfig(scan ?? {}).redis).toMatchObject(redis)
+  const { ordering: config, logDirectory } = synchronizerConfig(ordering ?? {})
+  expect(config).toMatchObject({ redis })
+  expect(logDirectory).toBeNull()
+  expect(() => read('sv', own)).toThrow('QS_REDIS_PASSWORD_FILE belongs to QS_REDIS, which is not')
+  const secret = { ...own, QS_REDIS: 'redis://sv-1:hunter2@redis.example' }
+  expect(() => read('sv', secret)).toThrow('user and password stand in files of their own')
 })
 
 it('a validator has an engine without a vote', () => {

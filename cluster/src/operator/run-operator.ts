@@ -12,7 +12,7 @@ import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.
 import { Supervisor } from '../supervisor.ts'
 import type { Machine } from '../topology.ts'
 import type { OperatorConfig } from './operator-config.ts'
-import { LOG_WRITER_SECRET, planOperator } from './operator-services.ts'
+import { externalRedisOf, LOG_WRITER_SECRET, planOperator } from './operator-services.ts'
 
 export type RunOptions = {
   readonly config: OperatorConfig
@@ -33,7 +33,7 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
   const { config, redisServer, clock, tell } = options
   const { directory, genesis, name } = config
   const isTogether = genesis.ordering.driver === 'cometbft'
-  await assertRedisUsable(redisServer)
+  if (externalRedisOf(config) === null) await assertRedisUsable(redisServer)
   const machine: Omit<Machine, 'socketDirectory'> = {
     directory,
     redisServer,

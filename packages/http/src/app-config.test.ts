@@ -5,7 +5,6 @@ import { readFollowerConfig } from './app-config.ts'
 const complete = {
   QS_GENESIS: '/d/genesis.json',
   QS_PORT: '0',
-  QS_REDIS: '/d/redis',
   QS_LOG: 'https://synchronizer.example/',
   QS_LOG_TOKEN_FILE: '/d/token',
 }

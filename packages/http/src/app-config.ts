@@ -17,11 +17,6 @@ export const GENESIS_VARIABLE = {
   example: '/etc/quorumscan/genesis.json',
 }
 
-export const REDIS_VARIABLE = {
-  about: 'the unix socket of its own Redis: replica, queues, and what else it keeps',
-  example: '/run/quorumscan/redis',
-}
-
 export type AppConfig = ReturnType<typeof readAppConfig>
 
 export function readAppConfig(
@@ -73,7 +68,6 @@ export function readAppConfig(
 export function readFollowerConfig(variables: EnvReader) {
   return {
     ...readAppConfig(variables, { rateLimit: FOLLOWER_RATE_LIMIT }),
-    redisPath: variables.text('QS_REDIS', REDIS_VARIABLE),
     /** The synchronizer, from which the log comes and to which entries go. */
     log: readLog(variables),
   }

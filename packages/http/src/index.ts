@@ -2,7 +2,6 @@ export { type AppOverrides, beginApp, serve } from './app.ts'
 export {
   type AppConfig,
   GENESIS_VARIABLE,
-  REDIS_VARIABLE,
   readAppConfig,
   readFollowerConfig,
   readLogClientOptions,

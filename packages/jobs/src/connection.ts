@@ -4,7 +4,12 @@
  */
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import { createConnection, endConnection } from '@quorumscan/redis'
+import {
+  assertSettings,
+  createConnection,
+  endConnection,
+  type RedisAddress,
+} from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 
 export type JobConnections = {
@@ -28,24 +33,23 @@ const CONNECT_TIMEOUT_MS = 10_000
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not answer in 10 s, or may evict.
  */
 export async function connectJobs(options: {
-  readonly path: string
+  readonly redis: RedisAddress
   readonly clock: Clock
   readonly onError: (error: Error) => void
 }): Promise<JobConnections> {
-  const { path, onError } = options
-  const shared = { path, onError, reconnect: RECONNECT }
-  const producer = createConnection({
+  const { redis, onError } = options
+  const shared = { onError, reconnect: RECONNECT }
+  const producer = createConnection(redis, {
     ...shared,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
   })
-  const worker = createConnection({ ...shared, maxRetriesPerRequest: null })
+  const worker = createConnection(redis, { ...shared, maxRetriesPerRequest: null })
   const all = [producer, worker]
   const duplicate = worker.duplicate.bind(worker)
   worker.duplicate = (override) => {
     const copy = duplicate(override)
-    copy.on('error', onError)
     all.push(copy)
     return copy
   }
@@ -53,22 +57,16 @@ export async function connectJobs(options: {
     for (const client of all) endConnection(client)
   }
   try {
-    await checkPolicy(producer, options.clock)
+    await untilDone(() => producer.ping(), options.clock)
+    await assertSettings(producer, {
+      required: { 'maxmemory-policy': 'noeviction' },
+      what: 'The Redis of the job queues',
+    })
   } catch (error) {
     disconnect()
     throw error
   }
   return { producer, worker, disconnect }
-}
-
-async function checkPolicy(redis: Redis, clock: Clock): Promise<void> {
-  const memory = await untilDone(() => redis.info('memory'), clock)
-  const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1]
-  if (policy !== 'noeviction')
-    throw new ScanError(
-      'DEPENDENCY_UNAVAILABLE',
-      `the Redis of the job queues has maxmemory-policy ${policy}; it must be noeviction`,
-    )
 }
 
 /**

@@ -2,6 +2,7 @@
 import { type Clock, type Random, within } from '@quorumscan/base'
 import { type AppliedEntry, dueOf, type Ledger } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import type { Worker } from 'bullmq'
 import { connectJobs, type JobConnections, untilDone } from './connection.ts'
 import { type JobFailure, readFailures, recordFailure } from './failures.ts'
@@ -22,7 +23,7 @@ const CLOSE_MS_MAX = 2_000
 
 export type JobsOptions<Deps> = {
   /** Unix socket of the node's own Redis. */
-  readonly redis: { readonly path: string }
+  readonly redis: RedisAddress
   readonly prefix?: string
   readonly definitions: readonly JobDefinition<Deps>[]
   readonly deps: Deps
@@ -65,7 +66,7 @@ export class Jobs {
     const { clock, log } = options
     const prefix = options.prefix ?? PREFIX_DEFAULT
     const onError = createQuietReporter(clock, log)
-    const connections = await connectJobs({ path: options.redis.path, clock, onError })
+    const connections = await connectJobs({ redis: options.redis, clock, onError })
     try {
       const queues = new Map(
         options.definitions.map((definition) => [

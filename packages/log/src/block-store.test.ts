@@ -12,7 +12,7 @@ const appHash = 'cd'.repeat(32)
 function setUp(redis: TestRedis, onProblem: (error: unknown) => void = () => {}) {
   const closing = new AbortController()
   const store = createBlockStore({
-    redis: { path: redis.socketPath, password: null },
+    redis: { path: redis.socketPath },
     clock: createSystemClock(),
     random: systemRandom,
     signal: closing.signal,
@@ -155,7 +155,7 @@ describe('the blocks of a member', () => {
     expect(await heightsAt(140)).toEqual([70, 68])
     expect(await heightsAt(141)).toEqual([undefined, undefined])
     const before = { offset: 100, recordTime: START + 1000 }
-    const address = { path: redis.socketPath, password: null }
+    const address = { path: redis.socketPath }
     await trimLog({ redis: address, before, signal: one.closing.signal })
     expect(await heightsAt(98)).toEqual([undefined, undefined])
     expect(await heightsAt(99)).toEqual([50, undefined])
@@ -173,7 +173,7 @@ describe('the blocks of a member', () => {
     await one.store.append(...block(41))
     expect((await one.store.newerThan(0)).map(({ height }) => height)).toEqual([41, 40])
     const before = { offset: 0, recordTime: 0 }
-    const address = { path: redis.socketPath, password: null }
+    const address = { path: redis.socketPath }
     expect(await trimLog({ redis: address, before, signal: one.closing.signal })).toEqual({
       offset: 39,
       hash: 'ab'.repeat(32),

@@ -3,13 +3,14 @@
  * own Redis. Instead of a signature a group carries a seal: the block's height, and the app hash after it. What the
  * end of the stream lost comes back, as the engine replays its blocks behind the newest group.
  */
+
 import { type Clock, concatBytes, fromHex, type Random, sha256, toHex } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import {
   idOf,
   type LogConnection,
   lastOffsetOf,
-  type OwnRedisAddress,
   openLogConnection,
   type RawGroup,
 } from './connection.ts'
@@ -65,7 +66,7 @@ const SEAL_BYTES = HEIGHT_BYTES + 32
 const GROUPS_PER_READ = 32
 
 export function createBlockStore(options: {
-  readonly redis: OwnRedisAddress
+  readonly redis: RedisAddress
   readonly clock: Clock
   readonly random: Random
   readonly signal: AbortSignal

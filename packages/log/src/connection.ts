@@ -3,22 +3,12 @@
  * itself and repeats nothing: its owner knows what a lost answer means. Every failure is a
  * LogUnavailableError, a command has 10 s.
  */
-import { createConnection } from '@quorumscan/redis'
-import { LOG_START_KEY, LOG_STREAM_KEY, LOG_USER } from './acl.ts'
+import { checkSettings, createConnection, type RedisAddress } from '@quorumscan/redis'
+import { LOG_START_KEY, LOG_STREAM_KEY } from './acl.ts'
 import { APPEND_GROUP } from './append-script.ts'
 import type { StreamGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
 import { decodeLogStart, encodeLogStart, type LogStart } from './log-start.ts'
-
-export type LogRedisAddress = {
-  /** Unix socket. */
-  readonly path: string
-  /** Of the ACL user `LOG_USER`. */
-  readonly password: string
-}
-
-/** A Redis that the log shares with others, and that knows no users. */
-export type OwnRedisAddress = Omit<LogRedisAddress, 'password'> & { readonly password: null }
 
 /** An element of the stream, unverified. */
 export type RawGroup = {
@@ -47,7 +37,7 @@ export type LogConnection = {
   trim(start: LogStart): Promise<void>
   /** Puts one group in the place of all, behind this start, where nobody else writes. */
   replace(start: LogStart, group: RawGroup): Promise<void>
-  setting(name: string): Promise<string>
+  check: (required: Parameters<typeof checkSettings>[1]) => ReturnType<typeof checkSettings>
   close(): void
 }
 
@@ -58,13 +48,11 @@ type Options = { readonly signal: AbortSignal; readonly onClose?: () => void }
 
 /** @throws {LogUnavailableError} If it cannot be reached, refuses the user, or the signal aborts. */
 export async function openLogConnection(
-  address: LogRedisAddress | OwnRedisAddress,
+  address: RedisAddress,
   options: Options,
 ): Promise<LogConnection> {
   let lastError: unknown
-  const client = createConnection({
-    path: address.path,
-    ...(address.password === null ? {} : { username: LOG_USER, password: address.password }),
+  const client = createConnection(address, {
     protocol: 2,
     lazyConnect: true,
     disableClientInfo: true,
@@ -154,10 +142,7 @@ export async function openLogConnection(
         change.xadd(LOG_STREAM_KEY, id, 'g', Buffer.from(bytes), 's', Buffer.from(signature))
         for (const [error] of (await change.exec()) ?? []) if (error !== null) throw error
       }),
-    async setting(name) {
-      const reply = await guarded(() => client.config('GET', name))
-      return String((reply as unknown[])[1])
-    },
+    check: (required) => guarded(() => checkSettings(client, required)),
   }
 }
 

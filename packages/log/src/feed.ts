@@ -2,17 +2,12 @@
  * The log for its followers: the newest groups from memory, older ones from Redis, each to whoever is ready for
  * more. What a follower has not taken yet is not read for it, so a slow one costs no more than a quick one.
  */
+
 import { type Clock, concatBytes } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
-import {
-  type LogConnection,
-  type LogRedisAddress,
-  lastOffsetOf,
-  type OwnRedisAddress,
-  openLogConnection,
-  type RawGroup,
-} from './connection.ts'
+import type { RedisAddress } from '@quorumscan/redis'
+import { type LogConnection, lastOffsetOf, openLogConnection, type RawGroup } from './connection.ts'
 import { encodeFrame } from './frame.ts'
 import { decodeGroup, LogGroupError, type StreamGroup } from './group.ts'
 import { createRecentFrames } from './recent-frames.ts'
@@ -49,7 +44,7 @@ export type LogFeed = AsyncDisposable & {
 type Follower = { readonly peer: string; isOver: boolean; wake: () => void }
 
 export function createLogFeed(options: {
-  readonly redis: LogRedisAddress | OwnRedisAddress
+  readonly redis: RedisAddress
   readonly clock: Clock
 }): LogFeed {
   const recent = createRecentFrames()

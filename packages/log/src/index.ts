@@ -5,7 +5,6 @@ export {
   createBlockStore,
   type StoredBlock,
 } from './block-store.ts'
-export type { LogRedisAddress, OwnRedisAddress } from './connection.ts'
 export { createLogFeed, type LogFeed } from './feed.ts'
 export type { Witnesses } from './gate.ts'
 export {

@@ -25,9 +25,12 @@ const groupsOf = (label: string, count = 5): SignedGroup[] =>
     Array.from({ length: count }, () => 2),
   )
 const keeperOf = (problems: Error[] = []) =>
-  createGroupKeeper({ path: redis.socketPath, onProblem: (error) => problems.push(error) })
+  createGroupKeeper({
+    redis: { path: redis.socketPath },
+    onProblem: (error) => problems.push(error),
+  })
 const read = async (applied: number) => [
-  ...(await readRecentGroups({ path: redis.socketPath, applied })).values(),
+  ...(await readRecentGroups({ redis: { path: redis.socketPath }, applied })).values(),
 ]
 const bytesOf = (groups: readonly { readonly bytes: Uint8Array }[]) =>
   groups.map(({ bytes }) => Buffer.from(bytes).toString('hex'))

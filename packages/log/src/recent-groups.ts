@@ -2,7 +2,7 @@
  * What a follower keeps of the log in its own Redis: the newest groups, as they were signed. A log that was
  * damaged is refilled from them. They follow from the log: a follower that lost them is none the worse.
  */
-import { createConnection, endConnection } from '@quorumscan/redis'
+import { createConnection, endConnection, type RedisAddress } from '@quorumscan/redis'
 import { decodeGroup, type Group, LogGroupError, type SignedGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
 
@@ -28,13 +28,13 @@ export type KeptGroup = Pick<Group, 'firstOffset' | 'previousHash'> & {
   readonly signature: Uint8Array
 }
 
-/** Keeps groups in the Redis behind the unix socket, up to `RECENT_BYTES_MAX`. */
+/** Keeps groups in the follower's own Redis, up to `RECENT_BYTES_MAX`. */
 export function createGroupKeeper(options: {
-  readonly path: string
+  readonly redis: RedisAddress
   /** Told why groups could not be kept. */
   readonly onProblem: (error: Error) => void
 }): GroupKeeper {
-  const redis = connect(options.path, RECONNECT)
+  const redis = connect(options.redis, RECONNECT)
   /** Bytes of all groups that were ever kept; null: to be read. */
   let total: number | null = null
 
@@ -72,10 +72,10 @@ export function createGroupKeeper(options: {
  * @throws {LogUnavailableError} If its Redis cannot be read.
  */
 export async function readRecentGroups(options: {
-  readonly path: string
+  readonly redis: RedisAddress
   readonly applied: number
 }): Promise<ReadonlyMap<number, KeptGroup>> {
-  const redis = connect(options.path, null)
+  const redis = connect(options.redis, null)
   const kept = new Map<number, KeptGroup>()
   try {
     await redis.connect()
@@ -115,9 +115,8 @@ function opened(bytes: Buffer | undefined, signature: Buffer | undefined): KeptG
   }
 }
 
-function connect(path: string, reconnect: typeof RECONNECT | null) {
-  return createConnection({
-    path,
+function connect(address: RedisAddress, reconnect: typeof RECONNECT | null) {
+  return createConnection(address, {
     reconnect,
     lazyConnect: true,
     enableOfflineQueue: false,

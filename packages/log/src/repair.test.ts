@@ -63,7 +63,7 @@ async function fill(redis: LogRedis, raws: readonly RawGroup[]): Promise<void> {
 }
 
 async function keep(redis: TestRedis, groups: readonly SignedGroup[]): Promise<void> {
-  await using keeper = createGroupKeeper({ path: redis.socketPath, onProblem: () => {} })
+  await using keeper = createGroupKeeper({ redis: { path: redis.socketPath }, onProblem: () => {} })
   await keeper.keep(groups)
 }
 
@@ -83,7 +83,7 @@ function prepare(options: Partial<RepairOptions> & { readonly head?: number } = 
     nodes: [keptBadly, kept, kept, kept].map(({ socketPath: path }, index) => ({
       name: `sv-${index + 1}`,
       head,
-      path,
+      redis: { path },
     })),
     others: [{ name: 'validator', head }],
     f: 1,
@@ -186,7 +186,7 @@ describe('repairing a log', () => {
     const nodes = [1, 2].map((number) => ({
       name: `sv-${number}`,
       head: END,
-      path: `/nowhere/${number}`,
+      redis: { path: `/nowhere/${number}` },
     }))
     expect((await prepare({ nodes })).plan).toMatchObject({
       refusal: { kind: 'too-few', silent: ['sv-1', 'sv-2'] },

@@ -2,12 +2,13 @@
  * Repairing a log: looks through it and through what its followers kept, and writes the repaired one into
  * another Redis. The damaged one is only read. What is to be done is decided in `repair-plan.ts`.
  */
+
 import { sha256, toHex } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import {
   idOf,
   type LogConnection,
-  type LogRedisAddress,
   lastOffsetOf,
   openLogConnection,
   type RawGroup,
@@ -33,13 +34,13 @@ export type FollowerAddress = {
   readonly name: string
   /** What its replica has applied; null: nobody knows. */
   readonly head: Offset | null
-  /** The unix socket of the Redis in which it keeps groups. */
-  readonly path: string
+  /** In which it keeps groups. */
+  readonly redis: RedisAddress
 }
 
 export type RepairOptions = {
   /** Null: nothing of the log can be read. */
-  readonly redis: LogRedisAddress | null
+  readonly redis: RedisAddress | null
   readonly genesis: LogGenesis
   /** Record times up to this one are applied by replicas now. */
   readonly latest: Micros
@@ -59,7 +60,7 @@ export type PreparedRepair = {
    * @throws {LogGroupError} If what was written does not verify.
    * @throws {LogUnavailableError}
    */
-  write(target: LogRedisAddress): Promise<void>
+  write(target: RedisAddress): Promise<void>
 }
 
 /**
@@ -127,7 +128,7 @@ export async function prepareRepair(options: RepairOptions): Promise<PreparedRep
   }
 }
 
-async function startOf(redis: LogRedisAddress, signal: AbortSignal): Promise<LogStart | null> {
+async function startOf(redis: RedisAddress, signal: AbortSignal): Promise<LogStart | null> {
   const connection = await openLogConnection(redis, { signal })
   try {
     return await connection.start()
@@ -137,15 +138,15 @@ async function startOf(redis: LogRedisAddress, signal: AbortSignal): Promise<Log
 }
 
 /** Null where the node does not answer. */
-async function keptBy({ path, head }: FollowerAddress) {
+async function keptBy({ redis, head }: FollowerAddress) {
   if (head === null) return null
-  return await readRecentGroups({ path, applied: head }).catch((error: unknown) => {
+  return await readRecentGroups({ redis, applied: head }).catch((error: unknown) => {
     if (error instanceof LogUnavailableError) return null
     throw error
   })
 }
 
-async function survey(options: RepairOptions & { readonly redis: LogRedisAddress }) {
+async function survey(options: RepairOptions & { readonly redis: RedisAddress }) {
   const parts: LogPart[] = []
   for await (const { damages, group } of walkLog(options)) {
     for (const { from, to } of damages) {

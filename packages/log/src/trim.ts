@@ -1,14 +1,9 @@
 /** Trimming: what a snapshot has made needless is taken out of the log, from its beginning. */
+
 import { sha256, toHex } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
-import {
-  type LogConnection,
-  type LogRedisAddress,
-  lastOffsetOf,
-  type OwnRedisAddress,
-  openLogConnection,
-  type RawGroup,
-} from './connection.ts'
+import type { RedisAddress } from '@quorumscan/redis'
+import { type LogConnection, lastOffsetOf, openLogConnection, type RawGroup } from './connection.ts'
 import { decodeGroup, LogGroupError } from './group.ts'
 import type { LogStart } from './log-start.ts'
 
@@ -23,7 +18,7 @@ const OFFSETS_PER_TRIM = 10_000
  * @throws {LogGroupError} If a group that is looked at is damaged: nothing behind it is taken out.
  */
 export async function trimLog(options: {
-  readonly redis: LogRedisAddress | OwnRedisAddress
+  readonly redis: RedisAddress
   readonly before: { readonly offset: Offset; readonly recordTime: Micros }
   readonly signal: AbortSignal
 }): Promise<LogStart | null> {

@@ -1,13 +1,10 @@
 /** Whether the whole log is what the synchronizer signed: every group, from the genesis to the end. */
+
 import type { Clock } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import { openRawGroup } from './chain.ts'
-import {
-  type LogRedisAddress,
-  lastOffsetOf,
-  openLogConnection,
-  type RawGroup,
-} from './connection.ts'
+import { lastOffsetOf, openLogConnection, type RawGroup } from './connection.ts'
 import type { LogGenesis, SignedGroup } from './group.ts'
 import { type GroupFault, LogGroupError } from './group.ts'
 
@@ -32,7 +29,7 @@ export type LogVerdict = {
 }
 
 export type VerifyLogOptions = {
-  readonly redis: LogRedisAddress
+  readonly redis: RedisAddress
   readonly genesis: LogGenesis
   readonly signal: AbortSignal
   /** At most this share of one core, 0 to 1, is used, by resting between portions; the whole without it. */

@@ -1,7 +1,9 @@
 /** A whole log, read out of its Redis and written into an empty one: for backups. */
+
 import type { Offset } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import { type ChainEnd, chainStart, extendChain, openRawGroup } from './chain.ts'
-import { idOf, type LogRedisAddress, openLogConnection, type RawGroup } from './connection.ts'
+import { idOf, openLogConnection, type RawGroup } from './connection.ts'
 import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
 import { describeDamage, walkLog } from './verify.ts'
 
@@ -9,7 +11,7 @@ import { describeDamage, walkLog } from './verify.ts'
 export type ProvenGroup = Pick<SignedGroup, 'bytes' | 'signature'>
 
 type Options = {
-  readonly redis: LogRedisAddress
+  readonly redis: RedisAddress
   readonly genesis: LogGenesis
   readonly signal: AbortSignal
 }

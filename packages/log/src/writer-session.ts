@@ -1,7 +1,9 @@
 /** One connection of the writer: what must hold before anything is appended through it. */
+
 import { sha256, toHex } from '@quorumscan/base'
+import type { RedisAddress } from '@quorumscan/redis'
 import { type ChainEnd, chainEndOf, chainStart, openRawGroup } from './chain.ts'
-import { type LogConnection, type LogRedisAddress, openLogConnection } from './connection.ts'
+import { type LogConnection, openLogConnection } from './connection.ts'
 import type { LogGenesis, SignedGroup } from './group.ts'
 import { LogConfigError, LogFencedError } from './log-errors.ts'
 
@@ -26,7 +28,7 @@ export type WriterSession = WriterPosition & {
  * @throws {LogConfigError} @throws {LogFencedError} @throws {LogGroupError} The writer must not go on.
  */
 export async function openWriterSession(options: {
-  readonly redis: LogRedisAddress
+  readonly redis: RedisAddress
   readonly genesis: LogGenesis
   readonly position: WriterPosition
   readonly signal: AbortSignal
@@ -57,12 +59,14 @@ export async function openWriterSession(options: {
 
 /** Rule 3: what was acknowledged survives. */
 async function assertDurable(connection: LogConnection): Promise<void> {
-  const wanted = { appendonly: 'yes', appendfsync: 'always', 'maxmemory-policy': 'noeviction' }
-  const wrong: string[] = []
-  for (const [name, value] of Object.entries(wanted)) {
-    const actual = await connection.setting(name)
-    if (actual !== value) wrong.push(`${name} is ${actual}, not ${value}`)
-  }
-  if (wrong.length > 0)
-    throw new LogConfigError(`the log's Redis may lose what it acknowledged: ${wrong.join('; ')}`)
+  const { wrong, unknown } = await connection.check({
+    appendonly: 'yes',
+    appendfsync: 'always',
+    'maxmemory-policy': 'noeviction',
+  })
+  const problems = [...wrong, ...unknown]
+  if (problems.length > 0)
+    throw new LogConfigError(
+      `the log's Redis may lose what it acknowledged: ${problems.join('; ')}`,
+    )
 }

@@ -194,7 +194,7 @@ describe('the writer', () => {
   it('does not start on a Redis that could lose an acknowledged write', async () => {
     await using log = await startLogRedis('everysec')
     await expect(log.writer()).rejects.toThrow(
-      "the log's Redis may lose what it acknowledged: appendfsync is everysec, not always",
+      "the log's Redis may lose what it acknowledged: appendfsync is everysec; it must be always",
     )
   })
 

@@ -3,11 +3,13 @@
  * them in signed groups, moves record time on by checkpoints. One writer at a time; a second one is
  * fenced off. What entries mean, and who may offer them, is not looked at here.
  */
+
 import type { Clock, KeyPair, Random } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import { type ChainEnd, chainEndOf } from './chain.ts'
-import type { LogConnection, LogRedisAddress } from './connection.ts'
+import type { LogConnection } from './connection.ts'
 import { createEntryQueue, fitsIntoGroup } from './entry-queue.ts'
 import { createLogGate, type Witnesses } from './gate.ts'
 import { type LogGenesis, type SignedGroup, signGroup } from './group.ts'
@@ -16,7 +18,7 @@ import { reconnectDelayMs } from './reconnect.ts'
 import { openWriterSession, type WriterPosition } from './writer-session.ts'
 
 export type LogWriterOptions = {
-  readonly redis: LogRedisAddress
+  readonly redis: RedisAddress
   readonly genesis: LogGenesis
   /** The synchronizer's. */
   readonly keyPair: KeyPair

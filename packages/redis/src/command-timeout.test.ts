@@ -11,11 +11,10 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]())
 
 async function connected() {
-  const redis = createConnection({
-    path: server.socketPath,
-    reconnect: null,
-    commandTimeoutMs: TIMEOUT_MS,
-  })
+  const redis = createConnection(
+    { path: server.socketPath },
+    { reconnect: null, commandTimeoutMs: TIMEOUT_MS },
+  )
   await until('a reply', () => redis.ping().catch(() => undefined))
   return redis
 }

@@ -1,4 +1,5 @@
 /** What a Redis takes of its machine, for those who watch it. */
+import type { RedisAddress } from './address.ts'
 import { createConnection, endConnection } from './connection.ts'
 
 /** A Redis that needs this long hangs; whoever watches looks again. */
@@ -12,7 +13,7 @@ export type RedisUsage = {
   readonly memoryBytesMax: number
   /** Of the append-only file; 0 where there is none. */
   readonly fileBytes: number
-  /** Where it writes, as it names it. */
+  /** Where it writes, as it names it; empty where that is not on this machine. */
   readonly directory: string
 }
 
@@ -22,14 +23,8 @@ export type RedisWatch = AsyncDisposable & {
 }
 
 /** Connects in the background, on a connection of its own: what else is asked of Redis does not wait for it. */
-export function watchRedis(address: {
-  /** Unix socket. */
-  readonly path: string
-  readonly username?: string
-  readonly password?: string
-}): RedisWatch {
-  const redis = createConnection({
-    ...address,
+export function watchRedis(address: RedisAddress): RedisWatch {
+  const redis = createConnection(address, {
     // All that the user of the log's Redis may do.
     protocol: 2,
     disableClientInfo: true,
@@ -40,9 +35,10 @@ export function watchRedis(address: {
   })
   return {
     async usage() {
-      const [info, [, directory]] = await Promise.all([
+      const [info, [, directory] = []] = await Promise.all([
         redis.info(),
-        redis.config('GET', 'dir') as Promise<string[]>,
+        // Whoever runs one elsewhere need not let anybody ask.
+        'path' in address ? (redis.config('GET', 'dir') as Promise<string[]>) : [],
       ])
       return {
         memoryBytes: numberIn(info, 'used_memory'),

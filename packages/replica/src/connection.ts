@@ -1,7 +1,13 @@
 /** Connections to the Redis that holds a replica. */
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import { COMMAND_TIMED_OUT, createConnection, openChecked, reaching } from '@quorumscan/redis'
+import {
+  COMMAND_TIMED_OUT,
+  createConnection,
+  openChecked,
+  type RedisAddress,
+  reaching,
+} from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 
 /** A read takes well under a millisecond; a Redis that needs this long hangs, and callers wait no longer. */
@@ -19,9 +25,9 @@ const common = {
   reconnect: RECONNECT,
 }
 
-/** A connection whose commands take as long as they take, for the one writer. */
-export function createWriteConnection(path: string): Redis {
-  return createConnection({ ...common, path })
+/** A connection whose commands take as long as they take, while anything comes, for the one writer. */
+export function createWriteConnection(address: RedisAddress): Redis {
+  return createConnection(address, common)
 }
 
 /** Resolves once commands can be sent; rejects with the signal's reason. */
@@ -31,10 +37,8 @@ export async function untilReady(redis: Redis, signal: AbortSignal): Promise<voi
   signal.throwIfAborted()
   if (redis.status === 'wait') redis.connect().catch(() => {})
   while (redis.status !== 'ready') {
-    await once(redis, 'ready', { signal }).catch((error) => {
-      signal.throwIfAborted()
-      throw error
-    })
+    // What goes wrong until then, it tries again by itself.
+    await once(redis, 'ready', { signal }).catch(() => signal.throwIfAborted())
   }
 }
 
@@ -66,8 +70,9 @@ export function isReplyError(error: unknown): boolean {
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached or may evict keys.
  */
-export function openReadConnection(path: string): Promise<Redis> {
-  return openChecked(createConnection({ ...common, path, commandTimeoutMs: READ_TIMEOUT_MS }), {
+export function openReadConnection(address: RedisAddress): Promise<Redis> {
+  const options = { ...common, commandTimeoutMs: READ_TIMEOUT_MS }
+  return openChecked(createConnection(address, options), {
     required: { 'maxmemory-policy': 'noeviction' },
     what: "The replica's Redis",
     reach,

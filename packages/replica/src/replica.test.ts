@@ -121,12 +121,12 @@ describe('a replica', () => {
 
   test('resumes where it stopped, and tells listeners of each entry once, in order', async () => {
     const offsets: number[] = []
-    expect(await readStoredOffset(redis.socketPath)).toBe(0)
+    expect(await readStoredOffset({ path: redis.socketPath })).toBe(0)
     for (const part of [log.slice(0, 30), log.slice(0, 31), log]) {
       await using run = await start({ entries: part })
       run.replica.onApplied((entry) => offsets.push(entry.offset))
       await run.reach(part.length)
-      expect(await readStoredOffset(redis.socketPath)).toBe(part.length)
+      expect(await readStoredOffset({ path: redis.socketPath })).toBe(part.length)
     }
     expect(offsets).toEqual(log.map((entry) => entry.offset))
   })
@@ -277,7 +277,7 @@ describe('a replica', () => {
     await run.replica[Symbol.asyncDispose]()
     await inRedis((connection) => connection.hset(KEYS.names, '', 'what is this'))
     await expect(start({})).rejects.toThrow(ReplicaStateError)
-    await expect(readStoredOffset(redis.socketPath)).rejects.toThrow(ReplicaStateError)
+    await expect(readStoredOffset({ path: redis.socketPath })).rejects.toThrow(ReplicaStateError)
     // Of another genesis nothing is deleted.
     let rebuilt = 0
     const rebuild = async (deleteStored: () => Promise<unknown>) => {

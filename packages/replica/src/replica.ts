@@ -14,6 +14,7 @@ import {
   type PartyId,
   type Submission,
 } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import { endConnection } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { raiseHorizon } from './clean-up/horizon.ts'
@@ -77,8 +78,8 @@ import type { Instant } from './storage/timeline.ts'
 import type { StoredUpdate } from './storage/update-codec.ts'
 
 export type ReplicaOptions = {
-  /** Unix socket of the Redis that holds the replica. */
-  readonly redis: { readonly path: string }
+  /** Which holds the replica. */
+  readonly redis: RedisAddress
   readonly genesis: Genesis
   /** Hex. */
   readonly genesisHash: string
@@ -164,7 +165,7 @@ export class Replica implements Ledger, AsyncDisposable {
    * @throws {ReplicaStateError} If Redis holds the replica of another genesis, or of other software without `rebuild`.
    */
   static async create(options: ReplicaOptions): Promise<Replica> {
-    const redis = await openReadConnection(options.redis.path)
+    const redis = await openReadConnection(options.redis)
     try {
       const store = { redis, layout: createLayout(options) }
       const context = { ...options, layout: store.layout }
@@ -503,7 +504,7 @@ export class Replica implements Ledger, AsyncDisposable {
   }
 
   async #ingest(ordering: Ordering, signal: AbortSignal): Promise<void> {
-    const redis = createWriteConnection(this.#options.redis.path)
+    const redis = createWriteConnection(this.#options.redis)
     // A Redis that hangs must not keep the process from stopping.
     const onAbort = () => redis.disconnect()
     signal.addEventListener('abort', onAbort, { once: true })

@@ -5,8 +5,7 @@
  * request is accepted, which is before there is a Subscription, and no renewal changes it.
  */
 import type { ContractId, PartyId } from '@quorumscan/model'
-import type { Redis } from 'ioredis'
-import { reach } from './connection.ts'
+import { reach, type StoreConnection } from './connection.ts'
 import { KEYS } from './keys.ts'
 
 /** References read or forgotten at once: well under a millisecond of Redis. */
@@ -27,11 +26,11 @@ export interface AutoRenewals {
   forget(references: readonly ContractId[]): Promise<void>
 }
 
-export function createAutoRenewals(redis: Redis): AutoRenewals {
+export function createAutoRenewals({ redis, write }: StoreConnection): AutoRenewals {
   return {
     async set({ reference, party, isEnabled }) {
-      if (isEnabled) await reach(redis.hset(KEYS.autoRenewals, reference, party))
-      else await reach(redis.hdel(KEYS.autoRenewals, reference))
+      if (isEnabled) await write(() => redis.hset(KEYS.autoRenewals, reference, party))
+      else await write(() => redis.hdel(KEYS.autoRenewals, reference))
     },
     async areEnabled(references) {
       if (references.length === 0) return []
@@ -49,7 +48,8 @@ export function createAutoRenewals(redis: Redis): AutoRenewals {
       } while (cursor !== '0')
     },
     async forget(references) {
-      if (references.length > 0) await reach(redis.hdel(KEYS.autoRenewals, ...references))
+      if (references.length === 0) return
+      await write(() => redis.hdel(KEYS.autoRenewals, ...references))
     },
   }
 }

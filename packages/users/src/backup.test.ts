@@ -10,7 +10,7 @@ const party = `alice::1220${'0'.repeat(64)}`
 const USERS = 2_500
 
 async function fill(path: string): Promise<void> {
-  await using store = await ValidatorStore.create({ path, genesisHash })
+  await using store = await ValidatorStore.create({ redis: { path }, genesisHash })
   const user = { isDeactivated: false, metadata: { 'a/b': 'ü' }, identityProviderId: '' }
   for (let index = 0; index < USERS; index++)
     await store.users.insert({
@@ -48,27 +48,34 @@ it('everything that is kept comes back in another Redis, after that was killed r
   await using one = await startRedis(DURABLE)
   await using other = await startRedis(DURABLE)
   await fill(one.socketPath)
-  const parts = await readKept(one.socketPath)
+  const parts = await readKept({ path: one.socketPath })
   expect(new Set(parts.map(({ key }) => key))).toEqual(new Set(Object.values(KEYS)))
   // In several parts, none of them large.
   expect(parts.filter(({ key }) => key === KEYS.records)).toHaveLength(3)
 
-  await writeKept(other.socketPath, each(parts))
+  await writeKept({ path: other.socketPath }, each(parts))
   await other.kill()
   await other.restart()
-  expect(await readKept(other.socketPath)).toEqual(parts)
-  await using store = await ValidatorStore.create({ path: other.socketPath, genesisHash })
+  expect(await readKept({ path: other.socketPath })).toEqual(parts)
+  await using store = await ValidatorStore.create({
+    redis: { path: other.socketPath },
+    genesisHash,
+  })
   expect(await store.users.list({ after: 'user-999', limit: 5 })).toEqual([])
   expect((await store.users.get('user-42'))?.rights).toEqual([{ kind: 'CanActAs', party }])
   expect(await store.outbox.list()).toMatchObject([{ entryHash: '11' }])
   expect(await store.outbox.expired({ after: 0, upTo: 9, limit: 5 })).toHaveLength(1)
   expect(await store.floor.load()).toBe(7)
 
-  await expect(writeKept(other.socketPath, each(parts))).rejects.toThrow('has users already')
+  await expect(writeKept({ path: other.socketPath }, each(parts))).rejects.toThrow(
+    'has users already',
+  )
 })
 
 it('nothing is put anywhere else', async () => {
   await using redis = await startRedis(DURABLE)
   const stray = { key: '{replica}:names', items: [['AA==', 'AA==']] } satisfies KeptPart
-  await expect(writeKept(redis.socketPath, each([stray]))).rejects.toThrow('nothing that is kept')
+  await expect(writeKept({ path: redis.socketPath }, each([stray]))).rejects.toThrow(
+    'nothing that is kept',
+  )
 })

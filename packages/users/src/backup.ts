@@ -1,4 +1,5 @@
 /** What this package keeps, taken out as a whole and put into an empty Redis: for backups. */
+import type { RedisAddress } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { openConnection, reach } from './connection.ts'
 import { KEYS } from './keys.ts'
@@ -21,8 +22,8 @@ const ITEMS_MAX = 1000
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE.
  */
-export async function readKept(path: string): Promise<readonly KeptPart[]> {
-  const redis = await openConnection(path)
+export async function readKept(address: RedisAddress): Promise<readonly KeptPart[]> {
+  const { redis } = await openConnection(address)
   try {
     const asked = redis.multi()
     for (const key of NAMES)
@@ -45,15 +46,18 @@ export async function readKept(path: string): Promise<readonly KeptPart[]> {
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE.
  * @throws {RangeError} If something is kept there already, or a key is none of these.
  */
-export async function writeKept(path: string, parts: AsyncIterable<KeptPart>): Promise<void> {
-  const redis = await openConnection(path)
+export async function writeKept(
+  address: RedisAddress,
+  parts: AsyncIterable<KeptPart>,
+): Promise<void> {
+  const { redis, write } = await openConnection(address)
   try {
     if ((await reach(redis.exists(...NAMES))) > 0)
       throw new RangeError('this Redis has users already')
     for await (const part of parts) {
       if (!NAMES.some((name) => name === part.key))
         throw new RangeError(`${part.key} is nothing that is kept`)
-      await reach(writePart(redis, part))
+      await write(() => writePart(redis, part))
     }
   } finally {
     redis.disconnect()

@@ -1,10 +1,20 @@
 /** The connection to the validator's own Redis, opened only where it keeps what it acknowledges. */
-import { createConnection, openChecked, reaching } from '@quorumscan/redis'
+import { ScanError } from '@quorumscan/errors'
+import {
+  assertSettings,
+  createConnection,
+  isBehindSentinels,
+  openChecked,
+  type RedisAddress,
+  reaching,
+} from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 
 /** A local Redis with `appendfsync always` answers within milliseconds; more means that it hangs. */
 const COMMAND_TIMEOUT_MS = 5_000
 const RECONNECT = { stepMs: 50, msMax: 1_000 }
+/** A replica that works has a write within milliseconds. Others wait behind this. */
+const COPY_MS_MAX = 1_000
 
 /** Settings without which an acknowledged write could be lost (Rule 3). */
 const REQUIRED_SETTINGS = {
@@ -13,15 +23,30 @@ const REQUIRED_SETTINGS = {
   'maxmemory-policy': 'noeviction',
 } as const
 
+export type StoreConnection = {
+  readonly redis: Redis
+  /**
+   * Sends a write, at once; resolves when what it changed survives: it is on disk, and where sentinels may make another
+   * Redis the primary, one that they can choose has it.
+   *
+   * @throws {ScanError} DEPENDENCY_UNAVAILABLE: it may or may not have happened.
+   */
+  write<T>(send: () => Promise<T>): Promise<T>
+}
+
 /**
  * Connects and checks the settings.
  *
+ * @param onUnchecked - Told, in a sentence, which of them Redis does not let anybody ask for.
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached, or could lose or evict what it
  *   acknowledged; the message names the setting.
  */
-export function openConnection(path: string): Promise<Redis> {
-  const redis = createConnection({
-    path,
+export async function openConnection(
+  address: RedisAddress,
+  onUnchecked?: (sentence: string) => void,
+): Promise<StoreConnection> {
+  const settings = { required: REQUIRED_SETTINGS, what: 'The Redis of the user store' }
+  const redis = createConnection(address, {
     lazyConnect: true,
     // A write that was sent and not answered may have happened: its caller is told so, and decides.
     autoResendUnfulfilledCommands: false,
@@ -30,11 +55,34 @@ export function openConnection(path: string): Promise<Redis> {
     commandTimeoutMs: COMMAND_TIMEOUT_MS,
     reconnect: RECONNECT,
   })
-  return openChecked(redis, {
-    required: REQUIRED_SETTINGS,
-    what: 'The Redis of the user store',
+  await openChecked(redis, {
+    ...settings,
     reach,
+    ...(onUnchecked === undefined ? {} : { onUnchecked }),
   })
+  let checking: Promise<unknown> = Promise.resolve()
+  // It may have been started with others, or be another one.
+  redis.on('ready', () => {
+    checking = assertSettings(redis, settings)
+    checking.catch(() => {}) // Whoever writes is told.
+  })
+  const needsCopy = isBehindSentinels(address)
+  return {
+    redis,
+    async write(send) {
+      await checking
+      const sent = reach(send())
+      if (!needsCopy) return await sent
+      // In one go: asked for on another connection, it would tell nothing of this write.
+      const [result, copyCount] = await Promise.all([sent, reach(redis.wait(1, COPY_MS_MAX))])
+      if (copyCount === 0)
+        throw new ScanError(
+          'DEPENDENCY_UNAVAILABLE',
+          'The user store has no replica that took the change: it may be lost.',
+        )
+      return result
+    },
+  }
 }
 
 /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if the command failed: a write may or may not have happened. */

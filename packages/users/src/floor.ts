@@ -1,7 +1,6 @@
 /** The highest offset that the scan proxy's reader verified: its reads never go back, across restarts (D-39). */
 import type { Offset } from '@quorumscan/model'
-import type { Redis } from 'ioredis'
-import { reach } from './connection.ts'
+import { reach, type StoreConnection } from './connection.ts'
 import { KEYS } from './keys.ts'
 
 export interface Floor {
@@ -16,14 +15,14 @@ export interface Floor {
   flush(): Promise<void>
 }
 
-export function createFloor(redis: Redis, genesisHash: string): Floor {
+export function createFloor({ redis, write: keep }: StoreConnection, genesisHash: string): Floor {
   let highest = 0
   let written = 0
   let writing: Promise<void> | null = null
   const write = async () => {
     while (written < highest) {
       const offset = highest
-      await redis.hset(KEYS.floors, genesisHash, String(offset)).catch(() => undefined)
+      await keep(() => redis.hset(KEYS.floors, genesisHash, String(offset))).catch(() => undefined)
       written = offset
     }
     writing = null

@@ -2,8 +2,7 @@
  * What the scan proxy learned and must still know after a restart, one text per network: the signed
  * addresses of the nodes (D-34), and evidence (D-43). Only the reader can tell what is in it.
  */
-import type { Redis } from 'ioredis'
-import { reach } from './connection.ts'
+import { reach, type StoreConnection } from './connection.ts'
 
 /** Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
 export interface KeptText {
@@ -13,14 +12,14 @@ export interface KeptText {
 }
 
 export function createKeptText(
-  redis: Redis,
+  { redis, write }: StoreConnection,
   place: { readonly key: string; readonly genesisHash: string },
 ): KeptText {
   const { key, genesisHash } = place
   return {
     load: () => reach(redis.hget(key, genesisHash)),
     async save(text) {
-      await reach(redis.hset(key, genesisHash, text))
+      await write(() => redis.hset(key, genesisHash, text))
     },
   }
 }

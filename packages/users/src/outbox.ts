@@ -4,8 +4,7 @@
  * completions, because no log has them.
  */
 import type { Completion, CompletionRecord, Micros, Offset } from '@quorumscan/model'
-import type { Redis } from 'ioredis'
-import { reach } from './connection.ts'
+import { reach, type StoreConnection } from './connection.ts'
 import { KEYS } from './keys.ts'
 import { ADD_PENDING, END_PENDING } from './scripts.ts'
 
@@ -52,13 +51,13 @@ export interface Outbox {
   }): Promise<readonly CompletionRecord[]>
 }
 
-export function createOutbox(redis: Redis): Outbox {
+export function createOutbox({ redis, write }: StoreConnection): Outbox {
   return {
     async add(pending) {
       const { entryHash, changeId } = pending
       const keys = [KEYS.pending, KEYS.inFlight] as const
       const args = [entryHash, changeId, JSON.stringify(pending), PENDING_MAX] as const
-      const reply = await reach(redis.eval(ADD_PENDING, keys.length, ...keys, ...args))
+      const reply = await write(() => redis.eval(ADD_PENDING, keys.length, ...keys, ...args))
       if (reply === 1) return { kind: 'added' }
       if (reply === 0) return { kind: 'full' }
       return { kind: 'in-flight', other: decode(String(reply)) }
@@ -70,7 +69,7 @@ export function createOutbox(redis: Redis): Outbox {
       const member = expired === null ? Buffer.alloc(0) : encodeExpired(expired)
       const keys = [KEYS.pending, KEYS.inFlight, KEYS.expired] as const
       const args = [entryHash, changeId, member, -1 - EXPIRED_MAX] as const
-      await reach(redis.eval(END_PENDING, keys.length, ...keys, ...args))
+      await write(() => redis.eval(END_PENDING, keys.length, ...keys, ...args))
     },
     async expired({ after, upTo, limit }) {
       const from = Buffer.concat([Buffer.from('['), offsetBytes(after + 1)])

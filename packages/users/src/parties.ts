@@ -3,8 +3,7 @@
  * one user, or by an administrator, is never given to another who registers later with a fitting name.
  */
 import type { PartyId, UserId } from '@quorumscan/model'
-import type { Redis } from 'ioredis'
-import { reach } from './connection.ts'
+import { reach, type StoreConnection } from './connection.ts'
 import { KEYS } from './keys.ts'
 
 type Annotations = Readonly<Record<string, string>>
@@ -23,14 +22,15 @@ export interface Parties {
   annotations(parties: readonly PartyId[]): Promise<readonly Annotations[]>
 }
 
-export function createParties(redis: Redis): Parties {
+export function createParties({ redis, write }: StoreConnection): Parties {
   return {
     async claim(party, owner) {
-      await reach(redis.hsetnx(KEYS.partyOwners, party, owner))
+      await write(() => redis.hsetnx(KEYS.partyOwners, party, owner))
       return (await reach(redis.hget(KEYS.partyOwners, party))) ?? owner
     },
     async annotate(party, annotations) {
-      await reach(redis.hset(KEYS.partyAnnotations, party, JSON.stringify(annotations)))
+      const text = JSON.stringify(annotations)
+      await write(() => redis.hset(KEYS.partyAnnotations, party, text))
     },
     async annotations(parties) {
       if (parties.length === 0) return []

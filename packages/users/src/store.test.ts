@@ -21,22 +21,25 @@ function user(id: string): User {
 
 describe('ValidatorStore', () => {
   it.each([
-    [['--appendonly', 'no'], 'appendonly no'],
-    [['--appendonly', 'yes', '--appendfsync', 'everysec'], 'appendfsync everysec'],
-    [[...DURABLE, '--maxmemory-policy', 'allkeys-lru'], 'maxmemory-policy allkeys-lru'],
+    [['--appendonly', 'no'], 'appendonly is no'],
+    [['--appendonly', 'yes', '--appendfsync', 'everysec'], 'appendfsync is everysec'],
+    [[...DURABLE, '--maxmemory-policy', 'allkeys-lru'], 'maxmemory-policy is allkeys-lru'],
   ])(
     'does not open on a Redis with %j, which could lose what it acknowledged',
     async (args, text) => {
       await using redis = await startRedis(args)
-      await expect(ValidatorStore.create({ path: redis.socketPath, genesisHash })).rejects.toThrow(
-        text,
-      )
+      await expect(
+        ValidatorStore.create({ redis: { path: redis.socketPath }, genesisHash }),
+      ).rejects.toThrow(text)
     },
   )
 
   it('says when Redis is away, and works again when it is back', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     await store.users.insert({ user: user('alice'), rights: [] })
     await redis.kill()
     await expect(store.users.get('alice')).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
@@ -56,19 +59,28 @@ describe('users', () => {
       rights: [{ kind: 'CanActAs' as const, party: party('alice') }],
     }
     {
-      await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+      await using store = await ValidatorStore.create({
+        redis: { path: redis.socketPath },
+        genesisHash,
+      })
       await store.users.insert(record)
       await redis.kill()
     }
     await redis.restart()
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     expect(await store.users.get('alice')).toEqual(record)
     expect(await store.users.get('bob')).toBeNull()
   })
 
   it('are inserted once, and an update of nobody changes nothing', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     const inserted = await Promise.all(
       [party('a'), party('b'), null].map((primaryParty) =>
         store.users.insert({ user: { ...user('alice'), primaryParty }, rights: [] }),
@@ -81,7 +93,10 @@ describe('users', () => {
 
   it('lose no update when several are made at once', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     await store.users.insert({ user: user('alice'), rights: [] })
     const parties = Array.from({ length: 8 }, (_, index) => party(`p${index}`))
     await Promise.all(
@@ -98,7 +113,10 @@ describe('users', () => {
 
   it('have a bounded number of rights', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     const rights = Array.from({ length: RIGHTS_PER_USER_MAX + 1 }, (_, index) => ({
       kind: 'CanReadAs' as const,
       party: party(`p${index}`),
@@ -111,7 +129,10 @@ describe('users', () => {
 
   it('are listed in byte order, page by page', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     for (const id of ['bob', 'a_b', 'Zoe', 'a-b', 'alice'])
       await store.users.insert({ user: user(id), rights: [] })
     const page = async (after: string) =>
@@ -138,7 +159,10 @@ describe('rights', () => {
 describe('parties', () => {
   it('belong to whom they were first noted for, and keep their annotations', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     const { parties } = store
     const owners = await Promise.all(
       ['alice', 'bob', ''].map((owner) => parties.claim(party('a'), owner)),
@@ -179,7 +203,10 @@ describe('pending submissions', () => {
     await using redis = await startRedis(DURABLE)
     const first = pendingOf('aa', 'change')
     {
-      await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+      await using store = await ValidatorStore.create({
+        redis: { path: redis.socketPath },
+        genesisHash,
+      })
       const added = await Promise.all(
         [first, pendingOf('bb', 'change'), pendingOf('cc', 'change')].map((pending) =>
           store.outbox.add(pending),
@@ -190,7 +217,10 @@ describe('pending submissions', () => {
       await redis.kill()
     }
     await redis.restart()
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     expect(await store.outbox.list()).toEqual([first])
     await store.outbox.end(first, null)
     await store.outbox.end(first, expiredAt(4, first))
@@ -201,7 +231,10 @@ describe('pending submissions', () => {
 
   it('leave a completion where they expired, by offset', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     for (const [index, offset] of [300, 7, 255].entries()) {
       const pending = pendingOf(`a${index}`, `change-${index}`)
       await store.outbox.add(pending)
@@ -215,7 +248,10 @@ describe('pending submissions', () => {
 
   it('are bounded', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     const all = Array.from({ length: PENDING_MAX }, (_, n) => pendingOf(`a${n}`, `change-${n}`))
     await Promise.all(all.map((pending) => store.outbox.add(pending)))
     expect(await store.outbox.add(pendingOf('bb', 'one more'))).toEqual({ kind: 'full' })
@@ -226,7 +262,10 @@ describe('pending submissions', () => {
 describe('auto-renewals, floor and addresses', () => {
   it('remember what was enabled, per request', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     const set = (reference: string, isEnabled: boolean) =>
       store.autoRenewals.set({ reference, party: party('alice'), isEnabled })
     await set('00aa', true)
@@ -242,7 +281,10 @@ describe('auto-renewals, floor and addresses', () => {
 
   it('list what was enabled, however many there are, and forget what ended', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     const references = Array.from({ length: 1_200 }, (_, index) => `00${index}`)
     await Promise.all(
       references.map((reference) =>
@@ -264,17 +306,23 @@ describe('auto-renewals, floor and addresses', () => {
   it('keep the highest offset verified and the addresses, for one network', async () => {
     await using redis = await startRedis(DURABLE)
     {
-      await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+      await using store = await ValidatorStore.create({
+        redis: { path: redis.socketPath },
+        genesisHash,
+      })
       expect(await store.floor.load()).toBe(0)
       for (const offset of [3, 9, 5]) store.floor.save(offset)
     }
-    await using same = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using same = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     expect(await same.floor.load()).toBe(9)
     same.floor.save(4)
     await same.floor.flush()
     expect(await same.floor.load()).toBe(9)
     await using other = await ValidatorStore.create({
-      path: redis.socketPath,
+      redis: { path: redis.socketPath },
       genesisHash: 'cd'.repeat(32),
     })
     expect(await other.floor.load()).toBe(0)

@@ -1,7 +1,8 @@
 /** What the validator must keep and no log holds, behind one connection. */
+import type { RedisAddress } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { type AutoRenewals, createAutoRenewals } from './auto-renewals.ts'
-import { openConnection } from './connection.ts'
+import { openConnection, type StoreConnection } from './connection.ts'
 import { createFloor, type Floor } from './floor.ts'
 import { createKeptText, type KeptText } from './kept-text.ts'
 import { KEYS } from './keys.ts'
@@ -10,10 +11,12 @@ import { createParties, type Parties } from './parties.ts'
 import { createUsers, type Users } from './users.ts'
 
 export type ValidatorStoreConfig = {
-  /** Unix socket of the validator's Redis. */
-  readonly path: string
+  /** The validator's. */
+  readonly redis: RedisAddress
   /** Hex; the reader's floor, addresses and evidence belong to one network. */
   readonly genesisHash: string
+  /** Told, in a sentence, which settings Redis does not let anybody check. */
+  readonly onUnchecked?: (sentence: string) => void
 }
 
 /** Owner of the connection. */
@@ -31,21 +34,24 @@ export class ValidatorStore implements AsyncDisposable {
   readonly evidence: KeptText
   readonly #redis: Redis
 
-  private constructor(redis: Redis, genesisHash: string) {
-    this.#redis = redis
-    this.users = createUsers(redis)
-    this.parties = createParties(redis)
-    this.outbox = createOutbox(redis)
-    this.autoRenewals = createAutoRenewals(redis)
-    this.floor = createFloor(redis, genesisHash)
-    this.identity = createKeptText(redis, { key: KEYS.identity, genesisHash })
-    this.addresses = createKeptText(redis, { key: KEYS.addresses, genesisHash })
-    this.evidence = createKeptText(redis, { key: KEYS.evidence, genesisHash })
+  private constructor(connection: StoreConnection, genesisHash: string) {
+    this.#redis = connection.redis
+    this.users = createUsers(connection)
+    this.parties = createParties(connection)
+    this.outbox = createOutbox(connection)
+    this.autoRenewals = createAutoRenewals(connection)
+    this.floor = createFloor(connection, genesisHash)
+    this.identity = createKeptText(connection, { key: KEYS.identity, genesisHash })
+    this.addresses = createKeptText(connection, { key: KEYS.addresses, genesisHash })
+    this.evidence = createKeptText(connection, { key: KEYS.evidence, genesisHash })
   }
 
   /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis is away, or could lose what it acknowledges. */
   static async create(config: ValidatorStoreConfig): Promise<ValidatorStore> {
-    return new ValidatorStore(await openConnection(config.path), config.genesisHash)
+    return new ValidatorStore(
+      await openConnection(config.redis, config.onUnchecked),
+      config.genesisHash,
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

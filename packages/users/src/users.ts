@@ -1,8 +1,7 @@
 /** Users and their rights. Each is one record, replaced as a whole or not at all. */
 import { ScanError } from '@quorumscan/errors'
 import type { Right, User, UserId } from '@quorumscan/model'
-import type { Redis } from 'ioredis'
-import { reach } from './connection.ts'
+import { reach, type StoreConnection } from './connection.ts'
 import { KEYS } from './keys.ts'
 import { REPLACE_RECORD } from './scripts.ts'
 
@@ -33,14 +32,15 @@ export interface Users {
   list(options: { readonly after: UserId; readonly limit: number }): Promise<readonly UserRecord[]>
 }
 
-export function createUsers(redis: Redis): Users {
+export function createUsers({ redis, write }: StoreConnection): Users {
   const listeners = new Set<(id: UserId) => void>()
   const replace = async (expected: string, record: UserRecord): Promise<boolean> => {
     const text = encode(record)
     if (text === expected) return true
     const { id } = record.user
-    const reply = redis.eval(REPLACE_RECORD, 2, KEYS.records, KEYS.ids, id, expected, text)
-    if ((await reach(reply)) !== 1) return false
+    const keys = [KEYS.records, KEYS.ids] as const
+    const reply = await write(() => redis.eval(REPLACE_RECORD, 2, ...keys, id, expected, text))
+    if (reply !== 1) return false
     for (const listener of listeners) listener(id)
     return true
   }
@@ -51,7 +51,9 @@ export function createUsers(redis: Redis): Users {
     },
     insert: (record) => replace('', record),
     async delete(id) {
-      const reply = await reach(redis.multi().hdel(KEYS.records, id).zrem(KEYS.ids, id).exec())
+      const reply = await write(() =>
+        redis.multi().hdel(KEYS.records, id).zrem(KEYS.ids, id).exec(),
+      )
       if (reply?.[0]?.[1] !== 1) return false
       for (const listener of listeners) listener(id)
       return true

@@ -31,7 +31,7 @@ const validator = await startValidator({
   connections: PLAIN_CONNECTIONS,
   nodes: [],
   logLevel: 'silent',
-  redisPath: socketPath,
+  redis: { place: { path: socketPath } },
   log: { url: 'http://127.0.0.1:1', tokenFile: await file('token', 'none'), certificate: null },
   participantKeyFile: await file('participant', testKeyPair('bench').seed),
   seeds: ['http://127.0.0.1:1'],

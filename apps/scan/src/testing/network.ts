@@ -137,7 +137,7 @@ export async function startNetwork(
   const admin = logRedis.connect()
   await admin.call('ACL', ['SETUSER', LOG_USER, 'on', `>${PASSWORD}`, ...LOG_RULES.split(' ')])
   admin.disconnect()
-  const redis = { path: logRedis.socketPath, password: PASSWORD }
+  const redis = { path: logRedis.socketPath, username: LOG_USER, password: PASSWORD }
   const feed = createLogFeed({ redis, clock })
   const writer: LogWriter = await createLogWriter({
     redis,
@@ -208,7 +208,7 @@ export async function startNetwork(
     return {
       ...shared,
       log: { ...shared.log, tokenFile: await file(`${name}.log`, nodeTokenOf(index)) },
-      redisPath: nodeRedis[index]?.socketPath ?? '',
+      redis: { place: { path: nodeRedis[index]?.socketPath ?? '' } },
       nodeName: name,
       scanKeyFile: await file(`${name}.scan`, scans[index]?.seed ?? ''),
       operatorKeyFile: await file(`${name}.operator`, operators[index]?.seed ?? ''),

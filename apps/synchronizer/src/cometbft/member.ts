@@ -2,6 +2,7 @@
  * One member of a network that is ordered by CometBFT: the application of its engine, with the log that it makes in
  * the member's own Redis. To the rest of the process it is what the writer is where one synchronizer orders.
  */
+
 import { type Clock, openAll, type Random, sha256Hex } from '@quorumscan/base'
 import {
   type CometbftOrdering,
@@ -10,13 +11,9 @@ import {
   NOT_AFTER_MICROS_MAX,
 } from '@quorumscan/consensus'
 import type { Logger } from '@quorumscan/http'
-import {
-  createBlockStore,
-  type OwnRedisAddress,
-  type StoredBlock,
-  type StreamGroup,
-} from '@quorumscan/log'
+import { createBlockStore, type StoredBlock, type StreamGroup } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import type { Judge } from '../judge-entry.ts'
 import { serveAbci } from './abci-server.ts'
 import { createApplication } from './application.ts'
@@ -53,7 +50,7 @@ export type MemberOptions = {
   readonly genesisHash: string
   readonly judge: Judge
   /** The member's own. */
-  readonly redis: OwnRedisAddress
+  readonly redis: RedisAddress
   /** Unix sockets: the one that we listen on, and the engine's. */
   readonly sockets: { readonly abci: string; readonly engine: string }
   readonly rpc: EngineRpc

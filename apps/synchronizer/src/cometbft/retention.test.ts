@@ -40,7 +40,7 @@ describe('the first height that counts', () => {
 /** A member whose engine has a block each second; those at multiples of three are empty. */
 async function setUp(options: { readonly height: number; readonly evidenceSeconds?: number }) {
   const redis = await startRedis()
-  const address = { path: redis.socketPath, password: null }
+  const address = { path: redis.socketPath }
   const closing = new AbortController()
   const store = createBlockStore({
     redis: address,

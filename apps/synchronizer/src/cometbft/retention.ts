@@ -3,7 +3,8 @@
  * blocks those that may still prove something, and the groups that others may begin with (`block-snapshots.ts`).
  */
 import type { EvidenceAge } from '@quorumscan/consensus'
-import { type BlockStore, type LogStart, type OwnRedisAddress, trimLog } from '@quorumscan/log'
+import { type BlockStore, type LogStart, trimLog } from '@quorumscan/log'
+import type { RedisAddress } from '@quorumscan/redis'
 import type { TrimBound } from '../trimming.ts'
 import type { Beginning } from './block-snapshots.ts'
 import { microsOf, type Tip } from './blocks.ts'
@@ -38,7 +39,7 @@ export type Retention = {
 
 export function createRetention(options: {
   readonly store: Pick<BlockStore, 'agreedAt' | 'holding'>
-  readonly redis: OwnRedisAddress
+  readonly redis: RedisAddress
   readonly rpc: EngineRpc
   readonly evidenceAge: EvidenceAge
   readonly tip: () => Tip

@@ -49,7 +49,10 @@ function keeper(store: KeptText) {
 describe('evidence', () => {
   it('is found once, raises an alarm, and is still there after a restart', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-    await using store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+    await using store = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
     const before = keeper(store.evidence)
     {
       await using evidence = await before.created
@@ -157,7 +160,7 @@ describe('evidence of the synchronizer', () => {
     const config = {
       ...{
         genesisFile: await file('genesis', JSON.stringify(ordered)),
-        redisPath: redis.socketPath,
+        redis: { place: { path: redis.socketPath } },
       },
       ...{
         host: '127.0.0.1',

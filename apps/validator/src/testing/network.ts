@@ -44,7 +44,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
   const secret = createKeyPair().seed
   const config: ValidatorConfig = {
     ...network.shared,
-    redisPath: redis.socketPath,
+    redis: { place: { path: redis.socketPath } },
     participantKeyFile: await file('participant', createKeyPair().seed),
     seeds: nodes.map(({ url }) => url),
     tokens: { kind: 'shared-secret', secretFile: await file('jwt', secret) },

@@ -30,7 +30,7 @@ export async function startUpdateServer(
   const { caller, genesis, genesisHash } = options
   const clock = createSystemClock()
   const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-  const store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+  const store = await ValidatorStore.create({ redis: { path: redis.socketPath }, genesisHash })
   const reads = createLedgerReads({ replica, users: store.users, clock, genesis })
   const { updates, guard } = reads
   const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })

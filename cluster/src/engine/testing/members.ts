@@ -150,7 +150,7 @@ async function createMember(options: {
           connections: PLAIN_CONNECTIONS,
           ordering: {
             driver: 'cometbft',
-            redisPath: redis.socketPath,
+            redis: { place: { path: redis.socketPath } },
             engine: {
               program: enginePath ?? '',
               home,

@@ -1,9 +1,11 @@
 /** For tests: a log's Redis with its ACL users, a network's genesis, and readers and writers on them. */
+
 import { createKeyPair, createSystemClock, systemRandom } from '@quorumscan/base'
 import type { LogEntry, Ordering } from '@quorumscan/ledger'
+import type { RedisAddress } from '@quorumscan/redis'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import { LOG_RULES, LOG_USER } from '../acl.ts'
-import { type LogConnection, type LogRedisAddress, openLogConnection } from '../connection.ts'
+import { type LogConnection, openLogConnection } from '../connection.ts'
 import { createLogFeed, type LogFeed } from '../feed.ts'
 import { type LogGenesis, type SignedGroup, signGroup } from '../group.ts'
 import { createLogReader, type LogReaderOptions } from '../reader.ts'
@@ -22,7 +24,7 @@ const PASSWORD = 'writer-password'
 
 export type LogRedis = AsyncDisposable & {
   readonly redis: TestRedis
-  readonly address: LogRedisAddress
+  readonly address: RedisAddress
   /** Knows what the writers write. */
   readonly feed: LogFeed
   writer(options?: Partial<LogWriterOptions>): Promise<LogWriter>
@@ -40,7 +42,7 @@ export async function startLogRedis(fsync = 'always'): Promise<LogRedis> {
     'noeviction',
     ...['--user', LOG_USER, 'on', `>${PASSWORD}`, ...LOG_RULES.split(' ')],
   ])
-  const address = { path: redis.socketPath, password: PASSWORD }
+  const address = { path: redis.socketPath, username: LOG_USER, password: PASSWORD }
   const feed = createLogFeed({ redis: address, clock: createSystemClock() })
   return {
     redis,

@@ -95,7 +95,7 @@ function createLog() {
 }
 
 async function start(log: ReturnType<typeof createLog>) {
-  const store = await ValidatorStore.create({ path: redis.socketPath, genesisHash })
+  const store = await ValidatorStore.create({ redis: { path: redis.socketPath }, genesisHash })
   const dispatcher = await Dispatcher.create({
     outbox: store.outbox,
     ledger: log.ledger,

@@ -1,0 +1,81 @@
+import { startRedis, untilTrue } from '@quorumscan/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createConnection, openChecked, reaching } from './connection.ts'
+
+let server: Awaited<ReturnType<typeof startRedis>>
+beforeAll(async () => {
+  server = await startRedis(['--user', 'reader', 'on', 'nopass', '~*', '+get', '+info', '+hello'])
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const STEP_MS = 1
+/** No connection of this test lasts so long, or all do. */
+const [VERY_LONG_MS, SHORT_MS] = [600_000, 50]
+
+it('comes back ever more slowly to one that lets it in and refuses it', async () => {
+  await using replica = await startRedis(['--replicaof', '127.0.0.1', '1'])
+  const redis = createConnection(
+    { path: replica.socketPath },
+    { enableOfflineQueue: false, reconnect: { stepMs: STEP_MS, msMax: VERY_LONG_MS } },
+  )
+  const pauses: number[] = []
+  redis.on('reconnecting', (ms: number) => pauses.push(ms))
+  // As a worker does that asks again at once.
+  await untilTrue('ten refusals', async () => {
+    await redis.set('a', '1').catch(() => {})
+    return pauses.length >= 10
+  })
+  redis.disconnect()
+  expect(pauses).toEqual(pauses.map((_, index) => (index + 1) * STEP_MS))
+})
+
+it('and at once again to one that it was let work with', async () => {
+  const redis = createConnection(
+    { path: server.socketPath },
+    { reconnect: { stepMs: STEP_MS, msMax: SHORT_MS } },
+  )
+  const pauses: number[] = []
+  redis.on('reconnecting', (ms: number) => pauses.push(ms))
+  const admin = server.connect()
+  for (const count of [1, 2]) {
+    await redis.ping()
+    const lastsSince = performance.now()
+    await untilTrue('it to have lasted', () => performance.now() - lastsSince > SHORT_MS)
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+    await untilTrue('a lost connection', () => pauses.length === count)
+  }
+  redis.disconnect()
+  admin.disconnect()
+  expect(pauses).toEqual([STEP_MS, STEP_MS])
+})
+
+it('a copy counts by itself, and reaches the same', async () => {
+  const redis = createConnection({ path: server.socketPath }, { reconnect: null })
+  const copy = redis.duplicate({ maxRetriesPerRequest: null })
+  expect(await copy.ping()).toBe('PONG')
+  expect(copy.options).toMatchObject({ path: server.socketPath, maxRetriesPerRequest: null })
+  copy.disconnect()
+  redis.disconnect()
+})
+
+it('tells settings that nobody may ask for, and refuses those that INFO tells', async () => {
+  const open = async (required: Record<string, string>) => {
+    const told: string[] = []
+    const redis = createConnection(
+      { path: server.socketPath, username: 'reader', password: 'any' },
+      { lazyConnect: true, reconnect: null },
+    )
+    const options = { what: 'This Redis', reach: reaching('It cannot be reached.') }
+    const onUnchecked = (sentence: string) => void told.push(sentence)
+    await openChecked(redis, { ...options, required, onUnchecked })
+    redis.disconnect()
+    return told
+  }
+  expect(await open({ 'maxmemory-policy': 'noeviction', appendonly: 'no' })).toEqual([])
+  expect(await open({ appendfsync: 'always' })).toEqual([
+    'This Redis does not let its settings be checked: appendfsync must be always.',
+  ])
+  await expect(open({ appendonly: 'yes' })).rejects.toThrow('appendonly is no; it must be yes')
+  const lru = { 'maxmemory-policy': 'allkeys-lru' }
+  await expect(open(lru)).rejects.toThrow('maxmemory-policy is noeviction')
+})

@@ -1,0 +1,77 @@
+/** A replica whose Redis is whichever the sentinels call the primary: real processes, of which one is killed. */
+import { createManualClock, startRedis, startSentinels, untilTrue } from '@quorumscan/testkit'
+import { expect, test } from 'vitest'
+import { readStoredOffset } from './reads/stored-head.ts'
+import { Replica } from './replica.ts'
+import { createMemoryOrdering } from './testing/memory-ordering.ts'
+import { growRandomLog } from './testing/random-log.ts'
+import { hashesOf, settledDump } from './testing/replay.ts'
+
+const scenario = growRandomLog('failover', 60)
+const { genesis, genesisHash } = scenario.network
+const log = scenario.ledger.entries()
+const THIRD = Math.floor(log.length / 3)
+
+async function follow(redis: { readonly path: string } | Sentinels['address'], first: number) {
+  const clock = createManualClock(scenario.ledger.head().recordTime)
+  const replica = await Replica.create({ redis, genesis, genesisHash, clock })
+  const ordering = createMemoryOrdering(log.slice(0, first), () => 7)
+  const stop = new AbortController()
+  const running = replica.run(ordering, stop.signal)
+  const offsets: number[] = []
+  const hashes = [genesisHash]
+  replica.onApplied(({ offset, historyHash }) => {
+    offsets.push(offset)
+    hashes[offset] = historyHash
+  })
+  return {
+    replica,
+    push: ordering.push,
+    /** As they were applied: again where the replica has stepped back. */
+    offsets,
+    hashes,
+    reach: (offset: number) =>
+      untilTrue(`offset ${offset}`, async () => {
+        await clock.advance(1_000)
+        return replica.head().offset === offset
+      }),
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await running
+      await replica[Symbol.asyncDispose]()
+    },
+  }
+}
+
+type Sentinels = Awaited<ReturnType<typeof startSentinels>>
+
+test('goes on from what the promoted one has, to the state of one that nothing happened to', async () => {
+  await using redis = await startSentinels(['--appendonly', 'yes'])
+  {
+    await using follower = await follow(redis.address, THIRD)
+    await follower.reach(THIRD)
+    const copied = () => readStoredOffset({ path: redis.replica.socketPath })
+    await untilTrue('the copy', async () => (await copied()) === THIRD)
+    await redis.cutReplica()
+    follower.push(log.slice(THIRD, 2 * THIRD))
+    await follower.reach(2 * THIRD)
+    expect(await copied()).toBe(THIRD)
+
+    await redis.failOver()
+    follower.push(log.slice(2 * THIRD))
+    await follower.reach(log.length)
+    expect(follower.offsets).toEqual([...offsetsFrom(0, 2 * THIRD), ...offsetsFrom(THIRD)])
+    expect(follower.hashes).toEqual(hashesOf(scenario))
+    expect(await follower.replica.lookupNames(['dso.ns'], log.length)).not.toEqual([null])
+  }
+  await using plain = await startRedis()
+  {
+    await using undisturbed = await follow({ path: plain.socketPath }, log.length)
+    await undisturbed.reach(log.length)
+  }
+  expect(await settledDump(redis.replica, genesis)).toEqual(await settledDump(plain, genesis))
+})
+
+function offsetsFrom(after: number, upTo = log.length): readonly number[] {
+  return log.map(({ offset }) => offset).filter((offset) => offset > after && offset <= upTo)
+}

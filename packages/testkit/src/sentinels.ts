@@ -1,0 +1,93 @@
+/** A Redis with a replica, and a sentinel that promotes that when the first is gone. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { freePort } from './free-port.ts'
+import { startRedis, type TestRedis } from './redis.ts'
+import { untilTrue } from './until.ts'
+
+const HOST = '127.0.0.1'
+const NAME = 'mymaster'
+/** Without an answer for so long a primary is down. */
+const DOWN_MS = 1_000
+
+export type TestSentinels = AsyncDisposable & {
+  /** As whoever connects is told. */
+  readonly address: {
+    readonly sentinels: readonly { readonly host: string; readonly port: number }[]
+    readonly name: string
+  }
+  readonly primary: TestRedis
+  readonly replica: TestRedis
+  /** Ends the replica's copying for good; what is written from then on the primary alone has. */
+  cutReplica(): Promise<void>
+  /** Kills the primary; resolves when the replica is one. */
+  failOver(): Promise<void>
+}
+
+/** @param args - Options of both, as of `startRedis`. */
+export async function startSentinels(args: readonly string[] = []): Promise<TestSentinels> {
+  const [primaryPort, replicaPort, port] = [await freePort(), await freePort(), await freePort()]
+  const listening = (at: number) => ['--port', String(at), '--bind', HOST, ...args]
+  const quick = ['--repl-diskless-sync-delay', '0']
+  const primary = await startRedis([...listening(primaryPort), ...quick])
+  const copying = ['--replicaof', HOST, String(primaryPort)]
+  const replica = await startRedis([...listening(replicaPort), ...quick, ...copying])
+  const asked = { primary: primary.connect(), replica: replica.connect() }
+  const replication = () => asked.replica.info('replication')
+  await untilTrue('the replica to copy', async () =>
+    (await replication()).includes('master_link_status:up'),
+  )
+  const file = join(primary.directory, 'sentinel.conf')
+  const lines = [
+    ...[`port ${port}`, `bind ${HOST}`, `dir ${primary.directory}`],
+    `sentinel monitor ${NAME} ${HOST} ${primaryPort} 1`,
+    `sentinel down-after-milliseconds ${NAME} ${DOWN_MS}`,
+    `sentinel failover-timeout ${NAME} 10000`,
+  ]
+  await writeFile(file, `${lines.join('\n')}\n`)
+  const command = process.env['REDIS_SERVER'] ?? 'redis-server'
+  const sentinel = spawn(command, [file, '--sentinel'], { stdio: 'ignore' })
+  const ended = once(sentinel, 'exit')
+  const watcher = new Redis({
+    host: HOST,
+    port,
+    retryStrategy: () => 20,
+    maxRetriesPerRequest: null,
+  })
+  // They are killed, or do not listen yet.
+  for (const client of [asked.primary, asked.replica, watcher]) client.on('error', () => {})
+  await untilTrue('the sentinel to know the replica', async () => {
+    const known = await watcher.call('SENTINEL', 'REPLICAS', NAME)
+    return JSON.stringify(known).includes('"master-link-status","ok"')
+  })
+  return {
+    address: { sentinels: [{ host: HOST, port }], name: NAME },
+    primary,
+    replica,
+    async cutReplica() {
+      // A password that the primary does not know.
+      await asked.replica.config('SET', 'masteruser', 'nobody')
+      await asked.replica.config('SET', 'masterauth', 'nothing')
+      await asked.primary.call('CLIENT', 'KILL', 'TYPE', 'replica')
+      await untilTrue('the replica to be cut off', async () =>
+        (await replication()).includes('master_link_status:down'),
+      )
+    },
+    async failOver() {
+      await primary.kill()
+      await untilTrue('the replica to be the primary', async () =>
+        (await replication()).includes('role:master'),
+      )
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of [asked.primary, asked.replica, watcher]) client.disconnect()
+      sentinel.kill('SIGKILL')
+      await ended
+      await replica[Symbol.asyncDispose]()
+      await primary[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,48 @@
+/** A store whose Redis is whichever the sentinels call the primary: real processes, of which one is killed. */
+import { startSentinels, until, untilTrue } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { ValidatorStore } from './store.ts'
+
+const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
+const genesisHash = 'ab'.repeat(32)
+
+const record = (id: string) => ({
+  user: { id, primaryParty: null, isDeactivated: false, metadata: {}, identityProviderId: '' },
+  rights: [],
+})
+
+it('has all that was acknowledged, and acknowledges nothing that one alone has', async () => {
+  await using redis = await startSentinels(DURABLE)
+  await using store = await ValidatorStore.create({ redis: redis.address, genesisHash })
+  expect(await store.users.insert(record('alice'))).toBe(true)
+  await redis.cutReplica()
+  const alone = { code: 'DEPENDENCY_UNAVAILABLE', message: expect.stringContaining('no replica') }
+  await expect(store.users.insert(record('bob'))).rejects.toMatchObject(alone)
+  await expect(store.users.delete('alice')).rejects.toMatchObject(alone)
+  await expect(store.identity.save('a key')).rejects.toMatchObject(alone)
+
+  await redis.failOver()
+  const found = await until('the promoted one', () =>
+    store.users.get('alice').catch(() => undefined),
+  )
+  expect(found).toEqual(record('alice'))
+  expect(await store.users.get('bob')).toBeNull()
+})
+
+it('refuses to write to one that was promoted and may lose what it acknowledges', async () => {
+  await using redis = await startSentinels(DURABLE)
+  const client = redis.replica.connect()
+  await client.config('SET', 'appendfsync', 'everysec')
+  client.disconnect()
+  await using store = await ValidatorStore.create({ redis: redis.address, genesisHash })
+  await redis.failOver()
+  await untilTrue('the promoted one', () =>
+    store.users.get('alice').then(
+      () => true,
+      () => false,
+    ),
+  )
+  await expect(store.users.insert(record('alice'))).rejects.toThrow(
+    'appendfsync is everysec; it must be always',
+  )
+})
