@@ -54,6 +54,7 @@ async function startSynchronizer() {
     readyz: unused,
     getStatus: unused,
     getVersion: unused,
+    readEngine: unused,
     listOrderingEvidence: unused,
     followLog: async () => ({ body: new TextEncoder().encode('the log') }),
     submitEntry: async ({ client: { key, isPeer } }) => {
