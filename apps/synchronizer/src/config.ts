@@ -170,7 +170,9 @@ function readLogRedis(variables: EnvReader): RedisConfig {
   })
   // A replica that is promoted may lack what was acknowledged (Rule 3).
   if (isBehindSentinels(config.place))
-    variables.problem('QS_LOG_REDIS: the Redis with the log has no sentinels; restore it (D-68)')
+    variables.problem(
+      'QS_LOG_REDIS: the Redis with the log has no sentinels, as one that they promote may lack its end',
+    )
   return config
 }
 
