@@ -15,7 +15,7 @@ export const engineRead = {
   path: '/v0/engine-reads',
   summary: 'Tells another member what it needs to begin anew: of members that order together.',
   description:
-    'Signed by engines whose ids are known, in both directions (docs/decisions.md, D-70). It only reads: which ' +
+    'Signed by engines whose ids are known, in both directions. It only reads: which ' +
     'blocks the engine keeps, and their signed headers.',
   body: 'bytes',
   bodyBytesMax: ENGINE_READ_BYTES_MAX,
