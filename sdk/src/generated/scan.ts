@@ -407,7 +407,7 @@ export interface paths {
         put?: never;
         /**
          * Tells another member what it needs to begin anew: of members that order together.
-         * @description Signed by engines whose ids are known, in both directions (docs/decisions.md, D-70). It only reads: which blocks the engine keeps, and their signed headers.
+         * @description Signed by engines whose ids are known, in both directions. It only reads: which blocks the engine keeps, and their signed headers.
          */
         post: operations["readEngine"];
         delete?: never;

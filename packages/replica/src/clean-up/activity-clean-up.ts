@@ -10,10 +10,10 @@ import { type Mirror, writeFenced } from '../ingest/store.ts'
 import type { ActivityRules } from '../reads/activity-reads.ts'
 import { activityPartyMember, decodeActivity } from '../storage/activity-member.ts'
 import { dropTiles } from '../storage/activity-tiles.ts'
+import { type Command, cutCommand } from '../storage/commands.ts'
 import { encodeHead } from '../storage/head.ts'
 import { lexBound } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
-import { type Command, cutCommand } from '../storage/scripts.ts'
 
 /** Rows, and notices, per pass: about 2 ms of Redis each, which reads wait for. */
 export const ACTIVITY_CLEAN_UP_PORTION = 200

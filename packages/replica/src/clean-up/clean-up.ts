@@ -5,11 +5,11 @@
 import type { Redis } from 'ioredis'
 import { partyMember, putVersions } from '../ingest/plan-versions.ts'
 import { type Mirror, readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
+import { type Command, cutCommand } from '../storage/commands.ts'
 import { decodeEnded } from '../storage/ended.ts'
 import { ownerOf } from '../storage/entry-body.ts'
 import { encodeHead } from '../storage/head.ts'
 import { KEYS } from '../storage/keys.ts'
-import { type Command, cutCommand } from '../storage/scripts.ts'
 import type { Version } from '../storage/versions.ts'
 
 /** Versions per pass: about 2 ms of Redis, which reads wait for. */

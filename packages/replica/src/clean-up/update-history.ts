@@ -9,9 +9,10 @@ import { PRUNED_FIELD, THROUGH_FIELD, tagMembers } from '../ingest/plan-updates.
 import { type Mirror, type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { completionsBelow } from '../reads/completions.ts'
 import { decodeUpdates, readPrunedOffset } from '../reads/update-reads.ts'
+import { toRedis } from '../storage/commands.ts'
 import { encodeHead } from '../storage/head.ts'
 import { KEYS } from '../storage/keys.ts'
-import { readUpdates, toRedis } from '../storage/scripts.ts'
+import { readUpdates } from '../storage/scripts.ts'
 
 /** Bytes of updates that one pass of pruning takes out: some 2 ms of Redis, and 10 ms of work. */
 const PRUNE_BYTES = 256 * 1024

@@ -3,9 +3,9 @@ import { sha256, utf8 } from '@quorumscan/base'
 import { append, type Frontier, type Subtree } from '@quorumscan/consensus/state-tree'
 import { activityPartyMember, encodeActivity, offsetText } from '../storage/activity-member.ts'
 import { planTiles } from '../storage/activity-tiles.ts'
+import { type Command, cutCommand } from '../storage/commands.ts'
 import { tagOf } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
-import { type Command, cutCommand } from '../storage/scripts.ts'
 import type { Step } from './step.ts'
 
 /** @param before - The activity tree before the batch; `frontier` is the one after it. */

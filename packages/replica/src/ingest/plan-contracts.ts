@@ -2,7 +2,7 @@
 import { assert } from '@quorumscan/base'
 import { dueOf, type FiledContract, keysOf, type StateDelta } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
-import { createGatheredCommands, type GatheredCommands } from '../storage/gathered-commands.ts'
+import { type Command, createGatheredCommands, type GatheredCommands } from '../storage/commands.ts'
 import {
   contractIdBytes,
   type Place,
@@ -12,7 +12,6 @@ import {
 } from '../storage/intern.ts'
 import { contractsKey, dueKey, indexKey } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
-import type { Command } from '../storage/scripts.ts'
 
 /** What a step changes of them. */
 type Steps = readonly { readonly delta: Pick<StateDelta, 'created' | 'archived'> }[]

@@ -1,7 +1,7 @@
 /** What a batch adds to the history of updates, where the app asks for one. */
 import { concatBytes, fromHex, utf8 } from '@quorumscan/base'
+import { type Command, cutCommand } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
-import { type Command, cutCommand } from '../storage/scripts.ts'
 import type { StoredUpdate } from '../storage/update-codec.ts'
 import type { Step } from './step.ts'
 

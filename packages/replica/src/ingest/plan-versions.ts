@@ -2,11 +2,11 @@
 import { assert, concatBytes, utf8 } from '@quorumscan/base'
 import type { ContractCodec, StateDelta } from '@quorumscan/ledger'
 import { type Contract, type Offset, type PartyId, parseTime } from '@quorumscan/model'
+import { type Command, cutCommand } from '../storage/commands.ts'
 import { type EndedVersion, encodeEnded } from '../storage/ended.ts'
 import { type EntryBody, encodeEntryBody } from '../storage/entry-body.ts'
 import { tagOf } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
-import { type Command, cutCommand } from '../storage/scripts.ts'
 import { encodeVersions, type Version } from '../storage/versions.ts'
 import { entityOf, type Step } from './step.ts'
 

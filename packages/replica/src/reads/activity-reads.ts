@@ -23,9 +23,9 @@ import {
   offsetText,
   type StoredActivity,
 } from '../storage/activity-member.ts'
+import { type Argument, toRedis } from '../storage/commands.ts'
 import { lexBound, tagOf } from '../storage/intern.ts'
 import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
-import { type Argument, toRedis } from '../storage/scripts.ts'
 import type { Moment } from '../storage/versions.ts'
 import { assertReadable } from './reads.ts'
 

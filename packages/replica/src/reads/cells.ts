@@ -4,8 +4,8 @@ import type { CellKey, LoadedCell } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import type { ChainableCommander } from 'ioredis'
 import { decodeChange } from '../ingest/plan.ts'
+import { toRedis } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
-import { toRedis } from '../storage/scripts.ts'
 import { readMoment, type Store } from './contracts.ts'
 
 /** The cells asked for, and the contracts that came along with their index keys. */

@@ -8,9 +8,9 @@ import { type CompletionRecord, type Offset, partyParticipant } from '@quorumsca
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import type { InterpretedEntry, Step } from '../ingest/step.ts'
+import { type Command, cutCommand } from '../storage/commands.ts'
 import { lexBound } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
-import { type Command, cutCommand } from '../storage/scripts.ts'
 
 const OFFSET_BYTES = 8
 

@@ -3,8 +3,12 @@
  * made.
  */
 import type { Redis } from 'ioredis'
-import { createGatheredCommands, type GatheredCommands } from '../storage/gathered-commands.ts'
-import { type Command, toRedis } from '../storage/scripts.ts'
+import {
+  type Command,
+  createGatheredCommands,
+  type GatheredCommands,
+  toRedis,
+} from '../storage/commands.ts'
 
 /** Gathered before they are sent: members of some 30 000 contracts, which are seven a key. */
 const GATHERED_BYTES = 16 * 1024 * 1024

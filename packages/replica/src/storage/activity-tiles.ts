@@ -13,8 +13,8 @@ import {
   subtreesOf,
 } from '@quorumscan/consensus/state-tree'
 import type { Redis } from 'ioredis'
+import type { Command } from './commands.ts'
 import { activityTileKey, HEAD_FIELD, KEYS } from './keys.ts'
-import type { Command } from './scripts.ts'
 
 /** Levels of the tree that a tile spans: it has 2^8 hashes. */
 const TILE_LEVELS = 8

@@ -5,15 +5,11 @@
 import { createHash } from 'node:crypto'
 import { bytesEqual } from '@quorumscan/base'
 import type { Redis } from 'ioredis'
-import { createGatheredCommands } from './gathered-commands.ts'
+import { type Argument, type Command, toRedis } from './commands.ts'
 import { BUCKET_BYTES, INDEX_TAG_BYTES } from './intern.ts'
 import { CONTRACTS_PREFIX, KEYS } from './keys.ts'
 
 type Script = { readonly lua: string; readonly sha: string }
-/** What Redis takes as an argument. */
-export type Argument = string | number | Uint8Array
-/** One command of a batch: its name, the key it changes, the rest of its arguments. */
-export type Command = readonly [name: string, key: string, ...args: Argument[]]
 
 export const WRITE_BATCH = define(`
 --[[
@@ -205,17 +201,6 @@ export async function writeBatch(
   return { wrote: bytesEqual(head as Buffer, batch.next) }
 }
 
-/** A command with any number of members as several of a size that Lua can unpack. */
-export function cutCommand(
-  name: string,
-  key: string,
-  members: readonly (readonly Argument[])[],
-): Command[] {
-  const gathered = createGatheredCommands()
-  for (const member of members) gathered.add(name, key, ...member)
-  return gathered.take()
-}
-
 /** Bounds as `ZRANGE BYLEX` takes them. `count` is at most 1 000. */
 export type Range = { readonly min: Uint8Array; readonly max: Uint8Array; readonly count: number }
 export type RangeReply = { readonly members: Buffer[]; readonly values: (Buffer | null)[] }
@@ -296,11 +281,4 @@ async function run(
     if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
     return await redis.callBuffer('EVAL', [script.lua, ...rest])
   }
-}
-
-/** The same bytes as ioredis takes them. */
-export function toRedis(value: Argument): string | number | Buffer {
-  return typeof value !== 'object' || Buffer.isBuffer(value)
-    ? value
-    : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 }

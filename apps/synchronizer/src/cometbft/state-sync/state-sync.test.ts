@@ -43,7 +43,9 @@ async function setUp(says: Beginnings) {
       onChosen: () => {},
       onProblem: () => {},
     })
-    opened.push(() => one[Symbol.asyncDispose]())
+    opened.push(async () => {
+      await one[Symbol.asyncDispose]()
+    })
     return one
   }
   return {

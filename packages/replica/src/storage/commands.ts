@@ -1,8 +1,8 @@
-/**
- * Commands gathered by key: contracts and their index lie in thousands of small keys, and one command for each member
- * takes longer than all else that is done with it.
- */
-import type { Argument, Command } from './scripts.ts'
+/** The commands of which batches consist: gathered by key, and cut so that Lua can unpack them. */
+/** What Redis takes as an argument. */
+export type Argument = string | number | Uint8Array
+/** One command of a batch: its name, the key it changes, the rest of its arguments. */
+export type Command = readonly [name: string, key: string, ...args: Argument[]]
 
 /** `unpack` of Lua takes a few thousand values: larger commands are cut. */
 const COMMAND_ARGUMENTS_MAX = 1_000
@@ -22,6 +22,10 @@ export type GatheredCommands = {
 
 type OpenCommand = [name: string, key: string, ...args: Argument[]]
 
+/**
+ * Commands gathered by key: contracts and their index lie in thousands of small keys, and one command for each member
+ * takes longer than all else that is done with it.
+ */
 export function createGatheredCommands(): GatheredCommands {
   const openByName = new Map<string, Map<string, OpenCommand>>()
   let commands: Command[] = []
@@ -63,4 +67,22 @@ export function createGatheredCommands(): GatheredCommands {
       return taken
     },
   }
+}
+
+/** A command with any number of members as several of a size that Lua can unpack. */
+export function cutCommand(
+  name: string,
+  key: string,
+  members: readonly (readonly Argument[])[],
+): Command[] {
+  const gathered = createGatheredCommands()
+  for (const member of members) gathered.add(name, key, ...member)
+  return gathered.take()
+}
+
+/** The same bytes as ioredis takes them. */
+export function toRedis(value: Argument): string | number | Buffer {
+  return typeof value !== 'object' || Buffer.isBuffer(value)
+    ? value
+    : Buffer.from(value.buffer, value.byteOffset, value.byteLength)
 }
