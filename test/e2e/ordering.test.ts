@@ -2,7 +2,7 @@
  * Four super-validators that order the log together, with real engines: one of them, as a whole or in part, is killed,
  * hung, or cut off, two are dead, one loses its disk. One cluster for the whole file: each test leaves all of it up.
  */
-import { readFile } from 'node:fs/promises'
+import { cp, readFile, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LogEntry } from '@quorumscan/ledger'
 import { send, until, untilTrue } from '@quorumscan/testkit'
@@ -20,6 +20,7 @@ import {
 } from '../support/synchronizers.ts'
 import { clock, createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
+import { mountSmallDisk, type SmallDisk } from './small-disk.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
 /** Of which the median is taken; that of one says nothing. */
@@ -40,12 +41,16 @@ const IN_TIME_COUNT = 4
 const FIRST_SNAPSHOT = 1024
 /** Of each super-validator. */
 const OFFERED_AT_ONCE = 16
+/** With room for what one writes in the minutes of its test. */
+const DISK_MIB = 256
 const ALICE = 'alice.unverified.ns'
 
 let cluster: RunningCluster
 let alice: Awaited<ReturnType<typeof createUser>>
 let count = 0
 let healthyMs = 0
+/** On which one of them has its engine and its Redis in the end. */
+let disk: SmallDisk | null = null
 
 /** Registers a new name and returns how long it takes until lookups find it. */
 async function register(): Promise<number> {
@@ -140,6 +145,16 @@ async function firstHeights(): Promise<readonly number[]> {
   )
 }
 
+/** Has an engine and a Redis that do not run on another disk. */
+async function moveTo({ path }: SmallDisk, node: string): Promise<void> {
+  for (const part of ['engines', 'redis']) {
+    const [from, to] = [join(cluster.dataDir, part, node), join(path, part)]
+    await cp(from, to, { recursive: true })
+    await rm(from, { recursive: true })
+    await symlink(to, from)
+  }
+}
+
 /** All have the same log, which holds each of these once; the log. */
 async function expectOnce(
   synchronizers: readonly Synchronizer[],
@@ -167,7 +182,10 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     await untilFound(cluster, ALICE)
     healthyMs = await measure('healthy')
   })
-  afterAll(() => cluster?.down())
+  afterAll(async () => {
+    await cluster?.down()
+    disk?.[Symbol.dispose]()
+  })
   afterEach(untilWhole)
 
   it.each(IS_LONG ? WAYS_AWAY : WAYS_AWAY.slice(0, 1))(
@@ -351,4 +369,32 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     await cluster.kill('sv-2')
     await register()
   })
+
+  it.runIf(IS_LONG)(
+    'go on without one whose disk is full, which votes again when there is room',
+    async (context) => {
+      disk = mountSmallDisk(DISK_MIB)
+      if (disk === null) return context.skip('no file system can be mounted here')
+      const small = disk
+      await cluster.kill('sv-3')
+      await moveTo(small, 'sv-3')
+      await cluster.restart('sv-3')
+      await untilWhole()
+      const isMissed = async () =>
+        ((await memberOf('sv-1'))?.ordering?.absent ?? []).includes('sv-3')
+      await untilTrue('its votes to be missed', async () => {
+        await small.fill(0)
+        return await isMissed()
+      })
+      await register()
+      expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
+      small.clear()
+      await untilTrue('it to vote again', async () => !(await isMissed()))
+      await untilWhole()
+      await expectEqualReplicas()
+      // Without its vote there is no block now, and without its confirmation no name.
+      await cluster.kill('sv-2')
+      await register()
+    },
+  )
 })

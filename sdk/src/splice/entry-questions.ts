@@ -3,7 +3,7 @@ import { entriesBytesMax, formatInstant, parseInstant } from '@quorumscan/consen
 import type { NameEntry } from '../names/lookups.ts'
 import { isContractId } from '../platform/contract-id.ts'
 import { isObject, type JsonValue } from './exact-json.ts'
-import type { Question } from './question.ts'
+import { get, type Question } from './question.ts'
 
 /** Live entries of a prefix, in order of the name. */
 export type EntryList = {
@@ -17,7 +17,11 @@ const ENTRY_BYTES_MAX = 64 * 1024
 
 export function askName(name: string): Question<NameEntry> {
   return {
-    ...get(`/v0/ans-entries/by-name/${encodeURIComponent(name)}`, `the name ${name}`),
+    ...get(
+      `/v0/ans-entries/by-name/${encodeURIComponent(name)}`,
+      `the name ${name}`,
+      ENTRY_BYTES_MAX,
+    ),
     absence: `No ans entry found for name: ${name}`,
     read(body, nowMicros) {
       const entry = isObject(body) ? readEntry(body['entry']) : undefined
@@ -30,7 +34,11 @@ export function askName(name: string): Question<NameEntry> {
 
 export function askParty(party: string): Question<NameEntry> {
   return {
-    ...get(`/v0/ans-entries/by-party/${encodeURIComponent(party)}`, `a name of ${party}`),
+    ...get(
+      `/v0/ans-entries/by-party/${encodeURIComponent(party)}`,
+      `a name of ${party}`,
+      ENTRY_BYTES_MAX,
+    ),
     absence: `No ans entry found for party: ${party}`,
     read(body, nowMicros) {
       const entry = isObject(body) ? readEntry(body['entry']) : undefined
@@ -42,10 +50,10 @@ export function askParty(party: string): Question<NameEntry> {
 }
 
 export function askPrefix(prefix: string, pageSize: number): Question<EntryList> {
+  const bytesMax = entriesBytesMax(2 * pageSize) // With room for what newer versions add.
   const query = `name_prefix=${encodeURIComponent(prefix)}&page_size=${pageSize}`
   return {
-    ...get(`/v0/ans-entries?${query}`, `names that begin with ${prefix}`),
-    bytesMax: entriesBytesMax(2 * pageSize), // With room for what newer versions add.
+    ...get(`/v0/ans-entries?${query}`, `names that begin with ${prefix}`, bytesMax),
     read(body, nowMicros) {
       const rows = isObject(body) ? body['entries'] : undefined
       if (!Array.isArray(rows) || rows.length > pageSize) return undefined
@@ -66,10 +74,6 @@ export function askPrefix(prefix: string, pageSize: number): Question<EntryList>
 /** As upstream shows it: up to and with the moment of its expiry. */
 export function isLive({ expiresAt }: NameEntry, nowMicros: number): boolean {
   return expiresAt === null || (parseInstant(expiresAt) ?? 0) >= nowMicros
-}
-
-function get(path: string, what: string): Omit<Question<never>, 'read'> {
-  return { what, method: 'GET', path, body: null, bytesMax: ENTRY_BYTES_MAX, absence: null }
 }
 
 function readEntry(entry: JsonValue | undefined): NameEntry | undefined {

@@ -3,7 +3,7 @@ import { activitiesBytesMax } from '@quorumscan/consensus'
 import { toCamel } from '../platform/camel.ts'
 import { type ContractId, isContractId } from '../platform/contract-id.ts'
 import { isObject, type JsonObject, type JsonValue } from './exact-json.ts'
-import type { Question } from './question.ts'
+import { get, post, type Question } from './question.ts'
 
 /** A contract as the ledger has it. */
 export type SpliceContract = {
@@ -76,16 +76,13 @@ export const askDso: Question<SpliceDso> = {
   ...get('/v0/dso', 'the operator', DSO_BYTES_MAX),
   read(body) {
     if (!isObject(body)) return undefined
-    const states = body['sv_node_states']
     const dso = {
       dsoPartyId: body['dso_party_id'],
       votingThreshold: body['voting_threshold'],
       latestMiningRound: readContract(body['latest_mining_round']),
       amuletRules: readContract(body['amulet_rules']),
       dsoRules: readContract(body['dso_rules']),
-      svNodeStates: Array.isArray(states)
-        ? readAll(states, readContract)?.sort(byContractId)
-        : undefined,
+      svNodeStates: readAll(body['sv_node_states'], readContract)?.sort(byContractId),
       initialRound: body['initial_round'] ?? null,
     }
     const isOne =
@@ -102,19 +99,17 @@ export const askScans: Question<readonly SpliceScans[]> = {
   ...get('/v0/scans', 'the addresses of the scans', SCANS_BYTES_MAX),
   read(body) {
     const domains = isObject(body) ? body['scans'] : undefined
-    return Array.isArray(domains)
-      ? readAll(domains, (domain) => {
-          if (!isObject(domain) || typeof domain['domainId'] !== 'string') return undefined
-          const { domainId, scans } = domain
-          const read = Array.isArray(scans) ? readAll(scans, readScan) : undefined
-          return (
-            read && {
-              domainId,
-              scans: read.sort(by(({ svName, publicUrl }) => `${svName} ${publicUrl}`)),
-            }
-          )
-        })?.sort(by(({ domainId }) => domainId))
-      : undefined
+    return readAll(domains, (domain) => {
+      if (!isObject(domain) || typeof domain['domainId'] !== 'string') return undefined
+      const { domainId } = domain
+      const scans = readAll(domain['scans'], readScan)
+      return (
+        scans && {
+          domainId,
+          scans: scans.sort(by(({ svName, publicUrl }) => `${svName} ${publicUrl}`)),
+        }
+      )
+    })?.sort(by(({ domainId }) => domainId))
   },
 }
 
@@ -140,9 +135,7 @@ export const askClosedRounds: Question<readonly SpliceContract[]> = {
   read(body) {
     const rounds = isObject(body) ? body['rounds'] : undefined
     // Contracts without their synchronizer.
-    return Array.isArray(rounds)
-      ? readAll(rounds, (contract) => readContract({ contract }))?.sort(byRound)
-      : undefined
+    return readAll(rounds, (contract) => readContract({ contract }))?.sort(byRound)
   },
 }
 
@@ -170,11 +163,10 @@ export function askHoldings(request: HoldingsRequest): Question<SpliceHoldings> 
       ...(asOfRound === undefined ? {} : { as_of_round: asOfRound }),
     },
     read(body) {
-      const rows = isObject(body) ? body['summaries'] : undefined
-      if (!isObject(body) || !Array.isArray(rows)) return undefined
+      if (!isObject(body)) return undefined
       const { record_time: at, migration_id: migration, computed_as_of_round: round } = body
       if (typeof at !== 'string' || !isCount(migration) || !isCount(round)) return undefined
-      const summaries = readAll(rows, readSummary)?.sort(by(({ partyId }) => partyId))
+      const summaries = readAll(body['summaries'], readSummary)?.sort(by(({ partyId }) => partyId))
       return (
         summaries && { recordTime: at, migrationId: migration, computedAsOfRound: round, summaries }
       )
@@ -197,25 +189,18 @@ export function askActivities(page: {
     },
     read(body) {
       const rows = isObject(body) ? body['activities'] : undefined
-      if (!Array.isArray(rows) || rows.length > pageSize) return undefined
-      return readAll(rows, readActivity)
+      const activities = readAll(rows, readActivity)
+      return activities && activities.length <= pageSize ? activities : undefined
     },
   }
 }
 
-function get(path: string, what: string, bytesMax: number): Omit<Question<never>, 'read'> {
-  return { what, method: 'GET', path, body: null, bytesMax, absence: null }
-}
-
-function post(path: string, what: string, bytesMax: number): Omit<Question<never>, 'read'> {
-  return { ...get(path, what, bytesMax), method: 'POST' }
-}
-
-/** undefined if any is none. */
+/** undefined if it is no list, or any in it is none. */
 function readAll<T>(
-  values: readonly JsonValue[],
+  values: JsonValue | undefined,
   read: (value: JsonValue) => T | undefined,
 ): T[] | undefined {
+  if (!Array.isArray(values)) return undefined
   const all: T[] = []
   for (const value of values) {
     const one = read(value)

@@ -24,6 +24,15 @@ export type Question<T extends JsonValue> = {
   read(body: JsonValue, nowMicros: number): T | null | undefined
 }
 
+/** A question, but for how its answers are read. */
+export function get(path: string, what: string, bytesMax: number): Omit<Question<never>, 'read'> {
+  return { what, method: 'GET', path, body: null, bytesMax, absence: null }
+}
+
+export function post(path: string, what: string, bytesMax: number): Omit<Question<never>, 'read'> {
+  return { ...get(path, what, bytesMax), method: 'POST' }
+}
+
 /** What a reply, or none, amounts to. */
 export type Judged<T> = { readonly kind: 'answered'; readonly value: T | null } | Failed
 

@@ -63,7 +63,8 @@ export const PROPOSE_MICROS_MAX = 500_000
 /** Freshness of reads lives on empty blocks. */
 export const EMPTY_BLOCK_MICROS_MAX = 5_000_000
 /** From one entry of the largest size with what a group adds to it, to what a follower takes at once. */
-export const BLOCK_BYTES_RANGE = { min: 257 * 1024, max: 1024 * 1024 }
+export const BLOCK_BYTES_MIN = 257 * 1024
+export const BLOCK_BYTES_MAX = 1024 * 1024
 /** Five entries that name as many as one may. */
 export const BLOCK_CONTRACTS_MIN = 1000
 
