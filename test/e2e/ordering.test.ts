@@ -37,8 +37,8 @@ const BLOW_ROUNDS = Array.from({ length: BLOW_COUNT / BLOWS_A_ROUND }, (_, round
 const WAITING_MINUTES = 15
 /** Of the entries that waited: those of the last two minutes. */
 const IN_TIME_COUNT = 4
-/** Super-validators take the first snapshot of a young network there. */
-const FIRST_SNAPSHOT = 1024
+/** Super-validators take the first snapshots of a young network there. */
+const SNAPSHOTS = [1024, 2048] as const
 /** Of each super-validator. */
 const OFFERED_AT_ONCE = 16
 /** With room for what one writes in the minutes of its test. */
@@ -134,15 +134,17 @@ async function fillTo(offset: number): Promise<void> {
   )
 }
 
-/** The oldest block that the engine of each member, and that of the validator, keeps. */
-async function firstHeights(): Promise<readonly number[]> {
-  const { members, synchronizer } = await cluster.status()
-  return await Promise.all(
-    [...members, synchronizer].map(async ({ url }) => {
+/** No engine, of a member but for these or of the validator, keeps this block any more. */
+async function untilForgotten(height: number, except: readonly string[] = []): Promise<void> {
+  await untilTrue(`block ${height} to be gone`, async () => {
+    const { members, synchronizer } = await cluster.status()
+    const others = members.filter(({ name }) => !except.includes(name))
+    const firsts = [...others, synchronizer].map(async ({ url }) => {
       const { text } = await send(`${url}/metrics`)
       return Number(/^quorumscan_ordering_first_height (\d+)$/m.exec(text)?.[1])
-    }),
-  )
+    })
+    return (await Promise.all(firsts)).every((first) => first > height)
+  })
 }
 
 /** Has an engine and a Redis that do not run on another disk. */
@@ -351,23 +353,46 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     },
   )
 
-  it('take one back that lost its disk where nobody keeps the first blocks, nor the log', async () => {
-    await fillTo(FIRST_SNAPSHOT)
-    await runCommand(cluster, 'down')
-    const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
-    expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
-    await untilTrue('the first blocks to be gone everywhere', async () =>
-      (await firstHeights()).every((height) => height > 1),
-    )
-    const signed = await heightOf('sv-3')
-    await cluster.wipe('sv-3', { disk: true })
-    await untilTrue('it to vote again', async () => (await heightOf('sv-3')) > 0)
-    expect(await heightOf('sv-3')).toBeGreaterThan(signed)
-    await untilWhole()
-    await expectEqualReplicas()
-    // Without its vote there is no block now, and without its confirmation no name.
-    await cluster.kill('sv-2')
-    await register()
+  describe.runIf(IS_LONG)('where nobody keeps the first blocks, nor the log', () => {
+    beforeAll(async () => {
+      await fillTo(SNAPSHOTS[0])
+      await runCommand(cluster, 'down')
+      const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
+      expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
+      await untilForgotten(1)
+    })
+
+    it('take one back that lost its disk', async () => {
+      const signed = await heightOf('sv-3')
+      await cluster.wipe('sv-3', { disk: true })
+      await untilTrue('it to vote again', async () => (await heightOf('sv-3')) > 0)
+      expect(await heightOf('sv-3')).toBeGreaterThan(signed)
+      await untilWhole()
+      await expectEqualReplicas()
+      // Without its vote there is no block now, and without its confirmation no name.
+      await cluster.kill('sv-2')
+      await register()
+    })
+
+    it('let the validator follow that lost what its engine kept', async () => {
+      await cluster.wipe('synchronizer', { disk: true })
+      await untilWhole()
+      await register()
+      await expectEqualReplicas()
+    })
+
+    it('take one back that was away until all had forgotten its next block', async () => {
+      await cluster.kill('sv-2')
+      const signed = await heightOf('sv-2')
+      await fillTo(SNAPSHOTS[1])
+      await untilForgotten(signed + 1, ['sv-2'])
+      await cluster.restart('sv-2')
+      await untilTrue('it to vote again', async () => (await heightOf('sv-2')) > signed)
+      await untilWhole()
+      await expectEqualReplicas()
+      await cluster.kill('sv-3')
+      await register()
+    })
   })
 
   it.runIf(IS_LONG)(
