@@ -1,6 +1,6 @@
 /** The cluster with small stand-in processes for the apps, and every Redis real. */
 
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -268,6 +268,18 @@ describe('where all order together', () => {
     expect(existsSync(engine)).toBe(false)
     expect(existsSync(prepared.directory.keyFile('sv-1.voting'))).toBe(true)
     await expect(cluster.wipeDisk('validator')).rejects.toThrow('orders nothing')
+  })
+
+  it('a wipe of the disk of what follows for a validator leaves what that keeps beside it', async () => {
+    await using world = await startWorld({ ordering: 'cometbft' })
+    const { cluster, prepared } = world
+    const redis = await world.redisOf('validator')
+    await redis.mset('users:somebody', 'a', 'log', 'b', 'log-start', 'c')
+    const engine = prepared.directory.engineDirectory('validator')
+    mkdirSync(engine)
+    await cluster.wipeDisk('synchronizer')
+    expect(await redis.keys('*').finally(() => redis.disconnect())).toEqual(['users:somebody'])
+    expect(existsSync(engine)).toBe(false)
   })
 
   it('has no log to repair, and no part that it does not run', async () => {

@@ -12,6 +12,7 @@ import { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.t
 import type { Prepared } from './prepare.ts'
 import type { ServiceRunner } from './service-runner.ts'
 import { planLogRedis, type Service, type TopologyInput } from './topology.ts'
+import { deleteLogAt } from './wipe.ts'
 
 /** Longer than any log of one machine takes. */
 const VERIFY_TIMEOUT_MS = 600_000
@@ -65,24 +66,26 @@ export class DiskWork {
 
   /**
    * Deletes all that a super-validator has on its disk but its keys: replica, log, and what its engine kept. It gets
-   * all of it again from the others, and does not vote before it can sign nothing twice.
+   * all of it again from the others, and does not vote before it can sign nothing twice. Of the synchronizer of the
+   * validator, which has its log in the validator's Redis: the log, and what its engine kept.
    *
-   * @throws {ClusterError} If it does not order with others.
+   * @throws {ClusterError} If it does not order with others, and follows them by no engine.
    */
   async wipeDisk(node: string): Promise<void> {
     const { services, redis } = this.#breakage.hitBy({ node, part: null })
-    if (redis === null)
+    if (services.every(({ engineDirectory }) => engineDirectory === null))
       throw new ClusterError(
         `${node} orders nothing; \`quorumscan wipe ${node}\` deletes its replica`,
       )
-    await this.#runner.exclusively(node, async () => {
+    await this.#runner.exclusively(node, async (main) => {
       await Promise.all(services.map(({ app }) => this.#runner.stop(app.id)))
-      await this.#runner.deleteDisk(redis)
+      if (redis === null) await deleteLogAt(main.redisAddress)
+      else await this.#runner.deleteDisk(redis)
       for (const { engineDirectory } of services)
         if (engineDirectory !== null) rmSync(engineDirectory, { recursive: true, force: true })
       const snapshots = this.#prepared.directory.snapshotDirectory(node)
       rmSync(snapshots, { recursive: true, force: true })
-      await this.#runner.startRedis(redis)
+      await this.#runner.startRedis(main)
       for (const service of services) await this.#runner.startApp(service)
     })
     this.#breakage.refresh()

@@ -41,8 +41,8 @@ const IN_TIME_COUNT = 4
 const SNAPSHOTS = [1024, 2048] as const
 /** Of each super-validator. */
 const OFFERED_AT_ONCE = 16
-/** With room for what one writes in the minutes of its test. */
-const DISK_MIB = 256
+/** Twice what must stay free for a log that takes entries. */
+const DISK_MIB = 512
 const ALICE = 'alice.unverified.ns'
 
 let cluster: RunningCluster
@@ -123,10 +123,13 @@ async function untilOthersOrder(node: string): Promise<void> {
 
 /** Orders entries until there are so many. */
 async function fillTo(offset: number): Promise<void> {
+  const { nodes } = await cluster.status()
+  const up = nodes.filter(({ state }) => state === 'up').map(({ name }) => name)
   const synchronizers = await openSynchronizers(cluster)
   const nextEntry = await createEntries(cluster)
   await Promise.all(
     synchronizers
+      .filter(({ name }) => up.includes(name))
       .flatMap((one) => Array.from({ length: OFFERED_AT_ONCE }, () => one))
       .map(async (one) => {
         while ((await one.head()) < offset) await one.order(nextEntry())

@@ -9,8 +9,11 @@ export const LOG_STREAM_KEY = 'log'
 /** What the first group goes on from, where the log was trimmed (`trim.ts`); absent: the genesis. */
 export const LOG_START_KEY = 'log-start'
 
+/** All that a log consists of. */
+export const LOG_KEYS = [LOG_STREAM_KEY, LOG_START_KEY] as const
+
 /** The one ACL user, the synchronizer's. Followers ask the synchronizer, and have no business in its Redis. */
 export const LOG_USER = 'writer'
 
 /** Its rules, in Redis' own words. CONFIG GET, because it refuses a server that may lose what was acknowledged; INFO, for its metrics. */
-export const LOG_RULES = `resetchannels ~${LOG_STREAM_KEY} ~${LOG_START_KEY} -@all +eval +xadd +xrange +xrevrange +xtrim +set +get +config|get +info +ping`
+export const LOG_RULES = `resetchannels ${LOG_KEYS.map((key) => `~${key}`).join(' ')} -@all +eval +xadd +xrange +xrevrange +xtrim +set +get +config|get +info +ping`

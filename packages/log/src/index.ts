@@ -1,4 +1,4 @@
-export { LOG_RULES, LOG_STREAM_KEY, LOG_USER } from './acl.ts'
+export { LOG_KEYS, LOG_RULES, LOG_STREAM_KEY, LOG_USER } from './acl.ts'
 export {
   type BlockSeal,
   type BlockStore,
