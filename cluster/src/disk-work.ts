@@ -4,7 +4,8 @@
  */
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
-import { DAMAGE_ADVICE, describeDamage, verifyLog } from '@quorumscan/log'
+import { DAMAGE_ADVICE, describeDamage, readRecentGroups, verifyLog } from '@quorumscan/log'
+import { readStoredOffset } from '@quorumscan/replica'
 import type { Breakage } from './breakage.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'
 import { logGenesisOf } from './genesis.ts'
@@ -123,7 +124,9 @@ export class DiskWork {
       try {
         return await repairLog({
           ...this.#prepared,
-          services: this.#services,
+          log: service,
+          nodes: await followersOf(this.#services, 'scan'),
+          others: await followersOf(this.#services, 'validator'),
           spares: {
             copy: planLogRedis(this.#topology, 'synchronizer.copy'),
             repaired: planLogRedis(this.#topology, 'synchronizer.repaired'),
@@ -197,4 +200,17 @@ export class DiskWork {
     if (damage !== undefined)
       throw new ClusterError(`no replica is deleted: ${describeDamage(damage)} ${DAMAGE_ADVICE}`)
   }
+}
+
+async function followersOf(services: readonly Service[], kind: Service['kind']) {
+  return await Promise.all(
+    services
+      .filter((service) => service.kind === kind)
+      .map(async ({ name, redisAddress: redis }) => {
+        const head = await readStoredOffset(redis).catch(() => null) // It does not answer, whatever the reason.
+        const readKept = async () =>
+          (await readRecentGroups({ redis, applied: head ?? 0 })).values()
+        return { name, head, readKept }
+      }),
+  )
 }

@@ -1,5 +1,5 @@
 /**
- * Repairs the log of a cluster: writes a whole one beside the damaged one, from that and from what the nodes
+ * Repairs the log of the one synchronizer: writes a whole one beside the damaged one, from that and from what the nodes
  * kept, and puts it in its place. What is damaged is only read, and kept. Nobody appends meanwhile.
  */
 import { execFile } from 'node:child_process'
@@ -10,6 +10,7 @@ import type { Clock } from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type Cut,
+  type KeepingFollower,
   LogGroupError,
   LogUnavailableError,
   type OffsetRange,
@@ -17,12 +18,12 @@ import {
   type Refusal,
 } from '@quorumscan/log'
 import { formatTime } from '@quorumscan/model'
-import { RECORD_TIME_AHEAD_MICROS_MAX, readStoredOffset } from '@quorumscan/replica'
+import { RECORD_TIME_AHEAD_MICROS_MAX } from '@quorumscan/replica'
 import { ClusterError, messageOf } from './cluster-error.ts'
 import { syncDirectory } from './data-directory.ts'
 import { logGenesisOf } from './genesis.ts'
 import type { ServiceRunner } from './service-runner.ts'
-import type { RedisService, Service } from './topology.ts'
+import type { RedisService } from './topology.ts'
 
 /** Longer than any log of one machine takes. */
 const REPAIR_TIMEOUT_MS = 600_000
@@ -53,8 +54,11 @@ type Repair = {
 }
 
 export type RepairInput = {
-  /** All of the cluster. The synchronizer's process does not run. */
-  readonly services: readonly Service[]
+  /** The Redis of the log. The synchronizer's process does not run. */
+  readonly log: RedisService
+  readonly nodes: readonly KeepingFollower[]
+  /** Followers that keep nothing. */
+  readonly others: readonly Pick<KeepingFollower, 'name' | 'head'>[]
   /** For a copy of the damaged log, and for the repaired one. */
   readonly spares: { readonly copy: RedisService; readonly repaired: RedisService }
   readonly genesis: Genesis
@@ -69,9 +73,7 @@ export type RepairInput = {
  * @throws {ClusterError} If a Redis goes away, or the disk is full; nothing was changed then.
  */
 export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
-  const { services, spares, genesis, runner, clock } = input
-  const log = services.find(({ kind }) => kind === 'synchronizer')
-  if (log === undefined) throw new Error('a cluster has a synchronizer')
+  const { log, nodes, others, spares, genesis, runner, clock } = input
   const nowMicros = clock.nowMicros()
   try {
     const source = await openSource(log, spares.copy, runner)
@@ -79,8 +81,8 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
       redis: source === null ? null : source.redisAddress,
       genesis: logGenesisOf(genesis),
       latest: nowMicros + RECORD_TIME_AHEAD_MICROS_MAX,
-      nodes: await followersOf(services, 'scan'),
-      others: await followersOf(services, 'validator'),
+      nodes,
+      others,
       f: maxFaulty(genesis.nodes.length),
       signal: AbortSignal.timeout(REPAIR_TIMEOUT_MS),
     })
@@ -120,7 +122,7 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
 
 /** The Redis from which the log can be read; null if none can load any of it. */
 async function openSource(
-  log: Service,
+  log: RedisService,
   copy: RedisService,
   runner: RepairInput['runner'],
 ): Promise<RedisService | null> {
@@ -145,18 +147,6 @@ async function cutAtDamage(manifest: string, redisServer: string): Promise<void>
   const checking = promisify(execFile)(command, ['--fix', manifest], { timeout: CHECK_TIMEOUT_MS })
   checking.child.stdin?.end('y\n')
   await checking.catch(() => {})
-}
-
-async function followersOf(services: readonly Service[], kind: Service['kind']) {
-  return await Promise.all(
-    services
-      .filter((service) => service.kind === kind)
-      .map(async ({ name, redisAddress: redis }) => ({
-        name,
-        redis,
-        head: await readStoredOffset(redis).catch(() => null), // It does not answer, whatever the reason.
-      })),
-  )
 }
 
 async function emptied({ redisDirectory }: RedisService): Promise<void> {

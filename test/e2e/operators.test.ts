@@ -4,7 +4,7 @@
  * Of the long tests: one network for each way of ordering, whose tests leave all of it up.
  */
 import { once } from 'node:events'
-import { readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createLedgerClient } from '@quorumscan/sdk/raw'
 import { send, until, untilTrue } from '@quorumscan/testkit'
@@ -220,17 +220,49 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       )
       expect(saidBy(operator)).not.toContain('quorumscan logs')
       expect(await stop(operator)).toBe(0)
-      const kept = [sv(1), sv(2)].map(async (one) => {
+      await restore(operator, '--log', ...(await keptBy(operator, 1, 2)))
+      await startAgain(operator)
+      await untilWhole()
+      await register()
+      await expectNoContradiction()
+    })
+
+    /** What these super-validators keep of the log, in files on the machine of the one who orders. */
+    function keptBy(operator: Operator, ...numbers: readonly number[]): Promise<string[]> {
+      const kept = numbers.map(sv).map(async (one) => {
         const { machine, configFile, name } = one
+        await rm(join(machine.directory, 'log.backup'), { force: true })
         await type(one, 'backup', 'sv', '--log', '--config', configFile, '--out', 'log.backup')
         const backup = await readFile(join(machine.directory, 'log.backup'))
         operator.machine.write(`${name}.backup`, backup)
         return `${name}.backup`
       })
-      await restore(operator, '--log', ...(await Promise.all(kept)))
+      return Promise.all(kept)
+    }
+
+    it.skipIf(isTogether)('mend a damaged log, with what super-validators kept', async () => {
+      const operator = network.synchronizer
+      if (operator === null) throw new Error('there is none')
+      const own = ['--config', operator.configFile]
+      expect(await type(operator, 'log', 'verify', ...own)).toContain('The log is whole')
+      expect(await stop(operator)).toBe(0)
+      const files = join(operator.machine.directory, 'var/redis/orderer/appendonlydir')
+      for (const name of await readdir(files)) {
+        const bytes = await readFile(join(files, name))
+        const at = bytes.indexOf(`name-${count}.`)
+        if (at >= 0) bytes[at] = (bytes[at] ?? 0) ^ 0xff
+        await writeFile(join(files, name), bytes)
+      }
+      await expect(type(operator, 'log', 'verify', ...own)).rejects.toMatchObject({
+        code: 1,
+        stdout: expect.stringContaining('The log is damaged at'),
+      })
+      const kept = ['--log', ...(await keptBy(operator, 1, 2, 4))]
+      expect(await type(operator, 'log', 'repair', ...own, ...kept)).toContain('Refilled offset')
       await startAgain(operator)
-      await untilWhole()
+      expect(await type(operator, 'log', 'verify', ...own)).toContain('The log is whole')
       await register()
+      await untilWhole()
       await expectNoContradiction()
     })
 

@@ -41,6 +41,8 @@ const item = z.union([
     key: z.string(),
     items: z.array(z.union([z.tuple([z.string(), z.string()]), z.tuple([z.string()])])),
   }),
+  /** How far a super-validator had come that kept the groups behind this. */
+  z.strictObject({ kind: z.literal('head'), offset: z.int().nonnegative() }),
   /** Of the log. Base64. */
   z.strictObject({ kind: z.literal('group'), bytes: z.string(), signature: z.string() }),
 ])

@@ -1,5 +1,6 @@
 /**
- * What a backup of one operator holds: its keys and the files that its configuration names, and what no log has. Left
+ * What a backup of one operator holds: its keys and the files that its configuration names, and what no log has; or, of a
+ * super-validator, the newest of the log alone, which another operator needs, who must not have the keys. Left
  * out is what follows from the log (replicas, queues of jobs, which a sweep fills again), what others have (the log of
  * members who order together), and what an engine has signed: of an older time it would let it sign a height twice.
  */
@@ -8,7 +9,6 @@ import { basename } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import { type ProvenGroup, readRecentGroups, readWholeLog } from '@quorumscan/log'
 import { formatTime } from '@quorumscan/model'
-import type { RedisAddress } from '@quorumscan/redis'
 import { readStoredOffset } from '@quorumscan/replica'
 import { readKept } from '@quorumscan/users'
 import { KEYS_OF, ROLE_OF } from '../ceremony/member.ts'
@@ -27,8 +27,8 @@ export const PLACES = ['QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS']
 export type BackUpOptions = {
   readonly config: OperatorConfig
   readonly file: string
-  /** Of a super-validator: also the newest groups of the log, from which a lost end of it is refilled. */
-  readonly isLogIncluded: boolean
+  /** Of a super-validator: the newest groups of the log instead, from which a lost part of it is refilled. */
+  readonly isLogAlone: boolean
   readonly redisServer: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
@@ -41,8 +41,9 @@ export type BackUpOptions = {
  * @throws {LogGroupError} If the log is damaged.
  */
 export async function backUp(options: BackUpOptions): Promise<void> {
-  const { config, clock } = options
-  const { variables, genesis, name, runs } = config
+  const { config, isLogAlone, clock } = options
+  const { genesis, name, runs } = config
+  const variables = isLogAlone ? {} : config.variables
   await writeArchive(
     options.file,
     {
@@ -60,9 +61,10 @@ export async function backUp(options: BackUpOptions): Promise<void> {
 
 async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {
   const { config, clock } = options
-  for (const [path, source] of filesOf(config))
-    yield { kind: 'file', path, text: readFileSync(source, 'utf8') }
-  if (config.runs === 'sv' && !options.isLogIncluded) return
+  if (!options.isLogAlone)
+    for (const [path, source] of filesOf(config))
+      yield { kind: 'file', path, text: readFileSync(source, 'utf8') }
+  if (config.runs === 'sv' && !options.isLogAlone) return
   const { directory } = config
   const plan = operatorRedisPlan(options)
   const external = externalRedisOf(config)
@@ -70,19 +72,20 @@ async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {
   if (config.runs === 'validator')
     for (const part of await readKept(own.redis))
       yield { kind: 'kept', key: part.key, items: part.items.map((item) => [...item]) }
-  else
-    for await (const { bytes, signature } of groupsOf(config, own.redis))
-      yield { kind: 'group', bytes: base64(bytes), signature: base64(signature) }
+  else if (config.runs === 'sv') {
+    const offset = await readStoredOffset(own.redis)
+    yield { kind: 'head', offset }
+    const kept = await readRecentGroups({ redis: own.redis, applied: offset })
+    for (const group of kept.values()) yield itemOf(group)
+  } else {
+    const { signal } = new AbortController()
+    const log = { redis: own.redis, genesis: logGenesisOf(config.genesis), signal }
+    for await (const group of readWholeLog(log)) yield itemOf(group)
+  }
 }
 
-async function* groupsOf(
-  { runs, genesis }: OperatorConfig,
-  redis: RedisAddress,
-): AsyncGenerator<ProvenGroup> {
-  const { signal } = new AbortController()
-  if (runs === 'synchronizer')
-    yield* readWholeLog({ redis, genesis: logGenesisOf(genesis), signal })
-  else yield* (await readRecentGroups({ redis, applied: await readStoredOffset(redis) })).values()
+function itemOf({ bytes, signature }: ProvenGroup): Item {
+  return { kind: 'group', bytes: base64(bytes), signature: base64(signature) }
 }
 
 /** By their place in the backup. */

@@ -12,15 +12,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, keyPairFromSeed, utf8 } from '@quorumscan/base'
-import {
-  openGroup,
-  type ProvenGroup,
-  signGroup,
-  trimLog,
-  verifyLog,
-  writeWholeLog,
-} from '@quorumscan/log'
+import { createSystemClock } from '@quorumscan/base'
+import { trimLog, verifyLog, writeWholeLog } from '@quorumscan/log'
 import { startRedis } from '@quorumscan/testkit'
 import { readKept, ValidatorStore } from '@quorumscan/users'
 import { afterAll, expect, it } from 'vitest'
@@ -30,6 +23,7 @@ import { dataDirectory } from '../data-directory.ts'
 import { createGenesis, hashGenesis, logGenesisOf } from '../genesis.ts'
 import { type OperatorConfig, readOperatorConfig } from '../operator/operator-config.ts'
 import { judgeProcesses, operatorRedisPlan } from '../operator/operator-services.ts'
+import { each, signedGroups } from '../testing/signed-groups.ts'
 import { writeArchive } from './archive.ts'
 import { backUp } from './back-up.ts'
 import { openOwnRedis } from './own-redis.ts'
@@ -88,9 +82,9 @@ const redisOf = (config: OperatorConfig) =>
   })
 
 let count = 0
-async function backedUp(config: OperatorConfig, isLogIncluded = false): Promise<string> {
+async function backedUp(config: OperatorConfig, isLogAlone = false): Promise<string> {
   const file = join(root, `${config.name}-${count++}.backup`)
-  await backUp({ ...machine, config, file, isLogIncluded })
+  await backUp({ ...machine, config, file, isLogAlone })
   return file
 }
 
@@ -160,26 +154,8 @@ async function keptOf(config: OperatorConfig) {
   return await readKept(own.redis)
 }
 
-/** As its synchronizer signs them, of one entry each. */
-function groupsOf(from: number, to: number): ProvenGroup[] {
-  const keyPair = keyPairFromSeed(readFileSync(join(root, 'orderer', 'keys', 'orderer'), 'utf8'))
-  const genesisHash = hashGenesis(genesis)
-  let previousHash = genesisHash
-  const groups: ProvenGroup[] = []
-  for (let offset = 1; offset <= to; offset++) {
-    const entries = [{ recordTime: genesis.recordTime + offset, bytes: utf8(`entry ${offset}`) }]
-    const group = { firstOffset: offset, previousHash, entries }
-    const signed = signGroup(group, { genesisHash, keyPair })
-    openGroup(signed, logGenesisOf(genesis))
-    previousHash = signed.hash
-    groups.push({ bytes: signed.bytes, signature: signed.signature })
-  }
-  return groups.slice(from - 1)
-}
-
-async function* each<T>(items: Iterable<T>): AsyncGenerator<T> {
-  yield* items
-}
+const groupsOf = (from: number, to: number) =>
+  signedGroups({ keyFile: join(root, 'orderer', 'keys', 'orderer'), genesis }, from, to)
 
 it("a synchronizer's log begins where it was trimmed, and goes on with what super-validators kept of it", async () => {
   const config = configOf('synchronizer', 'orderer')
@@ -211,6 +187,19 @@ it("a synchronizer's log begins where it was trimmed, and goes on with what supe
   await using own = await redisOf(readOperatorConfig('synchronizer', configFile, judgeProcesses))
   const log = { redis: own.redis, genesis: logGenesisOf(genesis), signal }
   expect(await verifyLog(log)).toMatchObject({ start: 8, end: 30, damages: [] })
+})
+
+it('what a super-validator keeps of the log goes to others without its keys, and makes nobody', async () => {
+  const config = configOf('sv', 'sv-1')
+  const file = await backedUp(config, true)
+  const lines = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.map(({ kind }) => kind)).toEqual([undefined, 'head', 'end'])
+  expect(lines[0].variables).toEqual({})
+  await expect(restored(file, 'of-the-log')).rejects.toThrow('the log alone, without keys')
+  expect(existsSync(join(root, 'of-the-log'))).toBe(false)
 })
 
 it('a super-validator has its keys and nothing that it signed, and nothing of a half is there', async () => {

@@ -53,27 +53,41 @@ export async function openOwnRedis({
     if (await isRedisReady(service.redisAddress))
       return { redis: service.redisAddress, async [Symbol.asyncDispose]() {} }
   }
-  // Nobody starts anything there meanwhile.
-  takeOver(directory)
-  await endLeftovers({ recordFile: directory.processesFile, marker: directory.path, clock })
-  removeSocketDirectory(directory)
-  const service = plan(makeSocketDirectory(directory))
-  const leave = () => {
-    removeSocketDirectory(directory)
-    rmSync(directory.runFile, { force: true })
-  }
+  const held = await holdDirectory(directory, clock)
   try {
+    const service = plan(held.socketDirectory)
     const redis = await startRedis(service, clock)
     return {
       redis: service.redisAddress,
       async [Symbol.asyncDispose]() {
         await redis[Symbol.asyncDispose]()
-        leave()
+        held[Symbol.dispose]()
       },
     }
   } catch (error) {
-    leave()
+    held[Symbol.dispose]()
     throw error
+  }
+}
+
+/**
+ * Until it is disposed of nobody starts anything there.
+ *
+ * @throws {ClusterError} If what is there runs.
+ */
+export async function holdDirectory(
+  directory: DataDirectory,
+  clock: Clock,
+): Promise<Disposable & { readonly socketDirectory: string }> {
+  takeOver(directory)
+  await endLeftovers({ recordFile: directory.processesFile, marker: directory.path, clock })
+  removeSocketDirectory(directory)
+  return {
+    socketDirectory: makeSocketDirectory(directory),
+    [Symbol.dispose]() {
+      removeSocketDirectory(directory)
+      rmSync(directory.runFile, { force: true })
+    },
   }
 }
 

@@ -80,6 +80,10 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
 }
 
 function readGenesisOf(directory: string, { genesisHash }: Header): Genesis {
+  if (!existsSync(join(directory, GENESIS_PLACE)))
+    throw new UsageError(
+      'it holds the newest of the log alone, without keys: name it behind --log, of `restore` or `log repair`',
+    )
   const genesis = parseGenesis(JSON.parse(readFileSync(join(directory, GENESIS_PLACE), 'utf8')))
   if (hashGenesis(genesis) === genesisHash) return genesis
   throw new ClusterError('the backup has another genesis than it says')
@@ -120,7 +124,8 @@ async function* keptOf(archive: Archive): AsyncGenerator<KeptPart> {
   for await (const item of archive.items()) if (item.kind === 'kept') yield item
 }
 
-async function* groupsOf(archive: Archive): AsyncGenerator<ProvenGroup> {
+/** Of the log, in order. */
+export async function* groupsOf(archive: Archive): AsyncGenerator<ProvenGroup> {
   for await (const item of archive.items())
     if (item.kind === 'group')
       yield { bytes: bytesOf(item.bytes), signature: bytesOf(item.signature) }

@@ -18,14 +18,18 @@ export function addBackupCommands(program: Command, redisServer: string, clock: 
     .addArgument(new Argument('<role>', 'what it runs').choices(Object.keys(ROLE_OF)))
     .requiredOption('--config <file>', 'its variables, as for `run`')
     .requiredOption('--out <file>', 'where the backup is written, with mode 0600')
-    .option('--log', 'of a super-validator: also the newest 64 MiB of the log that it keeps')
+    .option(
+      '--log',
+      'of a super-validator: the newest 64 MiB of the log that it keeps, and no keys',
+    )
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
       `
 It holds the keys of the operator and all that its configuration names; of a
 validator its users, rights, renewals and what waits to be submitted; of the
-synchronizer the log. It leaves out what the log has: replicas and queues of
+synchronizer the log. With --log it holds what was ordered, and no keys: for who
+runs the synchronizer. It leaves out what the log has: replicas and queues of
 jobs; and what an engine has signed, as an old copy would let it sign twice.`,
     )
     .action(async (role: Runnable, options: BackupFlags) => {
@@ -34,14 +38,16 @@ jobs; and what an engine has signed, as an old copy would let it sign twice.`,
         import('../backup/back-up.ts'),
       ])
       const config = readOperatorConfig(role, options.config, () => [])
-      if (options.log && role !== 'sv')
+      const { log: isLogAlone = false } = options
+      if (isLogAlone && role !== 'sv')
         throw new UsageError('--log is for a super-validator, which keeps the newest of the log')
       const file = resolve(options.out)
-      const isLogIncluded = options.log === true
       await slowly('reading', clock, () =>
-        backUp({ config, file, isLogIncluded, redisServer, env, clock }),
+        backUp({ config, file, isLogAlone, redisServer, env, clock }),
       )
-      const text = `${config.name} is backed up in ${file}. It holds private keys: whoever reads it can act as ${config.name}. Keep it encrypted, and on another machine.`
+      const text = isLogAlone
+        ? `The newest of the log, as ${config.name} keeps it, is in ${file}. It holds no keys: send it to who runs the synchronizer.`
+        : `${config.name} is backed up in ${file}. It holds private keys: whoever reads it can act as ${config.name}. Keep it encrypted, and on another machine.`
       answer(options, { file, name: config.name }, wrap(text).join('\n'))
     })
   program

@@ -10,7 +10,7 @@ import { type DataDirectory, dataDirectory, writeOwnJson } from '../data-directo
 import { drawBasePort } from '../ports.ts'
 import { identityOf } from '../process-identity.ts'
 import { main } from './cli-main.ts'
-import { repeatDataDir } from './options.ts'
+import { repeat } from './options.ts'
 
 const SECRET = 'ab'.repeat(32)
 
@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => {
   rmSync(directory.path, { recursive: true })
-  repeatDataDir(null)
+  repeat('--data-dir', null)
 })
 
 async function type(...args: readonly string[]) {

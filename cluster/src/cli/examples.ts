@@ -36,10 +36,21 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'genesis create': ['genesis create *.json --ordering cometbft --out genesis.json'],
   'genesis verify': ['genesis verify genesis.json *.member.json'],
   run: ['run sv --config /etc/quorumscan/sv-1.env'],
-  backup: ['backup sv --config /etc/quorumscan/sv-1.env --out sv-1.backup'],
+  backup: [
+    'backup sv --config /etc/quorumscan/sv-1.env --out sv-1.backup',
+    'backup sv --log --config sv-1.env --out log.backup',
+  ],
   restore: ['restore sv-1.backup --to /var/lib/quorumscan --set QS_PORT=4711'],
-  'log repair': ['log repair', 'log repair --cut'],
-  'log verify': ['log verify', 'log verify --json | jq .damages'],
+  'log repair': [
+    'log repair',
+    'log repair --cut',
+    'log repair --config synchronizer.env --log sv-1.backup …',
+  ],
+  'log verify': [
+    'log verify',
+    'log verify --config /etc/quorumscan/synchronizer.env',
+    'log verify --json | jq .damages',
+  ],
   'config get': ['config get --json'],
   'config set': [
     'config set entry-fee=2.5 entry-lifetime=90d',

@@ -10,16 +10,29 @@ import { controlOptions } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { RepairOutcome } from '../log-repair.ts'
+import { repairOperatorLog } from '../operator/operator-log.ts'
 import { readGenesis } from './verify.ts'
 
 /** Reading, writing and verifying the largest log of one machine; longer than that work waits for itself. */
 const CALL_TIMEOUT_MS = 660_000
 
+type Repaired = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
+
+/** What is another for a cluster than for the operator of a synchronizer. */
+type Words = {
+  readonly reasonOf: (outcome: RepairOutcome & { readonly kind: 'refused' }) => string
+  readonly notApplied: string
+  /** To be typed. */
+  readonly cut: string
+  /** What else is to be typed when the log is whole. */
+  readonly next: readonly string[]
+}
+
 /** Works on the running cluster in the data directory, or on one that is stopped, which it leaves so. */
 export async function repairLogOf(
   directory: DataDirectory,
   options: { readonly isCutAllowed: boolean; readonly redisServer: string; readonly clock: Clock },
-): Promise<{ readonly isWhole: boolean; readonly text: string; readonly json: unknown }> {
+): Promise<Repaired> {
   const { isCutAllowed, redisServer, clock } = options
   readGenesis(directory.genesisFile)
   const isRunning = readControlFile(directory) !== null
@@ -35,23 +48,46 @@ export async function repairLogOf(
     return await repair()
   }
   const outcome = isRunning ? await repair() : await work()
-  const isWhole = outcome.kind === 'whole' || outcome.kind === 'repaired'
-  return { isWhole, text: describe(outcome, isRunning), json: outcome }
+  return repaired(outcome, {
+    reasonOf: ({ refusal, logDirectory }) => reasonOf(refusal, logDirectory),
+    notApplied: 'Nobody has applied them.',
+    cut: `${isRunning ? '`quorumscan down`, then ' : ''}\`quorumscan log repair --cut\``,
+    next: isRunning ? [] : ['`quorumscan up` starts the cluster.'],
+  })
 }
 
-function describe(outcome: RepairOutcome, isRunning: boolean): string {
+/** Works on the log of an operator's synchronizer, which is stopped. */
+export async function repairLogOfOperator(
+  options: Parameters<typeof repairOperatorLog>[0],
+): Promise<Repaired> {
+  return repaired(await repairOperatorLog(options), {
+    reasonOf: ({ refusal }) => reasonForOperator(refusal),
+    notApplied:
+      'No super-validator had applied them when it sent what it keeps. A validator that has will say LOG_REGRESSED: ' +
+      'then it is restored from a backup of its own.',
+    cut: 'The same command with --cut',
+    next: ['`quorumscan run synchronizer` starts it.'],
+  })
+}
+
+function repaired(outcome: RepairOutcome, words: Words): Repaired {
+  const isWhole = outcome.kind === 'whole' || outcome.kind === 'repaired'
+  return { isWhole, text: describe(outcome, words), json: outcome }
+}
+
+function describe(outcome: RepairOutcome, words: Words): string {
   switch (outcome.kind) {
     case 'whole':
       return `The log is whole, from its start to offset ${outcome.end}; there is nothing to repair.`
     case 'refused':
-      return `Nothing was changed: ${reasonOf(outcome.refusal, outcome.logDirectory)}`
+      return `Nothing was changed: ${words.reasonOf(outcome)}`
     case 'to-cut':
       return [
-        `Nothing was changed yet. ${whatIsGivenUp(outcome)}`,
+        `Nothing was changed yet. ${whatIsGivenUp(outcome, words)}`,
         ...(outcome.refilled.length === 0
           ? []
           : [`${capitalized(listed(outcome.refilled))} can be refilled.`]),
-        `${isRunning ? '`quorumscan down`, then ' : ''}\`quorumscan log repair --cut\` gives that up: what was ` +
+        `${words.cut} gives that up: what was ` +
           'submitted in it, and not answered, has to be submitted again. The log as it is will be kept.',
       ].join('\n')
     case 'repaired': {
@@ -65,13 +101,16 @@ function describe(outcome: RepairOutcome, isRunning: boolean): string {
         `The log is whole, from its start to offset ${end}. As it was, it is kept in`,
         keptDirectory,
         'which can be deleted when all goes well.',
-        ...(isRunning ? [] : ['`quorumscan up` starts the cluster.']),
+        ...words.next,
       ].join('\n')
     }
   }
 }
 
-function whatIsGivenUp(outcome: RepairOutcome & { readonly kind: 'to-cut' }): string {
+function whatIsGivenUp(
+  outcome: RepairOutcome & { readonly kind: 'to-cut' },
+  { notApplied }: Words,
+): string {
   const { cut, end, nowMicros } = outcome
   if (cut === null)
     return (
@@ -82,7 +121,7 @@ function whatIsGivenUp(outcome: RepairOutcome & { readonly kind: 'to-cut' }): st
     cut.recordTime === null
       ? 'are damaged, and too few nodes have them'
       : `lie ${describeOffset(cut.recordTime - nowMicros, "this machine's clock")}`
-  return `${capitalized(offsets(cut))} ${why}. Nobody has applied them.`
+  return `${capitalized(offsets(cut))} ${why}. ${notApplied}`
 }
 
 /** Why the log was not repaired, and what an operator can do. */
@@ -129,6 +168,37 @@ function reasonOf(refusal: Refusal, logDirectory: string): string {
         `the end of the log could be cut off, but nobody knows how much of it ${namesOf(refusal.silent)} has ` +
         `applied. Start its Redis, and try again; \`quorumscan logs ${refusal.silent[0]}.redis\` says more.`
       )
+  }
+}
+
+/** As above, for an operator who has the log and nothing else of the network. */
+function reasonForOperator(refusal: Refusal): string {
+  const restore = 'Restore a backup of the synchronizer.'
+  switch (refusal.kind) {
+    case 'too-few':
+      return (
+        `nothing is known of ${namesOf(refusal.silent)}, and ${refusal.needed} super-validators must send what they ` +
+        'keep. Name their files behind --log: `backup sv --log` of this release writes them.'
+      )
+    case 'another-log':
+      return `${namesOf(refusal.nodes)} have followed another log than this one. ${restore}`
+    case 'not-kept':
+      return (
+        `${offsets(refusal)} cannot be refilled, because fewer than ${refusal.needed} super-validators sent the same of ` +
+        `them${refusal.keptFrom === null ? '' : ` (what they keep begins at offset ${refusal.keptFrom})`}. ${restore}`
+      )
+    case 'applied':
+      return (
+        `only ${namesOf(refusal.by)} applied ${offsets(refusal)}, and ${refusal.needed} must have them to refill ` +
+        `them. Have the others send what they keep now. If they lack it still: ${restore}`
+      )
+    case 'forked':
+      return (
+        `the synchronizer signed two groups at offset ${refusal.at}, and enough super-validators hold each. Keep ` +
+        'everything: it is evidence. Leave out the files of those whose history is not to hold, who begin anew.'
+      )
+    case 'unknown-heads':
+      return `nobody knows how much ${namesOf(refusal.silent)} has applied.`
   }
 }
 

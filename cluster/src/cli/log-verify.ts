@@ -1,5 +1,6 @@
-/** `log verify`: whether every entry of a cluster's log still is what was signed. */
+/** `log verify`: whether every entry of a log still is what was signed. */
 import { readFileSync } from 'node:fs'
+import type { Genesis } from '@quorumscan/consensus'
 import {
   DAMAGE_ADVICE,
   describeDamage,
@@ -9,23 +10,23 @@ import {
   verifyLog,
 } from '@quorumscan/log'
 import { formatTime } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import { ClusterError } from '../cluster-error.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import { logGenesisOf } from '../genesis.ts'
 import { REPAIR_OF_MEMBERS } from '../log-repair.ts'
+import { type OperatorLogOptions, openOperatorLog } from '../operator/operator-log.ts'
 import { keptSocketDirectory, redisSocketOf } from '../socket-directory.ts'
 import { readGenesis } from './verify.ts'
+
+type Verified = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
 
 /**
  * Reads the log of the cluster in the data directory from its start to its end.
  *
  * @throws {ClusterError} If the log's Redis does not run, or goes away: then nothing was judged.
  */
-export async function verifyLogOf(directory: DataDirectory): Promise<{
-  readonly isWhole: boolean
-  readonly text: string
-  readonly json: unknown
-}> {
+export async function verifyLogOf(directory: DataDirectory): Promise<Verified> {
   const genesis = readGenesis(directory.genesisFile)
   if (genesis.ordering.driver === 'cometbft') throw new ClusterError(REPAIR_OF_MEMBERS)
   const sockets = keptSocketDirectory(directory)
@@ -34,21 +35,40 @@ export async function verifyLogOf(directory: DataDirectory): Promise<{
       `no cluster runs in ${directory.path}: start it with \`quorumscan up\`, ` +
         "because the log can be read while the log's Redis runs; `quorumscan log repair` needs no running cluster",
     )
+  const redis = {
+    path: redisSocketOf(sockets, 'synchronizer'),
+    username: LOG_USER,
+    password: readFileSync(directory.secretFile('log-writer'), 'utf8'),
+  }
+  return await verified(
+    { redis, genesis },
+    '`quorumscan restart synchronizer redis` starts it again, ' +
+      'and if it does not start, `quorumscan log repair` mends its files',
+  )
+}
+
+/** Reads the log of an operator, and starts its Redis for that where none runs. @throws {ClusterError} As above. */
+export async function verifyOperatorLog(options: OperatorLogOptions): Promise<Verified> {
+  await using own = await openOperatorLog(options)
+  return await verified(
+    { redis: own.redis, genesis: options.config.genesis },
+    'look after that Redis, and try again',
+  )
+}
+
+/** @param advice - For a Redis that goes away. */
+async function verified(
+  { redis, genesis }: { readonly redis: RedisAddress; readonly genesis: Genesis },
+  advice: string,
+): Promise<Verified> {
+  const { signal } = new AbortController()
   const { start, end, recordTime, damages } = await verifyLog({
-    redis: {
-      path: redisSocketOf(sockets, 'synchronizer'),
-      username: LOG_USER,
-      password: readFileSync(directory.secretFile('log-writer'), 'utf8'),
-    },
+    redis,
     genesis: logGenesisOf(genesis),
-    signal: new AbortController().signal,
+    signal,
   }).catch((error: unknown) => {
     if (!(error instanceof LogUnavailableError)) throw error
-    throw new ClusterError(
-      `${error.message}; \`quorumscan restart synchronizer redis\` starts it again, ` +
-        'and if it does not start, `quorumscan log repair` mends its files',
-      { cause: error },
-    )
+    throw new ClusterError(`${error.message}; ${advice}`, { cause: error })
   })
   const isWhole = damages.length === 0
   const json = { whole: isWhole, start, end, recordTime: formatTime(recordTime), damages }

@@ -1,9 +1,9 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { hint, print, repeatDataDir, tell, wrap } from './options.ts'
+import { hint, print, repeat, tell, wrap } from './options.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
-  repeatDataDir(null)
+  repeat('--data-dir', null)
 })
 
 function written(stream: 'stdout' | 'stderr', work: () => void): string {
@@ -20,16 +20,16 @@ it('repeats the data directory in what it hints at, as a shell takes it', () => 
   expect(written('stdout', () => print('`quorumscan down` stops it'))).toBe(
     '`quorumscan down` stops it\n',
   )
-  repeatDataDir('/tmp/a')
+  repeat('--data-dir', '/tmp/a')
   expect(written('stdout', () => print('`quorumscan down`, or `go install`'))).toBe(
     '`quorumscan down --data-dir /tmp/a`, or `go install`\n',
   )
-  repeatDataDir("/tmp/what's here")
+  repeat('--data-dir', "/tmp/what's here")
   expect(hint('up')).toBe("quorumscan up --data-dir '/tmp/what'\\''s here'")
 })
 
 it('breaks what is long between words, and never what is to be typed', () => {
-  repeatDataDir('/tmp/a/directory')
+  repeat('--data-dir', '/tmp/a/directory')
   const text = `${'word '.repeat(14)}and \`quorumscan log repair --cut\` mends it`
   expect(written('stderr', () => tell(text)).split('\n')).toEqual([
     `${'word '.repeat(14)}and`,

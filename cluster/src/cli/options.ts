@@ -15,11 +15,11 @@ export function integer(min: number, max: number) {
 /** What the command that runs was given, and commands that it hints at need to be given as well. */
 let repeated = ''
 
-/** From now on hints name this data directory; null: a command finds it without. */
-export function repeatDataDir(dataDir: string | null): void {
-  const isPlain = /^[A-Za-z0-9_./@%+=:,-]+$/.test(dataDir ?? '')
-  const word = isPlain ? dataDir : `'${dataDir?.replaceAll("'", "'\\''")}'`
-  repeated = dataDir === null ? '' : ` --data-dir ${word}`
+/** From now on hints name this data directory, or configuration; null: a command finds it without. */
+export function repeat(flag: '--data-dir' | '--config', path: string | null): void {
+  const isPlain = /^[A-Za-z0-9_./@%+=:,-]+$/.test(path ?? '')
+  const word = isPlain ? path : `'${path?.replaceAll("'", "'\\''")}'`
+  repeated = path === null ? '' : ` ${flag} ${word}`
 }
 
 /** A command to type, as hints name it. */
@@ -49,7 +49,7 @@ export function tell(text: string): void {
 
 function withHints(text: string): string {
   return text.replace(/`quorumscan ([^`]+)`/g, (typed, command: string) =>
-    command.includes('--data-dir') ? typed : `\`${hint(command)}\``,
+    /--data-dir|--config/.test(command) ? typed : `\`${hint(command)}\``,
   )
 }
 

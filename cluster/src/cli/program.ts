@@ -28,10 +28,11 @@ import { addExamples } from './examples.ts'
 import { EXIT } from './exit-codes.ts'
 import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
+import { addLogCommands } from './log-commands.ts'
 import { follow, lastLines, logFileOf } from './logs.ts'
 import { addMirrorCommand } from './mirror.ts'
 import { addNodeCommands } from './node-commands.ts'
-import { answer, integer, print, repeatDataDir, slowly, tell, wrap } from './options.ts'
+import { answer, integer, print, repeat, slowly, tell, wrap } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
 import { addRunCommand } from './run-command.ts'
 import { untilInterrupted } from './until-interrupted.ts'
@@ -84,7 +85,7 @@ export function createProgram(environment: Environment): {
     .configureHelp({ minWidthToWrap: HELP_WIDTH_MIN })
     .hook('preAction', (_, called) => {
       const { dataDir = defaultDir } = called.opts<Partial<Common>>()
-      repeatDataDir(absolute(dataDir) === absolute(defaultDir) ? null : dataDir)
+      repeat('--data-dir', absolute(dataDir) === absolute(defaultDir) ? null : dataDir)
     })
 
   const command = (name: string, description: string, parent: Command = program) =>
@@ -290,37 +291,7 @@ export function createProgram(environment: Environment): {
   addBackupCommands(program, environment.redisServer, clock)
   addRunCommand(program, environment.redisServer, clock)
 
-  const log = program
-    .command('log')
-    .description('the log, from which all replicas are built')
-    .helpCommand(false)
-  command('verify', 'check every entry of the log; exit status 1 if it is damaged', log)
-    .option('--json', 'print where the log ends, and what is damaged, as JSON')
-    .action(async (options: Common) => {
-      const { verifyLogOf } = await import('./log-verify.ts')
-      const { isWhole, text, json } = await slowly('reading the log', clock, () =>
-        verifyLogOf(dataDirectory(options.dataDir)),
-      )
-      answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
-      exitCode = isWhole ? EXIT.done : EXIT.failed
-    })
-
-  command('repair', 'make a damaged log whole again; exit status 1 if that cannot be', log)
-    .option('--cut', 'cut off an end that nobody has applied and nothing can bring back')
-    .option('--json', 'print what was done, or why nothing was, as JSON')
-    .action(async (options: Common & { cut?: boolean }) => {
-      const { repairLogOf } = await import('./log-repair.ts')
-      const { isWhole, text, json } = await slowly('repairing the log', clock, () =>
-        repairLogOf(dataDirectory(options.dataDir), {
-          isCutAllowed: options.cut ?? false,
-          redisServer: environment.redisServer,
-          clock,
-        }),
-      )
-      answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
-      exitCode = isWhole ? EXIT.done : EXIT.failed
-    })
-
+  addLogCommands(program, command, { ...context, redisServer: environment.redisServer })
   addConfigCommands(program, command, clock)
   addProtocolCommands(program, command, clock)
 

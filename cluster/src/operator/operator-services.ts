@@ -168,10 +168,11 @@ export function operatorRedisPlan(options: {
   readonly config: Pick<OperatorConfig, 'runs' | 'name' | 'directory' | 'variables'>
   readonly redisServer: string
   readonly env: Readonly<Record<string, string | undefined>>
+  readonly logFileOf?: Machine['logFileOf']
 }): (socketDirectory: string) => RedisService {
-  const { config, redisServer, env } = options
+  const { config, redisServer, env, logFileOf = () => null } = options
   const { directory } = config
-  const machine = { directory, redisServer, env, logFileOf: () => null }
+  const machine = { directory, redisServer, env, logFileOf }
   const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
   return (socketDirectory) => planOperatorRedis(config, { ...machine, socketDirectory }, logWriter)
 }

@@ -28,8 +28,13 @@ export {
 } from './log-errors.ts'
 export type { LogStart } from './log-start.ts'
 export { createLogReader, type LogReaderOptions } from './reader.ts'
-export { createGroupKeeper, type KeptGroup, readRecentGroups } from './recent-groups.ts'
-export { prepareRepair } from './repair.ts'
+export {
+  createGroupKeeper,
+  type KeptGroup,
+  openKeptGroup,
+  readRecentGroups,
+} from './recent-groups.ts'
+export { type KeepingFollower, prepareRepair } from './repair.ts'
 export type { Cut, OffsetRange, Refusal } from './repair-plan.ts'
 export { trimLog } from './trim.ts'
 export {

@@ -14,6 +14,7 @@ export const RECENT_BYTES_MAX = 64 * 2 ** 20
 const GROUPS_PER_READ = 32
 /** As long as the replica in the same Redis waits for a read. */
 const COMMAND_TIMEOUT_MS = 1000
+const EMPTY = new Uint8Array()
 const RECONNECT = { stepMs: 20, msMax: 500 }
 
 export type GroupKeeper = AsyncDisposable & {
@@ -82,7 +83,7 @@ export async function readRecentGroups(options: {
     for (let after = '-'; ; ) {
       const portion = await redis.xrangeBuffer(KEY, after, '+', 'COUNT', GROUPS_PER_READ)
       for (const [id, [, bytes, , signature]] of portion) {
-        const group = opened(bytes, signature)
+        const group = openKeptGroup(bytes ?? EMPTY, signature ?? EMPTY)
         // What was kept later holds: a part of the log that nobody had applied may have been cut off since.
         if (group !== null && group.firstOffset <= options.applied)
           kept.set(group.firstOffset, group)
@@ -98,16 +99,16 @@ export async function readRecentGroups(options: {
 }
 
 /** Null for what is damaged. */
-function opened(bytes: Buffer | undefined, signature: Buffer | undefined): KeptGroup | null {
+export function openKeptGroup(bytes: Uint8Array, signature: Uint8Array): KeptGroup | null {
   try {
-    const copy = new Uint8Array(bytes ?? [])
+    const copy = new Uint8Array(bytes)
     const { firstOffset, previousHash, entries } = decodeGroup(copy)
     return {
       firstOffset,
       lastOffset: firstOffset + entries.length - 1,
       previousHash,
       bytes: copy,
-      signature: new Uint8Array(signature ?? []),
+      signature: new Uint8Array(signature),
     }
   } catch (error) {
     if (error instanceof LogGroupError) return null

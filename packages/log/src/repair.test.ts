@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LogConnection, RawGroup } from './connection.ts'
 import { idOf } from './connection.ts'
 import type { SignedGroup } from './group.ts'
-import { createGroupKeeper } from './recent-groups.ts'
+import { createGroupKeeper, readRecentGroups } from './recent-groups.ts'
 import { prepareRepair, type RepairOptions } from './repair.ts'
 import {
   chainOf,
@@ -74,6 +74,9 @@ async function all(redis: LogRedis): Promise<RawGroup[]> {
   return raws
 }
 
+const readKept = async (path: string, applied: number) =>
+  (await readRecentGroups({ redis: { path }, applied })).values()
+
 function prepare(options: Partial<RepairOptions> & { readonly head?: number } = {}) {
   const { head = END, ...rest } = options
   return prepareRepair({
@@ -83,7 +86,7 @@ function prepare(options: Partial<RepairOptions> & { readonly head?: number } = 
     nodes: [keptBadly, kept, kept, kept].map(({ socketPath: path }, index) => ({
       name: `sv-${index + 1}`,
       head,
-      redis: { path },
+      readKept: () => readKept(path, head),
     })),
     others: [{ name: 'validator', head }],
     f: 1,
@@ -186,7 +189,7 @@ describe('repairing a log', () => {
     const nodes = [1, 2].map((number) => ({
       name: `sv-${number}`,
       head: END,
-      redis: { path: `/nowhere/${number}` },
+      readKept: () => readKept(`/nowhere/${number}`, END),
     }))
     expect((await prepare({ nodes })).plan).toMatchObject({
       refusal: { kind: 'too-few', silent: ['sv-1', 'sv-2'] },

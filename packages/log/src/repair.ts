@@ -16,7 +16,7 @@ import {
 import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
 import type { LogStart } from './log-start.ts'
-import { type KeptGroup, readRecentGroups } from './recent-groups.ts'
+import type { KeptGroup } from './recent-groups.ts'
 import {
   type Follower,
   type GroupLink,
@@ -30,12 +30,13 @@ import { verifyLog, walkLog } from './verify.ts'
 /** At most 32 MiB at once. */
 const GROUPS_PER_WRITE = 32
 
-export type FollowerAddress = {
+/** A node, with what it kept of the log. */
+export type KeepingFollower = {
   readonly name: string
   /** What its replica has applied; null: nobody knows. */
   readonly head: Offset | null
-  /** In which it keeps groups. */
-  readonly redis: RedisAddress
+  /** Reads what it kept of that. @throws {LogUnavailableError} If it does not answer. */
+  readonly readKept: () => Promise<Iterable<KeptGroup>>
 }
 
 export type RepairOptions = {
@@ -44,9 +45,9 @@ export type RepairOptions = {
   readonly genesis: LogGenesis
   /** Record times up to this one are applied by replicas now. */
   readonly latest: Micros
-  readonly nodes: readonly FollowerAddress[]
+  readonly nodes: readonly KeepingFollower[]
   /** Followers that keep no groups. */
-  readonly others: readonly Pick<FollowerAddress, 'name' | 'head'>[]
+  readonly others: readonly Pick<KeepingFollower, 'name' | 'head'>[]
   /** How many nodes may lie or be dead. */
   readonly f: number
   readonly signal: AbortSignal
@@ -78,7 +79,7 @@ export async function prepareRepair(options: RepairOptions): Promise<PreparedRep
   const nodes: Follower[] = []
   for (const node of options.nodes) {
     const kept = await keptBy(node)
-    const groups = [...(kept?.values() ?? [])].map((copy) => {
+    const groups = [...(kept ?? [])].map((copy) => {
       const hash = toHex(sha256(copy.bytes))
       const others = copies.get(hash) ?? []
       copies.set(hash, [...others, { ...copy, bytes: others[0]?.bytes ?? copy.bytes }])
@@ -138,9 +139,9 @@ async function startOf(redis: RedisAddress, signal: AbortSignal): Promise<LogSta
 }
 
 /** Null where the node does not answer. */
-async function keptBy({ redis, head }: FollowerAddress) {
+async function keptBy({ head, readKept }: KeepingFollower): Promise<Iterable<KeptGroup> | null> {
   if (head === null) return null
-  return await readRecentGroups({ redis, applied: head }).catch((error: unknown) => {
+  return await readKept().catch((error: unknown) => {
     if (error instanceof LogUnavailableError) return null
     throw error
   })

@@ -1,0 +1,82 @@
+/** `log`: whether the log is what was signed, and how it becomes so again; of a cluster, or of one operator. */
+import type { Clock } from '@quorumscan/base'
+import type { Command } from 'commander'
+import { UsageError } from '../cluster-error.ts'
+import { dataDirectory } from '../data-directory.ts'
+import { EXIT } from './exit-codes.ts'
+import { answer, repeat, slowly, wrap } from './options.ts'
+
+type Flags = { dataDir: string; config?: string; json?: boolean }
+type Told = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
+
+/** @param command - Makes one below `parent`, with the option `--data-dir`. */
+export function addLogCommands(
+  program: Command,
+  command: (name: string, description: string, parent: Command) => Command,
+  context: {
+    readonly clock: Clock
+    readonly redisServer: string
+    readonly exitWith: (code: number) => void
+  },
+): void {
+  const { clock, redisServer, exitWith } = context
+  const log = program
+    .command('log')
+    .description('the log, from which all replicas are built')
+    .helpCommand(false)
+  const ofOperator = ['--config <file>', 'of an operator: the file of `run synchronizer`'] as const
+  const tellOf = (options: Flags, { isWhole, text, json }: Told) => {
+    answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
+    exitWith(isWhole ? EXIT.done : EXIT.failed)
+  }
+  /** Of an operator; null for a cluster. */
+  const operatorOf = async ({ config }: Flags) => {
+    if (config === undefined) return null
+    repeat('--config', config)
+    const { readLogConfig } = await import('../operator/operator-log.ts')
+    return { config: readLogConfig(config), redisServer, env: process.env, clock }
+  }
+
+  command('verify', 'check every entry of the log; exit status 1 if it is damaged', log)
+    .option(...ofOperator)
+    .option('--json', 'print where the log ends, and what is damaged, as JSON')
+    .addHelpText(
+      'after',
+      '\nIt is read while its Redis runs. With --config one is started if none does.',
+    )
+    .action(async (options: Flags) => {
+      const { verifyLogOf, verifyOperatorLog } = await import('./log-verify.ts')
+      const operator = await operatorOf(options)
+      const told = await slowly('reading the log', clock, () =>
+        operator === null
+          ? verifyLogOf(dataDirectory(options.dataDir))
+          : verifyOperatorLog(operator),
+      )
+      tellOf(options, told)
+    })
+
+  command('repair', 'make a damaged log whole again; exit status 1 if that cannot be', log)
+    .option(...ofOperator)
+    .option('--log <file...>', 'with --config: what super-validators sent, by `backup sv --log`')
+    .option('--cut', 'cut off an end that nobody has applied and nothing can bring back')
+    .option('--json', 'print what was done, or why nothing was, as JSON')
+    .addHelpText(
+      'after',
+      `
+With --config the synchronizer is stopped first. Then n - f super-validators or
+more (3 of 4) send what they keep: the file of \`backup sv --log\`.`,
+    )
+    .action(async (options: Flags & { log?: string[]; cut?: boolean }) => {
+      const { log: logFiles = [], cut: isCutAllowed = false } = options
+      const { repairLogOf, repairLogOfOperator } = await import('./log-repair.ts')
+      const operator = await operatorOf(options)
+      if (operator === null && logFiles.length > 0)
+        throw new UsageError('--log is for an operator: say --config as well')
+      const told = await slowly('repairing the log', clock, () =>
+        operator === null
+          ? repairLogOf(dataDirectory(options.dataDir), { isCutAllowed, redisServer, clock })
+          : repairLogOfOperator({ ...operator, logFiles, isCutAllowed }),
+      )
+      tellOf(options, told)
+    })
+}

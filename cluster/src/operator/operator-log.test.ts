@@ -1,0 +1,224 @@
+/** `log verify` and `log repair` of the operator of a synchronizer, with its Redis and what super-validators sent. */
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock } from '@quorumscan/base'
+import type { Genesis } from '@quorumscan/consensus'
+import { writeWholeLog } from '@quorumscan/log'
+import { startRedis } from '@quorumscan/testkit'
+import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { writeArchive } from '../backup/archive.ts'
+import type { MemberOf, Role } from '../ceremony/member.ts'
+import { makeMember } from '../ceremony/member-keys.ts'
+import { repeat } from '../cli/options.ts'
+import { runCommandLine } from '../cli/program.ts'
+import { dataDirectory } from '../data-directory.ts'
+import { createGenesis, hashGenesis, logGenesisOf } from '../genesis.ts'
+import { each, signedGroups } from '../testing/signed-groups.ts'
+import { openOperatorLog, readLogConfig } from './operator-log.ts'
+import { takeOver } from './run-operator.ts'
+
+const END = 40
+const root = mkdtempSync(join(tmpdir(), 'qs-log-'))
+afterAll(() => rmSync(root, { recursive: true }))
+const machine = { redisServer: 'redis-server', env: process.env, clock: createSystemClock() }
+const shown = join(root, 'shown')
+mkdirSync(shown)
+
+function enroll<R extends Role>(role: R, name: string): MemberOf<R> {
+  const directory = dataDirectory(join(root, name))
+  const isSv = role === 'super-validator'
+  const url = isSv ? `https://${name}.example` : null
+  const engineAddress = isSv ? `${name}.example:26656` : null
+  const member = makeMember(directory, role, { name, createdAtMicros: 1, url, engineAddress })
+  copyFileSync(directory.memberFile(name), join(shown, `${name}.member.json`))
+  return member
+}
+const names = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
+const svs = names.map((name) => enroll('super-validator', name))
+const orderer = enroll('synchronizer', 'orderer')
+const genesis = createGenesis([...svs, orderer], { driver: 'redis', overrides: {} })
+const directory = dataDirectory(join(root, 'orderer'))
+const redisDirectory = directory.redisDirectory('orderer')
+
+/** The file of `run synchronizer`. */
+function configFileOf(of: Genesis, more: readonly string[] = []): string {
+  const genesisFile = join(root, `${of.ordering.driver}.json`)
+  writeFileSync(genesisFile, JSON.stringify(of))
+  const file = join(root, 'orderer.env')
+  const lines = [
+    'QS_NAME=orderer',
+    `QS_DATA_DIR=${directory.path}`,
+    `QS_GENESIS=${genesisFile}`,
+    `QS_MEMBERS=${shown}`,
+  ]
+  writeFileSync(file, [...lines, ...more].join('\n'))
+  return file
+}
+
+const groupsOf = (from: number, to: number) =>
+  signedGroups({ keyFile: directory.keyFile('orderer'), genesis }, from, to)
+
+/** As `backup sv --log` writes it. */
+async function sent(name: string, from: number, to: number, of = genesis): Promise<string> {
+  const file = join(root, `${name}.backup`)
+  rmSync(file, { force: true })
+  const header = { role: 'sv' as const, name, genesisHash: hashGenesis(of) }
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
+  await writeArchive(
+    file,
+    { ...header, takenAt: '', variables: {} },
+    each([
+      { kind: 'head' as const, offset: to },
+      ...groupsOf(from, to).map(({ bytes, signature }) => ({
+        ...{ kind: 'group' as const, bytes: base64(bytes), signature: base64(signature) },
+      })),
+    ]),
+  )
+  return file
+}
+
+let configFile: string
+/** With the log up to its end, of which nothing runs. */
+beforeEach(async () => {
+  for (const path of ['redis', 'logs'])
+    rmSync(join(directory.path, path), { recursive: true, force: true })
+  configFile = configFileOf(genesis)
+  await using own = await openOperatorLog({ ...machine, config: readLogConfig(configFile) })
+  const log = {
+    redis: own.redis,
+    genesis: logGenesisOf(genesis),
+    signal: new AbortController().signal,
+  }
+  await writeWholeLog(log, each(groupsOf(1, END)), [])
+})
+afterEach(() => repeat('--config', null))
+
+async function type(...args: readonly string[]) {
+  let text = ''
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    text += String(chunk)
+    return true
+  })
+  try {
+    const environment = { cwd: root, redisServer: 'redis-server' }
+    const code = await runCommandLine(['log', ...args, '--config', configFile], environment)
+    return { code, text: text.replace(/\s+/g, ' ') }
+  } finally {
+    write.mockRestore()
+  }
+}
+
+/** A byte of the entry at this offset is another one. */
+function flip(offset: number): void {
+  const files = join(redisDirectory, 'appendonlydir')
+  for (const name of readdirSync(files)) {
+    const bytes = readFileSync(join(files, name))
+    const at = bytes.indexOf(`entry ${offset}`)
+    if (at >= 0) bytes[at] = (bytes[at] ?? 0) ^ 0xff
+    writeFileSync(join(files, name), bytes)
+  }
+}
+
+it('the log is read whether its Redis runs or not, and damage is named', async () => {
+  const whole = {
+    code: 0,
+    text: expect.stringContaining('The log is whole, from its start to offset 40'),
+  }
+  expect(await type('verify')).toEqual(whole)
+  {
+    await using _ = await openOperatorLog({ ...machine, config: readLogConfig(configFile) })
+    expect(await type('verify')).toEqual(whole)
+  }
+  flip(12)
+  const { code, text } = await type('verify')
+  expect([code, text]).toEqual([1, expect.stringContaining('The log is damaged at offset 12')])
+  expect(text).toContain(`quorumscan log repair --config ${configFile}`)
+})
+
+it('what is damaged, and an end that is lost, are refilled from what n - f super-validators sent', async () => {
+  flip(12)
+  const two = [await sent('sv-1', 5, END), await sent('sv-2', 5, END)]
+  const few = await type('repair', '--log', ...two)
+  expect(few.code).toBe(1)
+  expect(few.text).toContain('Nothing was changed: nothing is known of sv-3 and sv-4, and 3 ')
+  const three = [
+    await sent('sv-1', 5, END + 5),
+    await sent('sv-3', 9, END + 5),
+    await sent('sv-2', 5, END),
+  ]
+  const { code, text } = await type('repair', '--log', ...three)
+  expect([code, text]).toEqual([
+    0,
+    expect.stringMatching(
+      /^Refilled offset 12, offsets 41 to 45 from .* to offset 45\. .*`quorumscan run synchronizer --config /,
+    ),
+  ])
+  expect(await type('verify')).toMatchObject({
+    code: 0,
+    text: expect.stringContaining('offset 45'),
+  })
+  expect(await type('repair', '--log', ...three)).toMatchObject({
+    text: expect.stringContaining('there is nothing to repair'),
+  })
+  expect(existsSync(directory.runFile)).toBe(false)
+})
+
+it('files that Redis cannot load are made anew, with consent that nobody knows what their end was', async () => {
+  const files = join(redisDirectory, 'appendonlydir')
+  for (const name of readdirSync(files).filter((one) => one.endsWith('.incr.aof')))
+    writeFileSync(join(files, name), 'what is no append-only file of Redis')
+  await expect(type('verify')).rejects.toThrow('`quorumscan log repair` mends files')
+  const logs = [
+    '--log',
+    ...(await Promise.all(names.slice(0, 3).map((name) => sent(name, 1, END)))),
+  ]
+  const { code, text } = await type('repair', ...logs)
+  expect([code, text]).toEqual([
+    1,
+    expect.stringContaining('The same command with --cut gives that up'),
+  ])
+  expect((await type('repair', '--cut', ...logs)).code).toBe(0)
+  expect(await type('verify')).toMatchObject({
+    code: 0,
+    text: expect.stringContaining('offset 40'),
+  })
+})
+
+it('nothing is repaired while something runs, in a Redis elsewhere, from files of others, or without what one has applied', async () => {
+  const foreign = await sent('sv-1', 1, END, { ...genesis, nonce: 'ab'.repeat(32) })
+  await expect(type('repair', '--log', foreign)).rejects.toThrow('is of another network')
+  const ahead = [
+    await sent('sv-1', 5, END + 1),
+    await sent('sv-2', 5, END),
+    await sent('sv-3', 5, END),
+  ]
+  expect(await type('repair', '--log', ...ahead)).toMatchObject({
+    code: 1,
+    text: expect.stringContaining('only sv-1 applied offset 41, and 2 must have them'),
+  })
+  takeOver(directory)
+  await expect(type('repair')).rejects.toThrow(/runs what is in .* Stop that first/)
+  rmSync(directory.runFile)
+  await using there = await startRedis()
+  configFile = configFileOf(genesis, [`QS_LOG_REDIS=unix://${there.socketPath}`])
+  expect((await type('verify')).text).toContain('The log is whole, from its start to offset 0')
+  await expect(type('repair')).rejects.toThrow('the Redis that QS_LOG_REDIS names')
+})
+
+it('where members order together there is no such log, and it is said what to do instead', async () => {
+  configFile = configFileOf(createGenesis(svs, { driver: 'cometbft', overrides: {} }))
+  for (const command of ['verify', 'repair'])
+    await expect(type(command)).rejects.toThrow(
+      'Stop it, delete `redis`, `engines` and `snapshots`',
+    )
+})

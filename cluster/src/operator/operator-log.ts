@@ -1,0 +1,151 @@
+/** The log of the one synchronizer, as its operator has it: read while all runs or nothing does, repaired while nothing does. */
+import type { Clock } from '@quorumscan/base'
+import { type KeepingFollower, type KeptGroup, openKeptGroup } from '@quorumscan/log'
+import type { RedisAddress } from '@quorumscan/redis'
+import { type Archive, openArchive } from '../backup/archive.ts'
+import { holdDirectory, openOwnRedis } from '../backup/own-redis.ts'
+import { groupsOf } from '../backup/restore.ts'
+import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
+import { hashGenesis } from '../genesis.ts'
+import { type RepairOutcome, repairLog } from '../log-repair.ts'
+import { ServiceRunner } from '../service-runner.ts'
+import { Supervisor } from '../supervisor.ts'
+import { type OperatorConfig, readOperatorConfig } from './operator-config.ts'
+import { externalRedisOf, operatorRedisPlan } from './operator-services.ts'
+
+const OF_MEMBERS =
+  'the super-validators of this network order together, and each keeps a copy of the log: whoever has lost or damaged ' +
+  'its own gets it from the others. Stop it, delete `redis`, `engines` and `snapshots` in its data directory, and run it again'
+
+export type OperatorLogOptions = {
+  readonly config: OperatorConfig
+  readonly redisServer: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+}
+
+/**
+ * The configuration of a synchronizer.
+ *
+ * @throws {ClusterError} Where members order together.
+ * @throws {UsageError} If something is missing or wrong.
+ */
+export function readLogConfig(file: string): OperatorConfig {
+  return readOperatorConfig('synchronizer', file, ({ genesis }) => {
+    if (genesis.ordering.driver === 'cometbft') throw new ClusterError(OF_MEMBERS)
+    return []
+  })
+}
+
+/** @throws {ClusterError} If it does not answer, or does not start. */
+export async function openOperatorLog(
+  options: OperatorLogOptions,
+): Promise<AsyncDisposable & { readonly redis: RedisAddress }> {
+  const { config, clock } = options
+  const external = externalRedisOf(config)
+  const plan = operatorRedisPlan(options)
+  try {
+    return await openOwnRedis({ directory: config.directory, external, plan, clock })
+  } catch (error) {
+    if (!(error instanceof ClusterError) || external !== null) throw error
+    throw new ClusterError(
+      `the log cannot be read: ${messageOf(error)}. Stop that; \`quorumscan log repair\` mends files that Redis cannot load`,
+      { cause: error },
+    )
+  }
+}
+
+/**
+ * Makes it whole from what super-validators sent of it.
+ *
+ * @param options.logFiles - As `backup sv --log` writes them.
+ * @throws {ClusterError} If the synchronizer runs, its Redis is elsewhere, or a file is not of this network.
+ */
+export async function repairOperatorLog(
+  options: OperatorLogOptions & {
+    readonly logFiles: readonly string[]
+    readonly isCutAllowed: boolean
+  },
+): Promise<RepairOutcome> {
+  const { config, clock, logFiles, isCutAllowed } = options
+  const { directory, genesis } = config
+  if (externalRedisOf(config) !== null)
+    throw new ClusterError(
+      'the log is in the Redis that QS_LOG_REDIS names, and is repaired only in one that `run` starts: ' +
+        'restore a backup into an empty one, with `restore --log`',
+    )
+  const archives = await Promise.all(logFiles.map((file) => openLogFile(file, config)))
+  const nodes = genesis.nodes.map(({ name }) =>
+    followerOf(
+      name,
+      archives.find(({ header }) => header.name === name),
+    ),
+  )
+  using held = await holdDirectory(directory, clock).catch((cause: unknown) => {
+    throw new ClusterError(
+      `the log is repaired only while nobody appends to it: ${messageOf(cause)}. Stop that first; lookups go on for a minute`,
+      { cause },
+    )
+  })
+  const redisOf = (name: string) =>
+    operatorRedisPlan({ ...options, config: { ...config, name }, logFileOf: directory.logFile })(
+      held.socketDirectory,
+    )
+  const supervisor = new Supervisor({
+    recordFile: directory.processesFile,
+    marker: directory.path,
+    clock,
+    onEnd: () => {},
+  })
+  const runner = new ServiceRunner({
+    services: [],
+    ...{ supervisor, clock, isCluster: false },
+    faultsOf: () => [],
+    isKilled: () => false,
+    tell: () => {},
+    onRevived: () => {},
+  })
+  const log = redisOf(config.name)
+  try {
+    return await repairLog({
+      ...{ log, nodes: await Promise.all(nodes), genesis, runner, isCutAllowed, clock },
+      // What keeps nothing is not known to whoever orders; where it applied what is cut off, it says so itself.
+      others: [],
+      spares: {
+        copy: redisOf(`${config.name}.copy`),
+        repaired: redisOf(`${config.name}.repaired`),
+      },
+    })
+  } finally {
+    await runner.stop(log.redis.id)
+    await runner.stopAll()
+  }
+}
+
+async function openLogFile(file: string, { genesis }: OperatorConfig): Promise<Archive> {
+  const archive = await openArchive(file)
+  const { role, genesisHash } = archive.header
+  if (genesisHash !== hashGenesis(genesis)) throw new UsageError(`${file} is of another network`)
+  if (role !== 'sv') throw new UsageError(`${file} is of no super-validator`)
+  return archive
+}
+
+async function followerOf(name: string, archive: Archive | undefined): Promise<KeepingFollower> {
+  if (archive === undefined) return { name, head: null, readKept: async () => [] }
+  return { name, head: await headOf(archive), readKept: () => keptOf(archive) }
+}
+
+/** Null: the file is an older release's, and says nothing of it. */
+async function headOf(archive: Archive): Promise<number | null> {
+  for await (const item of archive.items()) if (item.kind === 'head') return item.offset
+  return null
+}
+
+async function keptOf(archive: Archive): Promise<readonly KeptGroup[]> {
+  const kept: KeptGroup[] = []
+  for await (const { bytes, signature } of groupsOf(archive)) {
+    const group = openKeptGroup(bytes, signature)
+    if (group !== null) kept.push(group)
+  }
+  return kept
+}
