@@ -11,7 +11,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ClusterError } from './cluster-error.ts'
-import { assertWritable, readJson, readOwnJson, writeOwnJson } from './data-directory.ts'
+import {
+  assertWritable,
+  readJson,
+  readOwnJson,
+  readSecret,
+  writeOwnJson,
+} from './data-directory.ts'
 
 let root: string
 beforeEach(() => {
@@ -61,4 +67,14 @@ it('says in a sentence that nothing can be written', () => {
   expect(() => assertWritable('/sys/quorumscan')).toThrow(
     /nothing can be written in \/sys\/quorumscan: .*--data-dir/,
   )
+})
+
+it('a secret may end with a line feed, and is nothing else', () => {
+  const secret = 'ab'.repeat(32)
+  for (const end of ['', '\n', '\r\n']) {
+    writeFileSync(fileIn('a'), `${secret}${end}`)
+    expect(readSecret(fileIn('a'))).toBe(secret)
+  }
+  writeFileSync(fileIn('a'), `${secret} ${secret}`)
+  expect(() => readSecret(fileIn('a'))).toThrow('is damaged')
 })

@@ -171,9 +171,9 @@ export function identityOfDirectory(path: string): string | null {
 /** Of a secret, such as that with which tokens are signed. */
 export const SECRET_BYTES = 32
 
-/** A secret, in hex. @throws {ClusterError} If the file does not hold one; the system's error if it cannot be read. */
+/** A secret, in hex, without the end of its line. @throws {ClusterError} If the file does not hold one; the system's error if it cannot be read. */
 export function readSecret(file: string): string {
-  const secret = readFileSync(file, 'utf8')
+  const secret = readFileSync(file, 'utf8').trim()
   if (new RegExp(`^[0-9a-f]{${2 * SECRET_BYTES}}$`).test(secret)) return secret
   throw damageOf(file, `it does not hold ${SECRET_BYTES} bytes`)
 }

@@ -1,11 +1,11 @@
 /** The log of a cluster, for its control plane. */
 
-import { readFileSync } from 'node:fs'
 import { type Clock, systemRandom } from '@quorumscan/base'
 import { createLogClient } from '@quorumscan/http'
 import type { Ordering } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
 import { CONTROL_PLANE } from './cluster-shape.ts'
+import { readSecret } from './data-directory.ts'
 import { logGenesisOf } from './genesis.ts'
 import { logTokenOf, type Prepared } from './prepare.ts'
 
@@ -16,7 +16,7 @@ export function openClusterLog(
 ): Pick<Ordering, 'follow'> & AsyncDisposable {
   const log = createLogClient({
     url: `http://127.0.0.1:${prepared.ports.synchronizer}`,
-    token: readFileSync(prepared.directory.secretFile(logTokenOf(CONTROL_PLANE)), 'utf8'),
+    token: readSecret(prepared.directory.secretFile(logTokenOf(CONTROL_PLANE))),
   })
   const genesis = logGenesisOf(prepared.genesis)
   const { follow } = createLogReader({ log, genesis, clock, random: systemRandom })

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyPairFromSeed } from '@quorumscan/base'
@@ -44,6 +44,10 @@ it('leaves what is there as it is', async () => {
   const first = makeMember(directory, 'super-validator', input)
   const again = makeMember(directory, 'super-validator', { ...input, createdAtMicros: 1 })
   expect(again).toEqual(first)
+  const key = memberKeyFile(directory, 'sv-1', 'scan')
+  await appendFile(key, '\n') // As an editor saves it, or a tool for secrets.
+  await rm(directory.memberFile('sv-1'))
+  expect(makeMember(directory, 'super-validator', input)).toEqual(first)
   expect(() => makeMember(directory, 'validator', input)).toThrow('is of a super-validator')
 })
 

@@ -69,5 +69,5 @@ function sayNothingIsSigned(directory: DataDirectory, name: string): void {
 
 function makeKey(file: string): KeyPair {
   const seed = writeFileOnce(file, () => createKeyPair().seed)
-  return unlessDamaged(file, () => keyPairFromSeed(seed))
+  return unlessDamaged(file, () => keyPairFromSeed(seed.trim()))
 }

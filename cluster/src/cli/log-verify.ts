@@ -1,5 +1,4 @@
 /** `log verify`: whether every entry of a log still is what was signed. */
-import { readFileSync } from 'node:fs'
 import type { Genesis } from '@quorumscan/consensus'
 import {
   DAMAGE_ADVICE,
@@ -12,7 +11,7 @@ import {
 import { formatTime } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import { ClusterError } from '../cluster-error.ts'
-import type { DataDirectory } from '../data-directory.ts'
+import { type DataDirectory, readSecret } from '../data-directory.ts'
 import { logGenesisOf } from '../genesis.ts'
 import { REPAIR_OF_MEMBERS } from '../log-repair.ts'
 import { type OperatorLogOptions, openOperatorLog } from '../operator/operator-log.ts'
@@ -38,7 +37,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<Verified> {
   const redis = {
     path: redisSocketOf(sockets, 'synchronizer'),
     username: LOG_USER,
-    password: readFileSync(directory.secretFile('log-writer'), 'utf8'),
+    password: readSecret(directory.secretFile('log-writer')),
   }
   return await verified(
     { redis, genesis },

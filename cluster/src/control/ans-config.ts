@@ -3,7 +3,6 @@
  * super-validator, so it confirms a change in the name of each, one after the other; no node has to be up to agree.
  */
 
-import { readFileSync } from 'node:fs'
 import { type Clock, keyPairFromSeed } from '@quorumscan/base'
 import { quorumOf } from '@quorumscan/consensus'
 import type { AnsRulesConfig } from '@quorumscan/ledger'
@@ -18,6 +17,7 @@ import {
   type RulesInForce,
   readRules,
 } from '../confirm-rules.ts'
+import { readSecret } from '../data-directory.ts'
 import { logTokenOf, type Prepared } from '../prepare.ts'
 
 /** Confirmations take a few log entries. */
@@ -45,10 +45,10 @@ export function createAnsConfigControl(
   const get = () => readRules(rulesUrl)
 
   const confirmByQuorum = async (current: ContractId, config: AnsRulesConfig): Promise<void> => {
-    const token = readFileSync(directory.secretFile(logTokenOf(CONTROL_PLANE)), 'utf8')
+    const token = readSecret(directory.secretFile(logTokenOf(CONTROL_PLANE)))
     const synchronizer = { url: `http://127.0.0.1:${ports.synchronizer}`, token }
     for (const { name } of genesis.nodes.slice(0, quorumOf(genesis.nodes.length))) {
-      const seed = readFileSync(memberKeyFile(directory, name, 'operator'), 'utf8').trim()
+      const seed = readSecret(memberKeyFile(directory, name, 'operator'))
       const keyPair = keyPairFromSeed(seed)
       const nowMicros = clock.nowMicros()
       await confirmRules({ genesis, keyPair, rulesUrl, synchronizer, current, config, nowMicros })
