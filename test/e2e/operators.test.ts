@@ -108,10 +108,15 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       await sv(3).machine.reconnect()
     })
 
-    it('see from any machine that all replicas are equal', async () => {
+    /** From any machine, by the files that all have. */
+    async function expectEqual(): Promise<void> {
       const files = ['--genesis', 'etc/genesis.json', '--members', 'etc/members']
       expect(await type(network.validator, 'check', ...files)).toContain('all replicas are equal')
-    })
+      const found = await type(network.validator, 'resolve', ALICE, '--quorum', 'all', ...files)
+      expect(found).toContain(': verified')
+    }
+
+    it('see from any machine that all replicas are equal', expectEqual)
 
     /** What they signed, wherever they are now. */
     async function expectOneHistory(): Promise<void> {
@@ -168,6 +173,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       await startAgain(operator)
       await untilWhole()
       await expectOneHistory()
+      await expectEqual()
       if (isTogether) await untilTrue('it to vote on blocks', async () => (await heightOf()) > 0)
       // Without its confirmation there is no name now, and without its vote no block.
       await sv(1).machine.kill()

@@ -38,6 +38,7 @@ let alice: Awaited<ReturnType<typeof createUser>>
 let directory: string
 const ALICE = 'alice.unverified.ns'
 const NOBODY = 'nobody.unverified.ns'
+const NOWHERE = 'http://127.0.0.1:1'
 const certified = { accept: CERTIFIED_MEDIA_TYPE }
 
 beforeAll(async () => {
@@ -268,6 +269,38 @@ describe('resolve', () => {
     } finally {
       await cluster.restart('validator')
     }
+  })
+
+  it('needs no cluster, but a genesis and one node that is up', async () => {
+    const genesis = ['--genesis', join(cluster.dataDir, 'genesis.json')]
+    const { nodes } = await cluster.status()
+    const here = (...args: readonly string[]) =>
+      runCommand({ ...cluster, dataDir: join(directory, 'none') }, ...args)
+    const urlOf = (name: string) => nodes.find((node) => node.name === name)?.url ?? ''
+    const found = await here('resolve', ALICE, ...genesis, '--scan', NOWHERE, urlOf('sv-3'))
+    expect(found.code, found.text).toBe(0)
+    expect(found.text).toContain(`${ALICE}: verified\n`)
+    const check = await here('check', ...genesis, '--scan', urlOf('sv-3'))
+    expect(check.text).toContain('all replicas are equal')
+    const voted = await here(
+      ...['resolve', ALICE, '--votes', '--validator', cluster.urls.validator],
+      ...[...genesis, '--scan', urlOf('sv-3')],
+    )
+    expect([voted.code, voted.text]).toEqual([0, expect.stringContaining(', by votes: ')])
+    for (const [args, problem] of [
+      [[...genesis], 'by --members or --scan'],
+      [['--scan', urlOf('sv-3')], 'say that as well'],
+      [[...genesis, '--scan', 'sv-3'], '--scan sv-3 is no http or https address'],
+      [[...genesis, '--scan', NOWHERE, '--votes'], 'say which by --validator'],
+      [[...genesis, '--scan', NOWHERE, '--validator', NOWHERE], 'goes with --genesis and --votes'],
+    ] as const) {
+      const refused = await here('resolve', ALICE, ...args)
+      expect([refused.code, refused.text.replace(/\s+/g, ' ')]).toEqual([
+        2,
+        expect.stringContaining(problem),
+      ])
+    }
+    expect(await here('resolve', ALICE, ...genesis, '--scan', NOWHERE)).toMatchObject({ code: 4 })
   })
 
   it('shows votes with their entries, also where nodes contradict each other', async () => {

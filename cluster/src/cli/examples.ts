@@ -13,12 +13,17 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   restart: ['restart sv-2'],
   wipe: ['wipe sv-4'],
   faults: ['faults --json'],
-  check: ['check', 'check --json'],
+  check: [
+    'check',
+    'check --json',
+    'check --genesis genesis.json --members /etc/quorumscan/members',
+  ],
   token: ['token alice --ttl 15m', 'token --admin'],
   demo: ['demo'],
   resolve: [
     'resolve alice.unverified.ns --quorum strong --receipt alice.json',
     'resolve alice.unverified.ns --votes',
+    'resolve alice.unverified.ns --genesis genesis.json --members DIR',
     'resolve alice::1220ab… --json',
   ],
   verify: [

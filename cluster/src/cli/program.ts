@@ -31,12 +31,13 @@ import { formatExchange, formatStatus } from './format.ts'
 import { addLogCommands } from './log-commands.ts'
 import { follow, lastLines, logFileOf } from './logs.ts'
 import { addMirrorCommand } from './mirror.ts'
+import { type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
 import { addNodeCommands } from './node-commands.ts'
 import { answer, integer, print, repeat, slowly, tell, wrap } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
 import { addRunCommand } from './run-command.ts'
 import { untilInterrupted } from './until-interrupted.ts'
-import { type Asked, parseVotes, readGenesis, verify } from './verify.ts'
+import { type Asked, parseVotes, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
 import { addWatchCommands } from './watch-commands.ts'
 
@@ -55,7 +56,13 @@ const LOG_LINES_SHOWN = 50
 const LOG_LINES_MAX = 1_000_000
 
 type Common = { dataDir: string; json?: boolean }
-type ResolveFlags = { quorum: string; receipt?: string; votes?: boolean }
+type ResolveFlags = {
+  quorum: string
+  receipt?: string
+  votes?: boolean
+  validator?: string
+  json?: boolean
+}
 
 type Environment = { readonly cwd: string; readonly redisServer: string }
 
@@ -232,21 +239,25 @@ export function createProgram(environment: Environment): {
     .option('--json', 'a line of JSON for each step')
     .action((options: Common) => demo(dataDirectory(options.dataDir), options, clock))
 
-  command('resolve', 'look a name or a party up at the nodes themselves, by a proof')
+  ofAnyNetwork(command('resolve', 'look a name or a party up at the nodes themselves, by a proof'))
     .argument('<name>', 'a whole name such as alice.unverified.ns, or a party')
     .option('--quorum <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
     .option('--receipt <file>', 'keep what proves the answer, for `verify`')
     .option('--votes', 'ask the scan proxy instead, and show what the nodes vote')
+    .option('--validator <url>', 'with --genesis and --votes: whose scan proxy')
     .option('--json', 'as JSON, which `verify -` takes as it is')
-    .action(async (subject: string, options: Common & ResolveFlags) => {
-      const { quorum, receipt, votes = false } = options
+    .action(async (subject: string, options: NetworkFlags & ResolveFlags) => {
+      const { quorum, receipt, votes = false, validator } = options
       if (votes && receipt !== undefined) throw new UsageError('votes are no receipt')
-      const directory = dataDirectory(options.dataDir)
-      const { nodes, validator } = await call(connectControl(directory).cluster.status.query())
-      const genesis = readGenesis(directory.genesisFile)
+      const { genesis, nodes, validatorUrl } = await networkOf(options)
+      if (validator !== undefined && (!votes || validatorUrl !== null))
+        throw new UsageError('--validator goes with --genesis and --votes')
       if (votes) {
+        const asked = validatorUrl ?? validator
+        if (asked === undefined)
+          throw new UsageError('votes are what a validator heard: say which by --validator')
         parseVotes(quorum, genesis)
-        const voted = await askVotes({ validatorUrl: validator.url, subject, quorum })
+        const voted = await askVotes({ validatorUrl: asked, subject, quorum })
         answer(options, voted, formatVoted(subject, voted))
         exitCode = exitOfLookup(voted.kind, Number.parseInt(voted.heard, 10))
         return

@@ -27,7 +27,7 @@ import { parseVotes } from './verify.ts'
 
 export type ResolveOptions = {
   readonly genesis: Genesis
-  /** Where the nodes of the cluster are. */
+  /** Where nodes are: one that is up is enough, which says where the others are. */
   readonly nodes: readonly { readonly name: string; readonly url: string }[]
   /** A name or a party. */
   readonly subject: string

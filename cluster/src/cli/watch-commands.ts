@@ -13,8 +13,8 @@ import { createToken, parseTtl } from '../token.ts'
 import { percentile } from '../watch/prober.ts'
 import { judgeStates } from './check.ts'
 import { type MakeCommand, timeOption } from './fault-commands.ts'
+import { locateNodes, type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
 import { answer, integer, slowly, tell, wrap } from './options.ts'
-import { readGenesis } from './verify.ts'
 
 const LOAD_RATE = 20
 const LOAD_RATE_MAX = 2000
@@ -24,24 +24,21 @@ const REPORT_MS = 1000
 const LOOKUP_TIMEOUT_MS = 5000
 
 type Common = { dataDir: string; json?: boolean }
-type NetworkFlags = { genesis?: string; members?: string }
 
 export function addWatchCommands(
   command: MakeCommand,
   context: { readonly clock: Clock; readonly exitWith: (code: number) => void },
 ): void {
-  command('check', 'compare the replicas by the state that each node signs')
-    .option('--genesis <file>', 'of a network that no cluster here is')
-    .option('--members <dir>', 'then: the member files of all, which say where their nodes are')
+  ofAnyNetwork(command('check', 'compare the replicas by the state that each node signs'))
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
       '\nExit status: 0 all are equal, 1 they differ, 3 one is behind, 4 one is silent.',
     )
     .action(async (options: Common & NetworkFlags) => {
-      const { genesis, nodes } = await networkOf(options)
-      const signed = await slowly('waiting for what the nodes sign', context.clock, () =>
-        askSignedStates(0, { genesis, nodes }),
+      const network = await networkOf(options)
+      const signed = await slowly('waiting for what the nodes sign', context.clock, async () =>
+        askSignedStates(0, await locateNodes(network, context.clock)),
       )
       const { exitCode, text, json } = judgeStates(signed)
       context.exitWith(exitCode)
@@ -195,22 +192,4 @@ function jobLines({ node, jobs }: Shown): string[] {
       ({ job, contractId, code, message }) => `  failed ${job}/${contractId}: ${code} ${message}`,
     )
   return [`${node}: ${busy.length === 0 ? 'nothing waits' : ''}`, ...busy, ...failures]
-}
-
-/** Its nodes, and where they are: of the network whose files are named, or of the cluster in the data directory. */
-async function networkOf({ dataDir, genesis, members }: Common & NetworkFlags) {
-  if ((genesis === undefined) !== (members === undefined))
-    throw new UsageError('--genesis and --members are of one network: say both')
-  if (genesis !== undefined && members !== undefined) {
-    const { readMembers } = await import('../operator/operator-config.ts')
-    const nodes = readMembers(members).flatMap((member) =>
-      member.role === 'super-validator' && member.url !== null
-        ? [{ name: member.name, url: member.url }]
-        : [],
-    )
-    return { genesis: readGenesis(genesis), nodes }
-  }
-  const directory = dataDirectory(dataDir)
-  const { nodes } = await call(connectControl(directory).cluster.status.query())
-  return { genesis: readGenesis(directory.genesisFile), nodes }
 }

@@ -1,0 +1,92 @@
+/** Which network a command asks, and where its nodes are: one whose files are named, or the cluster in the data directory. */
+import type { Clock } from '@quorumscan/base'
+import {
+  createFetchTransport,
+  type Genesis,
+  hashGenesis,
+  parseNodeUrl,
+} from '@quorumscan/consensus'
+import { createCertifiedReader } from '@quorumscan/consensus/certified-reader'
+import type { Command } from 'commander'
+import { UsageError } from '../cluster-error.ts'
+import { call, connectControl } from '../control/client.ts'
+import { dataDirectory } from '../data-directory.ts'
+import { readGenesis } from './verify.ts'
+
+export type NetworkFlags = {
+  dataDir: string
+  genesis?: string
+  members?: string
+  scan?: string[]
+}
+
+export type Network = {
+  readonly genesis: Genesis
+  /** Those of which nobody has said a name are called by their address. */
+  readonly nodes: readonly { readonly name: string; readonly url: string }[]
+}
+
+/** The options that name a network that no cluster here is. */
+export function ofAnyNetwork(command: Command): Command {
+  return command
+    .option('--genesis <file>', 'of a network that no cluster here is')
+    .option('--members <dir>', 'then: the member files of all, which say where their nodes are')
+    .option('--scan <url...>', 'or the addresses of one or more of its nodes')
+}
+
+/** @throws {UsageError} If the options contradict each other, or no file says what it must. */
+export async function networkOf({ dataDir, genesis, members, scan }: NetworkFlags): Promise<
+  Network & {
+    /** Of the cluster in the data directory; null for another network. */
+    readonly validatorUrl: string | null
+  }
+> {
+  if (genesis === undefined) {
+    if ((members ?? scan) !== undefined)
+      throw new UsageError('--members and --scan are of the network of --genesis: say that as well')
+    const directory = dataDirectory(dataDir)
+    const { nodes, validator } = await call(connectControl(directory).cluster.status.query())
+    return { genesis: readGenesis(directory.genesisFile), nodes, validatorUrl: validator.url }
+  }
+  if ((members === undefined) === (scan === undefined))
+    throw new UsageError('say where the nodes of --genesis are: by --members or --scan')
+  const nodes = members === undefined ? (scan ?? []).map(nodeAt) : await nodesOfMembers(members)
+  return { genesis: readGenesis(genesis), nodes, validatorUrl: null }
+}
+
+/**
+ * The nodes where they say themselves, signed, that they are, as any that is asked tells it; one of which nobody does
+ * stays where it was said to be.
+ */
+export async function locateNodes(network: Network, clock: Clock): Promise<Network> {
+  const { genesis, nodes } = network
+  await using reader = createCertifiedReader({
+    genesis,
+    genesisHash: await hashGenesis(genesis),
+    seeds: nodes.map(({ url }) => url),
+    transport: createFetchTransport(),
+    clock,
+    allowPrivateAddresses: true,
+  })
+  await reader.refreshAddresses()
+  const learned = reader
+    .status()
+    .nodes.flatMap(({ name, url }) => (name === null ? [] : { name, url }))
+  const others = nodes.filter(({ name }) => !learned.some((node) => node.name === name))
+  return { genesis, nodes: [...learned, ...others] }
+}
+
+function nodeAt(text: string): Network['nodes'][number] {
+  const url = parseNodeUrl(text, true)
+  if (url === undefined) throw new UsageError(`--scan ${text} is no http or https address`)
+  return { name: url, url }
+}
+
+async function nodesOfMembers(directory: string): Promise<Network['nodes']> {
+  const { readMembers } = await import('../operator/operator-config.ts')
+  return readMembers(directory).flatMap((member) =>
+    member.role === 'super-validator' && member.url !== null
+      ? [{ name: member.name, url: member.url }]
+      : [],
+  )
+}
