@@ -140,7 +140,7 @@ export async function askFor(url: string, body?: object): Promise<unknown> {
   if (answer.status === 200) return answer.body
   throw new ClusterError(
     answer.status === null
-      ? `${url} does not answer, so nobody can say what holds`
+      ? `${url} does not answer (${answer.reason}), so nobody can say what holds`
       : `${url}: ${answer.status}, ${Object(answer.body).error}`,
   )
 }

@@ -77,7 +77,7 @@ export class Keeper {
 
   /** Starts nothing any more. */
   close(): void {
-    this.#closing.abort(new ClusterError('the cluster is being stopped'))
+    this.#closing.abort(new ClusterError('everything is being stopped'))
   }
 
   #recent(id: string): Kept | null {

@@ -1,4 +1,8 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { readFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { createAuthority } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { ask } from './ask.ts'
 import { wordOfRefusal } from './node-words.ts'
@@ -21,6 +25,23 @@ it('has one word each for who hangs, who resets and who does not listen', async 
   expect(await wordOf((socket) => socket.resetAndDestroy(), 60_000)).toBe('reset')
   // Nobody listens on the port of a service that no machine has had for decades.
   expect((await ask('http://127.0.0.1:2/', { timeoutMs: 60_000 })).reason).toBe('refused')
+})
+
+it('says what is wrong with TLS, and what an operator can do', async () => {
+  await using authority = await createAuthority()
+  const { certFile, keyFile } = await authority.issue('node')
+  const wordOfServer = async (server: Server): Promise<string | null> => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const { reason } = await ask(`https://127.0.0.1:${port}/`, { timeoutMs: 60_000 })
+    server.close()
+    return reason
+  }
+  const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
+  expect(await wordOfServer(createTlsServer(tls))).toBe(
+    'untrusted certificate (NODE_EXTRA_CA_CERTS names who vouches)',
+  )
+  expect(await wordOfServer(createHttpServer())).toBe('no TLS')
 })
 
 it('tells refusals apart, and repeats no text of a stranger', () => {

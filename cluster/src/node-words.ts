@@ -28,8 +28,12 @@ export const DISSENTED = 'dissented'
 export const BEHIND = 'behind'
 export const TIMEOUT = 'timeout'
 
+/** Node reads that variable as it starts. */
+const UNTRUSTED = 'untrusted certificate (NODE_EXTRA_CA_CERTS names who vouches)'
+
 const wordOfErrno: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused',
+  ENOTFOUND: 'no such host',
   ECONNRESET: 'reset',
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',
@@ -37,6 +41,13 @@ const wordOfErrno: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: TIMEOUT,
   UND_ERR_HEADERS_TIMEOUT: TIMEOUT,
   UND_ERR_BODY_TIMEOUT: TIMEOUT,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  CERT_HAS_EXPIRED: 'expired certificate',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate of another name',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'no TLS',
 }
 
 const wordOfCode: Readonly<Record<string, string>> = {

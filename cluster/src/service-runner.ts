@@ -328,7 +328,7 @@ export class ServiceRunner {
   /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. */
   async stopAll(): Promise<void> {
     const { services } = this.#options
-    this.#stopping.abort(new ClusterError('the cluster is being stopped'))
+    this.#stopping.abort(new ClusterError('everything is being stopped'))
     this.#keeper.close()
     await Promise.allSettled(this.#lastWorkByName.values())
     for (const kind of ['validator', 'scan', 'synchronizer'] as const)

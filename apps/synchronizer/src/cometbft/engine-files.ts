@@ -137,6 +137,9 @@ function configToml(input: EngineInput): string {
   const { timeouts, validators } = input.ordering
   const ms = (micros: number) => `${micros / MICROS_PER_MS}ms`
   const known = validators.map(({ nodeId }) => nodeId)
+  // A member that does not know one without a vote closes its connection, and the engine would dial it again at once, for
+  // ever. Of those that are missing the watch dials each now and then.
+  const votes = input.votingKey !== null
   // A JSON text of plain characters is a TOML text.
   const text = JSON.stringify
   return `moniker = ${text(input.name)}
@@ -152,7 +155,7 @@ unsafe = true
 
 [p2p]
 laddr = ${text(`tcp://${input.address}`)}
-persistent_peers = ${text(input.peers.join(','))}
+persistent_peers = ${text(votes ? input.peers.join(',') : '')}
 unconditional_peer_ids = ${text(known.join(','))}
 private_peer_ids = ${text(known.join(','))}
 max_num_inbound_peers = ${INBOUND_MAX}
