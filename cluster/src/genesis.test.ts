@@ -201,4 +201,15 @@ describe('settings', () => {
       'ordering.timeouts.voteMicros',
     )
   })
+
+  it.each([
+    ['names.entryFeeUsd=0', 'names'],
+    ['names.entryLifetimeMicros=100000d', 'names'],
+    ['coin.priceUsd=0', 'coin'],
+  ])('with which no ledger begins make no network: %s', (setting, member) => {
+    const overrides = parseSettings('cometbft', [setting])
+    expect(() => createGenesis(four, { driver: 'cometbft', overrides })).toThrow(
+      `members and rules make no network: the genesis document is not valid at ${member}`,
+    )
+  })
 })

@@ -8,7 +8,7 @@ import {
   type GenesisOrdering,
   parseGenesis,
 } from '@quorumscan/consensus'
-import { rulesOf } from '@quorumscan/ledger'
+import { genesisDelta, rulesOf } from '@quorumscan/ledger'
 import type { LogGenesis } from '@quorumscan/log'
 import { participantOfKey } from '@quorumscan/model'
 import { nodeIdOf } from '@quorumscan/synchronizer'
@@ -54,7 +54,9 @@ export function createGenesis(
   if (rulesOf(protocolVersion) === undefined)
     throw new ClusterError(`this software does not know version ${protocolVersion} of the protocol`)
   try {
-    return parseGenesis(document)
+    const genesis = parseGenesis(document)
+    genesisDelta(genesis, hashGenesis(genesis)) // With which every replica begins.
+    return genesis
   } catch (error) {
     throw new ClusterError(`members and rules make no network: ${messageOf(error)}`)
   }

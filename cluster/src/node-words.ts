@@ -33,7 +33,8 @@ const UNTRUSTED = 'untrusted certificate (NODE_EXTRA_CA_CERTS names who vouches)
 
 const wordOfErrno: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused',
-  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'name not resolved',
+  ENOTFOUND: 'name not resolved',
   ECONNRESET: 'reset',
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',

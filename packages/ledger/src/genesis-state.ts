@@ -4,6 +4,7 @@ import type { Genesis } from '@quorumscan/consensus'
 import { type Amount, type Contract, type PartyId, parseAmount, partyIdOf } from '@quorumscan/model'
 import { updateIdOf } from './contract-id.ts'
 import { OPEN_ROUNDS } from './limits.ts'
+import { Refusal } from './refusal.ts'
 import { rulesOf, unknownVersion } from './rules.ts'
 import type { StateDelta } from './state.ts'
 import { ansRules } from './templates/ans-rules.ts'
@@ -23,6 +24,7 @@ export function svPartyOf(node: Genesis['nodes'][number]): PartyId {
  * DsoRules, AnsRules, CoinRules, rounds 0 to 2, and the parties of the super-validators.
  *
  * @throws {ScanError} SOFTWARE_OUTDATED if the network began with a version that this software does not know.
+ * @throws {RangeError} If no ledger can begin with these rules.
  */
 export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta {
   const { dso, names, coin, recordTime, protocolVersion } = genesis
@@ -40,22 +42,26 @@ export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta 
     authority: [dso, ...svs.map(({ party }) => party)],
   })
   tx.create(dsoRules, { dso, protocolVersion, nextVersion: null, svs })
-  tx.create(ansRules, {
-    dso,
-    config: {
-      renewalDuration: names.renewalDurationMicros,
-      entryLifetime: names.entryLifetimeMicros,
-      entryFee: decimalOf(names.entryFeeUsd),
-      descriptionPrefix: names.descriptionPrefix,
-    },
-  })
-  tx.create(coinRules, {
-    dso,
-    isDevNet: genesis.devnet,
-    tickDuration: coin.tickMicros,
-    coinPrice: decimalOf(coin.priceUsd),
-    rewardPerRound: decimalOf(coin.rewardPerRound),
-  })
+  demandOf('names', () =>
+    tx.create(ansRules, {
+      dso,
+      config: {
+        renewalDuration: names.renewalDurationMicros,
+        entryLifetime: names.entryLifetimeMicros,
+        entryFee: decimalOf(names.entryFeeUsd),
+        descriptionPrefix: names.descriptionPrefix,
+      },
+    }),
+  )
+  demandOf('coin', () =>
+    tx.create(coinRules, {
+      dso,
+      isDevNet: genesis.devnet,
+      tickDuration: coin.tickMicros,
+      coinPrice: decimalOf(coin.priceUsd),
+      rewardPerRound: decimalOf(coin.rewardPerRound),
+    }),
+  )
   for (let number = 0; number < OPEN_ROUNDS; number++)
     tx.create(openMiningRound, {
       dso,
@@ -72,6 +78,16 @@ export function genesisDelta(genesis: Genesis, genesisHash: string): StateDelta 
     change: null,
     seen: null,
     allocated: svs.map(({ party }) => party),
+  }
+}
+
+/** That what the ledger begins with keeps the rules of its template. */
+function demandOf(member: string, create: () => unknown): void {
+  try {
+    create()
+  } catch (refused) {
+    if (!(refused instanceof Refusal)) throw refused
+    throw new RangeError(`the genesis document is not valid at ${member}: ${refused.message}`)
   }
 }
 
