@@ -40,10 +40,10 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ],
   'genesis create': ['genesis create *.json --ordering cometbft --out genesis.json'],
   'genesis verify': ['genesis verify genesis.json *.member.json'],
-  run: ['run sv --config /etc/quorumscan/sv-1.env'],
+  run: ['run sv --config /etc/quorumscan/sv.env'],
   backup: [
-    'backup sv --config /etc/quorumscan/sv-1.env --out sv-1.backup',
-    'backup sv --log --config sv-1.env --out log.backup',
+    'backup sv --config /etc/quorumscan/sv.env --out sv-1.backup',
+    'backup sv --log --config /etc/quorumscan/sv.env --out log.backup',
   ],
   restore: ['restore sv-1.backup --to /var/lib/quorumscan --set QS_PORT=4711'],
   'log repair': [
