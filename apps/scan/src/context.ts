@@ -27,7 +27,7 @@ import {
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, readProtocol, svPartyOf } from '@quorumscan/ledger'
-import { createGroupKeeper, createLogReader } from '@quorumscan/log'
+import { createGroupKeeper, createLogReader, readKeptEnd } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { Replica } from '@quorumscan/replica'
 import { createSubmitter } from '@quorumscan/submit'
@@ -89,11 +89,12 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
         snapshots,
         clock,
         onProblem: (error) => logger.warn({ err: error }, 'the replica waits'),
-        rebuild: (deleteStored) =>
-          rebuildInTurn(
+        rebuild: async (deleteStored) =>
+          await rebuildInTurn(
             {
               ...app,
               ...{ nodeName, config, peers, peerTokens, clocks, snapshots },
+              end: await readKeptEnd(redis),
               signal: overrides.signal ?? new AbortController().signal,
             },
             deleteStored,

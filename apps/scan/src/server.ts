@@ -8,14 +8,13 @@ import {
   createHealthHandlers,
   type HttpServer,
 } from '@quorumscan/http'
-import type { Head } from '@quorumscan/ledger'
-import { formatTime } from '@quorumscan/model'
 import { stateDiverged } from '@quorumscan/replica'
 import type { Context } from './context.ts'
 import { createActivityHandlers } from './handlers/activities.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
 import { createSnapshotHandlers } from './handlers/snapshots.ts'
+import { headHeaders } from './head-headers.ts'
 
 /** D-3. */
 const PREFIX = '/api/scan'
@@ -78,7 +77,7 @@ export function createServer(
     ...context.serving,
     tracer: context.tracer,
     clock,
-    head: headHeaders(replica),
+    head: headHeaders(() => replica.head()),
   })
 }
 
@@ -87,22 +86,4 @@ function assertReady(replica: Context['replica']): void {
   const diverged = replica.proofs.diverged()
   if (diverged !== null) throw stateDiverged(diverged)
   assertFollowing('node', replica)
-}
-
-/** Of every answer and every error (D-10). */
-function headHeaders(replica: Context['replica']): () => Readonly<Record<string, string>> {
-  let last: { readonly head: Head; readonly headers: Readonly<Record<string, string>> } | null =
-    null
-  return () => {
-    const head = replica.head()
-    if (last?.head !== head) {
-      const { offset, recordTime } = head
-      const headers = {
-        'x-ledger-head': String(offset),
-        'x-ledger-head-time': formatTime(recordTime),
-      }
-      last = { head, headers }
-    }
-    return last.headers
-  }
 }

@@ -32,6 +32,7 @@ export {
   createGroupKeeper,
   type KeptGroup,
   openKeptGroup,
+  readKeptEnd,
   readRecentGroups,
 } from './recent-groups.ts'
 export { type KeepingFollower, prepareRepair } from './repair.ts'

@@ -2,7 +2,12 @@ import { utf8 } from '@quorumscan/base'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { SignedGroup } from './group.ts'
-import { createGroupKeeper, RECENT_BYTES_MAX, readRecentGroups } from './recent-groups.ts'
+import {
+  createGroupKeeper,
+  RECENT_BYTES_MAX,
+  readKeptEnd,
+  readRecentGroups,
+} from './recent-groups.ts'
 import { chainOf, START_MICROS } from './testing/log-redis.ts'
 
 let redis: TestRedis
@@ -47,6 +52,14 @@ describe('the newest groups that a follower keeps', () => {
       groups.slice(0, 4).map(({ signature }) => signature),
     )
     expect(kept[3]).toMatchObject({ firstOffset: 7, lastOffset: 8 })
+  })
+
+  it('tell how far it has followed the log, and nothing where there are none', async () => {
+    const address = { path: redis.socketPath }
+    expect(await readKeptEnd(address)).toBeNull()
+    await using keeper = keeperOf()
+    await keeper.keep(groupsOf('entry', 3))
+    expect(await readKeptEnd(address)).toEqual({ offset: 6, recordTime: START_MICROS + 6 })
   })
 
   it('go on behind those of the process before, and a group that came again counts once', async () => {

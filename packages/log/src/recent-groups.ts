@@ -98,6 +98,30 @@ export async function readRecentGroups(options: {
   }
 }
 
+/**
+ * Where the newest group ends that the follower with this Redis keeps; null: it keeps none, or that is damaged.
+ *
+ * @throws {LogUnavailableError} If its Redis cannot be read.
+ */
+export async function readKeptEnd(
+  address: RedisAddress,
+): Promise<{ readonly offset: number; readonly recordTime: number } | null> {
+  const redis = connect(address, null)
+  try {
+    await redis.connect()
+    const [newest] = await redis.xrevrangeBuffer(KEY, '+', '-', 'COUNT', 1)
+    const [, bytes] = newest?.[1] ?? []
+    const { firstOffset, entries } = decodeGroup(new Uint8Array(bytes ?? EMPTY))
+    const recordTime = entries.at(-1)?.recordTime ?? 0
+    return { offset: firstOffset + entries.length - 1, recordTime }
+  } catch (cause) {
+    if (cause instanceof LogGroupError) return null
+    throw new LogUnavailableError('the groups that a follower kept cannot be read', { cause })
+  } finally {
+    endConnection(redis)
+  }
+}
+
 /** Null for what is damaged. */
 export function openKeptGroup(bytes: Uint8Array, signature: Uint8Array): KeptGroup | null {
   try {

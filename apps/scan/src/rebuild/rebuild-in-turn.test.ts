@@ -1,5 +1,5 @@
 /** Real nodes whose replicas other software wrote, each in its own Redis. */
-import { send, until } from '@quorumscan/testkit'
+import { send, until, untilTrue } from '@quorumscan/testkit'
 import { expect, test } from 'vitest'
 import { startNetwork } from '../testing/network.ts'
 
@@ -13,6 +13,15 @@ test('of nodes that find replicas of other software one waits until the other se
       signal === undefined ? {} : { signal },
     )
   const get = (index: number, path: string) => send(`${peers[index]?.url}${path}`)
+  const headOf = async (index: number) =>
+    Number((await get(index, '/livez')).headers.get('x-ledger-head'))
+  let head: number
+  {
+    await using _first = await start(0)
+    await using _second = await start(1)
+    await untilTrue('both to have followed the log', async () => (await headOf(1)) > 0)
+    head = await headOf(1)
+  }
   for (const redis of nodeRedis) {
     const admin = redis.connect()
     await admin.hset('{replica}:names', '', 'what other software wrote')
@@ -30,6 +39,8 @@ test('of nodes that find replicas of other software one waits until the other se
   })
   expect(refusal).toMatchObject({ status: 503, body: { code: 'NOT_READY', retryable: true } })
   expect((await get(1, '/livez')).headers.get('x-clock')).toMatch(/^[0-9]+$/)
+  // Where all wait, the synchronizer orders nothing before most have told this.
+  expect(await headOf(1)).toBeGreaterThanOrEqual(head)
   expect((await get(1, '/v0/snapshots')).body).toEqual({ snapshots: [] })
   expect((await get(1, '/status')).body.success.extra.state).toBe('waiting-to-rebuild')
   // No answer at all, as a 404 would be one.

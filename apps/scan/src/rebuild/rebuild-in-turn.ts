@@ -18,8 +18,10 @@ import {
   serve,
   type UndiciTransport,
 } from '@quorumscan/http'
+import type { readKeptEnd } from '@quorumscan/log'
 import type { ScanConfig } from '../config.ts'
 import { createSnapshotHandlers } from '../handlers/snapshots.ts'
+import { headHeaders } from '../head-headers.ts'
 import { noteTold, type Other, type Phase, stepTurn, type Told } from './turn.ts'
 
 /** Between rounds of asking all. */
@@ -46,6 +48,8 @@ type Parts = Pick<
   readonly peers: readonly Peer[]
   readonly clocks: PeerClocks
   readonly snapshots: SnapshotStore
+  /** Of the log, as far as this node has followed it; where one synchronizer orders, it waits to hear that of most. */
+  readonly end: Awaited<ReturnType<typeof readKeptEnd>>
   readonly peerTokens: ReturnType<typeof parsePeerTokens>
   readonly signal: AbortSignal
 }
@@ -127,7 +131,7 @@ async function ask(
 
 /** Has all routes, as a 404 of one would be taken for an answer. */
 function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> {
-  const { clock, clocks, config, logger, nodeName, snapshots } = parts
+  const { clock, clocks, config, end, logger, nodeName, snapshots } = parts
   const notReady = () => {
     const { phase, keepers } = waiting
     const whom = keepers.length === 0 ? '' : ` (before it: ${keepers.join(', ')})`
@@ -150,7 +154,7 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
       port,
       assertReady: refuse,
       state: () => STATE_OF[waiting.phase],
-      head: () => null,
+      head: () => end,
       detail: () => notReady().message,
     })
     const all = Object.keys(scanRoutes).map((id) => [id, refuse])
@@ -166,6 +170,7 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
       logger,
       ...parts.serving,
       clock,
+      ...(end !== null && { head: headHeaders(() => end) }),
     })
   })
 }
