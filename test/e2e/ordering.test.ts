@@ -48,7 +48,6 @@ const ALICE = 'alice.unverified.ns'
 let cluster: RunningCluster
 let alice: Awaited<ReturnType<typeof createUser>>
 let count = 0
-let healthyMs = 0
 /** On which one of them has its engine and its Redis in the end. */
 let disk: SmallDisk | null = null
 
@@ -185,7 +184,6 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     alice = await createUser(cluster, 'alice', '1000.0')
     await alice.pay(ALICE)
     await untilFound(cluster, ALICE)
-    healthyMs = await measure('healthy')
   })
   afterAll(async () => {
     await cluster?.down()
@@ -196,11 +194,15 @@ describe.skipIf(enginePath === null)('four that order together', () => {
   it.each(IS_LONG ? WAYS_AWAY : WAYS_AWAY.slice(0, 1))(
     'look names up and register them while one is %s',
     async (how, harm) => {
+      const beforeMs = await measure('healthy')
       await harm('sv-2')
       await untilTrue('its votes to be missed', async () =>
         ((await memberOf('sv-1'))?.ordering?.absent ?? []).includes('sv-2'),
       )
       const p50Ms = await measure(`sv-2 ${how}`, AWAY_MS)
+      await untilWhole()
+      // Both, as what else the machine does changes in minutes.
+      const healthyMs = (beforeMs + (await measure('healthy again'))) / 2
       if (IS_LONG) expect(p50Ms).toBeLessThan(SLOWER_MAX * healthyMs)
     },
   )
