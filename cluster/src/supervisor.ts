@@ -16,7 +16,8 @@ import {
   truncateSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Clock, waitFor } from '@quorumscan/base'
+import { createInterface } from 'node:readline'
+import { type Clock, waitFor, writeLossily } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
 import { readOwnJson, writeOwnJson } from './data-directory.ts'
 import {
@@ -38,7 +39,7 @@ export type ProcessSpec = {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Null: it writes where its supervisor does. */
+  /** Null: its supervisor writes what it says to its own output. */
   readonly logFile: string | null
 }
 
@@ -92,13 +93,16 @@ export class Supervisor {
   async start(spec: ProcessSpec): Promise<void> {
     if (this.#runningById.has(spec.id)) throw new ClusterError(`${spec.id} runs already`)
     const log = spec.logFile === null ? null : openLog(spec.logFile)
-    const output = spec.logFile === null ? 'inherit' : (log ?? 'ignore')
+    const output = spec.logFile === null ? 'pipe' : (log ?? 'ignore')
     const child = spawn(spec.command, [...spec.args], {
       env: { ...spec.env, [MARKER_VARIABLE]: this.#options.marker },
       detached: true,
       stdio: ['ignore', output, output],
     })
     if (log !== null) closeSync(log)
+    // Not handed down: it would stand still where nobody reads, and Redis with it, which then hears no signal.
+    for (const said of [child.stdout, child.stderr])
+      if (said !== null) createInterface(said).on('line', (line) => writeLossily(`${line}\n`))
     if (child.pid === undefined) {
       const reason = await new Promise((resolve) => child.once('error', resolve))
       throw new ClusterError(`${spec.id} could not be started: ${String(reason)}`)

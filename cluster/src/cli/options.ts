@@ -1,5 +1,5 @@
 /** What several commands share: numbers as they are typed, and the ways to the terminal. */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, writeLossily } from '@quorumscan/base'
 import { InvalidArgumentError } from 'commander'
 
 export const COLUMNS = 80
@@ -30,6 +30,11 @@ export function hint(command: string): string {
 /** For a person: its hints, such as `quorumscan down`, are about the same data directory. */
 export function print(text: string): void {
   process.stdout.write(`${withHints(text)}\n`)
+}
+
+/** As `print`, of a process that goes on, and ends in order, whether anybody reads it or not. */
+export function printLossily(text: string): void {
+  writeLossily(`${withHints(text)}\n`)
 }
 
 /** Prints a value as JSON where that was asked for, or else the text. */

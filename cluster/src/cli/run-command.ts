@@ -2,7 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import { Argument, type Command } from 'commander'
 import { ROLE_OF, type Runnable } from '../ceremony/member.ts'
-import { print } from './options.ts'
+import { printLossily } from './options.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 
 export function addRunCommand(program: Command, redisServer: string, clock: Clock): void {
@@ -22,7 +22,7 @@ at once, with all that is wrong. The page on operations has the variables.`,
     .action(async (role: Runnable, options: { config: string; json?: boolean }) => {
       const interrupted = untilInterrupted()
       const tell = (sentence: string) =>
-        print(options.json ? JSON.stringify({ event: sentence }) : sentence)
+        printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
       const [{ readOperatorConfig }, { judgeProcesses }, { runOperator }] = await Promise.all([
         import('../operator/operator-config.ts'),
         import('../operator/operator-services.ts'),

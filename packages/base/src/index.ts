@@ -27,6 +27,7 @@ export {
   sha256Hex,
   verifySignature,
 } from './keys.ts'
+export { writeLossily } from './lossy-output.ts'
 export { packageRoot } from './package-root.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'
 export {
