@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readEnv } from '@quorumscan/base'
-import { createAuthority, freePort, startRedis, untilTrue } from '@quorumscan/testkit'
+import { createAuthority, freePort, startRedis, until, untilTrue } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseRedisUrl, readOwnRedis, readRedisAddress } from './address.ts'
 import { createConnection } from './connection.ts'
@@ -126,6 +128,33 @@ describe('over TLS', () => {
     await writeFile(join(authority.directory, 'wrong'), 'wrong')
     const wrong = { QS_REDIS_PASSWORD_FILE: join(authority.directory, 'wrong') }
     await expect(ask(wrong)).rejects.toThrow('WRONGPASS')
+  })
+
+  it('sentinels are asked in the same way, and then the Redis that they name', async () => {
+    const port = await freePort()
+    const { certFile, keyFile } = await authority.issue('sentinel')
+    const config = join(authority.directory, 'sentinel.conf')
+    const lines = [
+      ...['port 0', `tls-port ${port}`, 'bind 127.0.0.1', `dir ${authority.directory}`],
+      ...[`tls-cert-file ${certFile}`, `tls-key-file ${keyFile}`],
+      ...[`tls-ca-cert-file ${authority.caFile}`, 'tls-auth-clients yes', 'tls-replication yes'],
+      `sentinel monitor mymaster 127.0.0.1 ${new URL(env['QS_REDIS'] ?? '').port} 1`,
+    ]
+    await writeFile(config, `${lines.join('\n')}\n`)
+    const command = process.env['REDIS_SERVER'] ?? 'redis-server'
+    const sentinel = spawn(command, [config, '--sentinel'], { stdio: 'ignore' })
+    const ended = once(sentinel, 'exit')
+    try {
+      const QS_REDIS = `rediss+sentinel://127.0.0.1:${port}/mymaster`
+      await until('the sentinel to listen', () => ask({ QS_REDIS }).catch(() => undefined))
+      expect(await ask({ QS_REDIS })).toBe('qs')
+      const stranger = await others.issue('stranger')
+      const shown = { QS_REDIS_CERT: stranger.certFile, QS_REDIS_KEY: stranger.keyFile }
+      await expect(ask({ QS_REDIS, ...shown })).rejects.toThrow()
+    } finally {
+      sentinel.kill('SIGKILL')
+      await ended
+    }
   })
 
   it('nobody asks without a certificate, with one of others, or a Redis that nobody vouches for', async () => {
