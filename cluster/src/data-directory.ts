@@ -36,8 +36,6 @@ export function dataDirectory(root: string) {
     genesisFile: join(path, 'genesis.json'),
     /** Where the running control plane answers; absent while none runs. */
     controlFile: join(path, 'control.json'),
-    /** Who runs the processes of one operator; absent where nobody does. */
-    runFile: join(path, 'run.json'),
     /** The processes that are or were running, so that the next control plane can end leftovers. */
     processesFile: join(path, 'processes.json'),
     /** Where the unix sockets of the running cluster are: outside, because their paths must be short. */

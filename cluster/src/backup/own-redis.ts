@@ -1,7 +1,6 @@
 /** The Redis of one operator, to read or fill it, whether its processes run or not. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { LOG_USER } from '@quorumscan/log'
 import { type RedisAddress, type RedisConfig, readRedisAddress } from '@quorumscan/redis'
@@ -11,7 +10,7 @@ import {
   makePrivateDirectory,
   writeFileUnlessEqual,
 } from '../data-directory.ts'
-import { takeOver } from '../operator/run-operator.ts'
+import { takeOver } from '../operator/take-over.ts'
 import { isRedisReady } from '../probe.ts'
 import {
   keptSocketDirectory,
@@ -61,11 +60,11 @@ export async function openOwnRedis({
       redis: service.redisAddress,
       async [Symbol.asyncDispose]() {
         await redis[Symbol.asyncDispose]()
-        held[Symbol.dispose]()
+        await held[Symbol.asyncDispose]()
       },
     }
   } catch (error) {
-    held[Symbol.dispose]()
+    await held[Symbol.asyncDispose]()
     throw error
   }
 }
@@ -78,15 +77,15 @@ export async function openOwnRedis({
 export async function holdDirectory(
   directory: DataDirectory,
   clock: Clock,
-): Promise<Disposable & { readonly socketDirectory: string }> {
-  takeOver(directory)
+): Promise<AsyncDisposable & { readonly socketDirectory: string }> {
+  const taken = await takeOver(directory, clock)
   await endLeftovers({ recordFile: directory.processesFile, marker: directory.path, clock })
   removeSocketDirectory(directory)
   return {
     socketDirectory: makeSocketDirectory(directory),
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       removeSocketDirectory(directory)
-      rmSync(directory.runFile, { force: true })
+      await taken[Symbol.asyncDispose]()
     },
   }
 }

@@ -1,7 +1,6 @@
 /** `log verify` and `log repair` of the operator of a synchronizer, with its Redis and what super-validators sent. */
 import {
   copyFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -25,7 +24,7 @@ import { dataDirectory } from '../data-directory.ts'
 import { createGenesis, hashGenesis, logGenesisOf } from '../genesis.ts'
 import { each, signedGroups } from '../testing/signed-groups.ts'
 import { openOperatorLog, readLogConfig } from './operator-log.ts'
-import { takeOver } from './run-operator.ts'
+import { takeOver } from './take-over.ts'
 
 const END = 40
 const root = mkdtempSync(join(tmpdir(), 'qs-log-'))
@@ -170,7 +169,7 @@ it('what is damaged, and an end that is lost, are refilled from what n - f super
   expect(await type('repair', '--log', ...three)).toMatchObject({
     text: expect.stringContaining('there is nothing to repair'),
   })
-  expect(existsSync(directory.runFile)).toBe(false)
+  await (await takeOver(directory, machine.clock))[Symbol.asyncDispose]() // It was given back.
 })
 
 it('files that Redis cannot load are made anew, with consent that nobody knows what their end was', async () => {
@@ -206,9 +205,10 @@ it('nothing is repaired while something runs, in a Redis elsewhere, from files o
     code: 1,
     text: expect.stringContaining('only sv-1 applied offset 41, and 2 must have them'),
   })
-  takeOver(directory)
-  await expect(type('repair')).rejects.toThrow(/runs what is in .* Stop that first/)
-  rmSync(directory.runFile)
+  {
+    await using _taken = await takeOver(directory, machine.clock)
+    await expect(type('repair')).rejects.toThrow(/runs what is in .* Stop that first/)
+  }
   await using there = await startRedis()
   configFile = configFileOf(genesis, [`QS_LOG_REDIS=unix://${there.socketPath}`])
   expect((await type('verify')).text).toContain('The log is whole, from its start to offset 0')

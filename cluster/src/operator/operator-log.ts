@@ -81,7 +81,7 @@ export async function repairOperatorLog(
       archives.find(({ header }) => header.name === name),
     ),
   )
-  using held = await holdDirectory(directory, clock).catch((cause: unknown) => {
+  await using held = await holdDirectory(directory, clock).catch((cause: unknown) => {
     throw new ClusterError(
       `the log is repaired only while nobody appends to it: ${messageOf(cause)}. Stop that first; lookups go on for a minute`,
       { cause },

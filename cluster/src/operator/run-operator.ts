@@ -2,10 +2,8 @@
 import type { Clock } from '@quorumscan/base'
 import { appMain } from '../built-files.ts'
 import { ClusterError, messageOf } from '../cluster-error.ts'
-import { type DataDirectory, readOwnJson, writeOwnJson } from '../data-directory.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import { makeLogTokens, makeSecret } from '../prepare.ts'
-import { identityOf, type ProcessIdentity, stateOf } from '../process-identity.ts'
 import { assertRedisUsable } from '../redis-version.ts'
 import { ServiceRunner } from '../service-runner.ts'
 import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
@@ -13,6 +11,7 @@ import { Supervisor } from '../supervisor.ts'
 import type { Machine } from '../topology.ts'
 import type { OperatorConfig } from './operator-config.ts'
 import { externalRedisOf, LOG_WRITER_SECRET, planOperator } from './operator-services.ts'
+import { takeOver } from './take-over.ts'
 
 export type RunOptions = {
   readonly config: OperatorConfig
@@ -46,7 +45,7 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
     env: Object.fromEntries(Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))),
     logFileOf: () => null,
   }
-  takeOver(directory)
+  const taken = await takeOver(directory, clock)
   if (isTogether) makeLogTokens(directory, name, [name])
   const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
   removeSocketDirectory(directory)
@@ -72,6 +71,7 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
     async [Symbol.asyncDispose]() {
       await runner.stopAll()
       removeSocketDirectory(directory)
+      await taken[Symbol.asyncDispose]()
     },
   }
   try {
@@ -89,16 +89,4 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
       (error) => tell(messageOf(error)), // It goes on trying, or is being stopped.
     )
   return running
-}
-
-/**
- * One at a time: a second one would end the processes of the first as leftovers.
- *
- * @throws {ClusterError} If another process runs what is there.
- */
-export function takeOver({ runFile, path }: DataDirectory): void {
-  const other = readOwnJson(runFile) as ProcessIdentity | null
-  if (other !== null && stateOf(other) !== 'gone')
-    throw new ClusterError(`process ${other.pid} runs what is in ${path}`)
-  writeOwnJson(runFile, identityOf(process.pid))
 }

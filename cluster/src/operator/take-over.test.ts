@@ -1,0 +1,40 @@
+/** Data directories that another process has, or had. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock } from '@quorumscan/base'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { dataDirectory } from '../data-directory.ts'
+import { takeOver } from './take-over.ts'
+
+const clock = createSystemClock()
+let root: string
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'qs-take-'))
+})
+afterEach(() => rm(root, { recursive: true }))
+
+it('a directory is taken once, and again when it was given back', async () => {
+  const directory = dataDirectory(root)
+  {
+    await using _taken = await takeOver(directory, clock)
+    await expect(takeOver(directory, clock)).rejects.toThrow(
+      `process ${process.pid} runs what is in ${root}`,
+    )
+  }
+  await using _again = await takeOver(directory, clock)
+})
+
+it('a directory of a process that was killed is free, and of one that hangs is not', async () => {
+  const directory = dataDirectory(root)
+  const program = `require('node:net').createServer().listen('run.sock', () => console.log('listens'))`
+  const other = spawn(process.execPath, ['-e', program], { cwd: root })
+  await once(other.stdout, 'data')
+  other.kill('SIGSTOP')
+  await expect(takeOver(directory, clock)).rejects.toThrow('another process runs what is in')
+  other.kill('SIGKILL')
+  await once(other, 'exit')
+  await using _taken = await takeOver(directory, clock)
+})

@@ -1,0 +1,62 @@
+/** One process at a time runs what is in a data directory: a second one would end what the first runs as leftovers. */
+import { once } from 'node:events'
+import { closeSync, openSync, rmSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { join } from 'node:path'
+import { type Clock, within } from '@quorumscan/base'
+import { ClusterError } from '../cluster-error.ts'
+import type { DataDirectory } from '../data-directory.ts'
+
+const SOCKET = 'run.sock'
+/** One that hangs does not say who it is. */
+const ANSWER_MS_MAX = 1_000
+
+/**
+ * Takes a data directory until it is disposed of, or this process ends, however it does. It listens on a socket there:
+ * another container with the same volume sees none of our processes, but reaches that.
+ *
+ * @throws {ClusterError} If another process runs what is there.
+ */
+export async function takeOver({ path }: DataDirectory, clock: Clock): Promise<AsyncDisposable> {
+  const directory = openSync(path, 'r')
+  // The path of a socket must be short, and that of the directory may be long.
+  const socket =
+    process.platform === 'linux' ? `/proc/self/fd/${directory}/${SOCKET}` : join(path, SOCKET)
+  try {
+    const other = await askWho(socket, clock)
+    if (other !== null) throw new ClusterError(`${other} runs what is in ${path}`)
+    rmSync(socket, { force: true }) // Of one that crashed.
+    const server = createServer((asker) => asker.on('error', () => {}).end(String(process.pid)))
+    server.listen(socket)
+    await once(server, 'listening')
+    server.unref()
+    return {
+      async [Symbol.asyncDispose]() {
+        await new Promise((resolve) => server.close(resolve))
+        closeSync(directory)
+      },
+    }
+  } catch (error) {
+    closeSync(directory)
+    throw error
+  }
+}
+
+/** Who listens there, in words; null: nobody does. */
+async function askWho(socket: string, clock: Clock): Promise<string | null> {
+  const connection = connect(socket)
+  try {
+    await once(connection, 'connect')
+    const answer = async () => {
+      const [pid] = await once(connection, 'data')
+      return `process ${pid}`
+    }
+    return await within({ clock, timeoutMs: ANSWER_MS_MAX }, answer, () => 'another process')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return null
+    throw error
+  } finally {
+    connection.destroy()
+  }
+}
