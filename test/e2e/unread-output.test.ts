@@ -51,7 +51,8 @@ it.each([
   ['stands in a pipe that is full', 'exec sleep 600'],
   ['goes into a pipe that was closed', 'exec true'],
 ])('what it says %s', async (_, reader) => {
-  const command = `{ head -c ${PIPE_BYTES} /dev/zero; exec "$0" "$@"; } | ${reader}`
+  const begun = `echo $$ > ${join(root, 'pid')}; head -c ${PIPE_BYTES} /dev/zero; exec "$0" "$@"`
+  const command = `sh -c '${begun}' "$0" "$@" | ${reader}`
   const args = [BIN, 'run', 'synchronizer', '--config', join(root, 'run.env')]
   const shell = spawn('sh', ['-c', command, process.execPath, ...args], {
     ...{ detached: true, stdio: 'ignore' },
@@ -62,7 +63,7 @@ it.each([
       const answer = await send(`http://127.0.0.1:${port}/livez`).catch(() => null)
       return answer?.status === 200
     })
-    const run = contentOf('run.json').pid
+    const run = Number(readFileSync(join(root, 'pid'), 'utf8'))
     const started: { id: string; pid: number }[] = contentOf('processes.json')
     expect(started.map(({ id }) => id)).toEqual(['orderer.redis', 'orderer'])
     process.kill(run, 'SIGTERM')
