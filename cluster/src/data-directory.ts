@@ -7,6 +7,7 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  fchmodSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -23,6 +24,8 @@ import { ClusterError, messageOf } from './cluster-error.ts'
 
 const DIRECTORY_MODE = 0o700
 const SECRET_MODE = 0o600
+/** For what is shown to others: whoever they are on this machine, too. */
+export const PUBLIC_MODE = 0o644
 
 export type DataDirectory = ReturnType<typeof dataDirectory>
 
@@ -98,9 +101,9 @@ export function writeFileUnlessEqual(path: string, text: string): void {
 }
 
 /** Writes the file unless one is there, and returns what is there then. One of several writers wins. */
-export function writeFileOnce(path: string, makeText: () => string): string {
+export function writeFileOnce(path: string, makeText: () => string, mode = SECRET_MODE): string {
   if (!existsSync(path)) {
-    const temporary = writeTemporary(path, makeText())
+    const temporary = writeTemporary(path, makeText(), mode)
     try {
       linkSync(temporary, path)
       syncDirectory(dirname(path))
@@ -181,11 +184,12 @@ export function isErrno(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 
-function writeTemporary(path: string, text: string): string {
+function writeTemporary(path: string, text: string, mode = SECRET_MODE): string {
   makePrivateDirectory(dirname(path))
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
   const file = openSync(temporary, 'wx', SECRET_MODE)
   try {
+    fchmodSync(file, mode) // Whatever the umask takes away.
     writeSync(file, text)
     fsyncSync(file)
   } finally {

@@ -26,7 +26,9 @@ async function temporaryDirectory() {
 it('makes keys that nobody else can read, and shows their public halves', async () => {
   await using temporary = await temporaryDirectory()
   const { directory } = temporary
+  const umask = process.umask(0o077) // As strict as a unit of systemd may have it.
   const member = makeMember(directory, 'super-validator', input)
+  process.umask(umask)
   for (const [kind, publicKey] of Object.entries(member.keys)) {
     const file = memberKeyFile(directory, 'sv-1', kind)
     expect((await stat(file)).mode & 0o777, file).toBe(0o600)
@@ -36,6 +38,7 @@ it('makes keys that nobody else can read, and shows their public halves', async 
     ['engine', 'operator', 'scan', 'voting'].map((kind) => `sv-1.${kind}`),
   )
   expect(readMember(directory.memberFile('sv-1'))).toEqual(member)
+  expect((await stat(directory.memberFile('sv-1'))).mode & 0o777).toBe(0o644)
 })
 
 it('leaves what is there as it is', async () => {

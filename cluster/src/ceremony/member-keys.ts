@@ -7,6 +7,7 @@ import { ClusterError, messageOf } from '../cluster-error.ts'
 import {
   type DataDirectory,
   makePrivateDirectory,
+  PUBLIC_MODE,
   unlessDamaged,
   writeFileOnce,
 } from '../data-directory.ts'
@@ -36,11 +37,12 @@ export function makeMember<R extends Role>(
   demandMemberInput(input)
   const { name } = input
   makePrivateDirectory(directory.path)
-  const text = writeFileOnce(directory.memberFile(name), () => {
+  const makeText = () => {
     if (role === 'super-validator') sayNothingIsSigned(directory, name)
     const pairs = KEYS_OF[role].map((kind) => [kind, makeKey(memberKeyFile(directory, name, kind))])
     return writeMember(role, input, Object.fromEntries(pairs))
-  })
+  }
+  const text = writeFileOnce(directory.memberFile(name), makeText, PUBLIC_MODE)
   const member = parseMember(text)
   if (member.role === role) return member as MemberOf<R>
   throw new ClusterError(`${directory.memberFile(name)} is of a ${member.role}`)
