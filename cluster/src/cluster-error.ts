@@ -1,4 +1,5 @@
 /** What stands in the way of a command, as a sentence for the person who gave it; whatever else is thrown becomes a line. */
+import { inspect } from 'node:util'
 import { ZodError } from 'zod'
 
 export class ClusterError extends Error {
@@ -26,11 +27,15 @@ const DISK_WORDS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory',
 }
 
+/** Of objects that are no errors, as libraries reject with. */
+const ONE_LINE = { breakLength: Number.POSITIVE_INFINITY, compact: true }
+
 /** The sentence of an error for a person. Of what nobody foresaw it is one line, without a trace of the program. */
 export function messageOf(error: unknown): string {
   if (error instanceof ClusterError) return error.message
   if (error instanceof ZodError) return wordsOfIssues(error)
-  if (!(error instanceof Error)) return firstLine(String(error))
+  if (!(error instanceof Error))
+    return typeof error === 'object' ? inspect(error, ONE_LINE) : firstLine(String(error))
   const { code, path } = error as NodeJS.ErrnoException
   const words = DISK_WORDS[code ?? '']
   return words !== undefined && path !== undefined ? `${path}: ${words}` : firstLine(error.message)

@@ -1,4 +1,5 @@
 /** The life of a process: signals handled, out by emptying the event loop. */
+import { inspect } from 'node:util'
 import { EnvError } from './env.ts'
 
 export type Running = AsyncDisposable & {
@@ -40,8 +41,13 @@ export async function runProcess(start: (signal: AbortSignal) => Promise<Running
 }
 
 function report(error: unknown): void {
-  const text =
-    error instanceof EnvError ? error.message : error instanceof Error ? error.stack : error
-  process.stderr.write(`${String(text)}\n`)
+  const text = error instanceof EnvError ? error.message : wordsOf(error)
+  process.stderr.write(`${text}\n`)
   process.exitCode = 1
+}
+
+/** Libraries also reject with objects that are no errors: `String` says nothing of these. */
+function wordsOf(error: unknown): string {
+  if (error instanceof Error) return error.stack ?? String(error)
+  return typeof error === 'string' ? error : inspect(error)
 }
