@@ -1,5 +1,6 @@
 /** Which processes one operator runs, and what each is told: what its file says, and what follows from it. Pure. */
 import { EnvError, readEnv } from '@quorumscan/base'
+import { isAuthenticated } from '@quorumscan/consensus'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
 import { envToConfig as scanConfig } from '@quorumscan/scan'
@@ -203,6 +204,17 @@ export function judgeProcesses(config: OperatorConfig): readonly string[] {
         `${name} belongs to ${redis}, which is not set: the Redis that \`run\` starts needs none`,
       )
   return [...problems]
+}
+
+/** What may be meant so, and is wrong more often: said when it starts. */
+export function warningsOf({ variables }: Pick<OperatorConfig, 'variables'>): readonly string[] {
+  const host = variables['QS_HOST'] || LOOPBACK
+  const isReachedByHttps = variables['QS_TLS_CERT'] || variables['QS_TRUSTED_PROXIES']
+  if (isReachedByHttps || isAuthenticated(`http://${urlHost(host)}`)) return []
+  return [
+    `warning: at QS_HOST=${host} it speaks plain HTTP, and nobody on another machine asks it but by https: ` +
+      'QS_TLS_CERT and QS_TLS_KEY make it speak TLS; QS_TRUSTED_PROXIES names a reverse proxy in front that does',
+  ]
 }
 
 /** Where nothing is started. */

@@ -15,7 +15,7 @@ import { dataDirectory } from '../data-directory.ts'
 import { createGenesis } from '../genesis.ts'
 import type { Service } from '../topology.ts'
 import { readOperatorConfig } from './operator-config.ts'
-import { judgeProcesses, planOperator } from './operator-services.ts'
+import { judgeProcesses, planOperator, warningsOf } from './operator-services.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-operator-'))
 afterAll(() => rmSync(root, { recursive: true }))
@@ -195,6 +195,26 @@ it('a file is refused with all that is wrong in it', () => {
   expect(() => readOperatorConfig('sv', join(root, 'nowhere'), judgeProcesses)).toThrow(
     'nowhere: there is none',
   )
+})
+
+it.each([
+  ['an address of the network, with neither TLS nor a proxy', {}, 1],
+  ['a host without an address of its own', { QS_HOST: 'sv-1.internal' }, 1],
+  ['every address of IPv6', { QS_HOST: '::' }, 1],
+  ['this machine alone', { QS_HOST: '127.0.0.1' }, 0],
+  ['this machine alone, by IPv6', { QS_HOST: '::1' }, 0],
+  ['this machine alone, by default', { QS_HOST: '' }, 0],
+  ['TLS', { QS_TLS_CERT: '/tls/cert', QS_TLS_KEY: '/tls/key' }, 0],
+  ['a proxy in front', { QS_TRUSTED_PROXIES: '10.0.0.7' }, 0],
+])('warns of plain HTTP: %s', (_, changed, count) => {
+  const operator = { QS_OPERATOR_ADDRESS: '127.0.0.1:9464' }
+  const config = read('sv', { ...ownVariables('sv-1', 'cometbft'), ...operator, ...changed })
+  const warnings = warningsOf(config)
+  expect(warnings).toHaveLength(count)
+  for (const name of count === 0
+    ? []
+    : ['QS_HOST', 'QS_TLS_CERT', 'QS_TLS_KEY', 'QS_TRUSTED_PROXIES'])
+    expect(warnings[0]).toContain(name)
 })
 
 it('members are held against the genesis', () => {

@@ -10,7 +10,12 @@ import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.
 import { Supervisor } from '../supervisor.ts'
 import type { Machine } from '../topology.ts'
 import type { OperatorConfig } from './operator-config.ts'
-import { externalRedisOf, LOG_WRITER_SECRET, planOperator } from './operator-services.ts'
+import {
+  externalRedisOf,
+  LOG_WRITER_SECRET,
+  planOperator,
+  warningsOf,
+} from './operator-services.ts'
 import { takeOver } from './take-over.ts'
 
 export type RunOptions = {
@@ -31,6 +36,7 @@ export type RunOptions = {
 export async function runOperator(options: RunOptions): Promise<AsyncDisposable> {
   const { config, redisServer, clock, tell } = options
   const { directory, genesis, name } = config
+  for (const warning of warningsOf(config)) tell(warning)
   const isTogether = genesis.ordering.driver === 'cometbft'
   if (externalRedisOf(config) === null) await assertRedisUsable(redisServer)
   const machine: Omit<Machine, 'socketDirectory'> = {
