@@ -28,6 +28,7 @@ import { addExamples } from './examples.ts'
 import { EXIT } from './exit-codes.ts'
 import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
+import { groupCommands, HELP } from './help.ts'
 import { addLogCommands } from './log-commands.ts'
 import { follow, lastLines, logFileOf } from './logs.ts'
 import { addMirrorCommand } from './mirror.ts'
@@ -50,8 +51,6 @@ const DEMO_TTL_SECONDS = 600
 const STATUS_TIMEOUT_MS = 1200
 /** The control plane asks its processes twice a second. */
 const WATCH_INTERVAL_MS = 1000
-/** Of the descriptions in a help: narrower ones are not broken into lines, and would be too wide for a terminal. */
-const HELP_WIDTH_MIN = 20
 const LOG_LINES_SHOWN = 50
 const LOG_LINES_MAX = 1_000_000
 
@@ -85,11 +84,13 @@ export function createProgram(environment: Environment): {
   const defaultDir = defaultDataDirectory(environment.cwd)
   let exitCode: number = EXIT.done
   const program = new Command('quorumscan')
-    .description('A local cluster of super-validators that resolve names by quorum.')
+    .description(
+      "Super-validators that resolve names by quorum: a cluster of them on this machine, or one operator's part of a network.",
+    )
     .exitOverride()
     .configureOutput({ outputError: (text) => tell(text.trimEnd()) })
     .helpCommand(false)
-    .configureHelp({ minWidthToWrap: HELP_WIDTH_MIN })
+    .configureHelp(HELP)
     .hook('preAction', (_, called) => {
       const { dataDir = defaultDir } = called.opts<Partial<Common>>()
       repeat('--data-dir', absolute(dataDir) === absolute(defaultDir) ? null : dataDir)
@@ -322,7 +323,9 @@ export function createProgram(environment: Environment): {
         process.stdout.write(options.json ? `${JSON.stringify({ file, piece })}\n` : piece)
     })
 
-  command('help', 'the same as --help behind a command')
+  program
+    .command('help', { hidden: true })
+    .description('the same as --help behind a command')
     .argument('[command...]', 'such as kill, or log verify')
     .action((path: string[]) => {
       const named = path.reduce<Command | undefined>(
@@ -334,6 +337,8 @@ export function createProgram(environment: Environment): {
     })
 
   addExamples(program)
+  groupCommands(program)
+  program.addHelpText('after', '\n`quorumscan help <command>` says more of one.')
   return { program, exitCode: () => exitCode }
 }
 
