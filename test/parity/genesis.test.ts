@@ -93,7 +93,7 @@ test('members that order together are the nodes, with keys of their own', () => 
 })
 
 test.each([
-  [{ validators: [] }, 'validators: one for each node'],
+  [{ validators: [] }, 'validators: it must have from 1 to 1 items'],
   [{ validators: [{ ...validator, name: 'sv-2' }] }, 'validators[0].name'],
   [{ validators: [{ ...validator, key: node.operatorKey }] }, 'occurs twice'],
   [{ validators: [{ ...validator, nodeId: 'ab' }] }, 'validators[0].nodeId'],

@@ -167,8 +167,8 @@ async function textUntilClosed(socket: Socket): Promise<string> {
   socket.on('data', (chunk) => {
     text += chunk.toString()
   })
-  socket.on('error', () => {}) // A reset is one way to be closed.
-  await once(socket, 'close')
+  socket.on('error', () => {}) // A reset is one way to be closed, and would end `once`.
+  await new Promise((resolve) => socket.once('close', resolve))
   return text
 }
 

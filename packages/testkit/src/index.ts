@@ -48,3 +48,4 @@ export {
   type TraceCollector,
 } from './trace-collector.ts'
 export { fairMsOf, type UntilOptions, until, untilTrue } from './until.ts'
+export { withoutDeadline } from './without-deadline.ts'

@@ -9,7 +9,12 @@ import {
   type Question,
   sha256,
 } from '@quorumscan/consensus/certified'
-import { createSignedState, createTestNetwork, simEntry } from '@quorumscan/testkit'
+import {
+  createSignedState,
+  createTestNetwork,
+  simEntry,
+  withoutDeadline,
+} from '@quorumscan/testkit'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
@@ -242,7 +247,8 @@ describe('bounds of the caller', () => {
 it('that takes longer than there is time is a node that did not answer, not an error of the reader', async () => {
   byName().delay(60_000).reply(200)
   nock(URL).get('/v0/scan-proxy/certificate').delay(60_000).optionally().reply(200)
-  const outcome = await connect().lookup(ALICE, { timeoutMs: 50, receipt: false })
+  const clock = withoutDeadline(systemClock, 50)
+  const outcome = await connect({ clock }).lookup(ALICE, { timeoutMs: 50, receipt: false })
   expect(outcome.kind).toBe('insufficient')
   nock.abortPendingRequests()
   nock.cleanAll()

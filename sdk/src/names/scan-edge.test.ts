@@ -24,6 +24,7 @@ import {
   signAddress,
   simEntry,
   until,
+  withoutDeadline,
 } from '@quorumscan/testkit'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -44,7 +45,6 @@ const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
 const HEAD = 7
 const STORE_MS = 1000
 const FAR_MICROS = 4_000_000_000_000_000
-const FAR_MS = 600_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 const urlOf = (name: string) => `https://${name}.scan.test`
 
@@ -113,12 +113,11 @@ const error = (code: string) =>
     details: null,
   })
 
-/** What is known shortly before a deadline is told, also where the machine stands still for the moment between. */
-const untilTold = (timeoutMs: number) => {
-  const delay: Clock['delay'] = (ms, signal) =>
-    systemClock.delay(ms === timeoutMs ? FAR_MS : ms, signal)
-  return { timeoutMs, clock: { ...systemClock, delay } }
-}
+/** What is known shortly before a deadline is told. */
+const untilTold = (timeoutMs: number) => ({
+  timeoutMs,
+  clock: withoutDeadline(systemClock, timeoutMs),
+})
 
 /** Whatever a node does that proves nothing. */
 const FAILURES: Record<string, Behaviour> = {

@@ -144,7 +144,7 @@ function list(min: number, rule: Rule, max: number): Rule {
     check(
       Array.isArray(value) && value.length >= min && value.length <= max,
       path,
-      `: a list of ${min === max ? min : `${min} to ${max}`}`,
+      `: it must have from ${min} to ${max} items`,
     )
     for (const [index, item] of value.entries()) rule(item, `${path}[${index}]`)
   }
