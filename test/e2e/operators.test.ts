@@ -20,11 +20,17 @@ import {
   type,
   untilReady,
 } from '../support/operators.ts'
-import { createUser, lookup, untilFound, unwrap } from './client.ts'
+import { copySoftware, newestKnown, nextVersion } from '../support/software.ts'
+import { clock, createUser, lookup, untilFound, unwrap } from './client.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
 const ALICE = 'alice.unverified.ns'
 const BACKUP = 'one.backup'
+const ROOT = join(import.meta.dirname, '../..')
+/** Of the newer version: what a tap gives at most, times 10^10. */
+const TAP_MAX = 10n ** 16n
+/** So much later than entries, blocks follow another version. */
+const BLOCK_RULES_MINUTES = 10
 
 describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometbft'])(
   'on machines of their own, ordered by %s, operators',
@@ -318,6 +324,54 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         ...['--token-file', isTogether ? `var/secrets/log-token-${name}` : 'etc/token'],
       )
     }
+
+    it.runIf(isTogether)(
+      'vote for the version of a newer release, by which blocks are judged ten minutes later, and wait for nobody who is late',
+      async () => {
+        const { svs, validator, machines } = network
+        const [version, late] = [(await newestKnown(ROOT)) + 1, sv(4)]
+        const bin = await copySoftware(join(machines.directory, 'newer'), [nextVersion(TAP_MAX)])
+        const install = async (operator: Operator) => {
+          expect(await stop(operator)).toBe(0)
+          operator.bin = bin
+          await startAgain(operator)
+        }
+        for (const operator of [...svs.slice(0, 3), validator]) {
+          await install(operator)
+          await untilWhole()
+        }
+        for (const operator of svs.slice(0, 3))
+          await decide(operator, 'protocol', 'vote', String(version))
+        await untilTrue('the late one to say what it lacks', async () => {
+          const url = `https://${late.machine.address}:4611/readyz`
+          const { body } = await send(url, { fetch: network.client.fetch })
+          return Object(body).code === 'SOFTWARE_OUTDATED'
+        })
+        await register()
+        const blocksOf = async (operator: Operator) =>
+          JSON.parse(
+            await type(
+              operator,
+              'protocol',
+              'get',
+              '--json',
+              '--scan',
+              `https://${operator.machine.address}:4611`,
+            ),
+          )
+        expect(await blocksOf(sv(1))).toMatchObject({ version, next: null })
+        for (let minute = 0; minute <= BLOCK_RULES_MINUTES; minute++) {
+          await clock.delay(60_000)
+          await register()
+        }
+        await install(late)
+        await untilWhole()
+        await sv(1).machine.kill()
+        await register()
+        await startAgain(sv(1))
+        await expectNoContradiction()
+      },
+    )
 
     it.skipIf(isTogether)('are told at once all that is wrong in a configuration', async () => {
       const operator = sv(1)

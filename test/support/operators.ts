@@ -45,6 +45,8 @@ export type Operator = {
   /** For `run`. */
   configFile: string
   readonly synchronizerPort: number
+  /** Of the release that it has installed: the `quorumscan` command. */
+  bin: string
   /** Outside its machine; what it said before it was started last ends at `saidBefore`. */
   readonly logFile: string
   saidBefore: number
@@ -107,7 +109,7 @@ async function makeNetwork(
     const operator: Operator = {
       ...{ role, name, machine: await machines.add(name), configFile: '' },
       synchronizerPort: SYNCHRONIZER_PORT_FIRST + operators.length,
-      ...{ logFile: join(logs, `${name}.log`), saidBefore: 0, running: null },
+      ...{ bin: BIN, logFile: join(logs, `${name}.log`), saidBefore: 0, running: null },
     }
     operators.push(operator)
     return operator
@@ -216,19 +218,19 @@ function urlOf({ machine }: Pick<Operator, 'machine'>): string {
 }
 
 /** The `quorumscan` command, typed on the operator's machine; what it printed. */
-export function type({ machine }: Operator, ...args: readonly string[]): Promise<string> {
+export function type({ machine, bin }: Operator, ...args: readonly string[]): Promise<string> {
   const trust = 'NODE_EXTRA_CA_CERTS=etc/tls/ca.pem'
-  return machine.run('env', trust, process.execPath, BIN, ...args)
+  return machine.run('env', trust, process.execPath, bin, ...args)
 }
 
 /** Starts what the operator runs. */
 export function run(operator: Operator): ChildProcess {
-  const { machine, role, configFile, logFile } = operator
+  const { machine, role, bin, configFile, logFile } = operator
   operator.saidBefore = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0
   const args = ['run', role, '--config', configFile]
   const log = openSync(logFile, 'a')
   const stdio: StdioOptions = ['ignore', log, log]
-  operator.running = machine.start({ stdio }, process.execPath, BIN, ...args)
+  operator.running = machine.start({ stdio }, process.execPath, bin, ...args)
   closeSync(log)
   return operator.running
 }
