@@ -143,6 +143,10 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       monotonicMs: clock.monotonicMs,
       log: (fields, text) => logger.error(fields, text),
     })
+    const warnOfAddress = createAlarm({
+      monotonicMs: clock.monotonicMs,
+      log: (fields, text) => logger.warn(fields, text),
+    })
     const evidence = resources.opened(
       await createEvidenceKeeper({
         store: store.evidence,
@@ -239,6 +243,12 @@ export async function createContext(config: ValidatorConfig, overrides: Override
           save: (records) => store.addresses.save(JSON.stringify(records)),
         },
         onReply: readMetrics.noteReply,
+        onPrivateAddress: ({ name, url }) =>
+          warnOfAddress({
+            subject: name,
+            text: `${name} is not asked: ${url} is a private address, and QS_ALLOW_PRIVATE_ADDRESSES is not 1`,
+            fields: { node: name, url },
+          }),
       }),
     )
     const queue = createPartyQueue()

@@ -37,7 +37,12 @@ export type { AddressRecord } from './nodes/address-book.ts'
 export { createBodyPieces } from './nodes/body-pieces.ts'
 export { createFetchTransport, readAtMost } from './nodes/fetch-transport.ts'
 export { isAuthenticated, isPublicAddress, parseNodeUrl } from './nodes/node-url.ts'
-export type { Transport, TransportReply, TransportRequest } from './nodes/transport.ts'
+export {
+  PrivateAddressError,
+  type Transport,
+  type TransportReply,
+  type TransportRequest,
+} from './nodes/transport.ts'
 export { createFloor, type Floor } from './reader/floor.ts'
 export {
   type AddressStore,

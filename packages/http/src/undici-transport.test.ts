@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
-import type { TransportRequest } from '@quorumscan/consensus'
+import { PrivateAddressError, type TransportRequest } from '@quorumscan/consensus'
 import { afterEach, expect, test } from 'vitest'
 import { createUndiciTransport } from './undici-transport.ts'
 
@@ -203,7 +203,9 @@ test('a name that resolves to this machine is refused where only public addresse
   })
   const named = url.replace('127.0.0.1', 'localhost')
   const used = transport()
-  await expect(used.request(request({ url: named, isPublicOnly: true }))).rejects.toThrow('private')
+  await expect(used.request(request({ url: named, isPublicOnly: true }))).rejects.toThrow(
+    PrivateAddressError,
+  )
   expect(asked).toBe(0)
   expect((await used.request(request({ url: named }))).status).toBe(200)
   // Connections that may lead to this machine are not shared with requests that may not.

@@ -9,6 +9,7 @@ import type { ClientTls } from '@quorumscan/base'
 import {
   createBodyPieces,
   isPublicAddress,
+  PrivateAddressError,
   type Transport,
   type TransportReply,
   type TransportRequest,
@@ -226,7 +227,7 @@ const lookupPublic: LookupFunction = (hostname, options, callback) => {
     const found: readonly { readonly address: string }[] =
       typeof address === 'string' ? [{ address }] : (address ?? [])
     const isPublic = found.every((one) => isPublicAddress(one.address))
-    const refusal = isPublic ? null : new TransportError(`${hostname} is on a private address`)
+    const refusal = isPublic ? null : new PrivateAddressError(`${hostname} is on a private address`)
     callback(error ?? refusal, address, family)
   })
 }

@@ -1,3 +1,4 @@
+import { PrivateAddressError } from '@quorumscan/consensus'
 import { signAddress } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { ALICE, createWorld, hung, type ReaderWorld } from './world.ts'
@@ -89,9 +90,42 @@ describe('addresses', () => {
   })
 
   it('on this machine or a private network are for those who asked for it', async () => {
-    const world = createWorld({ reader: { allowPrivateAddresses: false } })
-    expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
+    const told: string[] = []
+    const onPrivateAddress = ({ name, url }: { name: string; url: string }) =>
+      void told.push(`${name} ${url}`)
+    const world = createWorld({ reader: { allowPrivateAddresses: false, onPrivateAddress } })
+    for (let count = 0; count < 3; count++) {
+      expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
+      await world.clock.run(world.reader.refreshAddresses())
+    }
     expect(urls(world)).toEqual([null, null, null, null])
+    // Once of each node, however often it is offered.
+    const all = world.nodes.map(({ name }, index) => `${name} ${world.urls[index]}`)
+    expect(told.sort()).toEqual(all)
+    expect(world.reader.status().nodes[0]?.lastError).toContain('is private')
+    move(world, 3, { url: 'http://10.0.0.1' })
+    await world.clock.run(world.reader.refreshAddresses())
+    expect(told.slice(4)).toEqual([`${world.nodes[3]?.name} http://10.0.0.1`])
+  })
+
+  it('whose name leads to a private network are told once, and why', async () => {
+    const told: string[] = []
+    const onPrivateAddress = ({ name }: { name: string }) => void told.push(name)
+    const world = createWorld({ reader: { allowPrivateAddresses: false, onPrivateAddress } })
+    for (const [index] of world.nodes.entries()) {
+      const url = `https://sv-${index}.example`
+      move(world, index, { url })
+      world.network.serve(url, () => {
+        throw new PrivateAddressError(`sv-${index}.example is on a private address`)
+      })
+    }
+    for (let count = 0; count < 9; count++) {
+      expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
+      await world.clock.pass(500)
+    }
+    expect(told.sort()).toEqual(world.nodes.map(({ name }) => name))
+    for (const { lastError } of world.reader.status().nodes)
+      expect(lastError).toContain('on a private address')
   })
 
   it('are learned from the seeds where the store holds something else, or fails', async () => {

@@ -11,6 +11,7 @@ const record = (sequence: number) => ({
 
 function createBook() {
   const checks: ((isSigned: boolean) => void)[] = []
+  const refused: unknown[] = []
   const book = createAddressBook({
     genesis: { nodes: [{ name: 'sv-1', scanKey: 'cd'.repeat(32) }] } as unknown as Genesis,
     genesisHash: 'ef'.repeat(32),
@@ -19,8 +20,9 @@ function createBook() {
       verifyEd25519: () => new Promise((resolve) => checks.push(resolve)),
     },
     allowPrivate: false,
+    onPrivate: (address) => refused.push(address),
   })
-  return { book, checks }
+  return { book, checks, refused }
 }
 
 it('an older record whose check takes longer does not replace a newer one', async () => {
@@ -39,4 +41,25 @@ it('a record that the node did not sign is not taken', async () => {
   checks[0]?.(false)
   expect(await offered).toEqual([])
   expect(book.records()).toEqual([])
+})
+
+it('a private address is told once its node has signed it, and not taken', async () => {
+  const { book, checks, refused } = createBook()
+  const atHome = (sequence: number) => ({ ...record(sequence), url: 'https://10.0.0.1/' })
+  const forged = book.offer([atHome(1)])
+  checks[0]?.(false)
+  expect(await forged).toEqual([])
+  expect(refused).toEqual([])
+  const signed = book.offer([atHome(1)])
+  checks[1]?.(true)
+  expect(await signed).toEqual([])
+  expect(refused).toEqual([{ name: 'sv-1', url: 'https://10.0.0.1', sequence: 1 }])
+  // It is not even checked again.
+  expect(await book.offer([atHome(1)])).toEqual([])
+  expect(checks).toHaveLength(2)
+  // Where it was before is better than nowhere.
+  const older = book.offer([record(0)])
+  checks[2]?.(true)
+  expect(await older).toMatchObject([{ sequence: 0 }])
+  expect(refused).toHaveLength(1)
 })

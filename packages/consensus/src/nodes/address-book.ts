@@ -35,12 +35,18 @@ export function createAddressBook(options: {
   readonly genesisHash: string
   readonly crypto: CryptoPort
   readonly allowPrivate: boolean
+  /** Told of what would have been taken over were it not private. */
+  readonly onPrivate: (address: Address) => void
 }): AddressBook {
   const recordByName = new Map<string, AddressRecord>()
+  /** The newest that is private of each node, where none such is taken over: checked and told once. */
+  const privateByName = new Map<string, AddressRecord>()
   const keyByName = new Map(options.genesis.nodes.map((node) => [node.name, node.scanKey]))
 
-  const isNewer = (record: AddressRecord): boolean =>
-    record.sequence > (recordByName.get(record.name)?.sequence ?? -1)
+  const isNewer = (record: AddressRecord, isRefused: boolean): boolean =>
+    [recordByName, ...(isRefused ? [privateByName] : [])].every(
+      (known) => record.sequence > (known.get(record.name)?.sequence ?? -1),
+    )
 
   const isSigned = (record: AddressRecord): Promise<boolean> =>
     options.crypto.verifyEd25519({
@@ -53,12 +59,18 @@ export function createAddressBook(options: {
     async offer(records) {
       const taken: Address[] = []
       for (const record of records.slice(0, RECORDS_OFFERED_MAX)) {
-        if (!isRecord(record) || !keyByName.has(record.name) || !isNewer(record)) continue
+        if (!isRecord(record) || !keyByName.has(record.name)) continue
         const { name, sequence } = record
-        const url = parseNodeUrl(record.url, options.allowPrivate)
-        if (url === undefined || !(await isSigned(record))) continue
+        const url = parseNodeUrl(record.url, true)
+        const isRefused = parseNodeUrl(record.url, options.allowPrivate) === undefined
+        if (url === undefined || !isNewer(record, isRefused) || !(await isSigned(record))) continue
         // Asked again after the check, during which another source may have brought a newer one.
-        if (!isNewer(record)) continue
+        if (!isNewer(record, isRefused)) continue
+        if (isRefused) {
+          privateByName.set(name, record)
+          options.onPrivate({ name, url, sequence })
+          continue
+        }
         recordByName.set(name, record)
         taken.push({ name, url, sequence })
       }

@@ -34,6 +34,8 @@ export function createDirectory(options: {
   /** Aborted when the reader closes. */
   readonly signal: AbortSignal
   readonly onAddress: (address: Address) => void
+  /** Told of an address that a node has signed and that is not taken, as it is private. */
+  readonly onPrivate?: (address: Address) => void
 }): Directory {
   const { reader } = options
   const allowPrivate = reader.allowPrivateAddresses ?? false
@@ -43,7 +45,12 @@ export function createDirectory(options: {
       throw new ReaderError('INVALID_ARGUMENT', `a seed is no http or https URL: ${seed}`)
     return url
   })
-  const book = createAddressBook({ ...reader, crypto: options.crypto, allowPrivate })
+  const book = createAddressBook({
+    ...reader,
+    crypto: options.crypto,
+    allowPrivate,
+    onPrivate: (address) => options.onPrivate?.(address),
+  })
   const urlByName = new Map<string, string>()
   const asking = new Map<string, Promise<void>>()
   let refreshedAtMs = Number.NEGATIVE_INFINITY

@@ -33,6 +33,11 @@ export type TransportReply = {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
+/** What a transport rejects with that refuses to connect for `isPublicOnly`. */
+export class PrivateAddressError extends Error {
+  override readonly name = 'PrivateAddressError'
+}
+
 /** Never follows a redirect (D-34). Rejects when the node cannot be reached or the signal aborts. */
 export interface Transport {
   request(input: TransportRequest): Promise<TransportReply>

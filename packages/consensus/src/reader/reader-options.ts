@@ -42,6 +42,8 @@ export type ReaderOptions = {
   readonly addressStore?: AddressStore
   /** Whether address records may name loopback and private hosts. Seeds may always. Default false. */
   readonly allowPrivateAddresses?: boolean
+  /** Told once of each address of a node that is not asked, as it is private or its name leads to one that is. */
+  readonly onPrivateAddress?: (refused: { readonly name: string; readonly url: string }) => void
   /**
    * Calls a function once what came in at the same moment has come in, so that lookups of one moment share
    * their requests. Default: a microtask; a server takes `setImmediate`, after all sockets have been read.

@@ -18,10 +18,10 @@ export function hearReply(state: State, id: number, reply: TransportReply): void
 }
 
 /** The connection of a request failed. */
-export function hearFailure(state: State, id: number): void {
+export function hearFailure(state: State, id: number, reason?: string): void {
   const flight = state.flights.get(id)
   if (flight === undefined) return
-  const judged = crash(state, flight)
+  const judged = crash(state, flight, reason)
   if (judged !== null) take(state, flight, judged)
   pump(state, flight.node)
 }

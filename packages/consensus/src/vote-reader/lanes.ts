@@ -108,7 +108,7 @@ export function land(state: State, flight: Flight, reply: TransportReply): Reply
 }
 
 /** Takes over that the connection failed. Null where it is tried once more. */
-export function crash(state: State, flight: Flight): Reply | null {
+export function crash(state: State, flight: Flight, reason = 'unreachable'): Reply | null {
   const { node, lane, ask } = flight
   end(state, flight)
   lane.failureCount++
@@ -119,7 +119,7 @@ export function crash(state: State, flight: Flight): Reply | null {
     return null
   }
   if (isFailing(lane)) backOff(lane, state.nowMs)
-  return judge(state, flight, new Error('unreachable'))
+  return judge(state, flight, new Error(reason))
 }
 
 function backOff(lane: Lane, nowMs: number): void {

@@ -18,8 +18,8 @@ export type Event =
   | { readonly kind: 'cancelled'; readonly reads: readonly number[] }
   /** A node answered what was sent. */
   | { readonly kind: 'reply'; readonly flight: number; readonly reply: TransportReply }
-  /** Its connection failed. */
-  | { readonly kind: 'failed'; readonly flight: number }
+  /** Its connection failed; `reason` where more is known than that. */
+  | { readonly kind: 'failed'; readonly flight: number; readonly reason?: string }
   /** The own replica's history at an offset; null where it has none. */
   | { readonly kind: 'compared'; readonly offset: number; readonly historyHash: string | null }
   /** A node is somewhere else than it was. */

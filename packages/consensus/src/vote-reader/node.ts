@@ -107,6 +107,11 @@ export function noteAddress(
   if (isInsecure) node.counters.lastError = 'its address is neither https nor loopback'
 }
 
+/** It says to be where it is not asked. */
+export function notePrivateAddress({ counters }: Node, { url }: { readonly url: string }): void {
+  counters.lastError = `its address is private: ${url}`
+}
+
 /** Counts an answer that was none. */
 export function noteError({ counters }: Node, reason: string): void {
   counters.errors++

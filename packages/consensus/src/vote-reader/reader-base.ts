@@ -8,7 +8,14 @@ import type { ReaderOptions, ReaderStatus } from '../reader/reader-options.ts'
 import type { HistoryPoint } from '../statements/statements.ts'
 import type { Decisions } from '../votes/decisions.ts'
 import { createHistories, type Fork, type Histories, noteHistory } from '../votes/histories.ts'
-import { createNode, type Lane, type Node, nodeStatus, noteAddress } from './node.ts'
+import {
+  createNode,
+  type Lane,
+  type Node,
+  nodeStatus,
+  noteAddress,
+  notePrivateAddress,
+} from './node.ts'
 
 const FORKS_KEPT_MAX = 16
 
@@ -27,6 +34,8 @@ export type ReaderBase = {
   /** Told that a node has an address, or another one. */
   readonly onAddress: Set<(address: Address) => void>
   noteFork(fork: Fork): void
+  /** Notes that a node is not asked, as its address is private. */
+  notePrivate(refused: { readonly name: string; readonly url: string }): void
   /** Notes whose history a valid answer tells. */
   notePoint(holder: string, point: HistoryPoint): void
   /** Only who sends knows which lanes are silent. */
@@ -51,6 +60,13 @@ export function createReaderBase(options: ReaderOptions, decisions: Decisions): 
     options.onFork?.(fork)
   }
   const onAddress = new Set<(address: Address) => void>()
+  /** The last that was told of each node. */
+  const privateUrls = new Map<string, string>()
+  const notePrivate: ReaderBase['notePrivate'] = ({ name, url }) => {
+    if (privateUrls.get(name) === url) return
+    privateUrls.set(name, url)
+    options.onPrivateAddress?.({ name, url })
+  }
   return {
     options,
     decisions,
@@ -69,9 +85,14 @@ export function createReaderBase(options: ReaderOptions, decisions: Decisions): 
         for (const node of nodes) if (node.name === address.name) noteAddress(node, address)
         for (const tell of onAddress) tell(address)
       },
+      onPrivate: (address) => {
+        for (const node of nodes) if (node.name === address.name) notePrivateAddress(node, address)
+        notePrivate(address)
+      },
     }),
     onAddress,
     noteFork,
+    notePrivate,
     notePoint(holder, point) {
       const fork = noteHistory(histories, holder, point)
       if (fork !== null) noteFork(fork)

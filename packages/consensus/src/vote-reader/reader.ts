@@ -4,6 +4,7 @@
  */
 import { BATCH_LOOKUPS_MAX, isLookup } from '../answers/lookups.ts'
 import { maxFaulty } from '../genesis/genesis.ts'
+import { PrivateAddressError } from '../nodes/transport.ts'
 import {
   overloaded,
   type Reader,
@@ -87,7 +88,12 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       const answer = async () => transport.request(input)
       answer().then(
         (reply) => landed({ kind: 'reply', flight, reply }),
-        () => landed({ kind: 'failed', flight }),
+        (error: unknown) => {
+          if (!(error instanceof PrivateAddressError)) return landed({ kind: 'failed', flight })
+          const node = base.nodes.find((one) => one.url === url)
+          if (node !== undefined) base.notePrivate({ name: node.name, url })
+          landed({ kind: 'failed', flight, reason: error.message })
+        },
       )
     },
     shorten({ flight, bytesWanted }) {

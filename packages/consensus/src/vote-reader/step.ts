@@ -46,7 +46,7 @@ const HANDLERS: {
     }
   },
   reply: (state, { flight, reply }) => hearReply(state, flight, reply),
-  failed: (state, { flight }) => hearFailure(state, flight),
+  failed: (state, { flight, reason }) => hearFailure(state, flight, reason),
   compared(state, { offset, historyHash }) {
     noteCompared(state, offset, historyHash)
     for (const item of state.items.values())
