@@ -18,7 +18,7 @@ import {
 } from './engine-files.ts'
 import { keepEngine, type SpawnEngine } from './engine-process.ts'
 import { createEngineRpc } from './engine-rpc.ts'
-import { refusalOf } from './engine-state.ts'
+import { ALONE, refusalOf, STUCK_MS } from './engine-state.ts'
 import { watchEngine } from './engine-watch.ts'
 import { createMember, type MemberOptions } from './member.ts'
 import { createMisbehavior } from './misbehavior.ts'
@@ -143,6 +143,9 @@ export async function openCometbftLog(
     )
     const onProblem = (error: unknown) =>
       logger.warn({ err: error }, 'the engine did not do as it was told')
+    let aloneSinceMs: number | null = null
+    let isAloneTold = false
+    const isAlone = () => config.peers.length > 0 && watch.connected().length === 0
     const watch = resources.opened(
       watchEngine({
         rpc,
@@ -150,6 +153,12 @@ export async function openCometbftLog(
         members,
         height: () => member.head().height,
         async onReading(reading) {
+          if (reading.kind === 'away' || !isAlone()) aloneSinceMs = null
+          else aloneSinceMs ??= clock.monotonicMs()
+          const isLongAlone =
+            clock.monotonicMs() - (aloneSinceMs ?? Number.POSITIVE_INFINITY) >= STUCK_MS
+          if (isLongAlone && !isAloneTold) logger.warn(ALONE)
+          isAloneTold = isLongAlone
           if (reading.kind === 'up') await misbehavior.look().catch(onProblem)
           await stateSync.look()
           if (voting?.kind !== 'follows' || reading.kind !== 'up') return
@@ -182,7 +191,7 @@ export async function openCometbftLog(
     )
     // The first to be closed: what the engine is asked ends.
     resources.opened({ [Symbol.asyncDispose]: async () => closing.abort() })
-    const refusal = () => refusalOf(watch.state())
+    const refusal = () => refusalOf(watch.state(), isAlone())
     let stop = () => {}
     const stopped = new Promise<void>((resolve) => {
       stop = resolve
@@ -216,6 +225,7 @@ export async function openCometbftLog(
           refusal()?.message,
           describeBeginning(stateSync.wantedHeight()),
           isStalled ? describeStall(watch.connected().length, members.length) : null,
+          isStalled && isAlone() ? ALONE : null,
           voting?.kind === 'follows' ? describeFollowing(voting.untilHeight, isStalled) : null,
           voting?.kind === 'elsewhere' ? describeElsewhere(voting.height) : null,
         ].filter((one) => one != null)

@@ -96,7 +96,13 @@ it.each<[EngineState, string | undefined]>([
   ['live', undefined],
   ['stalled', undefined],
 ])('an engine that is %s refuses entries with %s', (state, code) => {
-  expect(refusalOf(state)?.code).toBe(code)
+  expect(refusalOf(state, false)?.code).toBe(code)
+})
+
+it('an engine that fetches blocks while nobody is connected says why that may be', () => {
+  expect(refusalOf('catching-up', false)?.message).toContain('fetches')
+  expect(refusalOf('catching-up', true)?.message).toMatch(/^no other engine .*QS_MEMBERS/)
+  expect(refusalOf('live', true)).toBeNull()
 })
 
 it.each<[string, boolean, EngineState, EngineReading, number]>([

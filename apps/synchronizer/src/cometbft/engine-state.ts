@@ -79,18 +79,26 @@ export function isRestartDue(
   return state === 'stalled' && others >= quorumOf(event.memberCount) - 1
 }
 
+/** What keeps an engine alone that has others to connect to, the likeliest for a new one last. */
+export const ALONE =
+  'no other engine is connected: none runs, none can be reached, or none lets this one in, as it was started without the member file of this one (QS_MEMBERS)'
+
 /** Why no entries are taken, or null. Where nobody orders they are: they wait in the engine. */
-export function refusalOf(state: EngineState): ScanError | null {
+export function refusalOf(state: EngineState, isAlone: boolean): ScanError | null {
   switch (state) {
     case 'unavailable':
       return new ScanError('DEPENDENCY_UNAVAILABLE', 'the engine is not available', {
         retryAfterSeconds: 1,
       })
     case 'catching-up':
-      return new ScanError('NOT_READY', 'the engine fetches what the others ordered', {
-        details: { state },
-        retryAfterSeconds: 1,
-      })
+      return new ScanError(
+        'NOT_READY',
+        isAlone ? ALONE : 'the engine fetches what the others ordered',
+        {
+          details: { state },
+          retryAfterSeconds: 1,
+        },
+      )
     case 'halted':
       return new ScanError(
         'ORDERING_HALTED',
