@@ -35,18 +35,14 @@ export function createAddressBook(options: {
   readonly genesisHash: string
   readonly crypto: CryptoPort
   readonly allowPrivate: boolean
-  /** Told of what would have been taken over were it not private. */
-  readonly onPrivate: (address: Address) => void
+  /** Told, as often as it is offered, of what would have been taken over were it not private. */
+  readonly onPrivate?: ((address: Address) => void) | undefined
 }): AddressBook {
   const recordByName = new Map<string, AddressRecord>()
-  /** The newest that is private of each node, where none such is taken over: checked and told once. */
-  const privateByName = new Map<string, AddressRecord>()
   const keyByName = new Map(options.genesis.nodes.map((node) => [node.name, node.scanKey]))
 
-  const isNewer = (record: AddressRecord, isRefused: boolean): boolean =>
-    [recordByName, ...(isRefused ? [privateByName] : [])].every(
-      (known) => record.sequence > (known.get(record.name)?.sequence ?? -1),
-    )
+  const isNewer = ({ name, sequence }: AddressRecord): boolean =>
+    sequence > (recordByName.get(name)?.sequence ?? -1)
 
   const isSigned = (record: AddressRecord): Promise<boolean> =>
     options.crypto.verifyEd25519({
@@ -62,17 +58,15 @@ export function createAddressBook(options: {
         if (!isRecord(record) || !keyByName.has(record.name)) continue
         const { name, sequence } = record
         const url = parseNodeUrl(record.url, true)
-        const isRefused = parseNodeUrl(record.url, options.allowPrivate) === undefined
-        if (url === undefined || !isNewer(record, isRefused) || !(await isSigned(record))) continue
+        if (url === undefined || !isNewer(record) || !(await isSigned(record))) continue
         // Asked again after the check, during which another source may have brought a newer one.
-        if (!isNewer(record, isRefused)) continue
-        if (isRefused) {
-          privateByName.set(name, record)
-          options.onPrivate({ name, url, sequence })
-          continue
+        if (!isNewer(record)) continue
+        const address = { name, url, sequence }
+        if (parseNodeUrl(url, options.allowPrivate) === undefined) options.onPrivate?.(address)
+        else {
+          recordByName.set(name, record)
+          taken.push(address)
         }
-        recordByName.set(name, record)
-        taken.push({ name, url, sequence })
       }
       return taken
     },

@@ -49,7 +49,7 @@ export function createDirectory(options: {
     ...reader,
     crypto: options.crypto,
     allowPrivate,
-    onPrivate: (address) => options.onPrivate?.(address),
+    onPrivate: options.onPrivate,
   })
   const urlByName = new Map<string, string>()
   const asking = new Map<string, Promise<void>>()
