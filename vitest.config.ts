@@ -11,8 +11,6 @@ const LONGEST = [
   'e2e/ordering.test.ts',
   'e2e/sdk.test.ts',
   'damage.test.ts',
-  'upgrade.test.ts',
-  'faults.test.ts',
   'verified-reads.test.ts',
   'life-cycle.test.ts',
 ]

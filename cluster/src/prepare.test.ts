@@ -53,13 +53,13 @@ it('lets no two clusters share a genesis hash', async () => {
   expect(hashes[0]).not.toBe(hashes[1])
 })
 
-it('lets nobody but the owner read anything', async () => {
+it('lets nobody but the owner read anything but what members show', async () => {
   await using temporary = await temporaryDirectory()
   await prepare(temporary.directory)
   const root = temporary.directory.path
   for (const entry of ['.', ...(await readdir(root, { recursive: true }))]) {
     const { mode } = await stat(join(root, entry))
-    expect(mode & 0o077, entry).toBe(0)
+    expect(mode & 0o077, entry).toBe(entry.endsWith('.member.json') ? 0o044 : 0)
   }
 })
 

@@ -1,7 +1,7 @@
 /**
  * Releases side by side, at separate operators: a newer one knows one more version of the protocol, and in another
- * replicas lie otherwise in Redis, too. Installed one after the other (that one by two at once; before that by each
- * alone in the long form), voted for, with one that is late. Names are looked up all the time, and registered.
+ * replicas lie otherwise in Redis, too. Installed one after the other (that one by two at once, and before that by each
+ * alone), voted for, with one that is late. Names are looked up all the time, and registered. Of the long tests.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -283,111 +283,114 @@ async function expectSameHistory(svs: readonly Operator[]): Promise<number> {
   return Number(offset)
 }
 
-it('operators install newer software, in which replicas lie otherwise, and vote for its version, and no lookup fails', async () => {
-  const network = await createNetwork()
-  const { svs, synchronizer, validator, client } = network
-  const [sv1, sv2, sv3, sv4] = svs
-  if (sv1 === undefined || sv2 === undefined || sv3 === undefined || sv4 === undefined)
-    throw new Error('four super-validators')
-  const newer = join(root, 'newer')
-  const relaid = join(root, 'relaid')
-  for (const operator of operators) start(operator, BIN)
-  const newerBin = await copySoftware(newer, [nextVersion(TAP_MAX)])
-  const relaidBin = await copySoftware(relaid, [nextVersion(TAP_MAX), OTHER_LAYOUT])
-  const version = await newestKnown(ROOT)
-  expect(await newestKnown(newer)).toBe(version + 1)
-  await Promise.all(operators.map(untilReady))
+it.runIf(IS_LONG)(
+  'operators install newer software, in which replicas lie otherwise, and vote for its version, and no lookup fails',
+  async () => {
+    const network = await createNetwork()
+    const { svs, synchronizer, validator, client } = network
+    const [sv1, sv2, sv3, sv4] = svs
+    if (sv1 === undefined || sv2 === undefined || sv3 === undefined || sv4 === undefined)
+      throw new Error('four super-validators')
+    const newer = join(root, 'newer')
+    const relaid = join(root, 'relaid')
+    for (const operator of operators) start(operator, BIN)
+    const newerBin = await copySoftware(newer, [nextVersion(TAP_MAX)])
+    const relaidBin = await copySoftware(relaid, [nextVersion(TAP_MAX), OTHER_LAYOUT])
+    const version = await newestKnown(ROOT)
+    expect(await newestKnown(newer)).toBe(version + 1)
+    await Promise.all(operators.map(untilReady))
 
-  const genesis = JSON.parse(await readFile(network.genesisFile, 'utf8'))
-  const alice = await createUser(client, 'alice', '1000.0')
-  await alice.pay(ALICE)
-  await untilFound(client, ALICE)
-  const bob = await createUser(client, 'bob', null)
-  /** A tap of two million coin, as the ledger gets it from a participant that looks at nothing before. */
-  const tapForBob = async () => {
-    const seed = await readFile(join(validator.directory, 'keys/v.participant'), 'utf8')
-    const keyPair = keyPairFromSeed(seed.trim())
-    const { contract } = (await send(`${sv1.url}/v0/dso`)).body.coin_rules
-    const argument = { coinRules: contract.contract_id, receiver: bob.party, amount: TAP }
-    const entry = encodeEntry(
-      {
-        genesis: await hashGenesis(genesis),
-        participant: keyPair.publicKey,
-        id: randomHex(systemRandom, 16),
-        notAfter: clock.nowMicros() + 60_000_000,
-        userId: 'bob',
-        actAs: [bob.party],
-        readAs: [],
-        commandId: randomHex(systemRandom, 16),
-        submissionId: '',
-        workflowId: '',
-        deduplication: { kind: 'duration', micros: 0 },
-        commands: [tapCommand(argument)],
-        disclosed: [{ contractId: contract.contract_id, blob: contract.created_event_blob }],
-      },
-      keyPair,
+    const genesis = JSON.parse(await readFile(network.genesisFile, 'utf8'))
+    const alice = await createUser(client, 'alice', '1000.0')
+    await alice.pay(ALICE)
+    await untilFound(client, ALICE)
+    const bob = await createUser(client, 'bob', null)
+    /** A tap of two million coin, as the ledger gets it from a participant that looks at nothing before. */
+    const tapForBob = async () => {
+      const seed = await readFile(join(validator.directory, 'keys/v.participant'), 'utf8')
+      const keyPair = keyPairFromSeed(seed.trim())
+      const { contract } = (await send(`${sv1.url}/v0/dso`)).body.coin_rules
+      const argument = { coinRules: contract.contract_id, receiver: bob.party, amount: TAP }
+      const entry = encodeEntry(
+        {
+          genesis: await hashGenesis(genesis),
+          participant: keyPair.publicKey,
+          id: randomHex(systemRandom, 16),
+          notAfter: clock.nowMicros() + 60_000_000,
+          userId: 'bob',
+          actAs: [bob.party],
+          readAs: [],
+          commandId: randomHex(systemRandom, 16),
+          submissionId: '',
+          workflowId: '',
+          deduplication: { kind: 'duration', micros: 0 },
+          commands: [tapCommand(argument)],
+          disclosed: [{ contractId: contract.contract_id, blob: contract.created_event_blob }],
+        },
+        keyPair,
+      )
+      const token = await readFile(join(validator.directory, 'token'), 'utf8')
+      await using log = createLogClient({ url: synchronizer.url, token })
+      await log.submit(entry, AbortSignal.timeout(60_000))
+    }
+    const coinOfBob = async () => (await bob.balance()).effective_unlocked_qty
+
+    await using scan = createScan({ seeds: svs.map(({ url }) => url), genesis })
+    const bySdk = readSteadily('the SDK', async () => (await scan.names.lookup(ALICE)).kind)
+    const throughProxy = () => readSteadily('the proxy', () => lookUpByVotes(client))
+    let byVotes = throughProxy()
+    const registrations = registerSteadily(client, alice)
+
+    // One after the other, who orders first: newer software runs the old rules.
+    await upgrade(newerBin, synchronizer)
+    await tapForBob()
+    await until('the coin', async () =>
+      (await coinOfBob()) === '2000000.0000000000' ? true : undefined,
     )
-    const token = await readFile(join(validator.directory, 'token'), 'utf8')
-    await using log = createLogClient({ url: synchronizer.url, token })
-    await log.submit(entry, AbortSignal.timeout(60_000))
-  }
-  const coinOfBob = async () => (await bob.balance()).effective_unlocked_qty
+    for (const sv of [sv1, sv2]) await upgrade(newerBin, sv)
+    // Two at once find replicas that lie otherwise: one after the other makes its own anew.
+    const seen = await upgradeBoth(relaidBin, [sv1, sv2])
+    expect(seen.filter(({ later }) => /^(?:starting|catching-up|ready)$/.test(later))).toEqual([])
+    for (const sv of [sv1, sv2]) expect(sv.running?.output).toContain('the replica is made anew')
+    await upgrade(newerBin, sv3)
+    await expectSameHistory(svs)
 
-  await using scan = createScan({ seeds: svs.map(({ url }) => url), genesis })
-  const bySdk = readSteadily('the SDK', async () => (await scan.names.lookup(ALICE)).kind)
-  const throughProxy = () => readSteadily('the proxy', () => lookUpByVotes(client))
-  let byVotes = throughProxy()
-  const registrations = registerSteadily(client, alice)
+    // Each votes at its own node, which must know what it votes for.
+    const protocol = async (sv: Operator) =>
+      JSON.parse(await type(BIN, 'protocol', 'get', '--json', '--scan', sv.url))
+    expect(await protocol(sv1)).toMatchObject({ version, newestKnown: version + 1 })
+    const vote = (sv: Operator) =>
+      type(
+        ...[BIN, 'protocol', 'vote', String(version + 1)],
+        ...['--key', join(sv.directory, 'keys', `${sv.name}.operator`)],
+        ...['--genesis', network.genesisFile, '--scan', sv.url, '--synchronizer', synchronizer.url],
+        ...['--token-file', join(sv.directory, 'token')],
+      )
+    await expect(vote(sv4)).rejects.toThrow(`install one that knows ${version + 1}`)
+    const acknowledged = registrations.count()
+    expect(acknowledged).toBeGreaterThan(0)
+    for (const sv of [sv1, sv2, sv3]) await vote(sv)
+    await untilSays(sv4, 'SOFTWARE_OUTDATED')
+    await untilSays(validator, 'SOFTWARE_OUTDATED')
+    for (const sv of [sv1, sv2, sv3])
+      expect(await protocol(sv)).toMatchObject({ version: version + 1, next: null })
+    // What the validator's users ask for is refused, what was prepared before is in the log all the same.
+    await expect(bob.pay('bob.unverified.ns')).rejects.toThrow('SOFTWARE_OUTDATED')
+    await tapForBob()
+    await byVotes.end()
 
-  // One after the other, who orders first: newer software runs the old rules.
-  await upgrade(newerBin, synchronizer)
-  await tapForBob()
-  await until('the coin', async () =>
-    (await coinOfBob()) === '2000000.0000000000' ? true : undefined,
-  )
-  if (IS_LONG) for (const sv of [sv1, sv2]) await upgrade(newerBin, sv)
-  // Two at once find replicas that lie otherwise: one after the other makes its own anew.
-  const seen = await upgradeBoth(relaidBin, [sv1, sv2])
-  expect(seen.filter(({ later }) => /^(?:starting|catching-up|ready)$/.test(later))).toEqual([])
-  for (const sv of [sv1, sv2]) expect(sv.running?.output).toContain('the replica is made anew')
-  await upgrade(newerBin, sv3)
-  await expectSameHistory(svs)
-
-  // Each votes at its own node, which must know what it votes for.
-  const protocol = async (sv: Operator) =>
-    JSON.parse(await type(BIN, 'protocol', 'get', '--json', '--scan', sv.url))
-  expect(await protocol(sv1)).toMatchObject({ version, newestKnown: version + 1 })
-  const vote = (sv: Operator) =>
-    type(
-      ...[BIN, 'protocol', 'vote', String(version + 1)],
-      ...['--key', join(sv.directory, 'keys', `${sv.name}.operator`)],
-      ...['--genesis', network.genesisFile, '--scan', sv.url, '--synchronizer', synchronizer.url],
-      ...['--token-file', join(sv.directory, 'token')],
+    // Whoever comes later goes on where it stopped, by the same rules from the same offset on.
+    await upgrade(newerBin, validator, sv4)
+    byVotes = throughProxy()
+    await expectSameHistory(svs)
+    expect(await coinOfBob()).toBe('2000000.0000000000')
+    await until('a registration by the newer rules', () =>
+      registrations.count() > acknowledged ? true : undefined,
     )
-  await expect(vote(sv4)).rejects.toThrow(`install one that knows ${version + 1}`)
-  const acknowledged = registrations.count()
-  expect(acknowledged).toBeGreaterThan(0)
-  for (const sv of [sv1, sv2, sv3]) await vote(sv)
-  await untilSays(sv4, 'SOFTWARE_OUTDATED')
-  await untilSays(validator, 'SOFTWARE_OUTDATED')
-  for (const sv of [sv1, sv2, sv3])
-    expect(await protocol(sv)).toMatchObject({ version: version + 1, next: null })
-  // What the validator's users ask for is refused, what was prepared before is in the log all the same.
-  await expect(bob.pay('bob.unverified.ns')).rejects.toThrow('SOFTWARE_OUTDATED')
-  await tapForBob()
-  await byVotes.end()
 
-  // Whoever comes later goes on where it stopped, by the same rules from the same offset on.
-  await upgrade(newerBin, validator, sv4)
-  byVotes = throughProxy()
-  await expectSameHistory(svs)
-  expect(await coinOfBob()).toBe('2000000.0000000000')
-  await until('a registration by the newer rules', () =>
-    registrations.count() > acknowledged ? true : undefined,
-  )
-
-  await registrations.end()
-  await bySdk.end()
-  await byVotes.end()
-  expect((await lookup(client, ALICE, { 'x-quorum': 'all' })).status).toBe(200)
-})
+    await registrations.end()
+    await bySdk.end()
+    await byVotes.end()
+    expect((await lookup(client, ALICE, { 'x-quorum': 'all' })).status).toBe(200)
+  },
+)
