@@ -37,8 +37,15 @@ const NEWEST_KEPT = 2
 const FREE_BYTES_MIN = 1024 ** 3
 const CONTENT = '.snapshot'
 const DESCRIPTION = '.json'
+/** A description that is being written. */
+const DRAFT = '.draft'
+/** What this writes is called so; every other name in the directory belongs to the operator. */
+const OWN_NAME = /^(0|[1-9][0-9]{0,15})(\.snapshot|\.json|\.draft)$/
 
-/** Reads what there is. The directory is made if need be. */
+/**
+ * Reads the snapshots in a directory, which is made if need be. Own files without a valid description are deleted:
+ * they were not finished. Files with other names, and directories such as `lost+found`, are left alone.
+ */
 export async function openSnapshotFiles(
   directory: string,
   network: Network,
@@ -46,14 +53,14 @@ export async function openSnapshotFiles(
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const held = new Map<number, HeldSnapshot>()
   const fileOf = (offset: number, end: string) => join(directory, `${offset}${end}`)
-  for (const name of await readdir(directory)) {
-    const offset = Number.parseInt(name, 10)
-    if (name !== `${offset}${DESCRIPTION}`) continue
+  const own = await ownFilesOf(directory)
+  for (const { name, offset, end } of own) {
+    if (end !== DESCRIPTION) continue
     const snapshot = readDescription(await readFile(join(directory, name)), network)
     if (snapshot?.offset === offset) held.set(offset, snapshot)
   }
-  for (const name of await readdir(directory))
-    if (!held.has(Number.parseInt(name, 10))) await rm(join(directory, name), { force: true })
+  for (const { name, offset, end } of own)
+    if (end === DRAFT || !held.has(offset)) await rm(join(directory, name), { force: true })
 
   const files: SnapshotFiles = {
     held: () => [...held.values()].sort((a, b) => b.offset - a.offset),
@@ -73,7 +80,7 @@ export async function openSnapshotFiles(
     },
     async keep(snapshot) {
       held.set(snapshot.offset, snapshot)
-      const draft = fileOf(snapshot.offset, '.draft')
+      const draft = fileOf(snapshot.offset, DRAFT)
       await writeFile(draft, writeDescription(snapshot))
       await rename(draft, fileOf(snapshot.offset, DESCRIPTION))
       const [newest, ...older] = files.held()
@@ -98,6 +105,14 @@ export async function openSnapshotFiles(
     },
   }
   return files
+}
+
+async function ownFilesOf(directory: string) {
+  const entries = await readdir(directory, { withFileTypes: true })
+  return entries.flatMap((entry) => {
+    const [name, offset, end] = (entry.isFile() && OWN_NAME.exec(entry.name)) || []
+    return name === undefined ? [] : [{ name, offset: Number(offset), end }]
+  })
 }
 
 async function writePieces(path: string, content: AsyncIterable<Uint8Array>): Promise<Manifest> {

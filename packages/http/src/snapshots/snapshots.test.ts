@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -235,6 +235,20 @@ describe('the snapshots of a node', () => {
     )
     expect(await files.piece(1024, 3)).toBeNull()
     expect(await files.piece(2048, 0)).toBeNull()
+  })
+
+  it('leave every file and directory alone that is not called as they are', async () => {
+    const own = newDirectory()
+    const store = await storeOf(0, { directory: own })
+    await store.take?.(point(1024), inPieces(CONTENT))
+    const foreign = ['notes.txt', '2048', '2048.snapshot.bak', '02048.json', '4096-copy.snapshot']
+    for (const name of foreign) await writeFile(join(own, name), 'of the operator')
+    for (const name of ['lost+found', '8192.json', '8192.snapshot']) await mkdir(join(own, name))
+    await writeFile(join(own, '1024.draft'), 'half of it')
+    const files = await openSnapshotFiles(own, network)
+    expect(heldBy(files)).toEqual([1024])
+    const kept = ['1024.json', '1024.snapshot', '8192.json', '8192.snapshot', 'lost+found']
+    expect((await readdir(own)).sort()).toEqual([...foreign, ...kept].sort())
   })
 
   it('are gone when their content is damaged', async () => {
