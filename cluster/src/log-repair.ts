@@ -3,6 +3,7 @@
  * kept, and puts it in its place. What is damaged is only read, and kept. Nobody appends meanwhile.
  */
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { cp, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -101,9 +102,7 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
     await runner.stop(spares.repaired.redis.id)
     await runner.stop(log.redis.id)
     const keptDirectory = `${log.redisDirectory}.before-${formatTime(nowMicros).replace(/[:.]/g, '-')}`
-    await rename(log.redisDirectory, keptDirectory)
-    await rename(spares.repaired.redisDirectory, log.redisDirectory)
-    syncDirectory(dirname(log.redisDirectory))
+    await putInPlace(spares.repaired.redisDirectory, log.redisDirectory, keptDirectory)
     return { kind: 'repaired', ...repair, keptDirectory }
   } catch (error) {
     const isOfTheWorld =
@@ -115,9 +114,36 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
   } finally {
     for (const spare of Object.values(spares)) {
       await runner.stop(spare.redis.id)
-      await emptied(spare)
+      // Where no log is in place, the repaired copy is all that can be put there.
+      if (spare === spares.copy || existsSync(log.redisDirectory)) await emptied(spare)
     }
   }
+}
+
+/**
+ * Puts a new directory in the place of another one, which is kept under another name.
+ *
+ * @throws {ClusterError} If that is not possible. The old one is in its place then; where even that failed, the error
+ *   says where both are.
+ */
+export async function putInPlace(fresh: string, place: string, kept: string): Promise<void> {
+  await rename(place, kept)
+  try {
+    await rename(fresh, place)
+  } catch (cause) {
+    await rename(kept, place).catch(() => {
+      throw new ClusterError(
+        `the log was repaired, and is not in its place: ${messageOf(cause)}. ` +
+          `Move ${fresh} to ${place} yourself. As the log was, it is kept in ${kept}`,
+        { cause },
+      )
+    })
+    throw new ClusterError(
+      `the log is as it was: the repaired one cannot be moved into its place: ${messageOf(cause)}`,
+      { cause },
+    )
+  }
+  syncDirectory(dirname(place))
 }
 
 /** The Redis from which the log can be read; null if none can load any of it. */

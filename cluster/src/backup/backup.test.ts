@@ -218,3 +218,24 @@ it('a super-validator has its keys and nothing that it signed, and nothing of a 
   await expect(restored(file, 'nowhere')).rejects.toThrow(`${file} is damaged`)
   expect(readdirSync(root).filter((name) => name.startsWith('nowhere'))).toEqual([])
 })
+
+it('fills an existing directory in its place, and leaves it empty where that fails', async () => {
+  const file = await backedUp(configOf('sv', 'sv-1'))
+  const target = join(root, 'mounted')
+  mkdirSync(join(target, 'lost+found'), { recursive: true })
+  mkdirSync(join(target, '.restore', 'keys'), { recursive: true }) // Of one that was interrupted.
+  const { ino } = statSync(target)
+  const damaged = join(root, 'damaged.backup')
+  writeFileSync(damaged, readFileSync(file, 'utf8').replace('sv-1.example', 'sv-2.example'))
+  await expect(restored(damaged, 'mounted')).rejects.toThrow('is damaged')
+  const alone = await backedUp(configOf('sv', 'sv-1'), true)
+  await expect(restored(alone, 'mounted')).rejects.toThrow('the log alone')
+  expect(readdirSync(target)).toEqual(['lost+found'])
+
+  const { configFile } = await restored(file, 'mounted')
+  expect(statSync(target).ino).toBe(ino)
+  expect(readdirSync(target)).toContain('run.env')
+  expect(readdirSync(target)).not.toContain('.restore')
+  expect(readOperatorConfig('sv', configFile, judgeProcesses).name).toBe('sv-1')
+  await expect(restored(file, 'genesis.json')).rejects.toThrow('genesis.json is no directory')
+})

@@ -1,5 +1,13 @@
 /** Puts what a backup holds into a new data directory, from which `run` goes on. */
-import { existsSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import { type Genesis, parseGenesis } from '@quorumscan/consensus'
@@ -19,6 +27,11 @@ import { type Archive, GENESIS_PLACE, type Header, openArchive } from './archive
 import { openOwnRedis } from './own-redis.ts'
 
 const CONFIG_FILE = 'run.env'
+/** In the target: what is restored, until all of it is there. */
+const STAGE = '.restore'
+const NAME_ANOTHER = '`--to` takes a directory that is empty or does not exist'
+/** What an empty directory may hold: the stage of a restore that was interrupted, and what `mkfs` puts there. */
+const EMPTY = [STAGE, 'lost+found']
 
 export type RestoreOptions = {
   readonly file: string
@@ -48,16 +61,14 @@ export type Restored = Pick<Header, 'role' | 'name' | 'takenAt'> & {
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const target = resolve(options.target)
-  if (existsSync(target) && readdirSync(target).length > 0)
-    throw new UsageError(`${target} is not empty: nothing was changed`)
+  refuseUnlessEmpty(target)
   const archive = await openArchive(options.file)
   const { header } = archive
   const others = await Promise.all(options.logFiles.map(openArchive))
   const stranger = others.findIndex((other) => other.header.genesisHash !== header.genesisHash)
   if (stranger >= 0) throw new ClusterError(`${options.logFiles[stranger]} is of another network`)
-  const partial = `${target}.partial`
-  rmSync(partial, { recursive: true, force: true })
-  makePrivateDirectory(partial)
+  const isNew = !existsSync(target)
+  const partial = makeStage(target)
   try {
     for await (const item of archive.items())
       if (item.kind === 'file') writeFileAtomic(join(partial, item.path), item.text)
@@ -65,18 +76,64 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     const directory = dataDirectory(partial)
     const logEnd = await fillRedis({ ...options, archive, others, genesis, directory, partial })
     writeFileAtomic(join(partial, CONFIG_FILE), configOf(header, { ...options, partial, target }))
-    if (existsSync(target)) rmdirSync(target)
-    renameSync(partial, target)
-    syncDirectory(dirname(target))
+    moveOut(partial, target)
     const { role, name, takenAt } = header
     return { role, name, takenAt, genesis, logEnd, configFile: join(target, CONFIG_FILE) }
   } catch (error) {
-    rmSync(partial, { recursive: true, force: true })
+    rmSync(isNew ? target : partial, { recursive: true, force: true })
     if (!(error instanceof LogGroupError || error instanceof RangeError)) throw error
     throw new ClusterError(`${options.file} was not restored: ${messageOf(error)}`, {
       cause: error,
     })
   }
+}
+
+/** @throws {UsageError} If the target is no directory, or holds something. */
+function refuseUnlessEmpty(target: string): void {
+  const stats = statSync(target, { throwIfNoEntry: false })
+  if (stats === undefined) return
+  if (!stats.isDirectory()) throw new UsageError(`${target} is no directory: ${NAME_ANOTHER}`)
+  if (readdirSync(target).some((name) => !EMPTY.includes(name)))
+    throw new UsageError(`${target} is not empty: nothing was changed. ${NAME_ANOTHER}`)
+}
+
+/**
+ * The target stays the directory that it is: it may be a mount point, or belong to a user who can write nothing in
+ * the directory above.
+ *
+ * @throws {UsageError} If nothing can be written there.
+ */
+function makeStage(target: string): string {
+  const stage = join(target, STAGE)
+  try {
+    makePrivateDirectory(target)
+    rmSync(stage, { recursive: true, force: true })
+    makePrivateDirectory(stage)
+    return stage
+  } catch (error) {
+    const needed = existsSync(target) ? 'own it' : 'be able to write in the directory above'
+    throw new UsageError(
+      `nothing was restored: ${messageOf(error)}. The user of this command must ${needed}. ${NAME_ANOTHER}`,
+      { cause: error },
+    )
+  }
+}
+
+/** The configuration comes last: without it nothing runs. Where one cannot be moved, none is. */
+function moveOut(stage: string, target: string): void {
+  const names = readdirSync(stage).filter((name) => name !== CONFIG_FILE)
+  const moved: string[] = []
+  try {
+    for (const name of [...names, CONFIG_FILE]) {
+      renameSync(join(stage, name), join(target, name))
+      moved.push(name)
+    }
+    rmdirSync(stage)
+  } catch (error) {
+    for (const name of moved) rmSync(join(target, name), { recursive: true, force: true })
+    throw error
+  }
+  for (const path of [target, dirname(target)]) syncDirectory(path)
 }
 
 function readGenesisOf(directory: string, { genesisHash }: Header): Genesis {
