@@ -37,9 +37,17 @@ export function historyOf(recordTimes: readonly number[]): History {
   return { rows, tree: JSON.stringify({ root: toHex(hashOf(rows)), size: rows.length }) }
 }
 
-/** The run from `first` on, before `end`. */
-export function runOf({ rows }: History, first: number, end: number): Run {
-  const [from, to] = [Math.max(0, first - 1), Math.min(rows.length, end + 1)]
+/** The run from `first` on, before `end`; `shown`: the rows that it shows, other than an honest node would. */
+export function runOf(
+  { rows }: History,
+  first: number,
+  end: number,
+  shown: readonly [from: number, to: number] = [
+    Math.max(0, first - 1),
+    Math.min(rows.length, end + 1),
+  ],
+): Run {
+  const [from, to] = shown
   const hashes: string[] = []
   if (rows.length > 0)
     walkToRun(
@@ -51,12 +59,12 @@ export function runOf({ rows }: History, first: number, end: number): Run {
         pair: () => {},
       },
     )
-  const shown = rows.slice(from, to).map((row, index): ShownRow => {
+  const shownRows = rows.slice(from, to).map((row, index): ShownRow => {
     const place = { event_id: row.eventId, record_time: row.recordTime }
     const isInside = from + index >= first && from + index < end
     return isInside ? { ...place, row: row.row } : { ...place, row_hash: base64(rowHash(row)) }
   })
-  return { first, hashes, rows: shown }
+  return { first, hashes, rows: shownRows }
 }
 
 const ask = (size: number, after: string | null, order: 'asc' | 'desc' = 'asc') =>
@@ -98,6 +106,15 @@ export function* refusedRuns(history: History): Generator<Named> {
   yield ['more activities than were asked for', request, run(3, 6)]
   yield ['no activities where there are some', request, run(3, 3)]
   yield ['no activities at an end that is none', request, run(7, 7)]
+  // The hash of the whole tree, or of all of it but one row, fits any place.
+  for (const place of [0, 3, 7])
+    yield [
+      `no activities at place ${place}, without a row`,
+      request,
+      runOf(history, place, place, [place, place]),
+    ]
+  yield ['no activities, without the row before', request, runOf(history, 3, 3, [3, 4])]
+  yield ['no activities, without the row behind', request, runOf(history, 3, 3, [2, 3])]
   yield ['activities again', ask(2, ids[3] as string), run(3, 5)]
   yield ['older activities than the newest', ask(2, null, 'desc'), run(3, 5)]
   yield [

@@ -440,9 +440,11 @@ def verify_activities(proof, certificate, asked, genesis):
     inside = [row for row in rows if "row" in row]
     end = first + len(inside)
     check(end <= size, "rows behind the end of the tree")
-    before = rows[:1] if first > 0 else []
-    behind = rows[-1:] if end < size else []
-    check(rows == before + inside + behind and len(rows) == len(before) + len(inside) + len(behind), "rows of the run")
+    # The row on either side has to be there, unless the tree ends: without them a run could claim any place.
+    before_count, behind_count = int(first > 0), int(end < size)
+    check(len(rows) == before_count + len(inside) + behind_count, "number of rows of the run")
+    check(rows[before_count : before_count + len(inside)] == inside, "rows of the run")
+    before, behind = rows[:before_count], rows[before_count + len(inside) :]
     leaves = [leaf_of(row, "row" in row) for row in rows]
     start, hashes = first - len(before), [decode_hash(one) for one in run["hashes"]]
 
