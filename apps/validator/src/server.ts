@@ -79,7 +79,10 @@ export function createServer(
         participant: context.participantId,
         prefix: PREFIX,
       }),
-      apiSocketDialect(server, { sockets: scanProxySockets(context), prefix: PREFIX }),
+      apiSocketDialect(server, {
+        sockets: scanProxySockets({ feed: context.reads.updates.feed, clock: context.clock }),
+        prefix: PREFIX,
+      }),
     ],
     clock: context.clock,
   })

@@ -6,7 +6,7 @@
 import type { RouteDef } from '@quorumscan/api'
 import type { Reader } from '@quorumscan/consensus'
 import { isScanError } from '@quorumscan/errors'
-import type { ApiRequest, LedgerSocket, Reply } from '@quorumscan/http'
+import type { ApiRequest, Reply } from '@quorumscan/http'
 import type { Offset } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 
@@ -70,13 +70,13 @@ function noteAnswer(shown: Shown, handle: AnyHandler): AnyHandler {
 }
 
 /** The stream, whose elements are noted before they are sent. */
-export function noteFrames<Caller>(
+export function noteFrames<Input, Batch, Socket extends Stream<Input, Batch>>(
   shown: Shown,
-  socket: LedgerSocket<Caller>,
-): LedgerSocket<Caller> {
+  socket: Socket & Stream<Input, Batch>,
+): Socket {
   return {
     ...socket,
-    async open(input) {
+    async open(input: Input) {
       const frames = await socket.open(input)
       return (async function* () {
         for await (const batch of frames) {
@@ -87,3 +87,6 @@ export function noteFrames<Caller>(
     },
   }
 }
+
+/** A WebSocket of any surface: what `open` resolves to is sent, a batch at a time. */
+type Stream<Input, Batch> = { open(input: Input): Promise<AsyncIterable<Batch>> }

@@ -2,8 +2,8 @@
 import type { validatorRoutes } from '@quorumscan/api'
 import type { Handlers } from '@quorumscan/http'
 import type { UserId } from '@quorumscan/model'
-import type { Context } from '../context.ts'
 import { type WalletUser, walletUser } from '../users/wallet-user.ts'
+import type { WalletDeps } from '../wallet/dependencies.ts'
 
 /** The user that a token speaks for. */
 export type Principal = { readonly userId: UserId }
@@ -15,7 +15,7 @@ export type HandlersOf<Operation extends keyof AllHandlers> = Pick<AllHandlers, 
 
 /** @throws {ScanError} NOT_READY while the replica is behind, WALLET_NOT_FOUND, PERMISSION_DENIED. */
 export function walletOf(
-  context: Context,
+  context: WalletDeps,
   request: { readonly user: Principal },
 ): Promise<WalletUser> {
   context.assertLive()

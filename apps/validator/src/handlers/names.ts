@@ -1,9 +1,10 @@
 /** Name entries of the user (D-17, D-19). */
-import type { Context } from '../context.ts'
+
 import { createEntry, listOwnEntries } from '../names/entries.ts'
+import type { WalletDeps } from '../wallet/dependencies.ts'
 import { type HandlersOf, walletOf } from './handlers.ts'
 
-export function nameHandlers(context: Context): HandlersOf<'createEntry' | 'listOwnEntries'> {
+export function nameHandlers(context: WalletDeps): HandlersOf<'createEntry' | 'listOwnEntries'> {
   return {
     async createEntry(request) {
       const user = await walletOf(context, request)

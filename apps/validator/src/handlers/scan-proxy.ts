@@ -15,10 +15,10 @@ import {
 } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { DSO_ENTRY_NAME, type PageSubject } from '@quorumscan/model'
-import type { Context } from '../context.ts'
 import { batchBody, batchOutcome } from '../proxy/batch.ts'
 import { certifiedHandlers } from '../proxy/certified.ts'
 import { roundsAnswer, rulesAnswer } from '../proxy/coin-rules.ts'
+import type { ProxyHandlersOf, ScanProxyDeps } from '../proxy/dependencies.ts'
 import { sharedDsoAnswer } from '../proxy/dso-answer.ts'
 import {
   entryNotFound,
@@ -40,7 +40,6 @@ import {
   scansRequest,
   sharedDsoRequest,
 } from '../proxy/requests.ts'
-import type { HandlersOf } from './handlers.ts'
 
 /** A batch whose lookups ended at different offsets is asked again, at the highest of them. */
 const BATCH_ATTEMPTS_MAX = 3
@@ -68,8 +67,8 @@ type VotedOperation =
   | 'proxyListScans'
 
 export function scanProxyHandlers(
-  context: Context,
-): HandlersOf<VotedOperation | 'proxyGetGenesis' | 'proxyListEvidence'> {
+  context: ScanProxyDeps,
+): ProxyHandlersOf<VotedOperation | 'proxyGetGenesis' | 'proxyListEvidence'> {
   const { genesis, genesisHash, reader } = context
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
@@ -119,7 +118,7 @@ export function scanProxyHandlers(
     return (await attempt(reader.lookup(asked, options))) as [Outcome, ...Outcome[]]
   }
 
-  const voted: HandlersOf<VotedOperation> = {
+  const voted: ProxyHandlersOf<VotedOperation> = {
     proxyGetEntryByName: (request) => lookupOne({ name: request.params.name }, request),
     proxyGetEntryByParty: (request) => lookupOne({ party: request.params.party }, request),
 

@@ -1,5 +1,5 @@
 /** Requests for payment and subscriptions (D-20, D-21). */
-import type { Context } from '../context.ts'
+import type { WalletDeps } from '../wallet/dependencies.ts'
 import {
   acceptRequest,
   getRequest,
@@ -16,7 +16,7 @@ import {
 import { type HandlersOf, type Principal, walletOf } from './handlers.ts'
 
 export function subscriptionHandlers(
-  context: Context,
+  context: WalletDeps,
 ): HandlersOf<
   | 'listSubscriptionRequests'
   | 'getSubscriptionRequest'

@@ -1,10 +1,10 @@
 /** Transfers between parties (D-20). */
-import type { Context } from '../context.ts'
+import type { WalletDeps } from '../wallet/dependencies.ts'
 import { answerTransfer, createTransfer, listTransfers } from '../wallet/transfers.ts'
 import { type HandlersOf, type Principal, walletOf } from './handlers.ts'
 
 export function transferHandlers(
-  context: Context,
+  context: WalletDeps,
 ): HandlersOf<
   'createTransfer' | 'listTransfers' | 'acceptTransfer' | 'rejectTransfer' | 'withdrawTransfer'
 > {

@@ -1,12 +1,12 @@
 /** Users and their parties (D-20). */
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { ScanError } from '@quorumscan/errors'
-import type { Context } from '../context.ts'
 import { createUser, register } from '../users/registration.ts'
+import type { WalletDeps } from '../wallet/dependencies.ts'
 import type { HandlersOf } from './handlers.ts'
 
 export function userHandlers(
-  context: Context,
+  context: WalletDeps,
 ): HandlersOf<'registerUser' | 'createUser' | 'getValidatorUser' | 'getUserStatus'> {
   return {
     async registerUser(request) {

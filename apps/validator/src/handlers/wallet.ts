@@ -1,11 +1,12 @@
 /** Coin of the user, and what became of it (D-20). */
-import type { Context } from '../context.ts'
+
 import { balanceOf, listCoins, tap } from '../wallet/coins.ts'
+import type { WalletDeps } from '../wallet/dependencies.ts'
 import { listTransactions } from '../wallet/transactions.ts'
 import { type HandlersOf, walletOf } from './handlers.ts'
 
 export function walletHandlers(
-  context: Context,
+  context: WalletDeps,
 ): HandlersOf<'tap' | 'getBalance' | 'listCoins' | 'listTransactions'> {
   const { ledger } = context
   return {

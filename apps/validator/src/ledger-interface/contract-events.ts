@@ -3,14 +3,14 @@
  * holds all of it: it is found until that update is pruned, even where the update that created it was.
  */
 import type { ContractId } from '@quorumscan/model'
-import type { Context } from '../context.ts'
 import { createdEventOf } from './active-contracts.ts'
+import type { LedgerApiDeps } from './dependencies.ts'
 import type { EventFilter } from './event-filter.ts'
 import { contractEventsJson } from './projection.ts'
 
 /** The answer; null where the contract is unknown or pruned, or nobody who asks has a stake in it. */
 export async function contractEvents(
-  { ledger, reads }: Pick<Context, 'ledger' | 'reads'>,
+  { ledger, reads }: Pick<LedgerApiDeps, 'ledger' | 'reads'>,
   id: ContractId,
   filter: EventFilter,
 ): Promise<object | null> {

@@ -1,13 +1,14 @@
 /** The handlers of the ledger interface, one for every route of its table. */
-import type { Context } from '../context.ts'
+
 import { commandHandlers } from './commands/handlers.ts'
+import type { LedgerApiDeps } from './dependencies.ts'
 import type { AllHandlers } from './handler-types.ts'
 import { stateHandlers } from './state.ts'
 import { updateHandlers } from './updates.ts'
 import { ledgerUserHandlers, ofDefaultProvider } from './users/handlers.ts'
 import { partyHandlers } from './users/parties.ts'
 
-export function ledgerHandlers(context: Context): AllHandlers {
+export function ledgerHandlers(context: LedgerApiDeps): AllHandlers {
   return {
     ...stateHandlers(context),
     ...commandHandlers(context),

@@ -1,7 +1,6 @@
 /** The streams that are WebSockets as well (D-28). A stream is opened by what its HTTP twin is checked by. */
 import { socketRoutes } from '@quorumscan/api'
 import type { LedgerSocket } from '@quorumscan/http'
-import type { Context } from '../context.ts'
 import {
   type ActiveContractsRequest,
   activeContracts,
@@ -9,9 +8,10 @@ import {
 } from './active-contracts.ts'
 import type { Caller } from './callers.ts'
 import { checkCompletionsRequest, completionsOf } from './commands/completion-stream.ts'
+import type { LedgerApiDeps } from './dependencies.ts'
 import { checkUpdatesRequest, type UpdatesRequest, updatesOf } from './update-request.ts'
 
-export function ledgerSockets(context: Context): readonly LedgerSocket<Caller>[] {
+export function ledgerSockets(context: LedgerApiDeps): readonly LedgerSocket<Caller>[] {
   const { updates, active, guard } = context.reads
   return [
     {

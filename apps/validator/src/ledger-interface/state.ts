@@ -3,10 +3,10 @@ import { canReadAs } from '@quorumscan/auth'
 import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import { type Offset, partyParticipant } from '@quorumscan/model'
-import type { Context } from '../context.ts'
 import { activeContracts, activeContractsPage, checkActiveContracts } from './active-contracts.ts'
 import { invalidArgument, missingField, requiredContractId, shown } from './commands/grammar.ts'
 import { contractEvents } from './contract-events.ts'
+import type { LedgerApiDeps } from './dependencies.ts'
 import { checkEventFormat, compileEventFormat } from './event-filter.ts'
 import type { LedgerHandlersOf } from './handler-types.ts'
 import { listOf } from './list.ts'
@@ -21,7 +21,7 @@ const PAGE_MAX = 2_000
 const SYNCHRONIZER_ALIAS = 'global'
 
 export function stateHandlers(
-  context: Pick<Context, 'ledger' | 'reads' | 'participantId'>,
+  context: Pick<LedgerApiDeps, 'ledger' | 'reads' | 'participantId'>,
 ): LedgerHandlersOf<
   | 'getLedgerEnd'
   | 'getActiveContracts'

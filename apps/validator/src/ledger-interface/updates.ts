@@ -2,9 +2,9 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { StoredUpdate } from '@quorumscan/replica'
-import type { Context } from '../context.ts'
 import type { Caller } from './callers.ts'
 import { isLedgerString } from './commands/grammar.ts'
+import type { LedgerApiDeps } from './dependencies.ts'
 import type { UpdateFormat } from './event-filter.ts'
 import type { LedgerHandlersOf } from './handler-types.ts'
 import type { LedgerReads } from './ledger-reads.ts'
@@ -22,7 +22,7 @@ type ListRequest = Parameters<LedgerHandlersOf<'getUpdates'>['getUpdates']>[0]
 
 export function updateHandlers({
   reads,
-}: Pick<Context, 'reads'>): LedgerHandlersOf<
+}: Pick<LedgerApiDeps, 'reads'>): LedgerHandlersOf<
   | 'getUpdates'
   | 'getUpdateFlats'
   | 'getUpdateTrees'

@@ -6,7 +6,7 @@
  * Spec silent: frames follow the own replica. Where it does not follow the log, they come every 15 s.
  */
 import { type Clock, within } from '@quorumscan/base'
-import type { UpdateFeed } from '../ledger-interface/update-feed.ts'
+import type { Offset } from '@quorumscan/model'
 
 /** A frame comes at least so often: the page that is read then shows that nothing was held back. */
 const FRAME_INTERVAL_MS = 15_000
@@ -15,16 +15,23 @@ const PAUSE_MS = 200
 /** Takes as much as a lookup. */
 const FRAME_UNITS = 1
 
+export type ActivityStreamDeps = {
+  readonly feed: {
+    /** The newest offset that changed the ledger. */
+    lastUpdate(): Offset
+    /** Ends when a later offset changes it. Rejects with the signal's reason. */
+    waitForUpdate(after: Offset, signal: AbortSignal): Promise<void>
+  }
+  readonly clock: Clock
+}
+
 /**
  * Frames for as long as the signal lets it, the first at once.
  *
  * @param asker.charge - Takes units off the asker's budget; its errors are passed on.
  */
 export async function* activityStream(
-  deps: {
-    readonly feed: Pick<UpdateFeed, 'lastUpdate' | 'waitForUpdate'>
-    readonly clock: Clock
-  },
+  deps: ActivityStreamDeps,
   asker: { readonly charge: (units: number) => void; readonly signal: AbortSignal },
 ): AsyncGenerator<readonly string[], void, undefined> {
   const { feed, clock } = deps

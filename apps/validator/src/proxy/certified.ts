@@ -28,9 +28,8 @@ import { isScanError, ScanError } from '@quorumscan/errors'
 import { CERTIFIED_HEADERS, createCertifiedAnswers, type Proven } from '@quorumscan/http'
 import type { PageSubject } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
-import type { Context } from '../context.ts'
-import type { HandlersOf } from '../handlers/handlers.ts'
 import { ansRulesRequest, dsoRequest, lookupRequest, scansRequest } from './certified-requests.ts'
+import type { ProxyHandlersOf, ScanProxyDeps } from './dependencies.ts'
 import { sharedDsoAnswer } from './dso-answer.ts'
 import { entryNotFound, outcomeError, quorumHeaders, readerError } from './outcome.ts'
 import { pagePosition } from './pages.ts'
@@ -95,9 +94,9 @@ const CERTIFIED_QUORUMS: Readonly<Record<string, string>> = {
 
 /** The handlers of operations that have a certified answer; `voted` are those that let the nodes vote. */
 export function certifiedHandlers(
-  context: Context,
-  voted: HandlersOf<Operation>,
-): HandlersOf<Operation> {
+  context: ScanProxyDeps,
+  voted: ProxyHandlersOf<Operation>,
+): ProxyHandlersOf<Operation> {
   const { genesis, genesisHash, ledger, shown, clock, certifier, certifiedReader } = context
   const network = { genesis, genesisHash, sha256 }
   const answers = createCertifiedAnswers({ ...context, replica: ledger.proofs })

@@ -7,8 +7,8 @@ import { canReadAs } from '@quorumscan/auth'
 import { within } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
-import type { Context } from '../../context.ts'
 import type { Caller } from '../callers.ts'
+import type { LedgerApiDeps } from '../dependencies.ts'
 import { formatInstant } from '../instants.ts'
 import { afterLedgerEnd, negativeOffset } from '../update-request.ts'
 import { type Elements, prunedError } from '../update-stream.ts'
@@ -21,7 +21,10 @@ const CHECKPOINT_INTERVAL_MS = 15_000
 /** Until what has expired is on disk: a write of Redis. */
 const SETTLE_MS = 50
 
-type StreamContext = Pick<Context, 'ledger' | 'dispatcher' | 'reads' | 'genesis' | 'participantId'>
+type StreamContext = Pick<
+  LedgerApiDeps,
+  'ledger' | 'dispatcher' | 'reads' | 'genesis' | 'participantId'
+>
 
 export type CompletionsQuery = { readonly after: Offset; readonly filter: CompletionFilter }
 

@@ -4,8 +4,8 @@ import { assert, utf8 } from '@quorumscan/base'
 import type { LedgerError } from '@quorumscan/errors'
 import type { CompletionRecord } from '@quorumscan/model'
 import { RIGHTS_PER_USER_MAX } from '@quorumscan/users'
-import type { Context } from '../../context.ts'
 import type { Caller } from '../callers.ts'
+import type { LedgerApiDeps } from '../dependencies.ts'
 import type { UpdateFormat } from '../event-filter.ts'
 import type { LedgerHandlersOf } from '../handler-types.ts'
 import { LIST_IDLE_MS, listOf } from '../list.ts'
@@ -33,7 +33,7 @@ type Request = {
 }
 
 export function commandHandlers(
-  context: Context,
+  context: LedgerApiDeps,
 ): LedgerHandlersOf<
   | 'submitAsync'
   | 'submitAndWait'
@@ -122,7 +122,7 @@ function readFormat(
   return transactions
 }
 
-async function accept(context: Context, { caller, traceparent }: Request, body: JsCommands) {
+async function accept(context: LedgerApiDeps, { caller, traceparent }: Request, body: JsCommands) {
   context.assertLive()
   const now = context.now()
   const { deduplicationMicrosMax } = context.genesis
@@ -133,7 +133,7 @@ async function accept(context: Context, { caller, traceparent }: Request, body: 
 
 /** @throws {LedgerError} What the completion says, if it says no. */
 export async function submitAndWait(
-  context: Context,
+  context: LedgerApiDeps,
   request: Request,
   body: JsCommands,
 ): Promise<{

@@ -4,7 +4,6 @@ import { isAdmin } from '@quorumscan/auth'
 import { LedgerError } from '@quorumscan/errors'
 import { isPartyId, isUserId, type Right, type User } from '@quorumscan/model'
 import { mergeRights, RIGHTS_PER_USER_MAX, type UserRecord, withoutRights } from '@quorumscan/users'
-import type { Context } from '../../context.ts'
 import { newUser } from '../../users/registration.ts'
 import type { Caller } from '../callers.ts'
 import {
@@ -14,6 +13,7 @@ import {
   requiredUserId,
   shown,
 } from '../commands/grammar.ts'
+import type { LedgerApiDeps } from '../dependencies.ts'
 import type { LedgerHandlersOf } from '../handler-types.ts'
 import { nextPageToken, readPage } from './paging.ts'
 import { readRight, toLedgerRight } from './rights.ts'
@@ -22,7 +22,7 @@ import { readRight, toLedgerRight } from './rights.ts'
 const ANNOTATIONS_BYTES_MAX = 16 * 1024
 
 export function ledgerUserHandlers(
-  context: Context,
+  context: LedgerApiDeps,
 ): LedgerHandlersOf<
   | 'getAuthenticatedUser'
   | 'listLedgerUsers'

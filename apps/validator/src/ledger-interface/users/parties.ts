@@ -11,7 +11,6 @@ import {
   partyParticipant,
 } from '@quorumscan/model'
 import { mergeRights } from '@quorumscan/users'
-import type { Context } from '../../context.ts'
 import { allocateParty } from '../../users/registration.ts'
 import {
   invalidArgument,
@@ -21,12 +20,13 @@ import {
   requiredUserId,
   shown,
 } from '../commands/grammar.ts'
+import type { LedgerApiDeps } from '../dependencies.ts'
 import type { LedgerHandlersOf } from '../handler-types.ts'
 import { checkAnnotations } from './handlers.ts'
 import { nextPageToken, readPage } from './paging.ts'
 
 export function partyHandlers(
-  context: Context,
+  context: LedgerApiDeps,
 ): LedgerHandlersOf<
   'allocateParty' | 'listParties' | 'getParty' | 'getParticipantId' | 'updateParty' | 'listPackages'
 > {

@@ -1,0 +1,30 @@
+/** What the scan proxy works with. The validator opens it. */
+import type { validatorRoutes } from '@quorumscan/api'
+import type { Clock } from '@quorumscan/base'
+import type { Genesis, Reader } from '@quorumscan/consensus'
+import type { CertifiedReader } from '@quorumscan/consensus/certified-reader'
+import type { Certifier, Handlers } from '@quorumscan/http'
+import type { Replica } from '@quorumscan/replica'
+import type { Shown } from '../shown.ts'
+import type { EvidenceKeeper } from './evidence.ts'
+
+export type ScanProxyDeps = {
+  readonly genesis: Genesis
+  /** Hex. */
+  readonly genesisHash: string
+  readonly clock: Clock
+  readonly ledger: Replica
+  readonly certifier: Certifier
+  /** Lets the nodes vote; no answer is older than what was shown. */
+  readonly reader: Reader
+  /** Reads what one node proves: where the own replica cannot. */
+  readonly certifiedReader: CertifiedReader
+  readonly shown: Shown
+  readonly evidence: EvidenceKeeper
+}
+
+// The routes of the proxy are public: no handler of them sees a user.
+type ProxyHandlers = Handlers<typeof validatorRoutes, unknown>
+
+/** The handlers of some operations of the proxy. */
+export type ProxyHandlersOf<Operation extends keyof ProxyHandlers> = Pick<ProxyHandlers, Operation>
