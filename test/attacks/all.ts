@@ -11,6 +11,7 @@ import { oneByteChunks } from './one-byte-chunks.ts'
 import { overload } from './overload.ts'
 import { restlessSuperValidator } from './restless-super-validator.ts'
 import { awayNodes, slowNodes } from './slow-nodes.ts'
+import { staleStatementLoop } from './stale-statement-loop.ts'
 import { tooLargeBodies } from './too-large-bodies.ts'
 import { websocketFloods } from './websocket-floods.ts'
 
@@ -29,4 +30,5 @@ export const ATTACKS: readonly Attack[] = [
   costlyAnswers,
   slowNodes,
   awayNodes,
+  staleStatementLoop,
 ]

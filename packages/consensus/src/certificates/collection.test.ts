@@ -7,6 +7,7 @@ import {
   type CollectionEffect,
   certificateAt,
   createCollection,
+  isNewState,
   newestCertificate,
   STATES_KEPT,
   statesAfter,
@@ -133,6 +134,20 @@ describe('a collection of statements', () => {
     compute(pointAt(1))
     const state = { ...network.stateOf(1, pointAt(1)), member: 'sv-9' }
     expect(step(collection, { kind: 'signed', state })).toEqual([])
+  })
+
+  it('knows which statements it has not taken yet', () => {
+    const { collection, sign } = start()
+    const isNew = (point: StatePoint, member = 'sv-2') =>
+      isNewState(collection, { ...point, member })
+    expect(isNew(pointAt(2))).toBe(true)
+    for (let offset = 2; offset < 2 + STATES_KEPT; offset++) sign(1, pointAt(offset))
+    expect(isNew(pointAt(2))).toBe(false)
+    expect(isNew(pointAt(2, { stateRoot: hash(1) })), 'equivocation').toBe(true)
+    expect(isNew(pointAt(1)), 'older than all that is kept').toBe(false)
+    expect(isNew(pointAt(2), 'sv-3'), 'of another member').toBe(true)
+    expect(isNew(pointAt(2), 'sv-9'), 'of a stranger').toBe(false)
+    expect(isNew(pointAt(2 + STATES_KEPT))).toBe(true)
   })
 
   it('remembers the last offsets, and of each member as many statements, whatever a liar sends', () => {

@@ -97,6 +97,18 @@ export function statesAfter(
   return states.filter((state) => state.offset > offset).sort((a, b) => a.offset - b.offset)
 }
 
+/** Whether a statement would change anything: not where it is remembered, or too old to be. */
+export function isNewState(
+  { states }: Collection,
+  state: StatePoint & { readonly member: string },
+): boolean {
+  const ofMember = states.get(state.member)
+  if (ofMember === undefined) return false
+  const known = ofMember.get(state.offset)
+  if (known !== undefined) return !isSamePoint(known, state)
+  return ofMember.size < STATES_KEPT || state.offset > Math.min(...ofMember.keys())
+}
+
 function addPoints(
   collection: Collection,
   points: readonly StatePoint[],

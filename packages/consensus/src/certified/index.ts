@@ -21,6 +21,7 @@ export {
   certificateAt,
   createCollection,
   type Divergence,
+  isNewState,
   newestCertificate,
   type SignedState,
   STATES_KEPT,

@@ -1,19 +1,20 @@
 /** What a process believes of the statements that it pulls. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createSystemClock, toHex } from '@quorumscan/base'
+import { type Clock, createSystemClock, toHex } from '@quorumscan/base'
 import { createWebCrypto, encodeStateStatement } from '@quorumscan/consensus'
 import {
   type Certificate,
   encodeCertificate,
   verifySignatures,
 } from '@quorumscan/consensus/certified'
-import { createTestNetwork } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { createTestNetwork, until } from '@quorumscan/testkit'
+import { expect, test, vi } from 'vitest'
 import { createLogger } from '../logger.ts'
 import { createMetrics } from '../metrics.ts'
 import type { Peer } from '../peer-clocks.ts'
 import { createCertifier } from './certifier.ts'
+import { POLL_MS_MAX } from './statement-polls.ts'
 
 const { genesis, genesisHash, scans } = createTestNetwork()
 const POINT = { offset: 7, recordTime: 1, historyHash: 'a'.repeat(64), stateRoot: 'b'.repeat(64) }
@@ -27,16 +28,27 @@ function signed(...signers: readonly (readonly [name: string, key: number])[]): 
   return { ...POINT, genesisHash, signatures }
 }
 
-/** Tells these, one a poll, and then lets polls wait. */
-async function startMember(told: readonly Certificate[]) {
-  const rest = [...told]
+/** What `sv-1` signs at the offset. */
+function signedAt(offset: number): Certificate {
+  const point = { ...POINT, offset }
+  const signature = scans[0]?.sign(encodeStateStatement({ ...point, genesisHash }))
+  return { ...point, genesisHash, signatures: [['sv-1', toHex(signature ?? new Uint8Array())]] }
+}
+
+/** Answers polls with these statements, one list a poll, and then lets polls wait. */
+async function startMember(answers: readonly (readonly Certificate[])[]) {
+  let pollCount = 0
   const server = createServer((_, response) => {
-    const next = rest.shift()
-    if (next !== undefined) response.end(`{"statements":[${encodeCertificate(next)}]}`)
+    const answer = answers[pollCount++]
+    if (answer !== undefined)
+      response.end(`{"statements":[${answer.map(encodeCertificate).join(',')}]}`)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Resolves once all answers were pulled, and a further poll waits. */
+    pulled: () =>
+      until('all answers to be pulled', async () => pollCount > answers.length || undefined),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -44,9 +56,9 @@ async function startMember(told: readonly Certificate[]) {
   }
 }
 
-function startCertifier(peers: readonly Peer[]) {
+function startCertifier(peers: readonly Peer[], clock: Clock = createSystemClock()) {
   return createCertifier({
-    ...{ genesis, genesisHash, self: null, clock: createSystemClock(), peers },
+    ...{ genesis, genesisHash, self: null, clock, peers },
     replica: {
       statePoints: () => [POINT],
       onStatePoint: () => ({ [Symbol.dispose]() {} }),
@@ -62,8 +74,8 @@ test.each([
   ['tells what another one signed as well', signed(['sv-1', 0], ['sv-2', 1])],
   ['signs with another key', signed(['sv-2', 2])],
 ])('a member that %s is not believed, and asked again', async (_, lie) => {
-  await using honest = await startMember([signed(['sv-1', 0])])
-  await using liar = await startMember([lie, signed(['sv-2', 1])])
+  await using honest = await startMember([[signed(['sv-1', 0])]])
+  await using liar = await startMember([[lie], [signed(['sv-2', 1])]])
   await using certifier = startCertifier([
     { name: 'sv-1', url: honest.url },
     { name: 'sv-2', url: liar.url },
@@ -74,6 +86,35 @@ test.each([
   })
   expect(certificate.signatures.map(([name]) => name)).toEqual(['sv-1', 'sv-2'])
   await verifySignatures(certificate, { genesis, genesisHash, crypto: createWebCrypto() })
+})
+
+test('a member is polled less and less often until it has a newer statement', async () => {
+  const [old, newer] = [signedAt(7), signedAt(8)]
+  await using member = await startMember([[old], [old], [], [old], [], [], [], [newer], [newer]])
+  const system = createSystemClock()
+  const pausesMs: number[] = []
+  const clock: Clock = {
+    ...system,
+    monotonicMs: () => 0,
+    async delay(ms, signal) {
+      if (ms === POLL_MS_MAX) return system.delay(ms, signal)
+      pausesMs.push(ms)
+    },
+  }
+  await using _certifier = startCertifier([{ name: 'sv-1', url: member.url }], clock)
+  await member.pulled()
+  expect(pausesMs).toEqual([500, 1000, 2000, 4000, 5000, 5000, 500])
+})
+
+test('the signature of a statement is verified once, however often the member repeats it', async () => {
+  const verify = vi.spyOn(crypto.subtle, 'verify')
+  const [old, newer] = [signedAt(7), signedAt(8)]
+  await using member = await startMember([[old], [old, newer], [old, newer]])
+  await using certifier = startCertifier([{ name: 'sv-1', url: member.url }])
+  await member.pulled()
+  await certifier[Symbol.asyncDispose]()
+  expect(verify).toHaveBeenCalledTimes(2)
+  verify.mockRestore()
 })
 
 test('whoever waits for a state is told when the process stops', async () => {

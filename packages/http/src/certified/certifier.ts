@@ -6,7 +6,6 @@
 import { EventEmitter, once } from 'node:events'
 import { anySignal, type ClientTls, type Clock, within } from '@quorumscan/base'
 import {
-  type CryptoPort,
   createWebCrypto,
   type Evidence,
   encodeStateStatement,
@@ -22,26 +21,17 @@ import {
   createCollection,
   type Divergence,
   newestCertificate,
-  parseCertificate,
   type SignedState,
   statesAfter,
   step,
-  verifySignatures,
 } from '@quorumscan/consensus/certified'
 import { ScanError } from '@quorumscan/errors'
 import type { Logger } from '../logger.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Peer } from '../peer-clocks.ts'
 import { createUndiciTransport } from '../undici-transport.ts'
-
-/** A poll that finds nothing ends after this long, well before any handler must have answered. */
-export const STATEMENTS_WAIT_MS = 5000
-/** What a poll may take altogether: a member that is cut off is asked anew. */
-const POLL_MS_MAX = 2 * STATEMENTS_WAIT_MS
-/** Between polls of a member that does not answer. */
-const RETRY_MS = 500
-/** 64 statements of at most some 600 bytes each. */
-const STATEMENTS_BYTES_MAX = 64 * 1024
+import { STATEMENTS_WAIT_MS } from './poll-pace.ts'
+import { pollStatements } from './statement-polls.ts'
 
 /** The part of a replica that is certified. */
 export type CertifiedReplica = {
@@ -93,9 +83,7 @@ export function createCertifier(options: {
   const {
     onEvidence = (evidence) => logger.error({ evidence }, `${evidence.signer} contradicts itself`),
   } = options
-  const network = { genesis, genesisHash }
-  const collection: Collection = createCollection(network, self?.name ?? null)
-  const crypto: CryptoPort = createWebCrypto()
+  const collection: Collection = createCollection({ genesis, genesisHash }, self?.name ?? null)
   const transport = createUndiciTransport({ trust: options.trust ?? null })
   const closing = new AbortController()
   /** Tells of whatever was new to the collection. */
@@ -119,57 +107,18 @@ export function createCertifier(options: {
       logger.fatal({ divergence: effect.divergence }, describe(effect.divergence))
   }
 
-  const receive = async (member: string, body: Uint8Array): Promise<number | null> => {
-    let newest: number | null = null
-    const { statements } = JSON.parse(Buffer.from(body).toString()) as { statements: unknown[] }
-    for (const statement of statements) {
-      const certificate = parseCertificate(JSON.stringify(statement))
-      await verifySignatures(certificate, { ...network, crypto })
-      const [[signer, signature] = [], ...more] = certificate.signatures
-      if (signer !== member || signature === undefined || more.length > 0)
-        throw new Error(`${member} tells what others signed`)
-      take({ kind: 'signed', state: { ...certificate, member, signature } })
-      newest = certificate.offset
-    }
-    return newest
-  }
-
-  const follow = async ({ name, url }: Peer): Promise<void> => {
-    let after = 0
-    while (!closing.signal.aborted) {
-      try {
-        const reply = await within(
-          { clock, timeoutMs: POLL_MS_MAX, signal: closing.signal },
-          (signal) =>
-            transport.request({
-              url,
-              method: 'GET',
-              path: `/v0/state-statements?after=${after}`,
-              headers: {},
-              body: null,
-              bytesMax: STATEMENTS_BYTES_MAX,
-              channel: 'bulk',
-              isPublicOnly: false, // Peers are configured by the operator.
-              signal,
-            }),
-          () => {
-            throw new Error('no answer')
-          },
-        )
-        if (reply.status !== 200) throw new Error(`status ${reply.status}`)
-        after = (await receive(name, reply.body)) ?? after
-      } catch (error) {
-        if (closing.signal.aborted) return
-        logger.debug({ err: error, member: name }, 'what a member signs cannot be pulled')
-        await clock.delay(RETRY_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
-      }
-    }
-  }
-
   take({ kind: 'computed', points: replica.statePoints() })
   const subscription = replica.onStatePoint((point) => take({ kind: 'computed', points: [point] }))
   const isMember = (name: string) => genesis.nodes.some((node) => node.name === name)
-  const following = Promise.all(options.peers.filter(({ name }) => isMember(name)).map(follow))
+  const polls = {
+    ...{ collection, crypto: createWebCrypto(), transport, clock, logger, signal: closing.signal },
+    take: (state: SignedState) => take({ kind: 'signed', state }),
+  }
+  const following = Promise.all(
+    options.peers
+      .filter(({ name }) => isMember(name))
+      .map((member) => pollStatements(member, polls)),
+  )
 
   const newest = (signerCount: number): Certificate | null => {
     const known = newestBySigners.get(signerCount)
