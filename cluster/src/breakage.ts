@@ -6,7 +6,6 @@
 import type { Clock } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
 import { SYNCHRONIZER } from './cluster-shape.ts'
-import { askAgent } from './faults/agent-client.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
 import { type Fault, type FaultSpec, nodesOf, type Part } from './faults/fault-spec.ts'
 import { findFaketime, stepBack } from './faults/machine-clock.ts'
@@ -119,7 +118,7 @@ export class Breakage {
   async restart(target: Target): Promise<void> {
     const hit = this.hitBy(target)
     const { services, redis, engineOf } = hit
-    if (engineOf !== null) return void (await askAgent(engineOf.faultSocket, '/engine/restart'))
+    if (engineOf !== null) return void (await this.#runner.agents.ask(engineOf, '/engine/restart'))
     await this.#runner.exclusively(target.node, async (main) => {
       await Promise.all(services.map(({ app }) => this.#runner.stop(app.id)))
       if (redis !== null) await this.#runner.stop(redis.redis.id)

@@ -1,9 +1,12 @@
 /** The cluster with small stand-in processes for the apps, and every Redis real. */
 
+import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
 import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { createSystemClock, keyPairFromSeed, systemRandom } from '@quorumscan/base'
 import { createLogWriter, LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { until, untilTrue } from '@quorumscan/testkit'
@@ -93,7 +96,7 @@ async function startWorld({
       adopt,
       consoleUrl: null,
       onStep,
-      onIncident: (_, sentence) => incidents.push(sentence),
+      onIncident: (_, sentence) => void incidents.push(sentence),
       topology: {
         redisServer: process.env['REDIS_SERVER'] ?? 'redis-server',
         rateLimit,
@@ -295,6 +298,43 @@ describe('where all order together', () => {
       cluster.inject({ kind: 'split', node: 'sv-1', others: ['validator'] }, null),
     ).rejects.toThrow('validator: it has no engine')
   })
+})
+
+it('treats a process whose control socket replies with rubbish as one that does not answer', async () => {
+  await using world = await startWorld()
+  const { cluster } = world
+  const received: string[] = []
+  let reply = 'rubbish'
+  const agent = createServer((request, response) => {
+    void text(request).then((body) => {
+      received.push(body)
+      response.end(reply)
+    })
+  })
+  agent.listen(cluster.servicesOf('sv-1')[0].faultSocket)
+  await once(agent, 'listening')
+  try {
+    await cluster.inject({ kind: 'lie', node: 'sv-1', lie: 'deny' }, null)
+    await untilTrue('it to be asked again and again', () => received.length > 3)
+    expect(await cluster.jobs()).toContainEqual({ node: 'sv-1', jobs: null })
+    reply = '{"queues":{"a":{"waiting":"many"}}}'
+    expect(await cluster.jobs()).toContainEqual({ node: 'sv-1', jobs: null })
+    await expect(cluster.prune({ node: 'sv-1', to: 1 })).rejects.toThrow(
+      'its control socket sent a malformed reply to /prune: horizon: no number',
+    )
+    expect(world.incidents).toEqual([
+      'sv-1: its control socket sent a malformed reply to /faults: it is not JSON',
+    ])
+    expect(world.node('sv-1')?.state).toBe('up')
+
+    reply = 'null'
+    const count = received.length
+    await untilTrue('it to receive the fault', () => received.length > count)
+    expect(JSON.parse(received.at(-1) ?? '')).toMatchObject({ lie: 'deny' })
+  } finally {
+    agent.closeAllConnections()
+    agent.close()
+  }
 })
 
 it('refuses what makes no sense, with a sentence', async () => {

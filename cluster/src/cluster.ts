@@ -7,19 +7,18 @@
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/consensus'
-import type { JobCounts, JobFailure } from '@quorumscan/jobs'
 import { Breakage } from './breakage.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'
 import { SYNCHRONIZER } from './cluster-shape.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { DiskWork, type RepairOptions } from './disk-work.ts'
-import { askAgent } from './faults/agent-client.ts'
+import type { AgentReply } from './faults/agent-replies.ts'
 import type { FaultSelection } from './faults/fault-control.ts'
 import type { Fault, FaultSpec } from './faults/fault-spec.ts'
 import type { RepairOutcome } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
 import type { LocalRedis } from './probe.ts'
-import { ServiceRunner } from './service-runner.ts'
+import { ServiceRunner, type ServiceRunnerOptions } from './service-runner.ts'
 import {
   keptSocketDirectory,
   makeSocketDirectory,
@@ -42,18 +41,14 @@ export type ClusterOptions = {
   readonly consoleUrl: string | null
   /** Told one sentence for each step of the start. */
   readonly onStep: (sentence: string) => void
-  /** Told what happened to a service without anybody's doing. */
-  readonly onIncident: (node: string, sentence: string) => void
+  readonly onIncident: ServiceRunnerOptions['tell']
 }
 
 /** The automation of one process. */
 export type ServiceJobs = {
   readonly node: string
-  /** From its agent, which is ours. */
-  readonly jobs: {
-    readonly queues: Readonly<Record<string, JobCounts>>
-    readonly failures: readonly JobFailure[]
-  } | null
+  /** Null where its agent does not reply. */
+  readonly jobs: AgentReply<'/jobs'> | null
 }
 
 export class Cluster {
@@ -254,17 +249,17 @@ export class Cluster {
   async jobs(): Promise<readonly ServiceJobs[]> {
     const services = this.#services.filter(({ kind }) => kind !== 'synchronizer')
     return await Promise.all(
-      services.map(async ({ name, faultSocket }) => ({
-        node: name,
-        jobs: (await askAgent(faultSocket, '/jobs').catch(() => null)) as ServiceJobs['jobs'],
+      services.map(async (service) => ({
+        node: service.name,
+        jobs: await this.#runner.agents.ask(service, '/jobs').catch(() => null),
       })),
     )
   }
 
   /** Adds a failed job again. @throws {ClusterError} If the process does not answer, or has no such queue. */
   async retryJob(retried: { node: string; job: string; contractId: string }): Promise<void> {
-    const { faultSocket } = this.#runner.service(retried.node)
-    if ((await askAgent(faultSocket, '/jobs/retry', retried)) !== true)
+    const service = this.#runner.service(retried.node)
+    if (!(await this.#runner.agents.ask(service, '/jobs/retry', retried)))
       throw new ClusterError(`${retried.node} has no queue ${retried.job}`)
   }
 
@@ -280,9 +275,9 @@ export class Cluster {
    * @throws {ClusterError} If the node does not answer, or has not reached the offset.
    */
   async prune(pruned: { node: string; to: number }): Promise<{ readonly horizon: number }> {
-    const { kind, faultSocket } = this.#runner.service(pruned.node)
-    if (kind !== 'scan') throw new ClusterError(`${pruned.node} is no scan node`)
-    return (await askAgent(faultSocket, '/prune', { to: pruned.to })) as { horizon: number }
+    const service = this.#runner.service(pruned.node)
+    if (service.kind !== 'scan') throw new ClusterError(`${pruned.node} is no scan node`)
+    return await this.#runner.agents.ask(service, '/prune', { to: pruned.to })
   }
 
   /** SIGKILL. */

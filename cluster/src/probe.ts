@@ -1,6 +1,7 @@
 /** Asking a process whether it is ready, with a bound on the wait: a paused one answers nothing. */
 import { createConnection } from 'node:net'
 import { CLOCK_TOLERANCE_MICROS, describeOffset, MICROS_PER_MS } from '@quorumscan/base'
+import { z } from 'zod'
 import { ask } from './ask.ts'
 import type { NodeState } from './node-words.ts'
 import type { OrderingReport } from './status.ts'
@@ -74,10 +75,22 @@ export async function askHealth(url: string): Promise<Health | null> {
       status === 200
         ? (headers.get('x-detail') ?? clockDetail(headers))
         : String(error ?? `HTTP ${status}`),
-    offset: offset === null ? null : Number(offset),
+    offset: offset === null ? null : reportedOffset.parse(Number(offset)),
     recordTime: headers.get('x-ledger-head-time'),
   }
 }
+
+/** A process may be broken, or another program: a value of another form counts as not reported. */
+const reportedOffset = z.number().int().min(0).nullable().catch(null)
+const reportedOrdering: z.ZodType<OrderingReport | null> = z
+  .object({
+    height: z.number().int(),
+    round: z.number().int().nullable(),
+    connected: z.array(z.string()),
+    absent: z.array(z.string()),
+  })
+  .nullable()
+  .catch(null)
 
 /** Where a process stands; null of what it does not say. */
 export type Standing = {
@@ -90,9 +103,8 @@ export type Standing = {
 /** What the process at this address, its mount point included, tells in its status. */
 export async function askStanding(url: string): Promise<Standing> {
   const { body } = await ask(`${url}/status`, { timeoutMs: PROBE_TIMEOUT_MS })
-  // Our own process, in the form of its interface.
   const { offset = null, ordering = null } = Object(Object(Object(body).success).extra)
-  return { offset, ordering }
+  return { offset: reportedOffset.parse(offset), ordering: reportedOrdering.parse(ordering) }
 }
 
 /** Of a process that does its work: what is wrong with its clock, before that stops it. */

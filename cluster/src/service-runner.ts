@@ -8,7 +8,7 @@ import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ClusterError, UsageError } from './cluster-error.ts'
 import { writeFileUnlessEqual } from './data-directory.ts'
-import { askAgent } from './faults/agent-client.ts'
+import { AgentClient } from './faults/agent-client.ts'
 import { type FaultSpec, type ProcessFaults, processFaultsOf } from './faults/fault-spec.ts'
 import { clockEnvironment } from './faults/machine-clock.ts'
 import { limitMemory } from './faults/redis-memory.ts'
@@ -37,8 +37,8 @@ export type ServiceRunnerOptions = {
   readonly faultsOf: (service: Pick<Service, 'node'>) => readonly FaultSpec[]
   /** Whether a process is killed on purpose, by its id. */
   readonly isKilled: (id: string) => boolean
-  /** Told what happened to a service without anybody's doing. */
-  readonly tell: (node: string, sentence: string) => void
+  /** Receives what happened to a service without a command. */
+  readonly tell: (node: string, sentence: string, kind: 'ended' | 'malformed') => void
   /** Called when something that had ended was started again. */
   readonly onRevived: () => void
 }
@@ -50,6 +50,7 @@ export class ServiceRunner {
   readonly #keeper: Keeper
   /** How the services are, by what was last heard. */
   readonly health: ServiceHealth
+  readonly agents: AgentClient
   readonly #stopping = new AbortController()
   readonly #lastWorkByName = new Map<string, Promise<unknown>>()
   /** Whose process does not know yet what faults it has. */
@@ -64,8 +65,9 @@ export class ServiceRunner {
     this.#keeper = new Keeper({
       clock: options.clock,
       start: (id) => this.#startAgain(id),
-      tell: (id, sentence) => options.tell(this.#ownerOf(id).node, sentence),
+      tell: (id, sentence) => options.tell(this.#ownerOf(id).node, sentence, 'ended'),
     })
+    this.agents = new AgentClient((node, sentence) => options.tell(node, sentence, 'malformed'))
     this.health = new ServiceHealth({
       supervisor: options.supervisor,
       keeper: this.#keeper,
@@ -246,7 +248,7 @@ export class ServiceRunner {
     if (this.#supervisor.state(service.app.id) !== 'running') return
     const faults = this.#processFaultsOf(service)
     try {
-      await askAgent(service.faultSocket, '/faults', faults)
+      await this.agents.ask(service, '/faults', faults)
       this.#untold.delete(service.name)
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error

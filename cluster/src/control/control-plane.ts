@@ -159,7 +159,10 @@ export async function createControlPlane(
           : consoleUrl({ port: prepared.ports.control, token: prepared.secrets.control }),
       clock,
       onStep,
-      onIncident: (node, sentence) => live?.noteEnd(node, sentence),
+      onIncident: (node, sentence, kind) => {
+        logger.warn({ node, kind }, sentence)
+        live?.noteIncident(node, sentence, kind)
+      },
     })
     const { adopted, ended } = await cluster.endOthers()
     if (adopted > 0) onStep(`took over ${adopted} processes that a crash had left running`)

@@ -6,10 +6,13 @@ import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { messageOf } from '../cluster-error.ts'
+import type { AgentPath, AgentReply } from './agent-replies.ts'
 import type { ProcessFaults } from './fault-spec.ts'
 
 /** What a process can be asked over its socket, by path. */
-export type AgentHandlers = Readonly<Record<string, (body: unknown) => Promise<unknown>>>
+export type AgentHandlers = {
+  readonly [Path in AgentPath]?: (body: unknown) => Promise<AgentReply<Path>>
+}
 
 export type Agent = { close(): void }
 
@@ -37,11 +40,12 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const handler = handlers[request.url ?? '']
+  const path = request.url ?? ''
+  const handler = Object.hasOwn(handlers, path) ? handlers[path as AgentPath] : undefined
   try {
     const body = request.method === 'POST' ? await json(request) : null
-    const result = handler === undefined ? null : ((await handler(body)) ?? null)
-    response.writeHead(handler === undefined ? 404 : 200).end(JSON.stringify(result))
+    const reply = handler === undefined ? `it knows no ${path}` : await handler(body)
+    response.writeHead(handler === undefined ? 404 : 200).end(JSON.stringify(reply))
   } catch (error) {
     // The control plane asked: it may know why.
     response.writeHead(500).end(JSON.stringify(messageOf(error)))

@@ -156,6 +156,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
           const faults = body as ProcessFaults
           apply?.(faults)
           await set(faults)
+          return null
         },
         ...handlers,
       })

@@ -30,7 +30,12 @@ await runProcess(async (signal) => {
       engine.set(faults.engine)
       isDiskFull = faults.isDiskFull
     },
-    handlers: { '/engine/restart': async () => engine.restart() },
+    handlers: {
+      '/engine/restart': async () => {
+        engine.restart()
+        return null
+      },
+    },
   })
   return synchronizer
 })

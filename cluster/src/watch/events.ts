@@ -7,7 +7,7 @@ import { type ClusterStatus, type NodeStatus, servicesOf } from '../status.ts'
 export type LiveEvent = {
   /** ISO 8601. */
   readonly at: string
-  readonly kind: 'state' | 'fault' | 'healed' | 'quorum' | 'no-quorum' | 'ended'
+  readonly kind: 'state' | 'fault' | 'healed' | 'quorum' | 'no-quorum' | 'ended' | 'malformed'
   /** Null where it is about all. */
   readonly node: string | null
   readonly sentence: string

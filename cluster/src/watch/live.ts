@@ -36,8 +36,8 @@ export type Live = {
   readonly events: Feed<LiveEvent>
   /** Null where nobody probes. */
   readonly samples: Feed<Sample> | null
-  /** Something ended without having been told to. */
-  noteEnd(node: string, sentence: string): void
+  /** Something happened to a process without a command. */
+  noteIncident(node: string, sentence: string, kind: LiveEvent['kind']): void
   close(): Promise<void>
 }
 
@@ -103,7 +103,7 @@ export function startLive(options: {
     statuses,
     events,
     samples: prober?.samples ?? null,
-    noteEnd: (node, sentence) => publish({ kind: 'ended', node, sentence }),
+    noteIncident: (node, sentence, kind) => publish({ kind, node, sentence }),
     async close() {
       closing.abort()
       await running

@@ -12,6 +12,7 @@ const signs: Readonly<Record<LiveEvent['kind'], { sign: string; tone: string }>>
   fault: { sign: '⚡', tone: 'bad' },
   healed: { sign: '✚', tone: 'good' },
   ended: { sign: '✖', tone: 'bad' },
+  malformed: { sign: '✖', tone: 'bad' },
   quorum: { sign: '◆', tone: 'good' },
   'no-quorum': { sign: '◆', tone: 'bad' },
 }

@@ -1,0 +1,84 @@
+/** A process that is broken, and sends anything over its control socket. */
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { ClusterError } from '../cluster-error.ts'
+import { startAgent } from './agent.ts'
+import { AgentClient } from './agent-client.ts'
+
+function createWorld() {
+  const directory = mkdtempSync(join(tmpdir(), 'qs-agent-'))
+  const service = { name: 'sv-1', node: 'sv-1', faultSocket: join(directory, 'faults') }
+  const noted: string[] = []
+  const client = new AgentClient((_, sentence) => noted.push(sentence))
+  return {
+    service,
+    client,
+    noted,
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true }),
+  }
+}
+
+const failures = [{ job: 'a', contractId: 'c', code: 'X', message: 'm', attempts: 1, at: 1 }]
+const jobs = { queues: { a: { waiting: 1, delayed: 0, active: 0 } }, failures }
+
+it('takes every reply of an agent that is well', async () => {
+  using world = createWorld()
+  const agent = await startAgent(world.service.faultSocket, {
+    '/jobs': async () => jobs,
+    '/jobs/retry': async (body) => body === 'it',
+    '/prune': async () => {
+      throw new ClusterError('not now')
+    },
+  })
+  const { client, service } = world
+  expect(await client.ask(service, '/jobs')).toEqual(jobs)
+  expect(await client.ask(service, '/jobs/retry', 'it')).toBe(true)
+  await expect(client.ask(service, '/prune', {})).rejects.toThrow('not now')
+  await expect(client.ask(service, '/engine/restart')).rejects.toThrow('it knows no /engine')
+  expect(world.noted).toEqual([])
+  agent.close()
+})
+
+it('refuses a malformed reply as an error of that process, and reports the first', async () => {
+  using world = createWorld()
+  let respond: (response: ServerResponse) => unknown = () => {}
+  const server = createServer((_, response) => respond(response))
+  server.listen(world.service.faultSocket)
+  await once(server, 'listening')
+  const ask = (answer: typeof respond) => {
+    respond = answer
+    return world.client.ask(world.service, '/jobs')
+  }
+  const { ...without } = jobs.queues.a as Partial<typeof jobs.queues.a>
+  delete without.active
+  const replies: readonly (readonly [string, typeof respond])[] = [
+    ['it is not JSON', (response) => response.end('rubbish')],
+    ['it is not JSON', (response) => response.writeHead(500).end('<html>')],
+    ['it is not JSON', (response) => response.end()],
+    ['no object', (response) => response.end('[]')],
+    [
+      'queues.a.active: no number',
+      (to) => to.end(JSON.stringify({ ...jobs, queues: { a: without } })),
+    ],
+    ['failures.0: no object', (to) => to.end(JSON.stringify({ ...jobs, failures: [null] }))],
+    ['longer than', (response) => response.end(`"${'x'.repeat(5 * 2 ** 20)}"`)],
+  ]
+  for (const [why, answer] of replies)
+    await expect(ask(answer), why).rejects.toThrow(
+      expect.objectContaining({ message: expect.stringContaining(why) }),
+    )
+  await expect(ask((response) => response.writeHead(500).end('{}'))).rejects.toThrow('HTTP 500')
+  await expect(ask((response) => response.destroy())).rejects.toThrow(ClusterError)
+  expect(world.noted).toEqual([
+    'sv-1: its control socket sent a malformed reply to /jobs: it is not JSON',
+  ])
+
+  await ask((response) => response.end(JSON.stringify(jobs)))
+  await expect(ask((response) => response.end('1'))).rejects.toThrow('no object')
+  expect(world.noted).toHaveLength(2)
+  server.close()
+})
