@@ -67,6 +67,17 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
+  it('the limit of a length has one name and one declaration, which others import', () => {
+    const declaration = /^(?:export )?const ([A-Z_]+_LENGTH_MAX) =/
+    const declarations = hits(productSources, declaration)
+    const nameOf = (hit: string) => declaration.exec(hit.slice(hit.indexOf(' ') + 1))?.[1]
+    const names = declarations.map(nameOf)
+    expect(names).toContain('NAME_LENGTH_MAX')
+    expect(
+      declarations.filter((hit) => names.filter((name) => name === nameOf(hit)).length > 1),
+    ).toEqual([])
+  })
+
   it('work that is left has an issue number: no bare to-do', () => {
     const bare = new RegExp(
       `\\b(${['TO', 'DO'].join('')}(?!\\(#\\d+\\))|${['FIX', 'ME'].join('')}|${['X', 'XX'].join('')})\\b`,

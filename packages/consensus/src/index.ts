@@ -1,4 +1,5 @@
 export { activitiesBytesMax, entriesBytesMax, scansBytesMax } from './answers/answer-sizes.ts'
+export { LOOKUP_NAME_LENGTH_MAX } from './answers/lookups.ts'
 export { type CryptoPort, createWebCrypto } from './crypto/crypto.ts'
 export { isUsableKey } from './crypto/usable-key.ts'
 export { bytesEqual, concatBytes, fromHex, toHex, utf8 } from './encoding/bytes.ts'

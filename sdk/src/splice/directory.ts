@@ -28,7 +28,8 @@ type Member = { readonly name: string; readonly party: string }
 
 /** A longer list is that of a lying seed, which would have us ask thousands: the main network has thirteen members. */
 const MEMBERS_MAX = 200
-const NAME_LENGTH_MAX = 255
+/** Of the name of a super-validator. */
+const SV_NAME_LENGTH_MAX = 255
 
 /** The member list alone, so that rounds and contracts, in which scans that lag differ, do not matter to it. */
 export const askMembers: Question<readonly Member[]> = {
@@ -44,7 +45,7 @@ export const askMembers: Question<readonly Member[]> = {
       const [party, facts] = Array.isArray(row) ? row : [isObject(row) ? row['party'] : null, row]
       const name = isObject(facts) ? facts['name'] : null
       if (typeof party !== 'string' || typeof name !== 'string') return undefined
-      if (name === '' || name.length > NAME_LENGTH_MAX) return undefined
+      if (name === '' || name.length > SV_NAME_LENGTH_MAX) return undefined
       members.push({ name, party })
     }
     members.sort((a, b) => (a.name < b.name ? -1 : 1))

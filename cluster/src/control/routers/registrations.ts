@@ -1,13 +1,12 @@
 /** Names registered as a user would, for whoever wants to see each step. */
+import { NAME_LENGTH_MAX } from '@quorumscan/model'
 import { z } from 'zod'
 import { procedure, router } from '../trpc.ts'
 
-/** D-17; the validator checks the rest, and its refusal is worth seeing. */
-const NAME_LENGTH_MAX = 60
 const userName = z.string().regex(/^[a-z0-9-]{1,32}$/, 'letters, digits and dashes, at most 32')
 
 export const registrationsRouter = router({
-  /** Returns the id at once; `list` shows how it goes on. */
+  /** Returns the id at once; `list` shows the progress. The validator checks the name further: its refusal is shown. */
   start: procedure
     .input(z.object({ name: z.string().min(1).max(NAME_LENGTH_MAX), user: userName }))
     .mutation(({ ctx, input }) => ctx.registrations.start(input)),

@@ -4,6 +4,7 @@
  * Schemas check what a request must look like to be worth reading. Rules that have a code of their
  * own (D-17) stay with the handlers, so that the answer names the rule.
  */
+import { LOOKUP_NAME_LENGTH_MAX } from '@quorumscan/consensus'
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { formed } from './members.ts'
@@ -26,8 +27,6 @@ export const codeByPattern: Readonly<Record<string, ErrorCode>> = {
 export const PAGE_SIZE_MAX = 1000
 /** Largest batch of lookups (D-14). */
 export const BATCH_LOOKUPS_MAX = 256
-/** Longer texts are no names: a registered one has at most 60 characters, `<node>.sv.ns` at most 38. */
-const LOOKUP_TEXT_LENGTH_MAX = 255
 
 export const Party = formed(PARTY_PATTERN, 'A party identifier: `<hint>::1220<64 hex digits>`.')
 
@@ -37,7 +36,7 @@ export const Party = formed(PARTY_PATTERN, 'A party identifier: `<hint>::1220<64
  */
 export const LookupName = Type.String({
   pattern: WELL_FORMED_PATTERN,
-  maxLength: LOOKUP_TEXT_LENGTH_MAX,
+  maxLength: LOOKUP_NAME_LENGTH_MAX,
   description: 'The whole name, such as `alice.unverified.ns`.',
 })
 

@@ -1,4 +1,5 @@
 /** Name-entry and wallet shapes (D-19, D-20). */
+import { DESCRIPTION_UNITS_MAX, NAME_LENGTH_MAX, URL_LENGTH_MAX } from '@quorumscan/consensus'
 import { Type } from 'typebox'
 import { Contract, ContractWithState } from './contracts.ts'
 import { LEDGER_STRING_PATTERN, USER_ID_PATTERN } from './ledger/grammar.ts'
@@ -17,16 +18,16 @@ import {
 export const CreateEntryRequest = component('CreateEntryRequest', 'A name to be registered.', {
   name: about(Type.String(), 'The whole name: 1 to 46 of `a-z0-9_-`, and the suffix.', {
     pattern: '^[a-z0-9_-]{1,46}\\.unverified\\.ns$',
-    maxLength: 60,
+    maxLength: NAME_LENGTH_MAX,
   }),
   url: about(Type.String(), 'Empty, or an http(s) address in printable ASCII.', {
     pattern: '^(https?://[!-~]+)?$',
-    maxLength: 255,
+    maxLength: URL_LENGTH_MAX,
   }),
   description: about(
     Type.String(),
     'At most 140 UTF-16 units, without control and bidirectional-override characters.',
-    { maxLength: 140 },
+    { maxLength: DESCRIPTION_UNITS_MAX },
   ),
 })
 

@@ -3,6 +3,7 @@ import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
 
 export const NAME_SUFFIX = '.unverified.ns'
 export const DSO_ENTRY_NAME = 'dso.ns'
+/** Of a registered name, with its suffix. */
 export const NAME_LENGTH_MAX = 60
 export const LABEL_LENGTH_MAX = NAME_LENGTH_MAX - NAME_SUFFIX.length
 export const URL_LENGTH_MAX = 255

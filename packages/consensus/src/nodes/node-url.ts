@@ -1,6 +1,6 @@
 /** Which URLs a node may be reached at. */
 
-const URL_LENGTH_MAX = 255
+const NODE_URL_LENGTH_MAX = 255
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 // IPv4 that is private, link-local, shared, unspecified or for documentation and tests; the URL parser
 // has already brought every spelling of an address into this form.
@@ -17,7 +17,7 @@ const PRIVATE_IPV6 = /^\[(?:::|f[cd]|fe[89ab]|ff|64:ff9b:)/
  *   What a public name resolves to is for the transport to look at.
  */
 export function parseNodeUrl(text: string, allowPrivate: boolean): string | undefined {
-  if (text.length > URL_LENGTH_MAX || !URL.canParse(text)) return undefined
+  if (text.length > NODE_URL_LENGTH_MAX || !URL.canParse(text)) return undefined
   const url = new URL(text)
   const address = url.origin + url.pathname
   if (!/^https?:/.test(address) || url.href !== address) return undefined

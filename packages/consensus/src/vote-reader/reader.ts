@@ -2,7 +2,7 @@
  * The verified reader: pins a read, asks all nodes, decides each item at its threshold (D-34 to D-39). All that
  * is decided is decided by `step.ts`; here are the sockets, the clock and the callers.
  */
-import { BATCH_LOOKUPS_MAX, isLookup } from '../answers/lookups.ts'
+import { BATCH_LOOKUPS_MAX, isLookup, LOOKUP_NAME_LENGTH_MAX } from '../answers/lookups.ts'
 import { maxFaulty } from '../genesis/genesis.ts'
 import { PrivateAddressError } from '../nodes/transport.ts'
 import {
@@ -162,7 +162,7 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
       if (!lookups.every(isLookup))
         throw new ReaderError(
           'INVALID_ARGUMENT',
-          'a name has at most 255 characters, a party is <hint>::1220<64 hex digits>',
+          `a name has at most ${LOOKUP_NAME_LENGTH_MAX} characters, a party is <hint>::1220<64 hex digits>`,
         )
       return ask(
         lookups.map((lookup) => ({ kind: 'lookup', lookup })),

@@ -1,5 +1,6 @@
 /** What a read that was not decided ends in (D-38). */
 import { parseJson } from '../answers/reply.ts'
+import { NAME_LENGTH_MAX } from '../names/entry-fields.ts'
 import { namesOf, participation } from '../votes/decided.ts'
 import type { Disputed, Insufficient, Lagging, VoteGroup } from '../votes/outcome.ts'
 import { createBallot, type Group } from '../votes/tally.ts'
@@ -9,7 +10,6 @@ import type { Node } from './node.ts'
 import type { State } from './state.ts'
 import { isFresh, isHeadless, isUnusable } from './usable.ts'
 
-const NAME_LENGTH_MAX = 60 // D-17.
 const PARTY_LENGTH_MAX = 255 // D-30.
 const GROUPS_MAX = 16 // A liar cannot make more groups than there are nodes; this bounds the body.
 const RETRY_AFTER_MS = { 'not-reached': 250, stale: 1000, floor: 250 } as const
