@@ -37,7 +37,7 @@ export {
 export type { AddressRecord } from './nodes/address-book.ts'
 export { createBodyPieces } from './nodes/body-pieces.ts'
 export { createFetchTransport, readAtMost } from './nodes/fetch-transport.ts'
-export { isAuthenticated, isPublicAddress, parseNodeUrl } from './nodes/node-url.ts'
+export { isAuthenticated, parseNodeUrl } from './nodes/node-url.ts'
 export {
   PrivateAddressError,
   type Transport,

@@ -8,7 +8,6 @@ import type { LookupFunction } from 'node:net'
 import type { ClientTls } from '@quorumscan/base'
 import {
   createBodyPieces,
-  isPublicAddress,
   PrivateAddressError,
   type Transport,
   type TransportReply,
@@ -17,6 +16,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import { Agent, buildConnector, type Dispatcher, Pool, fetch as undiciFetch } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
+import { isPublicAddress } from './public-address.ts'
 
 /** Enough to have several batches under way at one node; more would only queue there. */
 const CONNECTIONS_MAX = { lookup: 16, bulk: 4 } as const
