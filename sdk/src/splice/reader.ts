@@ -75,22 +75,22 @@ export function createSpliceReader(options: {
     return current.electorate
   }
 
-  const endOf = ({ timeoutMs = defaults.timeoutMs ?? TIMEOUT_MS }: SpliceReadOptions): number =>
-    clock.monotonicMs() + timeoutMs
+  const timeoutOf = ({ timeoutMs = defaults.timeoutMs ?? TIMEOUT_MS }: SpliceReadOptions): number =>
+    timeoutMs
 
   return {
     async read(question, asked) {
       const { threshold = defaults.threshold ?? 'f+1' } = asked
-      const { timeoutMs = defaults.timeoutMs ?? TIMEOUT_MS } = asked
-      const endsAtMs = endOf(asked)
+      const timeoutMs = timeoutOf(asked)
+      const endsAtMs = clock.monotonicMs() + timeoutMs
       closing.throwIfAborted()
-      const signal = asked.signal ? AbortSignal.any([closing, asked.signal]) : closing
+      const signal = AbortSignal.any([closing, asked.signal ?? closing])
       const bound = { clock, timeoutMs, signal, what: `${question.what}: who is to be asked` }
       const electorate = await withDeadline(bound, whenKnown)
       return readByVotes(question, electorate, { transport, clock, threshold, endsAtMs, signal })
     },
     async bounded(asked, run) {
-      const endsAtMs = endOf(asked)
+      const endsAtMs = clock.monotonicMs() + timeoutOf(asked)
       return run(() => ({ ...asked, timeoutMs: Math.max(0, endsAtMs - clock.monotonicMs()) }))
     },
     nowMicros: () => clock.nowMicros(),

@@ -79,7 +79,8 @@ export async function readByVotes<T extends JsonValue>(
         const count = requestCounts[voter] as number
         requestCounts[voter] = count + 1
         const url = urls[count % urls.length] as string // None is without.
-        askScan(question, url, { ...context, signal: over.signal })
+        // One each: Node warns of a leak at the eleventh listener.
+        askScan(question, url, { ...context, signal: AbortSignal.any([over.signal]) })
           .then((judged) => {
             if (judged.kind === 'failed') return feed({ ...judged, voter })
             if (!state.isOver) values[voter] = judged.value
