@@ -1,6 +1,7 @@
 /** Development tokens of a local cluster (D-32). */
-import { createDevelopmentToken, DEFAULT_AUDIENCE, FIRST_ADMIN_USER } from '@quorumscan/auth'
+import { createDevelopmentToken, FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { type Clock, fromHex } from '@quorumscan/base'
+import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { ClusterError, UsageError } from './cluster-error.ts'
 import { type DataDirectory, isErrno, readSecret } from './data-directory.ts'
 

@@ -3,8 +3,8 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { DEFAULT_AUDIENCE } from '@quorumscan/auth'
 import { createSystemClock } from '@quorumscan/base'
+import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 
 const clock = createSystemClock()
 

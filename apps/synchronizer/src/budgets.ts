@@ -9,6 +9,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { createBudget } from '@quorumscan/http'
+import type { Rates } from './config.ts'
 
 /** Strangers from so many addresses are served at full rate at once. */
 const STRANGERS_MAX = 4
@@ -32,15 +33,6 @@ export type Budgets = {
   charge(submitter: Submitter, units: number): void
   /** Takes the price of an entry from the key that signed it. @throws {ScanError} RATE_LIMITED. */
   admitKey(submitter: Submitter, publicKey: string, units: number): void
-}
-
-export type Rates = {
-  /** Units a second for an address without a token, and for a key that submits from there. */
-  readonly stranger: number
-  /** Units a second for a peer, and for a key that submits through it. */
-  readonly peer: number
-  /** Units a second for the operator key of a super-validator. */
-  readonly superValidator: number
 }
 
 export function createBudgets(options: {

@@ -2,7 +2,15 @@
 import { type Env, type EnvReader, type NoteVariable, readEnv } from '@quorumscan/base'
 import { type AppConfig, readAppConfig } from '@quorumscan/http'
 import { isBehindSentinels, type RedisConfig, readOwnRedis, readRedis } from '@quorumscan/redis'
-import type { Rates } from './budgets.ts'
+
+export type Rates = {
+  /** Units a second for an address without a token, and for a key that submits from there. */
+  readonly stranger: number
+  /** Units a second for a peer, and for a key that submits through it. */
+  readonly peer: number
+  /** Units a second for the operator key of a super-validator. */
+  readonly superValidator: number
+}
 
 export type SynchronizerConfig = ReturnType<typeof envToConfig>
 

@@ -3,7 +3,9 @@ import type { Evidence } from '@quorumscan/consensus'
 import type { ScanError } from '@quorumscan/errors'
 import type { LogStart } from '@quorumscan/log'
 import type { Micros, Offset } from '@quorumscan/model'
-import type { TrimBound } from './trimming.ts'
+
+/** Up to where a log may be trimmed. */
+export type TrimBound = { readonly offset: Offset; readonly recordTime: Micros }
 
 export type OrderingReport = {
   /** Of the newest block that was published. */

@@ -26,7 +26,7 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Rates } from './budgets.ts'
+import type { Rates } from './config.ts'
 import type { Overrides } from './context.ts'
 import { startSynchronizer } from './start.ts'
 

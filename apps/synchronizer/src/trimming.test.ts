@@ -5,7 +5,8 @@ import { encodeSnapshotStatement } from '@quorumscan/consensus'
 import { createLogger, createMetrics, type Peer, toWireOffer } from '@quorumscan/http'
 import { createManualClock, createTestNetwork, untilTrue } from '@quorumscan/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type TrimBound, trimLogRegularly } from './trimming.ts'
+import type { TrimBound } from './ordered-log.ts'
+import { trimLogRegularly } from './trimming.ts'
 
 /** A quorum of four is three. */
 const network = createTestNetwork()

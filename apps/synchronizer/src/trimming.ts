@@ -13,13 +13,11 @@ import {
   type SnapshotNetwork,
 } from '@quorumscan/http'
 import type { LogStart } from '@quorumscan/log'
-import type { Micros, Offset } from '@quorumscan/model'
+import type { Micros } from '@quorumscan/model'
+import type { TrimBound } from './ordered-log.ts'
 
 /** A snapshot comes once an hour, or every twenty seconds of a busy network. */
 const ROUND_MS = 5_000
-
-/** The end of what may go. */
-export type TrimBound = { readonly offset: Offset; readonly recordTime: Micros }
 
 const NOTHING: TrimBound = { offset: 0, recordTime: 0 }
 

@@ -1,7 +1,8 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
-import { DEFAULT_AUDIENCE } from '@quorumscan/auth'
+
 import { type Env, type NoteVariable, readEnv } from '@quorumscan/base'
 import { readFollowerConfig, readOptionalUrl, readUrls } from '@quorumscan/http'
+import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { readOwnRedis } from '@quorumscan/redis'
 
 const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const

@@ -3,8 +3,6 @@ import type { Clock } from '@quorumscan/base'
 import type { UserId } from '@quorumscan/model'
 import { SignJWT } from 'jose'
 
-/** `aud` unless configured (D-32). */
-export const DEFAULT_AUDIENCE = 'https://quorumscan.example'
 /** The user that may administer a fresh validator (D-32). */
 export const FIRST_ADMIN_USER = 'participant_admin'
 

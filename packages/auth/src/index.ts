@@ -1,6 +1,5 @@
 export {
   createDevelopmentToken,
-  DEFAULT_AUDIENCE,
   type DevelopmentTokenInput,
   FIRST_ADMIN_USER,
 } from './development-token.ts'

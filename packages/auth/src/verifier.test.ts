@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto'
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
+import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createDevelopmentToken, DEFAULT_AUDIENCE } from './development-token.ts'
+import { createDevelopmentToken } from './development-token.ts'
 import { bearerToken, createVerifier } from './verifier.ts'
 
 const secret = new Uint8Array(32).fill(7)

@@ -1,7 +1,7 @@
 /** What a process is told of how others connect to it, and it to them. */
 import { type EnvReader, type NamedFile, readNamedFile } from '@quorumscan/base'
 import type { CertificateFiles } from './certificate.ts'
-import { FORWARDED_HEADERS, type ProxiesConfig, parseProxies } from './origins.ts'
+import { FORWARDED_HEADERS, type ProxiesConfig, parseProxies } from './proxies.ts'
 
 export type ConnectionsConfig = {
   /** Null: it speaks plain HTTP. */

@@ -28,7 +28,6 @@ export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogClient, type LogClient } from './log-client.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
-export type { ProxiesConfig } from './origins.ts'
 export {
   assertFollowing,
   createPeerClocks,
@@ -44,6 +43,7 @@ export {
   measureRedis,
   measureReplica,
 } from './process-metrics.ts'
+export type { ProxiesConfig } from './proxies.ts'
 export { createBudget } from './rate-limit.ts'
 export {
   type Authenticate,

@@ -5,16 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
-
-/** One of them, by configuration: a proxy writes one and passes the other on as its client sent it. */
-export const FORWARDED_HEADERS = ['x-forwarded-for', 'forwarded'] as const
-
-export type ProxiesConfig = {
-  /** Addresses, or networks such as `10.0.0.0/8`, of proxies. */
-  readonly trusted: readonly string[]
-  /** In which they tell for whom they ask. */
-  readonly header: (typeof FORWARDED_HEADERS)[number]
-}
+import { addTo, familyOf, type ProxiesConfig } from './proxies.ts'
 
 export type Origins = {
   /** Whether there are proxies at this address, whose connections are of many clients. */
@@ -53,27 +44,6 @@ export function createOrigins({ trusted, header }: ProxiesConfig): Origins {
       return address
     },
   }
-}
-
-/** As `createOrigins` takes them. @throws {RangeError} If an item is neither an address nor a network. */
-export function parseProxies(text: string): readonly string[] {
-  const items = text.split(',').filter(Boolean)
-  for (const item of items) addTo(new BlockList(), item)
-  return items
-}
-
-function addTo(list: BlockList, item: string): void {
-  const [address = '', prefix, ...rest] = item.split('/')
-  const family = familyOf(address)
-  const bits = prefix ?? (family === 'ipv4' ? '32' : '128')
-  const isNetwork = isIP(address) !== 0 && /^[0-9]{1,3}$/.test(bits) && rest.length === 0
-  if (!isNetwork || Number(bits) > (family === 'ipv4' ? 32 : 128))
-    throw new RangeError(`${JSON.stringify(item)} is no address, nor a network such as 10.0.0.0/8`)
-  list.addSubnet(address, Number(bits), family)
-}
-
-function familyOf(address: string): 'ipv4' | 'ipv6' {
-  return address.includes(':') ? 'ipv6' : 'ipv4'
 }
 
 /** The items of a list, of which a comma between quotes is a part. The left may be anything: it is looked at last. */

@@ -39,4 +39,4 @@ export type {
   PriorAcceptance,
   Update,
 } from './update.ts'
-export { isUserId, type Right, type User, type UserId } from './user.ts'
+export { DEFAULT_AUDIENCE, isUserId, type Right, type User, type UserId } from './user.ts'

@@ -4,6 +4,9 @@ import type { PartyId } from './party.ts'
 /** The grammar of Daml's UserId, parentheses included. */
 const USER_ID = /^[a-zA-Z0-9@^$.!`\-#+'~_|:()]{1,128}$/
 
+/** `aud` of a token unless configured (D-32). */
+export const DEFAULT_AUDIENCE = 'https://quorumscan.example'
+
 /** `sub` of a token. */
 export type UserId = string
 

@@ -5,7 +5,7 @@
 import type { EvidenceAge } from '@quorumscan/consensus'
 import { type BlockStore, type LogStart, trimLog } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
-import type { TrimBound } from '../trimming.ts'
+import type { TrimBound } from '../ordered-log.ts'
 import type { Beginning } from './block-snapshots.ts'
 import { microsOf, type Tip } from './blocks.ts'
 import { blockHashOf, type EngineRpc, readBlockRange } from './engine-rpc.ts'

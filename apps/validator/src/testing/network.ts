@@ -1,6 +1,7 @@
 /** For tests: a network of real scan nodes in one process, and what a validator of it is told. */
-import { createDevelopmentToken, DEFAULT_AUDIENCE } from '@quorumscan/auth'
+import { createDevelopmentToken } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
+import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { type Network, startNetwork as startScanNetwork } from '@quorumscan/scan/testing'
 import { send, startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
 import type { ValidatorConfig } from '../config.ts'
