@@ -2,8 +2,9 @@
 
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { createDevelopmentToken, DEFAULT_AUDIENCE } from '@quorumscan/auth'
+import { createDevelopmentToken } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
+import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { createHttpClient, type HttpAnswer, type HttpClient } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
