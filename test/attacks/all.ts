@@ -5,6 +5,7 @@ import { clockOff } from './clock-off.ts'
 import { costlyAnswers } from './costly-answers.ts'
 import { dearEntries } from './dear-entries.ts'
 import { dearRequests } from './dear-requests.ts'
+import { failingHandlers } from './failing-handlers.ts'
 import { fuzz } from './fuzz.ts'
 import { heldPlaces } from './held-places.ts'
 import { oneByteChunks } from './one-byte-chunks.ts'
@@ -21,6 +22,7 @@ export const ATTACKS: readonly Attack[] = [
   heldPlaces,
   websocketFloods,
   dearRequests,
+  failingHandlers,
   overload,
   fuzz,
   dearEntries,

@@ -61,11 +61,17 @@ export function noteAnswers<H extends object>(shown: Shown, handlers: H): H {
 
 function noteAnswer(shown: Shown, handle: AnyHandler): AnyHandler {
   return async (request) => {
-    const answer = await handle(request).catch((error: unknown) => {
-      if (isScanError(error)) return { error, headers: {} }
-      throw error // A bug shows nothing.
-    })
+    const answer = await answerOf(handle, request)
     return { ...answer, headers: { ...answer.headers, 'x-ledger-offset': String(shown.note()) } }
+  }
+}
+
+async function answerOf(handle: AnyHandler, request: Parameters<AnyHandler>[0]) {
+  try {
+    return await handle(request)
+  } catch (error) {
+    if (isScanError(error)) return { error, headers: {} }
+    throw error // A bug shows nothing.
   }
 }
 

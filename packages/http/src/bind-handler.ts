@@ -158,21 +158,24 @@ class Call implements ApiRequest<RouteDef, unknown> {
         reject(new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long'))
         this.#end()
       })
+      const fail = (error: unknown) => {
+        stopTimer()
+        this.#end()
+        reject(error)
+      }
       const { traced } = this.#request
-      const answer = traced === null ? handler(this) : traced.run(() => handler(this))
-      answer.then(
-        (answer) => {
+      try {
+        const answer = traced === null ? handler(this) : traced.run(() => handler(this))
+        answer.then((answer) => {
           stopTimer()
           // The client of a stream is there for as long as it reads.
           if ('error' in answer || !isStream(answer.body)) this.#end()
           resolve(answer)
-        },
-        (error) => {
-          stopTimer()
-          this.#end()
-          reject(error)
-        },
-      )
+        }, fail)
+      } catch (error) {
+        // A promise fails only by a rejection, but a handler may throw before it returns one.
+        fail(error)
+      }
     })
   }
 

@@ -78,6 +78,9 @@ describe('a fork', () => {
       async () => {
         throw new Error('away')
       },
+      () => {
+        throw new Error('away')
+      },
       () => new Promise<null>(() => {}),
     ]
     for (const localHistoryHash of replicas) {

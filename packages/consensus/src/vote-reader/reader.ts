@@ -106,8 +106,10 @@ export function createReader(options: ReaderOptions, decisions: Decisions = DECI
     },
     compare({ offset }) {
       const tell = (historyHash: string | null) => run({ kind: 'compared', offset, historyHash })
+      if (localHistoryHash === undefined) return
+      const answer = async () => localHistoryHash(offset)
       // A replica that cannot answer knows nothing; the nodes are compared among themselves.
-      localHistoryHash?.(offset).then(tell, () => tell(null))
+      answer().then(tell, () => tell(null))
     },
     decide({ read, outcome }) {
       const settle = (told: Outcome) => questions.settle(read, told)
