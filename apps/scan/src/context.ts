@@ -12,6 +12,7 @@ import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type AppOverrides,
   beginApp,
+  createBackground,
   createCertifier,
   createLogClient,
   createPeerClocks,
@@ -23,6 +24,7 @@ import {
   measureRedis,
   measureReplica,
   parsePeerTokens,
+  REPLICA_STOPPED,
   readLogClientOptions,
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
@@ -153,28 +155,14 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
 
     const closing = new AbortController()
     const { signal } = closing
-    const background: Promise<unknown>[] = []
-    let fail: (error: unknown) => void = () => {}
-    /** Resolves with the reason when the node cannot go on: a bug, or a replica of other software. */
-    const failed = new Promise<unknown>((resolve) => {
-      fail = resolve
-    })
-    const run = (failure: string, work: Promise<unknown>): void => {
-      background.push(
-        work.catch((error: unknown) => {
-          if (signal.aborted) return
-          logger.fatal({ err: error }, failure)
-          fail(error)
-        }),
-      )
-    }
+    const background = createBackground({ logger, signal })
     const follow = async (): Promise<void> => {
       await replica.run(ordering, signal)
       const err = replica.standstill()
       // Lookups go on at the head that was reached; `/readyz` says why there is no other.
       if (err !== null) logger.error({ err }, 'the replica goes no further')
     }
-    run('the replica stopped', follow())
+    background.run(REPLICA_STOPPED, follow())
 
     return {
       ...app,
@@ -189,7 +177,8 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       log,
       replica,
       jobs,
-      failed,
+      /** Resolves with the reason when the node cannot go on: a bug, or a replica of other software. */
+      failed: background.failed,
       /** Puts the address on the ledger in the background, as soon and as often as needed (D-34). */
       publishAddress(url: string): void {
         const work = publishAddress({
@@ -206,11 +195,11 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
           signal,
           onRetry: (error) => logger.info({ err: error }, 'the address is not on the ledger yet'),
         }).then(() => logger.info({ url }, 'the address is on the ledger'))
-        run('publishing the address ended', work)
+        background.run('publishing the address ended', work)
       },
       async [Symbol.asyncDispose](): Promise<void> {
         closing.abort(new Error('the node is stopping'))
-        await Promise.all(background)
+        await background.ended()
         await resources[Symbol.asyncDispose]()
       },
     }

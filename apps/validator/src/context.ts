@@ -11,11 +11,12 @@ import {
 import { type Fork, maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { createCertifiedReader } from '@quorumscan/consensus/certified-reader'
 import { createReader } from '@quorumscan/consensus/reader'
-import { isScanError, ScanError } from '@quorumscan/errors'
+import { ScanError } from '@quorumscan/errors'
 import {
   type AppOverrides,
   assertFollowing,
   beginApp,
+  createBackground,
   createCertifier,
   createFetch,
   createLogClient,
@@ -31,6 +32,7 @@ import {
   measureReplica,
   type PeerClocks,
   parseOriginTokens,
+  REPLICA_STOPPED,
   readLogClientOptions,
   tracedTransport,
 } from '@quorumscan/http'
@@ -52,12 +54,11 @@ import { createEvidenceKeeper, followEvidence } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
 import { createShown, readNotBefore } from './shown.ts'
 import { createKeptUsers } from './users/kept-users.ts'
-import { ensureFirstAdmin, hasOperatorParty, register } from './users/registration.ts'
+import { OPERATOR_RETRY_MS, registerOperator } from './users/operator-party.ts'
+import { hasOperatorParty } from './users/registration.ts'
 import { createPartyQueue } from './wallet/party-queue.ts'
 import { forgetEndedRenewals, payDueRenewal } from './wallet/renewals.ts'
 
-/** Between tries to allocate the operator's party while the ledger is not there yet. */
-const OPERATOR_RETRY_MS = 500
 /** Queues of the wallet automation, apart from everything else in the validator's Redis. */
 const JOBS_PREFIX = 'wallet-jobs'
 /** D-38: what a proxied read may take. */
@@ -320,26 +321,6 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     const { signal } = closing
     let isOperatorRegistered = false
 
-    /** The validator's own party, allocated at the first start. */
-    const registerOperator = async (): Promise<void> => {
-      let isTold = false
-      while (!signal.aborted) {
-        try {
-          assertLive(replica, clocks)
-          await kept.begin()
-          await ensureFirstAdmin(store.users)
-          await register(registration, FIRST_ADMIN_USER, signal)
-          isOperatorRegistered = true
-          return
-        } catch (error) {
-          const isLost = isScanError(error) && error.code === 'USERS_LOST'
-          if (isLost && !isTold) logger.fatal({ err: error }, 'the users are lost')
-          isTold ||= isLost
-          logger.debug({ err: error }, 'the operator has no party yet')
-          await clock.delay(OPERATOR_RETRY_MS, signal).catch(() => {}) // Aborted: the loop ends.
-        }
-      }
-    }
     const forgetRenewals = async (): Promise<void> => {
       while (!signal.aborted) {
         const isLive = replica.state() === 'live'
@@ -351,14 +332,21 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         await clock.delay(isLive ? FORGET_RENEWALS_MS : OPERATOR_RETRY_MS, signal).catch(() => {})
       }
     }
-    const replicating = replica
-      .run(ordering, signal)
-      .then(() => {
-        const err = replica.standstill()
-        if (err !== null) logger.error({ err }, 'the replica goes no further')
-      })
-      .catch((error: unknown) => logger.fatal({ err: error }, 'the replica stopped'))
-    const background = Promise.all([replicating, registerOperator(), forgetRenewals()])
+    const follow = async (): Promise<void> => {
+      await replica.run(ordering, signal)
+      const err = replica.standstill()
+      // The scan proxy goes on; `/readyz` says why wallets do not.
+      if (err !== null) logger.error({ err }, 'the replica goes no further')
+    }
+    const begin = async (): Promise<void> => {
+      const live = () => assertLive(replica, clocks)
+      const options = { begin: kept.begin, assertLive: live, clock, logger, signal }
+      isOperatorRegistered = await registerOperator(registration, options)
+    }
+    const background = createBackground({ logger, signal })
+    background.run(REPLICA_STOPPED, follow())
+    background.run('the registration of the operator ended', begin())
+    background.run('forgetting ended renewals ended', forgetRenewals())
 
     return {
       ...app,
@@ -382,6 +370,8 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       jobs,
       dispatcher,
       submission,
+      /** Resolves with the reason when the validator cannot go on: a bug, or a replica of other software. */
+      failed: background.failed,
       /** Updates and streams of the ledger interface. */
       reads: resources.opened(createLedgerReads({ replica, users: store.users, clock, genesis })),
       /** What `/status` shows. */
@@ -394,11 +384,12 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       assertLive: () => assertLive(replica, clocks),
       /** The earliest record time that a command submitted now can get, if all clocks are right. */
       now: (): Micros => Math.max(replica.head().recordTime, clock.nowMicros()),
-      /** @throws {ScanError} As `assertLive`; STATE_DIVERGED; USERS_LOST; NOT_READY as well until the operator has its party. */
+      /** @throws {ScanError} As `assertLive`; STATE_DIVERGED; LOG_FORK; USERS_LOST; NOT_READY as well until the operator has its party. */
       async assertReady(): Promise<void> {
         assertLive(replica, clocks)
         const diverged = replica.proofs.diverged()
         if (diverged !== null) throw stateDiverged(diverged)
+        certifier.assertAgrees()
         await kept.assertThere()
         if (!isOperatorRegistered)
           throw new ScanError('NOT_READY', "The operator's party is not allocated yet.", {
@@ -408,7 +399,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       },
       async [Symbol.asyncDispose](): Promise<void> {
         closing.abort(new ScanError('NOT_READY', 'The validator is stopping.'))
-        await background
+        await background.ended()
         await resources[Symbol.asyncDispose]()
       },
     }

@@ -8,6 +8,8 @@ import { createServer } from './server.ts'
 export type RunningValidator = Running & {
   /** Where it listens, without a trailing slash. */
   readonly url: string
+  /** Resolves with the reason when the validator cannot go on: then dispose, and start it again. */
+  readonly failed: Promise<unknown>
 }
 
 /**
@@ -19,9 +21,10 @@ export async function startValidator(
   overrides: Overrides = {},
 ): Promise<RunningValidator> {
   const context = await createContext(config, overrides)
-  return serve(context, (listening) => {
+  const running = await serve(context, (listening) => {
     const server = createServer(context, listening)
     overrides.extend?.({ server, context })
     return server
   })
+  return { ...running, failed: context.failed }
 }

@@ -8,6 +8,7 @@ export {
   readOptionalUrl,
   readUrls,
 } from './app-config.ts'
+export { createBackground, REPLICA_STOPPED } from './background.ts'
 export type { Certificate } from './certificate.ts'
 export {
   CERTIFIED_HEADERS,

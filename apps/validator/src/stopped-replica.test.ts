@@ -1,0 +1,74 @@
+/** A validator whose replica cannot go on. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { toHex } from '@quorumscan/base'
+import { encodeStateStatement } from '@quorumscan/consensus'
+import { encodeCertificate } from '@quorumscan/consensus/certified'
+import { createTestNetwork, send, untilTrue } from '@quorumscan/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Overrides } from './context.ts'
+import { startValidator } from './start.ts'
+import { startNetwork, type TestNetwork } from './testing/network.ts'
+
+let network: TestNetwork
+beforeAll(async () => {
+  network = await startNetwork()
+})
+afterAll(() => network?.[Symbol.asyncDispose]())
+
+const start = (config: Partial<TestNetwork['config']> = {}, overrides: Overrides = {}) =>
+  startValidator({ ...network.config, ...config }, { clock: network.clock, ...overrides })
+
+const readiness = (url: string) => send(`${url}/api/validator/readyz`)
+
+it('fails with the error that its replica stopped with', async () => {
+  const bug = new Error('a bug')
+  await using validator = await start(
+    {},
+    {
+      extend: ({ context }) => {
+        context.ledger.onApplied(() => {
+          throw bug
+        })
+      },
+    },
+  )
+  await expect(validator.failed).resolves.toBe(bug)
+})
+
+it('fails again after a restart, where what its replica stored is damaged', async () => {
+  const redis = network.redis.connect()
+  for (const key of await redis.keys('{replica}:contracts:*'))
+    for (const field of await redis.hkeysBuffer(key)) await redis.hset(key, field, 'damage')
+  await using validator = await start()
+  await expect(validator.failed).resolves.toMatchObject({ message: /stored contract/ })
+  await redis.del(...(await redis.keys('{replica}:*')))
+  redis.disconnect()
+})
+
+it('is not ready once f + 1 members signed another history than its replica has', async () => {
+  const { genesis, genesisHash } = network
+  const { recordTime } = genesis
+  const point = { offset: 0, recordTime, historyHash: 'f'.repeat(64), stateRoot: 'f'.repeat(64) }
+  const [key] = createTestNetwork({ nodeCount: 1 }).scans
+  const signature = key?.sign(encodeStateStatement({ ...point, genesisHash }))
+  const statement = encodeCertificate({
+    ...{ ...point, genesisHash },
+    signatures: [['sv-1', toHex(signature ?? new Uint8Array())]],
+  })
+  const member = createServer((request, response) => {
+    if (request.url === '/v0/state-statements?after=0')
+      response.end(`{"statements":[${statement}]}`)
+  })
+  await new Promise<void>((resolve) => member.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(member.address() as AddressInfo).port}`
+  {
+    await using validator = await start({ nodes: [{ name: 'sv-1', url }] })
+    await untilTrue('the validator to report the fork', async () => {
+      const { status, body } = await readiness(validator.url)
+      return status !== 200 && body.code === 'LOG_FORK'
+    })
+  }
+  member.closeAllConnections()
+  await new Promise((resolve) => member.close(resolve))
+})
