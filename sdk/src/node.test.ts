@@ -1,0 +1,94 @@
+/** The store in a file, on a real file system. */
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createFileStore } from './node.ts'
+
+let top: string
+let folder: string
+let path: string
+beforeEach(async () => {
+  top = await mkdtemp(join(tmpdir(), 'store-'))
+  folder = join(top, 'wallet')
+  path = join(folder, 'store.json')
+})
+afterEach(() => rm(top, { recursive: true }))
+
+const inFile = async () => JSON.parse(await readFile(path, 'utf8')) as object
+/** Nothing can be written below a file. */
+const breakFolder = async () => {
+  await rename(folder, `${folder}.away`)
+  await writeFile(folder, '')
+}
+const repairFolder = async () => {
+  await rm(folder)
+  await rename(`${folder}.away`, folder)
+}
+
+describe('a store in a file', () => {
+  it('keeps values for the next process, and creates the folder', async () => {
+    await createFileStore(path).set('a', '1')
+    const next = createFileStore(path)
+    expect(await next.get('a')).toBe('1')
+    expect(await next.get('b')).toBeNull()
+    expect(await readdir(folder)).toEqual(['store.json'])
+  })
+
+  it('rejects a value each time that it cannot be written, and returns what the file has', async () => {
+    const store = createFileStore(path)
+    await store.set('a', 'old')
+    await breakFolder()
+    await expect(store.set('a', 'new')).rejects.toThrow(/EEXIST|ENOTDIR/)
+    await expect(store.set('a', 'new')).rejects.toThrow(/EEXIST|ENOTDIR/)
+    expect(await store.get('a')).toBe('old')
+    await repairFolder()
+    expect(await inFile()).toEqual({ a: 'old' })
+    await store.set('a', 'new')
+    expect(await store.get('a')).toBe('new')
+    expect(await inFile()).toEqual({ a: 'new' })
+  })
+
+  it('writes no value of a failed write later', async () => {
+    const store = createFileStore(path)
+    await store.set('a', '1')
+    await breakFolder()
+    const failed = await Promise.allSettled([store.set('b', '2'), store.set('c', '3')])
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    await repairFolder()
+    await store.set('d', '4')
+    expect(await inFile()).toEqual({ a: '1', d: '4' })
+  })
+
+  it('writes all values that are set at once, and the last one of each key', async () => {
+    const store = createFileStore(path)
+    await store.set('a', '0')
+    await Promise.all([store.set('a', '1'), store.set('b', '2'), store.set('a', '0')])
+    expect(await inFile()).toEqual({ a: '0', b: '2' })
+    const first = store.set('a', '3')
+    await Promise.resolve()
+    await Promise.all([first, store.set('a', '0')])
+    expect(await inFile()).toEqual({ a: '0', b: '2' })
+  })
+
+  it('leaves no draft where the file cannot be replaced', async () => {
+    const store = createFileStore(path)
+    expect(await store.get('a')).toBeNull()
+    await mkdir(path, { recursive: true })
+    await expect(store.set('a', '1')).rejects.toThrow('EISDIR')
+    expect(await readdir(folder)).toEqual(['store.json'])
+  })
+
+  it.each([
+    ['no JSON', 'no JSON'],
+    ['a list', '["a"]'],
+    ['a number in it', '{"a":1}'],
+  ])('leaves a file as it is that has %s', async (_, text) => {
+    await createFileStore(path).set('a', '1')
+    await writeFile(path, text)
+    const store = createFileStore(path)
+    await expect(store.get('a')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    await expect(store.set('a', '2')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(await readFile(path, 'utf8')).toBe(text)
+  })
+})
