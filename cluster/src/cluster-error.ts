@@ -1,5 +1,6 @@
 /** What stands in the way of a command, as a sentence for the person who gave it; whatever else is thrown becomes a line. */
 import { inspect } from 'node:util'
+import { describeFileError } from '@quorumscan/base'
 import { ZodError } from 'zod'
 
 export class ClusterError extends Error {
@@ -16,17 +17,6 @@ export class SilentError extends ClusterError {
   override readonly name = 'SilentError'
 }
 
-const DISK_WORDS: Readonly<Record<string, string>> = {
-  EACCES: 'no permission',
-  EPERM: 'no permission',
-  EROFS: 'the disk is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk is full',
-  ENOENT: 'there is none',
-  ENOTDIR: 'there is none',
-  EISDIR: 'it is a directory',
-}
-
 /** Of objects that are no errors, as libraries reject with. */
 const ONE_LINE = { breakLength: Number.POSITIVE_INFINITY, compact: true }
 
@@ -36,9 +26,7 @@ export function messageOf(error: unknown): string {
   if (error instanceof ZodError) return wordsOfIssues(error)
   if (!(error instanceof Error))
     return typeof error === 'object' ? inspect(error, ONE_LINE) : firstLine(String(error))
-  const { code, path } = error as NodeJS.ErrnoException
-  const words = DISK_WORDS[code ?? '']
-  return words !== undefined && path !== undefined ? `${path}: ${words}` : firstLine(error.message)
+  return describeFileError(error) ?? firstLine(error.message)
 }
 
 type Issue = ZodError['issues'][number]

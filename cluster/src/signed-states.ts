@@ -60,14 +60,7 @@ export async function askSignedStates(
     const answer = await ask(`${url}${path}`, { timeoutMs, ...bounds })
     if (answer.status !== 200)
       throw new Error(answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body))
-    const statements = (Object(answer.body).statements as unknown[]).map((statement) =>
-      parseCertificate(JSON.stringify(statement)),
-    )
-    for (const statement of statements) {
-      await verifySignatures(statement, network)
-      if (statement.signatures.map(([signer]) => signer).join() !== name)
-        throw new Error('it tells what others signed')
-    }
+    const statements = await readStatements(answer.body, name, network)
     const twice = statements.find(({ offset, stateRoot }) =>
       statements.some((other) => other.offset === offset && other.stateRoot !== stateRoot),
     )
@@ -110,6 +103,27 @@ export async function askSignedStates(
       }
     }),
   }
+}
+
+/**
+ * What a node answered that was asked for its statements.
+ *
+ * @throws {Error} If it is something else, or the key of this member did not sign it.
+ */
+export async function readStatements(
+  body: unknown,
+  name: string,
+  network: Parameters<typeof verifySignatures>[1],
+): Promise<readonly Certificate[]> {
+  const statements = (Object(body).statements as unknown[]).map((statement) =>
+    parseCertificate(JSON.stringify(statement)),
+  )
+  for (const statement of statements) {
+    await verifySignatures(statement, network)
+    if (statement.signatures.map(([signer]) => signer).join() !== name)
+      throw new Error('it tells what others signed')
+  }
+  return statements
 }
 
 /** The highest offset that so many lists hold; null if there is none. */

@@ -1,6 +1,6 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
-import { type Env, type NoteVariable, readEnv } from '@quorumscan/base'
-import { readFollowerConfig, readOptionalUrl } from '@quorumscan/http'
+import { type Env, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
+import { parsePeerTokens, readFollowerConfig, readOptionalUrl } from '@quorumscan/http'
 import { readOwnRedis } from '@quorumscan/redis'
 
 export type ScanConfig = ReturnType<typeof envToConfig>
@@ -21,10 +21,12 @@ export function envToConfig(env: Env, note?: NoteVariable) {
         about:
           'the file of the key that signs its address and the states of its replica (a seed in hex)',
         example: '/var/lib/quorumscan/keys/sv-1.scan',
+        file: parseKeyFile,
       }),
       operatorKeyFile: variables.text('QS_OPERATOR_KEY_FILE', {
         about: 'the file of the key that signs what its operator decides',
         example: '/var/lib/quorumscan/keys/sv-1.operator',
+        file: parseKeyFile,
       }),
       /** The address that others reach this node at; null: the one it listens on. */
       publicUrl: readOptionalUrl(variables, 'QS_PUBLIC_URL', {
@@ -41,6 +43,7 @@ export function envToConfig(env: Env, note?: NoteVariable) {
       peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
         about: 'a file of tokens, one a line, of callers who may ask for more than others',
         example: '/etc/quorumscan/peer-tokens',
+        file: parsePeerTokens,
       }),
     }),
     note,

@@ -1,13 +1,6 @@
 /** Everything that a scan node works with, opened in order and closed in the opposite one. */
 
-import {
-  type KeyPair,
-  keyPairFromSeed,
-  openAll,
-  readOptional,
-  readSecret,
-  toHex,
-} from '@quorumscan/base'
+import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type AppOverrides,
@@ -50,7 +43,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  * Opens connections, starts to follow the log and to work on what is due.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if the node's Redis does not come up.
- * @throws {Error} If a key is not the one that the genesis names for this node.
+ * @throws {EnvError} If a key is not the one that the genesis names for this node.
  */
 export async function createContext(config: ScanConfig, overrides: Overrides = {}) {
   const { nodeName } = config
@@ -62,7 +55,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
   const logOptions = await readLogClientOptions(config)
   const party = svPartyOf(node)
   /** Of callers who may ask for more (D-33). */
-  const peerTokens = parsePeerTokens(await readOptional(config.peerTokensFile))
+  const peerTokens = await readParsed(config.peerTokensFile, parsePeerTokens)
 
   const peers = config.nodes.filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {
@@ -209,13 +202,14 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
 function nodeOf(genesis: Genesis, name: string) {
   const index = genesis.nodes.findIndex((node) => node.name === name)
   const node = genesis.nodes[index]
-  if (node === undefined) throw new Error(`the genesis has no node ${JSON.stringify(name)}`)
+  if (node === undefined)
+    throw new EnvError(`QS_NODE_NAME: the genesis has no node ${JSON.stringify(name)}`)
   return { node, index }
 }
 
 async function readKey(path: string, publicKey: string): Promise<KeyPair> {
-  const keyPair = keyPairFromSeed(await readSecret(path))
+  const keyPair = await readKeyPair(path)
   if (keyPair.publicKey !== publicKey)
-    throw new Error(`${path} is not the key that the genesis names for this node`)
+    throw new EnvError(`${path} is not the key that the genesis names for this node`)
   return keyPair
 }

@@ -1,6 +1,13 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
-import { type Env, type EnvReader, type NoteVariable, readEnv } from '@quorumscan/base'
-import { type AppConfig, readAppConfig } from '@quorumscan/http'
+import {
+  demandCertificate,
+  type Env,
+  type EnvReader,
+  type NoteVariable,
+  parseKeyFile,
+  readEnv,
+} from '@quorumscan/base'
+import { type AppConfig, parsePeerTokens, readAppConfig } from '@quorumscan/http'
 import { isBehindSentinels, type RedisConfig, readOwnRedis, readRedis } from '@quorumscan/redis'
 
 export type Rates = {
@@ -86,6 +93,7 @@ export function envToConfig(env: Env, note?: NoteVariable) {
         peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
           about: 'a file of tokens, one a line, of peers, who follow the log and may submit more',
           example: '/etc/quorumscan/peer-tokens',
+          file: parsePeerTokens,
         }),
       }
     },
@@ -98,6 +106,7 @@ function withClientCertificates(config: AppConfig, variables: EnvReader): AppCon
     about:
       'certificates (PEM) that vouch for those of peers, who follow the log and may submit more, as with a token; needs QS_TLS_CERT',
     example: '/etc/quorumscan/followers-ca.pem',
+    file: demandCertificate,
   })
   const { tls } = config.connections
   if (clientCaFile === null) return config
@@ -125,6 +134,7 @@ function readOrdering(variables: EnvReader) {
       keyFile: variables.text('QS_KEY_FILE', {
         about: 'the file of the key that signs the log (a seed in hex)',
         example: '/var/lib/quorumscan/keys/synchronizer',
+        file: parseKeyFile,
       }),
     }
   return {
@@ -143,10 +153,7 @@ function readOrdering(variables: EnvReader) {
         about: 'what the paths of two unix sockets begin with, which end at 107 bytes',
         example: '/run/quorumscan/engine',
       }),
-      address: variables.text('QS_ENGINE_ADDRESS', {
-        about: 'host:port on which its engine listens for others',
-        example: '0.0.0.0:26656',
-      }),
+      address: readEngineAddress(variables),
       peers: variables.parsed('QS_ENGINE_PEERS', {
         about: "id@host:port of the other members' engines",
         example: `${'ab'.repeat(20)}@sv-2.example:26656`,
@@ -155,12 +162,14 @@ function readOrdering(variables: EnvReader) {
       nodeKeyFile: variables.text('QS_ENGINE_KEY_FILE', {
         about: 'the file of the key by which its engine shows who it is (a seed in hex)',
         example: '/var/lib/quorumscan/keys/sv-1.engine',
+        file: parseKeyFile,
       }),
       /** Null: it follows without a vote. */
       votingKeyFile: variables.optional('QS_VOTING_KEY_FILE', {
         about:
           'the file of the key that votes on blocks; without it the engine follows without a vote',
         example: '/var/lib/quorumscan/keys/sv-1.voting',
+        file: parseKeyFile,
       }),
     },
     followers: variables.parsed('QS_ENGINE_FOLLOWERS', {
@@ -169,6 +178,23 @@ function readOrdering(variables: EnvReader) {
       parse: parseIds,
     }),
   }
+}
+
+/** `[::]:26656`, too. Port 0 takes a free one. */
+const ADDRESS = /^(?:[A-Za-z0-9.-]+|\[[0-9a-f:.]+\]):([0-9]{1,5})$/
+const PORT_MAX = 65_535
+
+function readEngineAddress(variables: EnvReader): string {
+  const address = variables.text('QS_ENGINE_ADDRESS', {
+    about: 'host:port on which its engine listens for others',
+    example: '0.0.0.0:26656',
+  })
+  const port = Number(ADDRESS.exec(address)?.[1])
+  if (address !== '' && !(port <= PORT_MAX))
+    variables.problem(
+      `QS_ENGINE_ADDRESS is ${JSON.stringify(address)}, and not host:port, such as 0.0.0.0:26656`,
+    )
+  return address
 }
 
 function readLogRedis(variables: EnvReader): RedisConfig {

@@ -1,5 +1,5 @@
 /** Everything that the synchronizer works with. */
-import { openAll, type Resources, readOptional } from '@quorumscan/base'
+import { EnvError, openAll, type Resources, readParsed } from '@quorumscan/base'
 import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type AppOverrides,
@@ -42,14 +42,14 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  * Waits for the log's Redis. Disposing commits what waits.
  *
  * @throws {LogConfigError} If it could lose what it acknowledged, or the key is not the genesis's.
- * @throws {Error} If fewer nodes of the genesis are configured than must vouch for the clock.
+ * @throws {EnvError} If fewer nodes of the genesis are configured than must vouch for the clock.
  */
 export async function createContext(config: SynchronizerConfig, overrides: Overrides) {
   const app = await beginApp('synchronizer', config, overrides)
   const { clock, logger, genesis, genesisHash } = app
   const judge = createJudge(genesisHash)
   /** Of those who follow the log, and may make the replicas work more. */
-  const peerTokens = parsePeerTokens(await readOptional(config.peerTokensFile))
+  const peerTokens = await readParsed(config.peerTokensFile, parsePeerTokens)
   const needed = maxFaulty(genesis.nodes.length) + 1
   const peers = nodesOf(genesis, config.nodes, needed)
 
@@ -148,7 +148,7 @@ async function openLog(
     }
   }
   if (genesis.ordering.driver !== 'cometbft')
-    throw new Error('QS_ENGINE_HOME is set, and the genesis knows no engines')
+    throw new EnvError('QS_ENGINE_HOME is set, and the genesis knows no engines')
   const redis = await readRedisAddress(ordering.redis)
   measureRedis(app.metrics, resources.opened(watchRedis(redis)))
   /** Of the keys of what other members were offered. */
@@ -177,8 +177,10 @@ function nodesOf(genesis: Genesis, nodes: readonly Peer[], needed: number): read
   const urlByName = new Map(nodes.map(({ name, url }) => [name, url]))
   for (const name of urlByName.keys())
     if (!genesis.nodes.some((node) => node.name === name))
-      throw new Error(`QS_NODES: the genesis has no node ${JSON.stringify(name)}`)
+      throw new EnvError(`QS_NODES: the genesis has no node ${JSON.stringify(name)}`)
   if (urlByName.size < needed)
-    throw new Error(`QS_NODES must name ${needed} nodes of the genesis, which vouch for the clock`)
+    throw new EnvError(
+      `QS_NODES must name ${needed} nodes of the genesis, which vouch for the clock`,
+    )
   return [...urlByName].map(([name, url]) => ({ name, url }))
 }

@@ -1,5 +1,5 @@
 /** The log of one synchronizer, which signs its groups, in a Redis that only it may write. */
-import { keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
+import { openAll, readKeyPair } from '@quorumscan/base'
 import { maxFaulty } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { beginApp, PeerClocks } from '@quorumscan/http'
@@ -25,7 +25,7 @@ export async function openRedisLog(
 ): Promise<OrderedLog> {
   const { clock, random, logger, genesis, genesisHash } = app
   const needed = maxFaulty(genesis.nodes.length) + 1
-  const keyPair = keyPairFromSeed(await readSecret(options.keyFile))
+  const keyPair = await readKeyPair(options.keyFile)
   const log = { redis: options.redis, genesis: { ...genesis, hash: genesisHash } }
 
   return openAll(async (resources) => {

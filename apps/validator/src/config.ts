@@ -1,7 +1,7 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 
-import { type Env, type NoteVariable, readEnv } from '@quorumscan/base'
-import { readFollowerConfig, readOptionalUrl, readUrls } from '@quorumscan/http'
+import { type Env, fromHex, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
+import { parseOriginTokens, readFollowerConfig, readOptionalUrl, readUrls } from '@quorumscan/http'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { readOwnRedis } from '@quorumscan/redis'
 
@@ -21,6 +21,7 @@ export function envToConfig(env: Env, note?: NoteVariable) {
       const secretFile = variables.optional('QS_JWT_SECRET_FILE', {
         about: 'for development: the file of a secret that signs tokens of users; or QS_JWKS_URL',
         example: '/var/lib/quorumscan/secrets/jwt',
+        file: (text) => fromHex(text.trim()),
       })
       const jwksUrl = readOptionalUrl(variables, 'QS_JWKS_URL', {
         about: 'the keys of whoever issues tokens of users',
@@ -54,6 +55,7 @@ export function envToConfig(env: Env, note?: NoteVariable) {
         participantKeyFile: variables.text('QS_PARTICIPANT_KEY_FILE', {
           about: 'the file of the key that signs submissions and hosts its parties (a seed in hex)',
           example: '/var/lib/quorumscan/keys/validator.participant',
+          file: parseKeyFile,
         }),
         /** Scan nodes where the addresses of all are learned (D-34). */
         seeds: readUrls(variables, 'QS_SEEDS', {
@@ -76,6 +78,7 @@ export function envToConfig(env: Env, note?: NoteVariable) {
         nodeTokensFile: variables.optional('QS_NODE_TOKENS_FILE', {
           about: 'a file with its tokens at scan nodes, a line each: origin and token',
           example: '/etc/quorumscan/node-tokens',
+          file: parseOriginTokens,
         }),
         isLossAccepted:
           variables.optional('QS_ACCEPT_LOST_USERS', {

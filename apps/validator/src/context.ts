@@ -1,13 +1,6 @@
 /** Everything that the handlers work with, opened in order and closed in the opposite one. */
 import { createVerifier, FIRST_ADMIN_USER, type VerifierConfig } from '@quorumscan/auth'
-import {
-  fromHex,
-  keyPairFromSeed,
-  openAll,
-  readOptional,
-  readSecret,
-  sha256,
-} from '@quorumscan/base'
+import { fromHex, openAll, readKeyPair, readParsed, sha256 } from '@quorumscan/base'
 import { type Fork, maxFaulty, quorumOf } from '@quorumscan/consensus'
 import { createCertifiedReader } from '@quorumscan/consensus/certified-reader'
 import { createReader } from '@quorumscan/consensus/reader'
@@ -77,8 +70,8 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 export async function createContext(config: ValidatorConfig, overrides: Overrides = {}) {
   const app = await beginApp('validator', config, overrides)
   const { clock, random, logger, metrics, genesis, genesisHash } = app
-  const peerTokenByOrigin = parseOriginTokens(await readOptional(config.nodeTokensFile))
-  const keyPair = keyPairFromSeed(await readSecret(config.participantKeyFile))
+  const peerTokenByOrigin = await readParsed(config.nodeTokensFile, parseOriginTokens)
+  const keyPair = await readKeyPair(config.participantKeyFile)
   const participant = participantOfKey(keyPair.publicKey)
   const verifier = createVerifier(await verifierConfig(config), {
     clock,
@@ -433,6 +426,6 @@ function assertLive(replica: Replica, clocks: PeerClocks): void {
 async function verifierConfig(config: ValidatorConfig): Promise<VerifierConfig> {
   const claims = { audience: config.audience, lifetimeSecondsMax: config.tokenLifetimeSecondsMax }
   if (config.tokens.kind === 'jwks') return { ...config.tokens, ...claims }
-  const secret = fromHex(await readSecret(config.tokens.secretFile))
+  const secret = await readParsed(config.tokens.secretFile, (text) => fromHex(text.trim()))
   return { kind: 'shared-secret', secret, ...claims }
 }

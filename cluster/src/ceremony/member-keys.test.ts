@@ -75,5 +75,5 @@ it('names the file that is no member file', async () => {
     await writeFile(file, content)
     expect(() => readMember(file)).toThrow(file)
   }
-  expect(() => readMember(join(directory.path, 'nobody'))).toThrow('nobody: there is none')
+  expect(() => readMember(join(directory.path, 'nobody'))).toThrow('nobody does not exist')
 })

@@ -41,7 +41,7 @@ it('makes one line of whatever is thrown, without a trace or a dump of what was 
     'to: no number',
     'to: more, or longer, than 5, and 1 more',
     'nobody knows more',
-    '/nowhere/file.json: there is none',
+    '/nowhere/file.json does not exist',
     'thrown as a text',
   ])
 })

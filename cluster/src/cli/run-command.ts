@@ -28,14 +28,14 @@ at once, with all that is wrong. The page on operations has the variables.`,
         import('../operator/operator-services.ts'),
         import('../operator/run-operator.ts'),
       ])
-      await using _running = await runOperator({
+      await using running = await runOperator({
         config: readOperatorConfig(role, options.config, judgeProcesses),
         redisServer,
         env: process.env,
         clock,
         tell,
       })
-      await interrupted
+      await Promise.race([interrupted, running.failed])
       tell('stopping')
     })
 }

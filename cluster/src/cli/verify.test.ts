@@ -116,7 +116,7 @@ describe('a command that makes no sense', () => {
     [{ asked: { name: NAME, party: 'a::b' } }, 'say one of'],
     [{ asked: { name: NAME, pageSize: 1 } }, 'of a --prefix'],
     [{ file: join(directory, 'nowhere') }, 'cannot read'],
-    [{ genesisFile: join(directory, 'nowhere') }, 'there is none'],
+    [{ genesisFile: join(directory, 'nowhere') }, 'nowhere does not exist'],
     [{ genesisFile: file('bad.json', '{"version":1}') }, 'no genesis document'],
   ])('%j judges nothing', async (change, reason) => {
     const refused = verify({ ...good, ...change })

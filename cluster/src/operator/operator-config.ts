@@ -2,9 +2,18 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { type Env, EnvError, type EnvReader, type Meaning, readEnv } from '@quorumscan/base'
+import {
+  describeFileError,
+  type Env,
+  EnvError,
+  type EnvReader,
+  type Meaning,
+  parseKeyFile,
+  readEnv,
+} from '@quorumscan/base'
 import { type Genesis, parseGenesis } from '@quorumscan/consensus'
 import { GENESIS_VARIABLE } from '@quorumscan/http'
+import { nodeIdOf } from '@quorumscan/synchronizer'
 import { KEYS_OF, type Member, ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { memberKeyFile, readMember } from '../ceremony/member-keys.ts'
 import { messageOf, UsageError } from '../cluster-error.ts'
@@ -67,7 +76,7 @@ export function readOperatorConfig(
       (reader) => {
         const config = readOperator(reader, { runs, variables, known })
         // Without a genesis nobody knows which processes there are.
-        if (hasGenesis(config)) for (const problem of judge(config)) reader.problem(problem)
+        if (isComplete(config)) for (const problem of judge(config)) reader.problem(problem)
         return config as OperatorConfig // What is missing is a problem: then nothing is returned.
       },
       ({ name }) => known.add(name),
@@ -84,20 +93,18 @@ function readOperator(
 ) {
   const { runs } = given
   const name = reader.text('QS_NAME', OWN_VARIABLES.QS_NAME)
-  const directory = dataDirectory(reader.text('QS_DATA_DIR', OWN_VARIABLES.QS_DATA_DIR))
-  for (const kind of KEYS_OF[ROLE_OF[runs]]) {
-    const keyFile = memberKeyFile(directory, name, kind)
-    if (!existsSync(keyFile))
-      reader.problem(`QS_DATA_DIR, QS_NAME: there is no ${keyFile}; \`keys new\` makes it`)
-  }
+  const path = reader.text('QS_DATA_DIR', OWN_VARIABLES.QS_DATA_DIR)
+  const directory = path === '' ? null : dataDirectory(path)
   const genesisFile = reader.text('QS_GENESIS', GENESIS_VARIABLE)
-  const genesis = attempt(reader, 'QS_GENESIS', () =>
-    parseGenesis(JSON.parse(readFileSync(genesisFile, 'utf8'))),
-  )
+  const genesis =
+    genesisFile === '' ? null : attempt(reader, 'QS_GENESIS', () => readGenesisFile(genesisFile))
   const memberDirectory = reader.text('QS_MEMBERS', OWN_VARIABLES.QS_MEMBERS)
-  const members = attempt(reader, 'QS_MEMBERS', () => readMembers(memberDirectory))
+  const members = memberDirectory === '' ? null : readAllMembers(reader, memberDirectory)
+  const own = { runs, name, directory, members: members ?? [] }
+  if (name !== '' && directory !== null)
+    for (const problem of problemsOfKeys(genesis, { ...own, directory })) reader.problem(problem)
   if (genesis !== null && members !== null)
-    for (const problem of problemsOf(genesis, { runs, name, members })) reader.problem(problem)
+    for (const problem of problemsOf(genesis, own)) reader.problem(problem)
   const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, min: 1, max: PORT_MAX }
   return {
     ...given,
@@ -108,15 +115,25 @@ function readOperator(
   }
 }
 
-function hasGenesis(config: ReturnType<typeof readOperator>): config is OperatorConfig {
-  return config.genesis !== null
+function isComplete(config: ReturnType<typeof readOperator>): config is OperatorConfig {
+  return config.genesis !== null && config.directory !== null
 }
 
 function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UsageError(messageOf(error), { cause: error })
+    const why = describeFileError(error, file) ?? messageOf(error)
+    throw new UsageError(`the configuration cannot be read: ${why}`, { cause: error })
+  }
+}
+
+function readGenesisFile(file: string): Genesis {
+  try {
+    return parseGenesis(JSON.parse(readFileSync(file, 'utf8')))
+  } catch (error) {
+    const why = describeFileError(error, file) ?? `${file} holds no genesis: ${messageOf(error)}`
+    throw new UsageError(why, { cause: error })
   }
 }
 
@@ -129,6 +146,13 @@ function attempt<T>(reader: EnvReader, name: string, read: () => T): T | null {
   }
 }
 
+/** Null if one cannot be read: then that is the problem, and not what is missing without it. */
+function readAllMembers(reader: EnvReader, directory: string): readonly Member[] | null {
+  const files = attempt(reader, 'QS_MEMBERS', () => memberFilesOf(directory))
+  const members = files?.map((file) => attempt(reader, 'QS_MEMBERS', () => readMember(file)))
+  return members?.every((member) => member !== null) ? members : null
+}
+
 /** @throws {Error} If it cannot be read, or holds a file that its keys did not sign. */
 export function readMembers(directory: string): readonly Member[] {
   return memberFilesOf(directory).map(readMember)
@@ -137,6 +161,57 @@ export function readMembers(directory: string): readonly Member[] {
 export function memberFilesOf(directory: string): readonly string[] {
   const files = readdirSync(directory).filter((file) => MEMBER_FILE.test(file))
   return files.sort().map((file) => join(directory, file))
+}
+
+/** Where a key is missing, or is not the one that the others know. */
+function problemsOfKeys(
+  genesis: Genesis | null,
+  own: Pick<OperatorConfig, 'runs' | 'name' | 'directory' | 'members'>,
+): readonly string[] {
+  const { runs, name, directory } = own
+  const known = genesis === null ? {} : publicKeysOf(genesis, own)
+  return KEYS_OF[ROLE_OF[runs]].flatMap((kind) => {
+    const file = memberKeyFile(directory, name, kind)
+    if (!existsSync(file))
+      return [`QS_DATA_DIR, QS_NAME: ${file} does not exist; \`quorumscan keys new\` makes it`]
+    try {
+      const { publicKey } = parseKeyFile(readFileSync(file, 'utf8'))
+      const wanted = known[kind]
+      if (wanted === undefined || [publicKey, nodeIdOf(publicKey)].includes(wanted.key)) return []
+      return [
+        `QS_DATA_DIR, QS_NAME: ${file} is not the ${kind} key that ${wanted.of} names for ${name}: put back the key ` +
+          'that was made for this network, or name its genesis and member files',
+      ]
+    } catch (error) {
+      return [`QS_DATA_DIR, QS_NAME: ${file}: ${messageOf(error)}`]
+    }
+  })
+}
+
+type PublicKeys = Readonly<Record<string, { readonly key: string; readonly of: string }>>
+
+/** What others know a member by: the key, or the id that follows from it. */
+function publicKeysOf(
+  { nodes, ordering }: Genesis,
+  { runs, name, members }: Pick<OperatorConfig, 'runs' | 'name' | 'members'>,
+): PublicKeys {
+  const keys = new Map<string, string | undefined>()
+  if (runs === 'sv') {
+    const node = nodes.find((one) => one.name === name)
+    keys.set('scan', node?.scanKey).set('operator', node?.operatorKey)
+    if (ordering.driver === 'cometbft') {
+      const validator = ordering.validators.find((one) => one.name === name)
+      keys.set('voting', validator?.key).set('engine', validator?.nodeId)
+    }
+  }
+  if (runs === 'synchronizer' && ordering.driver === 'redis') keys.set('synchronizer', ordering.key)
+  const own = members.find((one) => one.name === name && one.role === ROLE_OF[runs])
+  return Object.fromEntries([
+    ...Object.entries(own?.keys ?? {}).map(([kind, key]) => [kind, { key, of: 'its member file' }]),
+    ...[...keys].flatMap(([kind, key]) =>
+      key === undefined ? [] : [[kind, { key, of: 'the genesis' }]],
+    ),
+  ])
 }
 
 /** Where the files say something else than the genesis, or too little. */

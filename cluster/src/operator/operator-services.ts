@@ -1,6 +1,8 @@
-/** Which processes one operator runs, and what each is told: what its file says, and what follows from it. Pure. */
-import { EnvError, readEnv } from '@quorumscan/base'
+/** Which processes one operator runs, and what each is told: what its file says, and what follows from it. */
+import { readFileSync } from 'node:fs'
+import { describeFileError, type Env, EnvError, readEnv, type Variable } from '@quorumscan/base'
 import { isAuthenticated } from '@quorumscan/consensus'
+import { problemOfCertificate } from '@quorumscan/http'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
 import { envToConfig as scanConfig } from '@quorumscan/scan'
@@ -8,6 +10,8 @@ import { nodeIdOf, envToConfig as synchronizerConfig } from '@quorumscan/synchro
 import { envToConfig as validatorConfig } from '@quorumscan/validator'
 import type { MemberOf } from '../ceremony/member.ts'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
+import { messageOf } from '../cluster-error.ts'
+import { didYouMean } from '../nearest.ts'
 import { logTokenOf, logTokensOf, makeSecret } from '../prepare.ts'
 import {
   type Machine,
@@ -179,31 +183,74 @@ export function operatorRedisPlan(options: {
 }
 
 /**
- * Each variable that a process lacks or cannot read, or that nobody knows: as the processes would say it one after the
- * other, in the midst of what others write.
+ * What is wrong with the variables and with the files that they name, all of it: as the processes would say it one
+ * after the other, in the midst of what others write.
  */
 export function judgeProcesses(config: OperatorConfig): readonly string[] {
+  const { variables, runs } = config
   const known = new Set(config.known)
   const problems = new Set<string>()
+  const checkByName = new Map<string, NonNullable<Variable['file']>>()
   for (const { kind, app } of planOperator(config, nowhere(config), ''))
     try {
-      CONFIG_OF[kind](app.env, ({ name }) => known.add(name))
+      CONFIG_OF[kind](app.env, ({ name, file }) => {
+        known.add(name)
+        if (file !== undefined) checkByName.set(name, file)
+      })
     } catch (error) {
       if (!(error instanceof EnvError)) throw error
       for (const line of error.message.split('\n')) problems.add(line)
     }
-  if (config.variables['QS_TLS_CERT'] && !config.variables['QS_OPERATOR_ADDRESS'])
+  for (const problem of problemsOfFiles(variables, checkByName)) problems.add(problem)
+  if (variables['QS_TLS_CERT'] && !variables['QS_OPERATOR_ADDRESS'])
     problems.add(
-      'QS_OPERATOR_ADDRESS is not set: `run` asks there how a process is that speaks TLS',
+      'QS_OPERATOR_ADDRESS is not set: `run` asks there how a process is that speaks TLS. Set it, such as 127.0.0.1:9464',
     )
-  const redis = redisVariableOf(config.runs)
-  for (const [name, value] of Object.entries(config.variables))
-    if (name.startsWith('QS_') && !known.has(name)) problems.add(`${name} is no variable of these`)
-    else if (name.startsWith(`${redis}_`) && value && !config.variables[redis])
-      problems.add(
-        `${name} belongs to ${redis}, which is not set: the Redis that \`run\` starts needs none`,
-      )
+  for (const problem of problemsOfNames(variables, { known, redis: redisVariableOf(runs) }))
+    problems.add(problem)
   return [...problems]
+}
+
+/** Of the files that the operator named; what follows from the data directory `run` makes itself. */
+function problemsOfFiles(
+  variables: Env,
+  checkByName: ReadonlyMap<string, NonNullable<Variable['file']>>,
+): readonly string[] {
+  const problems: string[] = []
+  const textByName = new Map<string, string>()
+  for (const [name, check] of checkByName) {
+    const file = variables[name]
+    if (!file) continue
+    try {
+      const text = readFileSync(file, 'utf8')
+      check(text)
+      textByName.set(name, text)
+    } catch (error) {
+      problems.push(`${name}: ${describeFileError(error, file) ?? `${file}: ${messageOf(error)}`}`)
+    }
+  }
+  const [cert, key] = [textByName.get('QS_TLS_CERT'), textByName.get('QS_TLS_KEY')]
+  const pair = cert === undefined || key === undefined ? null : problemOfCertificate({ cert, key })
+  return pair === null ? problems : [...problems, pair]
+}
+
+/** Of variables that nothing reads: most are misspelt. */
+function problemsOfNames(
+  variables: Env,
+  { known, redis }: { readonly known: ReadonlySet<string>; readonly redis: string },
+): readonly string[] {
+  return Object.entries(variables).flatMap(([name, value]) => {
+    if (known.has(name))
+      return name.startsWith(`${redis}_`) && value && !variables[redis]
+        ? [
+            `${name} belongs to ${redis}, which is not set: the Redis that \`run\` starts needs none. Leave it out, or set ${redis}`,
+          ]
+        : []
+    const hint = didYouMean(name, [...known])
+    // The file may hold variables of other programs, such as NODE_OPTIONS.
+    if (!name.startsWith('QS_') && hint === '') return []
+    return [`${name} is not a variable that these processes read${hint}`]
+  })
 }
 
 /** What may be meant so, and is wrong more often: said when it starts. */

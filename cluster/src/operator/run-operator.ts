@@ -1,7 +1,7 @@
 /** Runs the processes of one operator, and starts again what ends, until it is told to stop. */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, CONFIGURATION_EXIT } from '@quorumscan/base'
 import { appMain } from '../built-files.ts'
-import { ClusterError, messageOf } from '../cluster-error.ts'
+import { messageOf, UsageError } from '../cluster-error.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import { makeLogTokens, makeSecret } from '../prepare.ts'
 import { assertRedisUsable } from '../redis-version.ts'
@@ -16,6 +16,7 @@ import {
   planOperator,
   warningsOf,
 } from './operator-services.ts'
+import { refuseSecondMachine } from './second-machine.ts'
 import { takeOver } from './take-over.ts'
 
 export type RunOptions = {
@@ -28,12 +29,21 @@ export type RunOptions = {
   readonly tell: (sentence: string) => void
 }
 
+export type RunningOperator = AsyncDisposable & {
+  /** Rejects with a `UsageError` when a process finds its configuration wrong before it was ever ready. */
+  readonly failed: Promise<never>
+}
+
+/** How the supervisor says that a process ended so. */
+const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
+
 /**
  * Starts everything, and returns when that is done; disposing stops it in order.
  *
- * @throws {ClusterError} If another one runs there, or a program is missing: then nothing was started.
+ * @throws {ClusterError} If another one runs there, here or on another machine, or a program is missing: then nothing
+ *   was started.
  */
-export async function runOperator(options: RunOptions): Promise<AsyncDisposable> {
+export async function runOperator(options: RunOptions): Promise<RunningOperator> {
   const { config, redisServer, clock, tell } = options
   const { directory, genesis, name } = config
   for (const warning of warningsOf(config)) tell(warning)
@@ -57,11 +67,21 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
   removeSocketDirectory(directory)
   const socketDirectory = makeSocketDirectory(directory)
   const services = planOperator(config, { ...machine, socketDirectory }, logWriter)
+  const wereReady = new Set<string>()
+  let fail: (error: UsageError) => void = () => {}
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  failed.catch(() => {}) // Also where nobody waits for it any more.
   const supervisor = new Supervisor({
     recordFile: directory.processesFile,
     marker: directory.path,
     clock,
-    onEnd: (id, how) => runner.noteEnd(id, how),
+    onEnd(id, how) {
+      // Started again it would say the same. One that was ready once may have met files that were being replaced.
+      if (how === MISCONFIGURED && !wereReady.has(id)) fail(misconfigured(id))
+      else runner.noteEnd(id, how)
+    },
   })
   const runner: ServiceRunner = new ServiceRunner({
     services,
@@ -74,6 +94,7 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
     onRevived: () => {},
   })
   const running = {
+    failed,
     async [Symbol.asyncDispose]() {
       await runner.stopAll()
       removeSocketDirectory(directory)
@@ -83,6 +104,7 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
   try {
     const ended = await supervisor.endOthers()
     if (ended > 0) tell(`ended ${ended} processes that a crash had left running`)
+    await refuseSecondMachine(config, clock)
     for (const service of services) await runner.startRedis(service)
     await Promise.all(services.map((service) => runner.startOrTakeOver(service)))
   } catch (error) {
@@ -91,8 +113,17 @@ export async function runOperator(options: RunOptions): Promise<AsyncDisposable>
   }
   for (const service of services)
     void runner.untilUp(service).then(
-      () => tell(`${service.name} is ready`),
+      () => {
+        wereReady.add(service.app.id)
+        tell(`${service.name} is ready`)
+      },
       (error) => tell(messageOf(error)), // It goes on trying, or is being stopped.
     )
   return running
+}
+
+function misconfigured(id: string): UsageError {
+  return new UsageError(
+    `the configuration is wrong: ${id} said why, above, and ended. Everything was stopped. Correct it, and run again`,
+  )
 }

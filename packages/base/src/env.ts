@@ -2,12 +2,24 @@
 
 export type Env = Readonly<Record<string, string | undefined>>
 
+/**
+ * What the environment, or a file that it names, says is wrong: starting again changes nothing. The message is for an
+ * operator, one problem a line.
+ */
 export class EnvError extends Error {
-  override readonly name = 'EnvError'
+  override readonly name: string = 'EnvError'
 }
 
+/** The exit status of a process that an `EnvError` ended. */
+export const CONFIGURATION_EXIT = 2
+
 /** What a variable means to whoever sets it: in the documentation this is its row. */
-export type Meaning = { readonly about: string; readonly example: string }
+export type Meaning = {
+  readonly about: string
+  readonly example: string
+  /** It names a file, which must be there: throws if what the file holds is not what it must. */
+  readonly file?: (text: string) => unknown
+}
 
 /** A variable as it was asked for. */
 export type Variable = Meaning & {
@@ -48,8 +60,8 @@ export function readEnv<Config>(
 ): Config {
   const problems: string[] = []
   /** Empty counts as not set. */
-  const value = (name: string, { about, example }: Meaning, fallback: string | null) => {
-    note({ name, about, example, fallback })
+  const value = (name: string, { about, example, file }: Meaning, fallback: string | null) => {
+    note({ name, about, example, fallback, ...(file === undefined ? {} : { file }) })
     return env[name] || null
   }
   const config = build({

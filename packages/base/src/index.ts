@@ -4,6 +4,8 @@ export { bytesEqual, concatBytes, fromHex, fromUtf8, toBase64, toHex, utf8 } fro
 export {
   type ClientTls,
   type ClientTlsFiles,
+  demandCertificate,
+  demandKey,
   type NamedFile,
   openClientTls,
   readNamedFile,
@@ -11,6 +13,7 @@ export {
 } from './client-tls.ts'
 export { type Clock, createSystemClock, MICROS_PER_MS } from './clock.ts'
 export {
+  CONFIGURATION_EXIT,
   type Env,
   EnvError,
   type EnvReader,
@@ -19,6 +22,7 @@ export {
   readEnv,
   type Variable,
 } from './env.ts'
+export { describeFileError } from './file-errors.ts'
 export {
   createKeyPair,
   type KeyPair,
@@ -44,6 +48,6 @@ export { type Random, randomHex, systemRandom } from './random.ts'
 export { openAll, Resources } from './resources.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { type Running, runProcess, surviveLostOutput } from './run-process.ts'
-export { readOptional, readSecret } from './secrets.ts'
+export { parseKeyFile, readKeyPair, readParsed, readSecret } from './secrets.ts'
 export { type WaitForOptions, waitFor } from './wait-for.ts'
 export { within } from './within.ts'

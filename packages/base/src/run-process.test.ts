@@ -5,14 +5,14 @@ import { expect, test } from 'vitest'
 const built = new URL('../dist/index.js', import.meta.url).href
 
 /** What a process writes that fails with this, an expression. */
-async function reportOf(error: string): Promise<string> {
+async function reportOf(error: string, exitStatus: number): Promise<string> {
   const script = `
 import { EnvError, runProcess } from ${JSON.stringify(built)}
 await runProcess(async () => { throw ${error} })`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script])
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const report = await text(child.stderr)
-  expect(await ended).toBe(1)
+  expect(await ended).toBe(exitStatus)
   return report
 }
 
@@ -21,14 +21,16 @@ test.each([
     'of the environment, by its sentence alone',
     "new EnvError('QS_A is not set')",
     /^QS_A is not set\n$/,
+    2,
   ],
-  ['of the program, with its trace', "new TypeError('no')", /^TypeError: no\n {4}at /],
+  ['of the program, with its trace', "new TypeError('no')", /^TypeError: no\n {4}at /, 1],
   [
     'that is a plain object, by what is in it',
     "{ code: 7, message: 'no' }",
     /^\{ code: 7, message: 'no' \}\n$/,
+    1,
   ],
-  ['that is a text, by that', "'no'", /^no\n$/],
-])('reports an error %s', async (_, error, expected) => {
-  expect(await reportOf(error)).toMatch(expected)
+  ['that is a text, by that', "'no'", /^no\n$/, 1],
+])('reports an error %s', async (_, error, expected, exitStatus) => {
+  expect(await reportOf(error, exitStatus)).toMatch(expected)
 })

@@ -1,6 +1,6 @@
 /** The life of a process: signals handled, out by emptying the event loop. */
 import { inspect } from 'node:util'
-import { EnvError } from './env.ts'
+import { CONFIGURATION_EXIT, EnvError } from './env.ts'
 
 export type Running = AsyncDisposable & {
   /** Settles when the process cannot go on. */
@@ -41,9 +41,9 @@ export async function runProcess(start: (signal: AbortSignal) => Promise<Running
 }
 
 function report(error: unknown): void {
-  const text = error instanceof EnvError ? error.message : wordsOf(error)
-  process.stderr.write(`${text}\n`)
-  process.exitCode = 1
+  const isConfiguration = error instanceof EnvError
+  process.stderr.write(`${isConfiguration ? error.message : wordsOf(error)}\n`)
+  process.exitCode = isConfiguration ? CONFIGURATION_EXIT : 1
 }
 
 /** Libraries also reject with objects that are no errors: `String` says nothing of these. */

@@ -40,11 +40,7 @@ export function readAppConfig(
       max: 65_535,
     }),
     connections: readConnections(variables),
-    logLevel: variables.text('QS_LOG_LEVEL', {
-      about: 'the least that is logged: trace, debug, info, warn, error, fatal or silent',
-      example: 'warn',
-      fallback: 'info',
-    }),
+    logLevel: readLogLevel(variables),
     tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT', {
       about: 'where traces are sent, by OTLP over HTTP; without it nowhere',
       example: 'http://127.0.0.1:4318',
@@ -64,6 +60,21 @@ export function readAppConfig(
   }
 }
 
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+function readLogLevel(variables: EnvReader): string {
+  const level = variables.text('QS_LOG_LEVEL', {
+    about: 'the least that is logged: trace, debug, info, warn, error, fatal or silent',
+    example: 'warn',
+    fallback: 'info',
+  })
+  if (!LOG_LEVELS.includes(level))
+    variables.problem(
+      `QS_LOG_LEVEL is ${JSON.stringify(level)}, and not one of ${LOG_LEVELS.join(', ')}`,
+    )
+  return level
+}
+
 /** What a process that follows the log and submits is told beyond. */
 export function readFollowerConfig(variables: EnvReader) {
   return {
@@ -81,6 +92,7 @@ function readLog(variables: EnvReader) {
   const tokenFile = variables.optional('QS_LOG_TOKEN_FILE', {
     about: 'the file of the token that makes it a peer of the synchronizer; or QS_LOG_CERT',
     example: '/etc/quorumscan/log-token',
+    file: demandToken,
   })
   const certificate = readOwnCertificate(variables, 'QS_LOG', 'the synchronizer')
   if ((tokenFile === null) === (certificate === null))
@@ -88,6 +100,11 @@ function readLog(variables: EnvReader) {
   if (certificate !== null && url.startsWith('http:'))
     variables.problem('QS_LOG_CERT: a certificate is shown over https, and QS_LOG is http')
   return { url, tokenFile, certificate }
+}
+
+/** @throws {Error} If it holds no token. It does not show the text. */
+function demandToken(text: string): void {
+  if (!/^[!-~]+$/.test(text.trim())) throw new Error('it holds no token: one line without blanks')
 }
 
 /** The configured synchronizer, for `createLogClient`. @throws {Error} If a file is not there. */

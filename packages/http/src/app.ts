@@ -1,11 +1,11 @@
 /** What the processes of a network have in common: what they begin with, and how they listen. */
-import { readFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import {
   type Clock,
   createSystemClock,
   openClientTls,
   type Random,
+  readParsed,
   systemRandom,
 } from '@quorumscan/base'
 import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
@@ -24,14 +24,14 @@ export type AppOverrides = {
   readonly logger?: Logger
 }
 
-/** What every app begins with. @throws {Error} If a file does not hold what it must. */
+/** What every app begins with. @throws {EnvError} If a file does not hold what it must. */
 export async function beginApp(
   name: string,
   config: Pick<AppConfig, 'genesisFile' | 'logLevel' | 'tracesEndpoint' | 'connections'>,
   overrides: AppOverrides,
 ) {
   const clock = overrides.clock ?? createSystemClock()
-  const genesis = parseGenesis(JSON.parse(await readFile(config.genesisFile, 'utf8')))
+  const genesis = await readParsed(config.genesisFile, (text) => parseGenesis(JSON.parse(text)))
   const logger = overrides.logger ?? createLogger({ name, level: config.logLevel })
   const metrics = createMetrics({ clock })
   const { tls, peerCa, proxies, operator } = config.connections

@@ -6,7 +6,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type Server, type TlsOptions } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, demandCertificate, describeFileError, EnvError } from '@quorumscan/base'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -31,7 +31,7 @@ export type Certificate = {
 
 type Held = { readonly cert: Buffer; readonly key: Buffer; readonly ca?: Buffer }
 
-/** @throws {Error} That names the variable whose file cannot be read or does not hold what it must. */
+/** @throws {EnvError} That names the variable whose file cannot be read or does not hold what it must. */
 export async function openCertificate(
   files: CertificateFiles,
   app: { readonly clock: Clock; readonly logger: Logger; readonly metrics: Metrics },
@@ -80,23 +80,42 @@ async function readHeld({
   const cert = await readNamed('QS_TLS_CERT', certFile)
   const key = await readNamed('QS_TLS_KEY', keyFile)
   const ca = clientCaFile === null ? {} : { ca: await readNamed('QS_TLS_CLIENT_CA', clientCaFile) }
+  const held = { cert, key, ...ca }
+  const problem = problemOfCertificate(held)
+  if (problem !== null) throw new EnvError(problem)
+  return held
+}
+
+/** What is wrong with what the files hold; null: nothing is. */
+export function problemOfCertificate({
+  cert,
+  key,
+  ca,
+}: {
+  readonly cert: string | Buffer
+  readonly key: string | Buffer
+  readonly ca?: Buffer
+}): string | null {
   try {
     createSecureContext({ cert, key })
   } catch (cause) {
     const reason = (cause as Error).message
-    throw new Error(`QS_TLS_CERT, QS_TLS_KEY: no certificate and its key: ${reason}`, { cause })
+    return `QS_TLS_CERT, QS_TLS_KEY: the files hold no certificate with its key: ${reason}`
   }
-  // Of what is none, Node would say nothing.
-  if (ca.ca?.includes('-----BEGIN CERTIFICATE-----') === false)
-    throw new Error(`QS_TLS_CLIENT_CA: ${clientCaFile} holds no certificate`)
-  return { cert, key, ...ca }
+  try {
+    if (ca !== undefined) demandCertificate(ca.toString())
+  } catch (cause) {
+    return `QS_TLS_CLIENT_CA: ${(cause as Error).message}`
+  }
+  return null
 }
 
-/** @throws {Error} That names the variable. */
+/** @throws {EnvError} That names the variable. */
 async function readNamed(variable: string, file: string): Promise<Buffer> {
   try {
     return await readFile(file)
   } catch (cause) {
-    throw new Error(`${variable}: ${(cause as Error).message}`, { cause })
+    const why = describeFileError(cause, file) ?? String(cause)
+    throw new EnvError(`${variable}: ${why}`, { cause })
   }
 }

@@ -1,5 +1,11 @@
 /** What a process is told of how others connect to it, and it to them. */
-import { type EnvReader, type NamedFile, readNamedFile } from '@quorumscan/base'
+import {
+  demandCertificate,
+  demandKey,
+  type EnvReader,
+  type NamedFile,
+  readNamedFile,
+} from '@quorumscan/base'
 import type { CertificateFiles } from './certificate.ts'
 import { FORWARDED_HEADERS, type ProxiesConfig, parseProxies } from './proxies.ts'
 
@@ -28,6 +34,7 @@ export function readConnections(variables: EnvReader): ConnectionsConfig {
       about:
         'certificates (PEM) that vouch for nodes, synchronizer and issuer of tokens, beside those that every Node trusts',
       example: '/etc/quorumscan/ca.pem',
+      file: demandCertificate,
     }),
     proxies: readProxies(variables),
     operator: readOperator(variables),
@@ -56,10 +63,12 @@ function readTls(variables: EnvReader): CertificateFiles | null {
   const certFile = variables.optional('QS_TLS_CERT', {
     about: 'its certificate and those up to a root (PEM), to speak TLS; looked at again every 10 s',
     example: '/etc/quorumscan/tls/fullchain.pem',
+    file: demandCertificate,
   })
   const keyFile = variables.optional('QS_TLS_KEY', {
     about: 'the key of that certificate (PEM)',
     example: '/etc/quorumscan/tls/privkey.pem',
+    file: demandKey,
   })
   if (certFile !== null && keyFile !== null) return { certFile, keyFile }
   if (certFile !== keyFile) variables.problem('QS_TLS_CERT and QS_TLS_KEY go together')

@@ -9,7 +9,7 @@ export {
   readUrls,
 } from './app-config.ts'
 export { createBackground, REPLICA_STOPPED } from './background.ts'
-export type { Certificate } from './certificate.ts'
+export { type Certificate, problemOfCertificate } from './certificate.ts'
 export {
   CERTIFIED_HEADERS,
   type CertifiedAnswers,

@@ -90,7 +90,8 @@ function shorter(end: Offset, judged: { count: number; head: Offset }): ScanErro
   return new ScanError(
     'LOG_REGRESSED',
     `The log ends at offset ${end}, but ${judged.count} nodes have applied it up to ${judged.head} or further: ` +
-      'its directory was swapped, or its end is lost. Put back the directory that has its end, or let ' +
+      'its directory was swapped, its end is lost, or another machine orders with its key: then stop one of the ' +
+      'two for good. Put back the directory that has its end, or let ' +
       '`quorumscan log repair`, on a machine of its own `quorumscan restore --log`, refill it from what the nodes keep.',
     { details: { offset: end, applied: judged.head } },
   )

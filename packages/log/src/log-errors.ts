@@ -1,4 +1,5 @@
 /** What can be wrong with a log. None of these crosses a process: the reader wraps them in ScanErrors. */
+import { EnvError } from '@quorumscan/base'
 import type { SignedGroup } from './group.ts'
 
 /**
@@ -25,7 +26,7 @@ export class LogFencedError extends Error {
 }
 
 /** The Redis is not set up so that what it acknowledged survives (Rule 3), or the key is the wrong one. */
-export class LogConfigError extends Error {
+export class LogConfigError extends EnvError {
   override readonly name = 'LogConfigError'
 }
 

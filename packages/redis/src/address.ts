@@ -2,6 +2,7 @@
 import {
   type ClientTls,
   type ClientTlsFiles,
+  demandCertificate,
   type EnvReader,
   type Meaning,
   openClientTls,
@@ -55,6 +56,7 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
     variables.optional(`${name}_${suffix}_FILE`, {
       about: `the file of the ${what}`,
       example: `/etc/quorumscan/redis-${suffix.toLowerCase().replaceAll('_', '-')}`,
+      file: () => {},
     })
   const files = {
     userFile: fileOf('USER', 'user that this Redis knows; without it the default one'),
@@ -66,6 +68,7 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
     ca: readNamedFile(variables, `${name}_CA`, {
       about: 'certificates (PEM) that vouch for it, beside those that every Node trusts',
       example: '/etc/quorumscan/redis-ca.pem',
+      file: demandCertificate,
     }),
     own: readOwnCertificate(variables, name, 'this Redis'),
   }

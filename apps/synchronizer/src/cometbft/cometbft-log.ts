@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type KeyPair, keyPairFromSeed, openAll, readSecret } from '@quorumscan/base'
+import { EnvError, type KeyPair, openAll, readKeyPair } from '@quorumscan/base'
 import { type CometbftOrdering, chainIdOf } from '@quorumscan/consensus'
 import type { beginApp, Peer } from '@quorumscan/http'
 import { rulesOf, unknownVersion } from '@quorumscan/ledger'
@@ -51,7 +51,7 @@ export async function openCometbftLog(
   const sockets = { abci: `${config.sockets}.abci`, engine: `${config.sockets}.engine` }
   const votingKey = await readKey(config.votingKeyFile)
   assertMember(votingKey, ordering)
-  const nodeKey = keyPairFromSeed(await readSecret(config.nodeKeyFile))
+  const nodeKey = await readKeyPair(config.nodeKeyFile)
   const ownId = nodeIdOf(nodeKey.publicKey)
   const admitted = new Set([...members, ...options.followers])
   const isPeer = (nodeId: string) => admitted.has(nodeId)
@@ -278,13 +278,13 @@ function describeElsewhere(height: number): string {
 }
 
 async function readKey(file: string | null): Promise<KeyPair | null> {
-  return file === null ? null : keyPairFromSeed(await readSecret(file))
+  return file === null ? null : await readKeyPair(file)
 }
 
-/** @throws {Error} If the genesis gives this key no vote. */
+/** @throws {EnvError} If the genesis gives this key no vote. */
 function assertMember(key: KeyPair | null, { validators }: CometbftOrdering): void {
   if (key !== null && !validators.some((validator) => validator.key === key.publicKey))
-    throw new Error('QS_VOTING_KEY_FILE: the genesis gives this key no vote')
+    throw new EnvError('QS_VOTING_KEY_FILE: the genesis gives this key no vote')
 }
 
 /** Whether the file was there. It is not any more. */

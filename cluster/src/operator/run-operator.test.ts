@@ -1,0 +1,58 @@
+/** `run` with real processes, of which one finds that its configuration is wrong. */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSystemClock } from '@quorumscan/base'
+import { afterAll, expect, it } from 'vitest'
+import { makeMember } from '../ceremony/member-keys.ts'
+import { UsageError } from '../cluster-error.ts'
+import { dataDirectory } from '../data-directory.ts'
+import { createGenesis } from '../genesis.ts'
+import { readOperatorConfig } from './operator-config.ts'
+import { judgeProcesses } from './operator-services.ts'
+import { runOperator } from './run-operator.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'qs-run-'))
+afterAll(() => rmSync(root, { recursive: true }))
+const members = join(root, 'members')
+mkdirSync(members)
+
+function enroll<R extends 'super-validator' | 'synchronizer'>(role: R, name: string) {
+  const directory = dataDirectory(join(root, name))
+  const url = role === 'synchronizer' ? null : `https://${name}.example`
+  const member = makeMember(directory, role, { name, createdAtMicros: 1, url, engineAddress: null })
+  copyFileSync(directory.memberFile(name), join(members, `${name}.member.json`))
+  return member
+}
+
+it('stops everything, and starts nothing again, where a process finds its configuration wrong', async () => {
+  const document = createGenesis(
+    [enroll('super-validator', 'sv-1'), enroll('synchronizer', 'orderer')],
+    { driver: 'redis', overrides: {} },
+  )
+  writeFileSync(join(root, 'genesis.json'), JSON.stringify(document))
+  const file = join(root, 'run.env')
+  const variables = {
+    QS_NAME: 'orderer',
+    QS_DATA_DIR: join(root, 'orderer'),
+    QS_GENESIS: join(root, 'genesis.json'),
+    QS_MEMBERS: members,
+    QS_PORT: '0',
+    // Only the process holds this against the genesis.
+    QS_NODES: 'sv-9=https://sv-9.example',
+  }
+  const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}`)
+  writeFileSync(file, lines.join('\n'))
+  const said: string[] = []
+  await using running = await runOperator({
+    config: readOperatorConfig('synchronizer', file, judgeProcesses),
+    redisServer: process.env['REDIS_SERVER'] || 'redis-server',
+    env: process.env,
+    clock: createSystemClock(),
+    tell: (sentence) => said.push(sentence),
+  })
+  const failed = expect(running.failed).rejects
+  await failed.toBeInstanceOf(UsageError)
+  await failed.toThrow('the configuration is wrong: orderer said why, above, and ended')
+  expect(said.join()).not.toContain('started again')
+})

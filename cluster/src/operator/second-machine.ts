@@ -1,0 +1,86 @@
+/**
+ * Whether another machine runs with the keys of a super-validator, asked before anything is started here: whatever
+ * answers at the addresses of its scan node then, and signs with its key, is not this one.
+ */
+import { type Clock, openClientTls, within } from '@quorumscan/base'
+import { createWebCrypto, type Transport } from '@quorumscan/consensus'
+import { createCertifiedReader } from '@quorumscan/consensus/certified-reader'
+import { createUndiciTransport } from '@quorumscan/http'
+import type { Member } from '../ceremony/member.ts'
+import { ClusterError } from '../cluster-error.ts'
+import { hashGenesis } from '../genesis.ts'
+import { readStatements } from '../signed-states.ts'
+import type { OperatorConfig } from './operator-config.ts'
+
+/** A node that runs answers at once with what it has signed; a start must not wait long for one that does not. */
+const ANSWER_MS_MAX = 3_000
+const ANSWER_BYTES_MAX = 1024 * 1024
+
+/**
+ * Asks where its member file, its configuration and the ledger say that it is.
+ *
+ * @throws {ClusterError} If it runs there.
+ */
+export async function refuseSecondMachine(
+  config: Pick<OperatorConfig, 'runs' | 'name' | 'genesis' | 'variables'> & {
+    readonly members: readonly Pick<Member, 'name' | 'url'>[]
+  },
+  clock: Clock,
+): Promise<void> {
+  const { runs, name, genesis, members, variables } = config
+  if (runs !== 'sv') return
+  const file = variables['QS_PEER_CA']
+  const ca = file ? { variable: 'QS_PEER_CA', file } : null
+  await using transport = createUndiciTransport({ trust: openClientTls({ ca, own: null }) })
+  const urls = members.flatMap(({ url }) => url ?? [])
+  const own = members.flatMap((one) => (one.name === name && one.url !== null ? [one.url] : []))
+  const learned = learnAddress(config, { urls, transport, clock })
+  const addresses = new Set([variables['QS_PUBLIC_URL'] ?? '', ...own, (await learned) ?? ''])
+  const network = { genesis, genesisHash: hashGenesis(genesis), crypto: createWebCrypto() }
+  const isThere = async (url: string): Promise<boolean> => {
+    const ask = (signal: AbortSignal) =>
+      transport.request({
+        ...{ method: 'GET', headers: {}, body: null, channel: 'bulk', isPublicOnly: false },
+        ...{ url, path: '/v0/state-statements?after=0', bytesMax: ANSWER_BYTES_MAX, signal },
+      })
+    try {
+      const reply = await within({ clock, timeoutMs: ANSWER_MS_MAX }, ask, () => null)
+      if (reply === null || reply.status !== 200) return false
+      const body = JSON.parse(Buffer.from(reply.body).toString('utf8'))
+      return (await readStatements(body, name, network)).length > 0
+    } catch {
+      return false // Nothing is there, or something else, which signs nothing with this key.
+    }
+  }
+  const asked = [...addresses].filter((url) => url !== '')
+  const found = await Promise.all(asked.map(isThere))
+  const where = asked.find((_, index) => found[index])
+  if (where === undefined) return
+  throw new ClusterError(
+    `another machine runs with the keys of ${name}: ${where} answers with what they have signed. Nothing was ` +
+      'started here. Two machines with the same keys contradict each other. Stop the other one for good, then ' +
+      'run this one again',
+  )
+}
+
+/** As the ledger has it, signed by its key; null if no node tells in time. */
+async function learnAddress(
+  { name, genesis }: Pick<OperatorConfig, 'name' | 'genesis'>,
+  {
+    urls,
+    transport,
+    clock,
+  }: { readonly urls: readonly string[]; readonly transport: Transport; readonly clock: Clock },
+): Promise<string | null> {
+  if (urls.length === 0) return null
+  await using reader = createCertifiedReader({
+    ...{ genesis, genesisHash: hashGenesis(genesis), seeds: urls, transport, clock },
+    allowPrivateAddresses: true,
+  })
+  await within(
+    { clock, timeoutMs: ANSWER_MS_MAX },
+    () => reader.refreshAddresses(),
+    () => {},
+  )
+  return reader.status().nodes.find((node) => node.name === name)?.url ?? null
+}

@@ -1,0 +1,24 @@
+/** What the operating system says of a file, as a sentence for an operator. */
+
+const SENTENCES: Readonly<Record<string, (path: string) => string>> = {
+  EACCES: (path) => `${path}: permission denied`,
+  EPERM: (path) => `${path}: permission denied`,
+  EROFS: (path) => `${path}: the file system is read-only`,
+  ENOSPC: (path) => `${path}: the disk is full`,
+  EDQUOT: (path) => `${path}: the disk is full`,
+  ENOENT: (path) => `${path} does not exist`,
+  ENOTDIR: (path) => `${path} does not exist: a part of the path is no directory`,
+  EISDIR: (path) => `${path} is a directory, and not a file`,
+}
+
+/**
+ * The sentence for an error of the file system.
+ *
+ * @param file - Where the error names no path, as that of a read does.
+ * @returns undefined for any other error.
+ */
+export function describeFileError(error: unknown, file?: string): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code = '', path = file } = error as NodeJS.ErrnoException
+  return path === undefined ? undefined : SENTENCES[code]?.(path)
+}
