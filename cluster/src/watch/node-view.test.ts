@@ -42,7 +42,7 @@ it('tells what the process measures and logs, and takes no document for a certif
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   try {
     const { certificate, store, logs } = await viewNode([serviceAt(url, logFile)], genesis)
-    expect(certificate).toEqual({ problem: expect.stringContaining('not well-formed') })
+    expect(certificate).toEqual({ problem: expect.stringContaining('malformed') })
     expect(store).toEqual({ memoryBytes: 1024, fileBytes: null, diskFreeBytes: 2e9 })
     expect(logs.map(({ process }) => process)).toEqual(['sv-1', 'sv-1.redis'])
     const shown = logs[0]?.lines ?? []

@@ -60,13 +60,14 @@ export function createActivities(parts: {
 
   const readPage = (
     options: ActivitiesOptions,
-    page: { readonly after: string | null; readonly minOffset: number },
-  ): Promise<readonly Activity[]> => {
+    page: { readonly after: string | null; readonly minOffset: number; readonly offsetMin: number },
+  ): Promise<{ readonly rows: readonly Activity[]; readonly offset: number }> => {
     const timeoutMs = options.timeoutMs ?? parts.timeoutMs
     const endsAtMs = clock.monotonicMs() + timeoutMs
     const bound = { clock, timeoutMs, signal: options.signal, what: 'list activities' }
     return withDeadline(bound, async (signal) => {
-      const floor = Math.max(page.minOffset, await parts.floor())
+      const { after, offsetMin } = page
+      const floor = Math.max(page.minOffset, offsetMin, await parts.floor())
       const minOffset = notBelow(floor, options.minOffset)
       const read = {
         ...readOptions({ ...parts.defaults, ...options, minOffset }),
@@ -74,14 +75,15 @@ export function createActivities(parts: {
         endsAtMs,
       }
       const { order = 'asc', pageSize = PAGE_SIZE } = options
-      const request = requestOfActivitiesPage({ pageSize, after: page.after, order })
+      const request = requestOfActivitiesPage({ pageSize, after, order, offsetMin })
       const ask = async () => [await source.read(request, read)]
       const [outcome] = await retryLookups(ask, { clock, read })
       if (outcome === undefined || !isAnswered(outcome))
         throw outcomeError('list activities', outcome as Unanswered)
       // Rows of a history that members signed.
       const { activities } = outcome.answer as components['schemas']['ActivitiesAnswer']
-      return activities.map((row): Activity => toCamel(row))
+      const rows = activities.map((row): Activity => toCamel(row))
+      return { rows, offset: outcome.offset }
     })
   }
 
@@ -105,13 +107,16 @@ export function createActivities(parts: {
     if (follow && options.order === 'desc') throw invalidArgument('Only `asc` can follow.')
     const progress = createProgress(options.checkpoint)
     let after = options.after ?? (await progress.load())
+    // An earlier state could end the walk before its end.
+    let offsetMin = 0
     let failures = 0
     try {
       for (;;) {
         try {
           for await (const minOffset of turns(options))
             for (;;) {
-              const rows = await readPage(options, { after, minOffset })
+              const { rows, offset } = await readPage(options, { after, minOffset, offsetMin })
+              offsetMin = offset
               failures = 0
               for (const row of rows) {
                 yield row

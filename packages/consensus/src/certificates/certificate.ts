@@ -63,7 +63,7 @@ export function parseCertificate(text: string): Certificate {
     // Whatever else the text may hold, or hold twice, makes it another one.
     if (encodeCertificate(certificate) === text) return certificate
   }
-  throw new InvalidProof('MALFORMED', 'the certificate is not well-formed')
+  throw new InvalidProof('MALFORMED', 'the certificate is malformed')
 }
 
 /**
@@ -140,6 +140,11 @@ export function combineCertificates(
   return { ...first, signatures }
 }
 
+/** Whether it is a hash in lower-case hex. */
+export function isHash(value: unknown): boolean {
+  return typeof value === 'string' && HASH.test(value)
+}
+
 function parse(text: string): Readonly<Record<string, unknown>> {
   try {
     // No object, such as a text or null: has none of the members, or none at all.
@@ -150,7 +155,6 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   return {}
 }
 
-const isHash = (value: unknown) => typeof value === 'string' && HASH.test(value)
 const isUnsigned = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 const isMemberSignature = (pair: unknown) =>
   Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string' && isSignature(pair[1])

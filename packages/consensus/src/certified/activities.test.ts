@@ -200,6 +200,32 @@ describe('a page of activities', () => {
     expect(flaw).toBeDefined()
   })
 
+  it('is refused at an earlier offset than the page before it in the same walk', async () => {
+    const verifier = reader.createCertifiedVerifier(network)
+    const asked = page(2, null)
+    const document = documentOf(truth, honestRun(truth.rows, asked))
+    const verify = (offsetMin: number) =>
+      verifier.verify(document, askActivities({ ...asked, offsetMin }, network), 'weak')
+    const { offset } = await verify(0)
+    await expect(verify(offset)).resolves.toMatchObject({ offset })
+    await expect(verify(offset + 1)).rejects.toMatchObject({
+      name: 'InvalidProof',
+      message: 'a walk never goes back to an earlier offset',
+    })
+  })
+
+  it('is refused as an invalid proof where it is nested deeply', async () => {
+    const verifier = reader.createCertifiedVerifier(network)
+    const asked = page(2, null)
+    const document = documentOf(truth, honestRun(truth.rows, asked))
+    const deep = '['.repeat(50_000) + ']'.repeat(50_000)
+    for (const member of ['state', 'run']) {
+      const nested = document.replace(new RegExp(`"${member}":.*$`), `"${member}":${deep}}}`)
+      const verified = verifier.verify(nested, askActivities(asked, network), 'weak')
+      await expect(verified, member).rejects.toMatchObject({ name: 'InvalidProof' })
+    }
+  })
+
   it('is asked for by a request with its parameters and no others', () => {
     const whole = { page_size: 1, begin_after_id: null, sort_order: 'asc' }
     const ask = (change: object) => () =>

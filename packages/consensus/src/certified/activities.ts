@@ -3,6 +3,7 @@
  * run is proven with the rows beside it, so the reader itself finds that it begins where it was asked to. A page may
  * be shorter than was asked for, and claims nothing behind its last row; an empty one claims that there is none.
  */
+import { isHash } from '../certificates/certificate.ts'
 import type { Json } from '../encoding/canonical-json.ts'
 import {
   type ActivityTree,
@@ -14,7 +15,8 @@ import {
 } from '../proof/activity-run.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { KeyRange } from '../proof/prune.ts'
-import { malformed, verifyRanges } from '../proof/range-proof.ts'
+import { isWhole, malformed, verifyRanges } from '../proof/range-proof.ts'
+import { isBehind } from './freshness.ts'
 import type { HashedNetwork } from './lookups.ts'
 import {
   type ActivitiesPage,
@@ -42,7 +44,7 @@ export function askActivities(
   { ...page }: ActivitiesPage,
   { genesis }: Pick<HashedNetwork, 'genesis'>,
 ): RowsQuestion<ActivitiesAnswer> {
-  const { pageSize, after, order } = page
+  const { pageSize, after, order, offsetMin = 0 } = page
   if (!Number.isSafeInteger(pageSize) || pageSize < 1)
     throw new RangeError('a page has at least one row')
   if (after !== null && !EVENT_ID.test(after)) throw new RangeError('no event has such an id')
@@ -56,6 +58,9 @@ export function askActivities(
     page,
     answer,
     verify(proof, state) {
+      // An earlier state has fewer rows: a walk that went back to it could end before its end.
+      if (isBehind(state.offset, offsetMin))
+        throw new InvalidProof('NOT_PROVEN', 'a walk never goes back to an earlier offset')
       const run = verifyActivities(proof, state)
       const goneUntil = state.at - genesis.activityRetentionMicros
       if (run.rows.length <= pageSize && isPage(run, page, goneUntil)) return answer(run.rows)
@@ -70,14 +75,19 @@ export function askActivities(
  * @throws {InvalidProof} If it is none of the activity tree of this state, or not in its one form.
  */
 export function verifyActivities(proof: string, state: CertifiedState): ProvenRun {
-  const { run, state: items } = parseProof(proof)
-  const stateProof = JSON.stringify(items)
+  const { run, stateProof } = parseProof(proof)
   const [leaves = []] = verifyRanges({ ...state, proof: stateProof, ranges: [ACTIVITY_TREE] })
   const [tree] = leaves
   if (tree === undefined) throw new InvalidProof('NOT_PROVEN', 'the state has no activity tree')
-  const { proven, text } = verifyRun(run, parseValue(tree.value) as ActivityTree, state.sha256)
+  const { proven, text } = verifyRun(run, treeOf(tree.value), state.sha256)
   if (joinActivitiesProof(text, stateProof.slice(1, -1)) === proof) return proven
-  throw malformed()
+  throw malformed('run')
+}
+
+function treeOf(value: string): ActivityTree {
+  const tree = Object(parseValue(value)) as ActivityTree
+  if (isWhole(tree.size) && isHash(tree.root)) return tree
+  throw new InvalidProof('NOT_PROVEN', 'the state has no activity tree')
 }
 
 /** The proof of a page: the run, and the proof of `ACTIVITY_TREE`, as a list of one range. */
@@ -112,10 +122,12 @@ function rowValue({ eventId, row }: Pick<ProvenRow, 'eventId' | 'row'>): Json {
   throw new InvalidProof('NOT_PROVEN', 'a row stands at a place that is not its own')
 }
 
-function parseProof(proof: string): { readonly run: unknown; readonly state: unknown } {
+function parseProof(proof: string): { readonly run: unknown; readonly stateProof: string } {
   try {
-    return Object(JSON.parse(proof))
+    const { run, state } = Object(JSON.parse(proof))
+    // A state that is nested too deep to be written again is no proof, either.
+    return { run, stateProof: JSON.stringify(state) ?? '' }
   } catch (cause) {
-    throw malformed(cause)
+    throw malformed('run', cause)
   }
 }

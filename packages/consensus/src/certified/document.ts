@@ -98,7 +98,7 @@ export function answerOf<Answer>(
 ): Certified<Answer> {
   if (question.offset !== null && question.offset !== offset)
     throw new InvalidProof('NOT_PROVEN', 'a walk goes on at the offset at which it began')
-  const state = { root, at: recordTime, sha256: network.sha256 }
+  const state = { root, offset, at: recordTime, sha256: network.sha256 }
   const answer =
     'ranges' in question
       ? question.answer(verifyRanges({ ...state, proof, ranges: question.ranges }), offset)
@@ -131,7 +131,7 @@ export function splitDocument(document: string | Uint8Array): {
   const certificate = text.slice(BEFORE_CERTIFICATE.length, end)
   const proof = text.slice(end + BEFORE_PROOF.length, -1)
   if (encodeDocument(certificate, proof) === text) return { certificate, proof }
-  throw new InvalidProof('MALFORMED', 'the document is not a certificate and a proof')
+  throw new InvalidProof('MALFORMED', 'the document is malformed')
 }
 
 function decode(bytes: Uint8Array): string {

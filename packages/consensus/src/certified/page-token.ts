@@ -6,6 +6,7 @@
 import { fromBase64, toBase64 } from '../encoding/base64.ts'
 import { concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
 import type { Sha256 } from '../proof/tree-hash.ts'
+import { canBeInKey } from './question.ts'
 
 /** What a walk goes over. */
 export type PageSubject =
@@ -54,8 +55,14 @@ export function parsePageToken(
     offset: Number(new DataView(bytes.buffer).getBigUint64(0)),
   }
   if (!Number.isSafeInteger(position.offset)) return undefined
+  // What no key holds is in no list, and has no UTF-8 that is its own.
+  if (![listedBy(subject), position.after].every(canBeInKey)) return undefined
   if (subject.kind === 'prefix' && !position.after.startsWith(subject.prefix)) return undefined
   return formatPageToken(network, subject, position) === token ? position : undefined
+}
+
+function listedBy(subject: PageSubject): string {
+  return subject.kind === 'prefix' ? subject.prefix : subject.party
 }
 
 function checksum(
@@ -63,9 +70,8 @@ function checksum(
   subject: PageSubject,
   content: Uint8Array,
 ): Uint8Array {
-  const listed = subject.kind === 'prefix' ? subject.prefix : subject.party
   // The digest of the list has a fixed width, so no two lists and contents read the same.
-  const list = sha256(utf8(`${subject.kind}\0${listed}`))
+  const list = sha256(utf8(`${subject.kind}\0${listedBy(subject)}`))
   const bytes = concatBytes([utf8('quorumscan/page/1\0'), fromHex(genesisHash), list, content])
   return sha256(bytes).subarray(0, CHECKSUM_BYTES)
 }

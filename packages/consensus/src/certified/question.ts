@@ -27,6 +27,7 @@ export type Question<Answer> = {
 /** A state as its certificate gives it, and what it is read with. */
 export type CertifiedState = {
   readonly root: Uint8Array
+  readonly offset: number
   /** Record time, in µs. */
   readonly at: number
   readonly sha256: Sha256
@@ -40,6 +41,8 @@ export type ActivitiesPage = {
   readonly after: string | null
   /** Oldest first, or newest first. */
   readonly order: 'asc' | 'desc'
+  /** Offset of the page before in the same walk; a state before it is refused. Default: any. */
+  readonly offsetMin?: number
 }
 
 /** A request for rows of the activity history, of whose tree the state has size and root. */

@@ -23,7 +23,7 @@ export async function showDocument(
   const checks = createCertificateChecks(network)
   const { checked, proof } = await openDocument(document, threshold, { network, checks })
   const { offset, recordTime, historyHash, root, signers } = checked
-  const state = { root, at: recordTime, sha256: network.sha256 }
+  const state = { root, offset, at: recordTime, sha256: network.sha256 }
   const answer = proof.startsWith('{')
     ? verifyActivities(proof, state).rows.map(rowLeaf)
     : shownLeaves({ ...state, proof })

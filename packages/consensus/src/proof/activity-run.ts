@@ -146,17 +146,18 @@ type DecodedRun = {
 
 function decodeRun(run: unknown, sha256: Sha256): DecodedRun {
   const { first, hashes, rows } = Object(run) as Record<string, unknown>
-  if (!isWhole(first) || !Array.isArray(hashes) || !Array.isArray(rows)) throw malformed()
+  if (!isWhole(first) || !Array.isArray(hashes) || !Array.isArray(rows))
+    throw malformed('run')
   return { first, hashes: hashes.map(parseHash), rows: rows.map((row) => decodeRow(row, sha256)) }
 }
 
 function decodeRow(item: unknown, sha256: Sha256): DecodedRow {
   const { event_id, record_time, row, row_hash } = Object(item) as Record<string, unknown>
   if (typeof event_id !== 'string' || !EVENT_ID.test(event_id) || !isWhole(record_time))
-    throw malformed()
+    throw malformed('row')
   const place = { eventId: event_id, recordTime: record_time }
   if (typeof row !== 'string') return { ...place, row: null, rowHash: parseHash(row_hash) }
   // Else two texts would have one hash.
-  if (LONE_SURROGATE.test(row)) throw malformed()
+  if (LONE_SURROGATE.test(row)) throw malformed('row')
   return { ...place, row, rowHash: sha256(utf8(row)) }
 }

@@ -106,7 +106,7 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
   const needed = ranges.map((range) => {
     if (isEmpty) return null
     const { value: tree } = trees.next()
-    if (tree === undefined) throw malformed()
+    if (tree === undefined) throw malformed('too short')
     return prune(shownTree, tree, { ...range, at })
   })
   const readValue = (leaf: Leaf): string => {
@@ -148,7 +148,7 @@ export function shownLeaves(input: Omit<RangesInput, 'ranges'>): readonly Proven
     encoded.push(encodeProof(tree, shownValue))
     leaves.push(...visibleLeaves(tree))
   }
-  if (joinProofs(encoded) !== proof) throw malformed()
+  if (joinProofs(encoded) !== proof) throw tooMuch()
   if (!leaves.every((leaf) => leaf.expiresAt === null || leaf.expiresAt > at))
     throw new InvalidProof('NOT_PROVEN', 'the proof shows the value of an expired leaf')
   return provenLeaves(leaves, shownValue)
@@ -174,15 +174,15 @@ function parseList(proof: string): readonly unknown[] {
   try {
     list = JSON.parse(proof)
   } catch (cause) {
-    throw malformed(cause)
+    throw malformed('list', cause)
   }
   if (Array.isArray(list)) return list
-  throw malformed()
+  throw malformed('list')
 }
 
-/** One text for all: no honest node sends it, so nobody looks for what is wrong with it. */
-export function malformed(cause?: unknown): InvalidProof {
-  return new InvalidProof('MALFORMED', 'the proof is not well-formed', { cause })
+/** @param what - The part of the proof that breaks a rule of its form. */
+export function malformed(what: string, cause?: unknown): InvalidProof {
+  return new InvalidProof('MALFORMED', `the proof is malformed: ${what}`, { cause })
 }
 
 function otherTree(): InvalidProof {
@@ -190,11 +190,11 @@ function otherTree(): InvalidProof {
 }
 
 function leftOut(): InvalidProof {
-  return new InvalidProof('NOT_PROVEN', 'the proof leaves out a part of what was asked for')
+  return new InvalidProof('NOT_PROVEN', 'the proof leaves something out')
 }
 
 function tooMuch(): InvalidProof {
-  return new InvalidProof('NOT_PROVEN', 'the proof shows more than it has to, or in another form')
+  return new InvalidProof('NOT_PROVEN', 'the proof shows too much or is malformed')
 }
 
 /** A node that was shown, or of which the hash was. */
@@ -239,7 +239,8 @@ function* readTrees(
       return { hash: parseHash(item), text: item, key: null, opened: null }
     if (typeof item === 'number') {
       // Bits grow downwards, so a list cannot be deeper than a key is long.
-      if (!Number.isInteger(item) || item < bitMin || item >= DEPTH_MAX) throw malformed()
+      if (!Number.isInteger(item) || item < bitMin || item >= DEPTH_MAX)
+        throw malformed('bit')
       const left = read(item + 1)
       const right = read(item + 1)
       const hash = hashInner({ bit: item, left: left.hash, right: right.hash }, sha256)
@@ -257,14 +258,14 @@ function* readTrees(
 }
 
 function decodeLeaf(item: unknown, sha256: Sha256): { leaf: Leaf; value: string | null } {
-  if (typeof item !== 'object' || item === null) throw malformed()
-  const { key, expires_at, value, value_hash } = item as Record<string, unknown>
+  // What is no object, as where the list ends too early, has no key.
+  const { key, expires_at, value, value_hash } = Object(item) as Record<string, unknown>
   if (!Array.isArray(key) || !key.every((component) => typeof component === 'string'))
-    throw malformed()
-  if (expires_at !== null && !isWhole(expires_at)) throw malformed()
+    throw malformed('leaf')
+  if (expires_at !== null && !isWhole(expires_at)) throw malformed('expiry')
   const isShown = typeof value === 'string'
   // Else two texts would have one hash.
-  if (isShown && LONE_SURROGATE.test(value)) throw malformed()
+  if (isShown && LONE_SURROGATE.test(value)) throw malformed('leaf')
   const valueHash = isShown ? sha256(utf8(value)) : parseHash(value_hash)
   return {
     leaf: { key: parseKey(key), expiresAt: expires_at, valueHash },
@@ -281,7 +282,7 @@ function parseKey(components: readonly string[]): Uint8Array {
   try {
     return keyOf(components)
   } catch (cause) {
-    throw malformed(cause)
+    throw malformed('key', cause)
   }
 }
 
@@ -290,5 +291,5 @@ export function parseHash(text: unknown): Uint8Array {
   const hash = typeof text === 'string' ? fromBase64(text) : undefined
   // Other texts may have the same bytes.
   if (hash?.length === HASH_BYTES && toBase64(hash) === text) return hash
-  throw malformed()
+  throw malformed('hash')
 }

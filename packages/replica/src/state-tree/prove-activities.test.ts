@@ -68,7 +68,7 @@ async function provenPage(
   const { proof, rows } = await replica.proofs.proveActivities(offset, page)
   const { verify, answer } = askActivities(page, network)
   const { recordTime: at, stateRoot } = point
-  const { activities } = verify(proof, { root: fromHex(stateRoot), at, sha256 })
+  const { activities } = verify(proof, { root: fromHex(stateRoot), offset, at, sha256 })
   expect(answer(rows)).toEqual({ activities })
   return activities.map((row) => JSON.stringify(row))
 }
@@ -251,6 +251,7 @@ test('a proof is held against the state alone', async () => {
   const page = { pageSize: 1, after: null, order: 'desc' } as const
   const { proof } = await run.replica.proofs.proveActivities(end, page)
   const { verify } = askActivities(page, scenario.network)
-  const other = { root: sha256(utf8('other')), at: scenario.ledger.head().recordTime, sha256 }
+  const { offset, recordTime: at } = scenario.ledger.head()
+  const other = { root: sha256(utf8('other')), offset, at, sha256 }
   expect(() => verify(proof, other)).toThrow(InvalidProof)
 })
