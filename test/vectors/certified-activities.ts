@@ -1,162 +1,185 @@
 /** Vectors of pages of activities: those that prove something, and those to refuse. */
-
-import { sha256, toHex, utf8 } from '@quorumscan/base'
 import { type CanonicalRequest, requestOfActivities } from '@quorumscan/consensus'
+import { type History, historyOf, type Run, runOf } from './history.ts'
 import {
-  append,
-  EMPTY_FRONTIER,
-  type Frontier,
-  hashActivity,
-  joinSubtrees,
-  type ShownRow,
-  walkToRun,
-} from '@quorumscan/consensus/state-tree'
-
-type Row = { readonly eventId: string; readonly recordTime: number; readonly row: string }
-type Run = { first: number; hashes: readonly string[]; rows: readonly ShownRow[] }
-
-export type History = { readonly rows: readonly Row[]; readonly tree: string }
-
-const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
-const rowHash = ({ row }: Row) => sha256(utf8(row))
-const leafHash = (row: Row) => hashActivity({ ...row, rowHash: rowHash(row) }, sha256)
-const hashOf = (rows: readonly Row[]) => {
-  let tree: Frontier = EMPTY_FRONTIER
-  for (const row of rows) tree = append(tree, leafHash(row), sha256)
-  return joinSubtrees(tree.peaks, sha256)
-}
-
-/** Rows so many µs before the state or after the moment at which they go. */
-export function historyOf(recordTimes: readonly number[]): History {
-  const rows = recordTimes.map((recordTime, index) => {
-    const isSecond = recordTimes[index - 1] === recordTime
-    const eventId = `${String(recordTime).padStart(16, '0')}:000${isSecond ? 1 : 0}`
-    const row = JSON.stringify({ event_id: eventId, description: 'grün "and" {so} on \\ 😀' })
-    return { eventId, recordTime, row }
-  })
-  return { rows, tree: JSON.stringify({ root: toHex(hashOf(rows)), size: rows.length }) }
-}
-
-/** The run from `first` on, before `end`; `shown`: the rows that it shows, other than an honest node would. */
-export function runOf(
-  { rows }: History,
-  first: number,
-  end: number,
-  shown: readonly [from: number, to: number] = [
-    Math.max(0, first - 1),
-    Math.min(rows.length, end + 1),
-  ],
-): Run {
-  const [from, to] = shown
-  const hashes: string[] = []
-  if (rows.length > 0)
-    walkToRun(
-      { first: from, end: to, size: rows.length },
-      {
-        leaf: () => {},
-        beside: (start, count) =>
-          void hashes.push(base64(hashOf(rows.slice(start, start + count)))),
-        pair: () => {},
-      },
-    )
-  const shownRows = rows.slice(from, to).map((row, index): ShownRow => {
-    const place = { event_id: row.eventId, record_time: row.recordTime }
-    const isInside = from + index >= first && from + index < end
-    return isInside ? { ...place, row: row.row } : { ...place, row_hash: base64(rowHash(row)) }
-  })
-  return { first, hashes, rows: shownRows }
-}
+  activitiesDocument,
+  byName,
+  documentOf,
+  HISTORY,
+  leafOf,
+  type State,
+  state,
+  stateOf,
+  T,
+} from './state.ts'
+import type { Refused, Rule } from './vector.ts'
 
 const ask = (size: number, after: string | null, order: 'asc' | 'desc' = 'asc') =>
   requestOfActivities({ page_size: size, begin_after_id: after, sort_order: order })
 
-type Named = readonly [name: string, request: CanonicalRequest, run: Run]
+const IDS = HISTORY.rows.map(({ eventId }) => eventId)
+const run = (first: number, end: number) => runOf(HISTORY, first, end)
+export const FIRST_PAGE = ask(2, null)
+export const FIRST_RUN = run(3, 5)
 
 /** Of a history of which the first three rows of seven have gone. */
-export function* provenRuns(history: History): Generator<Named> {
-  const ids = history.rows.map(({ eventId }) => eventId)
-  const run = (first: number, end: number) => runOf(history, first, end)
-  const [gone, first, second, , last] = [1, 3, 4, 5, 6].map((index) => ids[index] as string)
+export function* provenRuns(): Generator<
+  readonly [name: string, request: CanonicalRequest, run: Run]
+> {
+  const [oldest, gone, first, second, , last] = [0, 1, 3, 4, 5, 6].map(
+    (index) => IDS[index] as string,
+  )
   yield ['all activities', ask(100, null), run(3, 7)]
-  yield ['the first page of activities', ask(2, null), run(3, 5)]
+  yield ['the first page of activities', FIRST_PAGE, FIRST_RUN]
   yield ['the next page of activities', ask(2, second as string), run(5, 7)]
   yield ['a page of activities that is shorter than it may be', ask(100, null), run(3, 4)]
-  yield ['no activities behind the last', ask(2, last as string), run(7, 7)]
-  yield ['activities behind one that has gone', ask(1, gone as string), run(3, 4)]
+  yield ['no activities after the last', ask(2, last as string), run(7, 7)]
+  yield ['activities after one that has gone', ask(1, gone as string), run(3, 4)]
   yield ['the newest activities', ask(2, null, 'desc'), run(5, 7)]
   yield ['activities before one', ask(9, second as string, 'desc'), run(3, 4)]
   yield ['no activities before the first', ask(9, first as string, 'desc'), run(3, 3)]
   yield ['no activities before one that has gone', ask(9, gone as string, 'desc'), run(3, 3)]
+  yield ['no activities before the oldest', ask(9, oldest as string, 'desc'), run(3, 3)]
+  yield ['activities after an event id that no row has', ask(1, '0000000000000000:0000'), run(3, 4)]
 }
 
-/** For the first page of two. */
-export function* refusedRuns(history: History): Generator<Named> {
-  const ids = history.rows.map(({ eventId }) => eventId)
-  const request = ask(2, null)
-  const run = (first: number, end: number) => runOf(history, first, end)
-  const honest = run(3, 5)
-  const rows = honest.rows
-  const named = (name: string, change: Partial<Run>): Named => [
-    name,
-    request,
-    { ...honest, ...change },
-  ]
-  yield ['a page of activities that begins later', request, run(4, 6)]
-  yield ['a page of activities that begins with one that has gone', request, run(2, 4)]
-  yield ['more activities than were asked for', request, run(3, 6)]
-  yield ['no activities where there are some', request, run(3, 3)]
-  yield ['no activities at an end that is none', request, run(7, 7)]
+/** A state of this history alone. */
+export const stateOfTree = (tree: string): State =>
+  stateOf([leafOf(['a'], tree), leafOf(['m'], '{}')])
+
+export function* refusedActivities(): Generator<Refused> {
+  yield* refusedPages()
+  yield* refusedRuns()
+  yield* refusedRows()
+  yield* refusedForms()
+  yield* refusedSurrogate()
+  yield* refusedTrees()
+}
+
+const refused = (
+  rule: Rule,
+  name: string,
+  shown: object,
+  request: CanonicalRequest = FIRST_PAGE,
+  ofState: State = state,
+): Refused => ({ rule, name, request, document: activitiesDocument(shown, { ofState }) })
+
+/** Runs of the tree that are other pages. */
+function* refusedPages(): Generator<Refused> {
+  const [oldest, first, second, third] = [0, 3, 4, 5].map((index) => IDS[index] as string)
+  yield refused('page.begin', 'a page of activities that begins later', run(4, 6))
+  yield refused(
+    'page.visible',
+    'a page of activities that begins with one that has gone',
+    run(2, 4),
+  )
+  yield refused('page.size', 'more activities than the page size', run(3, 6))
+  yield refused('page.empty', 'no activities where there are some', run(3, 3))
+  yield refused('page.begin', 'no activities at the end, without a begin_after_id', run(7, 7))
+  yield refused('page.asked', 'activities again', run(3, 5), ask(2, first as string))
+  yield refused(
+    'page.begin',
+    'activities that begin after others',
+    run(5, 7),
+    ask(2, first as string),
+  )
+  const before = (id: string | null) => ask(2, id, 'desc')
+  yield refused('page.begin', 'older activities than the newest', run(3, 5), before(null))
+  yield refused(
+    'page.begin',
+    'older activities than those before one',
+    run(3, 4),
+    before(third as string),
+  )
+  yield refused(
+    'page.visible',
+    'activities that have gone, backwards',
+    run(2, 4),
+    before(second as string),
+  )
+  yield refused(
+    'page.asked',
+    'the activity that a page backwards comes before',
+    run(4, 6),
+    before(third as string),
+  )
+  yield refused(
+    'page.size',
+    'more activities backwards than the page size',
+    run(3, 6),
+    before(null),
+  )
+  yield refused(
+    'page.empty',
+    'no activities before one that is not the first',
+    run(5, 5),
+    before(third as string),
+  )
+  yield refused(
+    'page.empty',
+    'no activities, at a place among those that have gone',
+    run(0, 0),
+    before(oldest as string),
+  )
+  const odd = (row: string) => historyOf([T], { row })
+  for (const [rule, name, row] of [
+    ['page.row', 'an activity with the event id of another', JSON.stringify({ event_id: first })],
+    ['page.row', 'an activity without an event id', '{}'],
+    ['page.row', 'an activity that is null', 'null'],
+    ['page.row', 'an activity that is a list', '[]'],
+    ['value.json', 'an activity that is no JSON', '{event_id}'],
+    ['value.json', 'an activity that is not a number', 'NaN'],
+  ] as const) {
+    const history = odd(row)
+    yield refused(rule, name, runOf(history, 0, 1), FIRST_PAGE, stateOfTree(history.tree))
+  }
+  yield {
+    ...refused(
+      'walk.offset',
+      'a page of activities at an earlier offset than the page before it',
+      FIRST_RUN,
+    ),
+    offset_min: 43,
+  }
+}
+
+/** Parts of the tree that are no runs. */
+function* refusedRuns(): Generator<Refused> {
   // The hash of the whole tree, or of all of it but one row, fits any place.
   for (const place of [0, 3, 7])
-    yield [
+    yield refused(
+      'run.rows',
       `no activities at place ${place}, without a row`,
-      request,
-      runOf(history, place, place, [place, place]),
-    ]
-  yield ['no activities, without the row before', request, runOf(history, 3, 3, [3, 4])]
-  yield ['no activities, without the row behind', request, runOf(history, 3, 3, [2, 3])]
-  yield ['activities again', ask(2, ids[3] as string), run(3, 5)]
-  yield ['older activities than the newest', ask(2, null, 'desc'), run(3, 5)]
-  yield [
-    'activities from the one that they are to be before',
-    ask(2, ids[5] as string, 'desc'),
-    run(4, 6),
-  ]
-  yield [
-    'no activities before one that is not the first',
-    ask(2, ids[5] as string, 'desc'),
-    run(5, 5),
-  ]
-  yield named('a run of activities with a hole', {
-    rows: rows.map((row, index) => (index === 1 ? (run(2, 2).rows[1] as ShownRow) : row)),
+      runOf(HISTORY, place, place, [place, place]),
+    )
+  yield refused('run.rows', 'no activities, without the row before', runOf(HISTORY, 3, 3, [3, 4]))
+  yield refused('run.rows', 'no activities, without the row after', runOf(HISTORY, 3, 3, [2, 3]))
+  const { rows, hashes } = FIRST_RUN
+  const [before, first, second, after] = rows as [object, object, object, object]
+  const changed = (rule: Rule, name: string, change: object) =>
+    refused(rule, name, { ...FIRST_RUN, ...change })
+  const [, gone] = run(2, 2).rows
+  yield changed('run.rows', 'a run of activities with a hole', {
+    rows: [before, gone, second, after],
   })
-  yield named('activities in another order', {
-    rows: [0, 2, 1, 3].map((at) => rows[at] as ShownRow),
+  yield changed('run.rows', 'the hash of an activity of the page', {
+    rows: [before, first, { ...run(4, 4).rows[1] }, after],
   })
-  yield named('activities at another place', { first: 4 })
-  yield named('a run of activities without the row before it', { rows: rows.slice(1) })
-  yield named('a run of activities without the row behind it', { rows: rows.slice(0, -1) })
-  yield named('a row beside the page with its JSON', {
-    rows: [run(2, 5).rows[1] as ShownRow, ...rows.slice(1)],
+  yield changed('run.rows', 'a run of activities without the row before it', {
+    rows: rows.slice(1),
   })
-  yield named('another time of the row before the page', {
-    rows: [{ ...(rows[0] as ShownRow), record_time: 1 }, ...rows.slice(1)],
+  yield changed('run.rows', 'a run of activities without the row after it', {
+    rows: rows.slice(0, -1),
   })
-  yield named('another event of a row', {
-    rows: rows.with(1, { ...(rows[1] as ShownRow), event_id: ids[6] as string }),
+  yield changed('run.rows', 'a row next to the page with its JSON', {
+    rows: [run(2, 5).rows[1], first, second, after],
   })
-  yield named('another row', {
-    rows: rows.with(1, { ...(rows[2] as ShownRow), event_id: ids[3] as string }),
+  yield changed('run.rows', 'the rows of a run in another order', {
+    rows: [first, before, second, after],
   })
-  yield named('a hash too few', { hashes: honest.hashes.slice(1) })
-  yield named('a hash too many', { hashes: [...honest.hashes, ...honest.hashes.slice(-1)] })
-  yield named(
-    'the run of an older tree',
-    runOf({ ...history, rows: history.rows.slice(0, 6) }, 3, 5),
-  )
-  yield [
-    'rows behind the end of the tree',
-    ask(100, null),
+  yield refused(
+    'run.rows',
+    'rows after the end of the tree',
     {
       ...run(3, 7),
       rows: [
@@ -164,5 +187,244 @@ export function* refusedRuns(history: History): Generator<Named> {
         { event_id: `${'9'.repeat(16)}:0000`, record_time: 2 ** 52, row: '{}' },
       ],
     },
-  ]
+    ask(100, null),
+  )
+  yield refused(
+    'run.rows',
+    'no activities at a place after the end of the tree',
+    { ...runOf(HISTORY, 8, 8, [7, 7]), rows: run(7, 7).rows },
+    ask(2, IDS[6] as string),
+  )
+  yield changed('run.root', 'activities in another order', { rows: [before, second, first, after] })
+  yield changed('run.root', 'activities at another place', { first: 4 })
+  yield changed('run.root', 'another time of the row before the page', {
+    rows: [{ ...before, record_time: 1 }, first, second, after],
+  })
+  yield changed('run.root', 'another event of a row', {
+    rows: [before, { ...first, event_id: IDS[6] }, second, after],
+  })
+  yield changed('run.root', 'another row', {
+    rows: [
+      before,
+      { ...first, row: rows[2] && 'row' in rows[2] ? rows[2].row : '' },
+      second,
+      after,
+    ],
+  })
+  yield changed('run.root', 'a hash too few', { hashes: hashes.slice(1) })
+  yield changed('run.root', 'a hash too many', { hashes: [...hashes, ...hashes.slice(-1)] })
+  const older = { ...HISTORY, rows: HISTORY.rows.slice(0, 6) }
+  yield refused('run.root', 'the run of an older tree', runOf(older, 3, 5))
+  const none = historyOf([])
+  yield refused(
+    'run.root',
+    'a hash where there is no activity',
+    { ...runOf(none, 0, 0), hashes: [`${'A'.repeat(43)}=`] },
+    FIRST_PAGE,
+    stateOfTree(none.tree),
+  )
+}
+
+function* refusedRows(): Generator<Refused> {
+  const [before, first, second, after] = FIRST_RUN.rows as [object, object, object, object]
+  const withBefore = (name: string, change: object, rule: Rule = 'run.row') =>
+    refused(rule, name, { ...FIRST_RUN, rows: [{ ...before, ...change }, first, second, after] })
+  const withFirst = (name: string, change: object, rule: Rule = 'run.row') =>
+    refused(rule, name, { ...FIRST_RUN, rows: [before, { ...first, ...change }, second, after] })
+  for (const [what, time] of [
+    ['that is a text', '1'],
+    ['below zero', -1],
+    ['of 2^53', 2 ** 53],
+    ['that is a boolean', true],
+    ['with a fraction', 0.5],
+  ] as const)
+    yield withFirst(`a row with a record time ${what}`, { record_time: time })
+  yield withFirst('a row with an event id that is a number', { event_id: 1 })
+  yield withFirst('a row that is no text', { row: 1 })
+  yield withBefore('a row hash that is no text', { row_hash: 1 }, 'run.row')
+  yield withBefore(
+    'a row hash of 31 bytes',
+    { row_hash: Buffer.alloc(31).toString('base64') },
+    'proof.hash',
+  )
+  yield withBefore('a row hash without padding', { row_hash: 'A'.repeat(43) }, 'proof.hash')
+  // The members are in the order of RFC 8785, so that nothing else is wrong with them.
+  yield withFirst('a row with a member more', { row_more: 1 })
+  yield withFirst('a row with its hash', { row_hash: `${'A'.repeat(43)}=` })
+  const place = { event_id: IDS[2], record_time: 1 }
+  yield refused('run.row', 'a row with neither JSON nor hash', {
+    ...FIRST_RUN,
+    rows: [place, first, second, after],
+  })
+  for (const [what, item] of [
+    ['null', null],
+    ['a text', 'row'],
+    ['a list', []],
+  ] as const)
+    yield refused('run.row', `a row that is ${what}`, {
+      ...FIRST_RUN,
+      rows: [item, first, second, after],
+    })
+  for (const eventId of [
+    '000000000000001:00000',
+    `${'0'.repeat(16)}:000`,
+    `${'0'.repeat(16)}-0000`,
+    `${'0'.repeat(16)}:000a`,
+    ` ${'0'.repeat(15)}:0000`,
+    `${'0'.repeat(16)}:0000\n`,
+  ]) {
+    const row = JSON.stringify({ event_id: eventId })
+    const history = historyOf([T], { eventId, row })
+    const name = `a row with the event id ${JSON.stringify(eventId)}`
+    yield refused('run.row', name, runOf(history, 0, 1), FIRST_PAGE, stateOfTree(history.tree))
+  }
+}
+
+function* refusedForms(): Generator<Refused> {
+  for (const [what, change] of [
+    ['a place below zero', { first: -1 }],
+    ['a place that is a text', { first: '3' }],
+    ['a place that is a boolean', { first: true }],
+    ['a place with a fraction', { first: 3.5 }],
+    ['hashes that are no list', { hashes: {} }],
+    ['rows that are no list', { rows: {} }],
+  ] as const)
+    yield refused('run.form', `a run with ${what}`, { ...FIRST_RUN, ...change })
+  for (const [what, hash] of [
+    ['is no text', 1],
+    ['has 31 bytes', Buffer.alloc(31).toString('base64')],
+    ['has no padding', 'A'.repeat(43)],
+  ] as const)
+    yield refused('proof.hash', `a run with a hash that ${what}`, {
+      ...FIRST_RUN,
+      hashes: [hash, ...FIRST_RUN.hashes.slice(1)],
+    })
+  const honest = activitiesDocument(FIRST_RUN)
+  const proof = (list: string) => honest.replace(/"state":.*$/, `"state":${list}}}`)
+  const document = (
+    rule: Rule,
+    name: string,
+    text: string,
+    request: CanonicalRequest = FIRST_PAGE,
+  ) => ({
+    rule,
+    name,
+    request,
+    document: text,
+  })
+  const { first, ...withoutFirst } = FIRST_RUN
+  yield refused('run.form', 'a run without its place', withoutFirst)
+  yield document(
+    'run.form',
+    'a run with a member more',
+    honest.replace('"rows":', '"more":1,"rows":'),
+  )
+  yield document(
+    'run.form',
+    'a run that is null',
+    honest.replace(/"run":{.*},"state"/, '"run":null,"state"'),
+  )
+  yield document(
+    'run.form',
+    'a proof of activities with a member more',
+    honest.replace('"state":', '"sort":1,"state":'),
+  )
+  yield document(
+    'run.form',
+    'a proof of activities without a state',
+    honest.replace(/,"state":.*$/, '}}'),
+  )
+  yield document(
+    'spelling',
+    'members of a run in another order',
+    honest.replace(/"run":{("first":\d),("hashes":\[.*?\])/, '"run":{$2,$1'),
+  )
+  yield document(
+    'spelling',
+    'members of a row in another order',
+    honest.replace(/("event_id":"[^"]+"),("record_time":\d+)/, '$2,$1'),
+  )
+  yield document('spelling', 'a place with an exponent', honest.replace('"first":3', '"first":3e0'))
+  yield document(
+    'spelling',
+    'the row of a run in another spelling',
+    honest.replace('grün', 'gr\\u00fcn'),
+  )
+  yield document(
+    'proof.list',
+    'a proof of activities for a name',
+    honest,
+    byName('alice.unverified.ns'),
+  )
+  yield document(
+    'run.form',
+    'a proof of a name for activities',
+    documentOf(state, state.prove(byName('alice.unverified.ns'))),
+  )
+  const deep = '['.repeat(20_000) + ']'.repeat(20_000)
+  yield document('json', 'a proof of activities that is nested 20 000 levels deep', proof(deep))
+  yield document('proof.short', 'activities without a proof of their tree', proof('[]'))
+  yield document('proof.list', 'activities with a proof of their tree that is no list', proof('{}'))
+}
+
+/** What a decoder that is not strict reads as U+FFFD, in a row that has one. */
+function* refusedSurrogate(): Generator<Refused> {
+  const [eventId] = IDS
+  const history = historyOf([T], {
+    row: JSON.stringify({ event_id: eventId, description: '\ufffd' }),
+  })
+  const ofState = stateOfTree(history.tree)
+  const document = activitiesDocument(runOf(history, 0, 1), { ofState })
+  yield {
+    rule: 'spelling',
+    name: 'a row with half of a surrogate pair',
+    request: FIRST_PAGE,
+    document: document.replace('\ufffd', '\\ud83d'),
+  }
+}
+
+/** What the state has in the place of size and root of the activity tree. */
+function* refusedTrees(): Generator<Refused> {
+  const other = stateOf([leafOf(['a'], historyOf([T]).tree)])
+  yield {
+    rule: 'proof.root',
+    name: 'activities of another state',
+    request: FIRST_PAGE,
+    document: activitiesDocument(FIRST_RUN, { ofState: { ...other, point: state.point } }),
+  }
+  const of = (rule: Rule, name: string, ofState: State) =>
+    refused(rule, name, FIRST_RUN, FIRST_PAGE, ofState)
+  yield of('activities.tree', 'activities of the empty state', stateOf([]))
+  yield of('activities.tree', 'activities of a state without any', stateOf([leafOf(['m'], '{}')]))
+  yield of(
+    'activities.tree',
+    'activities of a tree that has expired',
+    stateOf([leafOf(['a'], HISTORY.tree, T)]),
+  )
+  const { root, size } = JSON.parse(HISTORY.tree) as { root: string; size: number }
+  for (const [what, tree] of [
+    ['is null', null],
+    ['is a list', []],
+    ['has a size that is a text', { root, size: `${size}` }],
+    ['has a size that is a boolean', { root, size: true }],
+    ['has a size below zero', { root, size: -1 }],
+    ['has a root in capitals', { root: root.toUpperCase(), size }],
+    ['has a root that is too short', { root: root.slice(2), size }],
+    ['has no root', { size }],
+  ] as const)
+    yield of(
+      'activities.tree',
+      `a tree of activities that ${what}`,
+      stateOfTree(JSON.stringify(tree)),
+    )
+  yield of('value.json', 'a tree of activities that is no JSON', stateOfTree('{size:7}'))
+}
+
+export const noActivities = (): {
+  readonly ofState: State
+  readonly run: Run
+  readonly history: History
+} => {
+  const history = historyOf([])
+  return { history, run: runOf(history, 0, 0), ofState: stateOfTree(history.tree) }
 }

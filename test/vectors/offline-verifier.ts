@@ -2,21 +2,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import type { Vector } from './certified.ts'
+import type { Vector } from './vector.ts'
 
 /** Judges a document by the text of the genesis; throws where it proves nothing. */
 export type Verify = (genesis: string, vector: Vector) => Promise<{ readonly answer: unknown }>
 
 const CODE = `
-  import { createWebCrypto, hashGenesis, parseGenesis } from '@quorumscan/consensus'
-  import { createCertifiedVerifier, questionOf, sha256 } from '@quorumscan/consensus/certified'
-
-  globalThis.verify = async (text, { request, document, signers }) => {
-    const genesis = parseGenesis(JSON.parse(text))
-    const network = { genesis, genesisHash: await hashGenesis(genesis), sha256 }
-    const verifier = createCertifiedVerifier({ ...network, crypto: createWebCrypto() })
-    return await verifier.verify(document, questionOf(request, network), signers)
-  }`
+  import { verifyVector } from './library-verifier.ts'
+  globalThis.verify = verifyVector`
 
 /** A script that gives a page, or a context, the function `verify`. */
 export async function buildVerifier(): Promise<string> {

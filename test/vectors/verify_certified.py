@@ -2,7 +2,9 @@
 """A verifier of certified reads, written from docs/certified-reads.md alone. Python's own library is all it needs.
 
     verify_certified.py certified.json     judges the vectors, as a JSON list
-    verify_certified.py GENESIS DOCUMENT REQUEST SIGNERS     says what one document proves; 1: nothing
+    verify_certified.py GENESIS DOCUMENT REQUEST SIGNERS     prints what one document proves; exits with 1: nothing
+
+What is refused is reported with the rule that it breaks, by its name in docs/certified-reads.md.
 """
 import base64
 import hashlib
@@ -12,16 +14,28 @@ import sys
 
 
 class Refused(Exception):
-    pass
+    """Its text is the name of the rule."""
 
 
-def check(condition, why):
+def check(condition, rule):
     if not condition:
-        raise Refused(why)
+        raise Refused(rule)
 
 
 def sha256(data):
     return hashlib.sha256(data).digest()
+
+
+def parse_json(text, rule):
+    """RFC 8259 alone: Python reads NaN and Infinity, too."""
+
+    def refuse(_):
+        raise ValueError
+
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except (ValueError, RecursionError):
+        raise Refused(rule)
 
 
 def canonical(value):
@@ -29,7 +43,7 @@ def canonical(value):
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-# Ed25519, RFC 8032 §5.1.7 and §6.
+# Ed25519, RFC 8032 §5.1.7 and §6, without the cofactor.
 
 P = 2**255 - 19
 ORDER = 2**252 + 27742317777372353535851937790883648493
@@ -103,24 +117,18 @@ def has_members(value, names):
 
 def verify_certificate(certificate, genesis, signers_needed):
     hashes = ["genesis_hash", "history_hash", "state_root"]
-    check(
-        has_members(certificate, hashes + ["offset", "record_time", "signatures"]),
-        "members of the certificate",
-    )
-    check(all(is_hex(certificate[name], 64) for name in hashes), "hashes of the certificate")
-    check(is_integer(certificate["offset"]), "offset")
-    check(is_integer(certificate["record_time"]), "record time")
+    form = "certificate.form"
+    check(has_members(certificate, hashes + ["offset", "record_time", "signatures"]), form)
+    check(all(is_hex(certificate[name], 64) for name in hashes), form)
+    check(is_integer(certificate["offset"]), form)
+    check(is_integer(certificate["record_time"]), form)
     signatures = certificate["signatures"]
-    check(
-        isinstance(signatures, list)
-        and all(
-            isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and is_hex(pair[1], 128)
-            for pair in signatures
-        ),
-        "form of the signatures",
-    )
+    check(isinstance(signatures, list), form)
+    check(all(isinstance(pair, list) and len(pair) == 2 for pair in signatures), form)
+    check(all(isinstance(name, str) for name, _ in signatures), form)
+    check(all(is_hex(signature, 128) for _, signature in signatures), form)
     genesis_hash = sha256(canonical(genesis).encode())
-    check(certificate["genesis_hash"] == genesis_hash.hex(), "another network")
+    check(certificate["genesis_hash"] == genesis_hash.hex(), "certificate.network")
     statement = (
         b"quorumscan/state/1\0"
         + genesis_hash
@@ -130,14 +138,13 @@ def verify_certificate(certificate, genesis, signers_needed):
         + bytes.fromhex(certificate["state_root"])
     )
     names = [node["name"] for node in genesis["nodes"]]
-    places = [names.index(name) if name in names else -1 for name, _ in signatures]
-    check(-1 not in places, "a signer is no member")
-    check(all(a < b for a, b in zip(places, places[1:])), "order of the signers")
-    for place, (name, signature) in zip(places, signatures):
+    check(all(name in names for name, _ in signatures), "certificate.signer")
+    places = [names.index(name) for name, _ in signatures]
+    check(all(a < b for a, b in zip(places, places[1:])), "certificate.signer")
+    for place, (_, signature) in zip(places, signatures):
         key = bytes.fromhex(genesis["nodes"][place]["scanKey"])
-        check(is_signature(key, statement, bytes.fromhex(signature)), "signature of " + name)
-    faulty = (len(names) - 1) // 3
-    check(len(signatures) >= max(signers_needed, faulty + 1), "too few signers")
+        check(is_signature(key, statement, bytes.fromhex(signature)), "certificate.signature")
+    check(len(signatures) >= signers_needed, "certificate.signers")
     return [name for name, _ in signatures]
 
 
@@ -150,11 +157,11 @@ def bit_of(key, index):
 
 def decode_hash(text):
     try:
-        data = base64.b64decode(text, validate=True)
+        data = base64.b64decode(text)
     except (ValueError, TypeError):
-        raise Refused("a hash that is no base64")
-    check(len(data) == 32, "length of a hash")
-    check(base64.b64encode(data).decode() == text, "another spelling of a hash")
+        raise Refused("proof.hash")
+    check(len(data) == 32, "proof.hash")
+    check(base64.b64encode(data).decode() == text, "proof.hash")
     return data
 
 
@@ -167,19 +174,17 @@ class ShownLeaf:
     def __init__(self, item):
         self.item = item
         shown = "value" if "value" in item else "value_hash"
-        check(has_members(item, ["expires_at", "key", shown]), "members of a leaf")
+        check(has_members(item, ["expires_at", "key", shown]), "proof.leaf")
         components, self.expires_at = item["key"], item["expires_at"]
-        check(self.expires_at is None or is_integer(self.expires_at), "expiry of a leaf")
-        check(isinstance(components, list), "key of a leaf")
-        check(
-            all(isinstance(one, str) and "\0" not in one for one in components),
-            "components of a key",
-        )
-        self.key = b"".join(encode(one) + b"\0" for one in components)
-        check(len(self.key) <= 400, "length of a key")
-        self.value = item.get("value")
-        check(self.value is None or isinstance(self.value, str), "value of a leaf")
-        value_hash = decode_hash(item["value_hash"]) if self.value is None else sha256(encode(self.value))
+        check(self.expires_at is None or is_integer(self.expires_at), "proof.expiry")
+        check(isinstance(components, list), "proof.key")
+        check(all(isinstance(one, str) for one in components), "proof.key")
+        check(all("\0" not in one for one in components), "proof.key")
+        self.key = b"".join(one.encode() + b"\0" for one in components)
+        check(len(self.key) <= 400, "proof.key")
+        self.value = item[shown] if shown == "value" else None
+        check(shown == "value_hash" or isinstance(self.value, str), "proof.leaf")
+        value_hash = decode_hash(item["value_hash"]) if self.value is None else sha256(self.value.encode())
         expiry = 2**64 - 1 if self.expires_at is None else self.expires_at
         self.hash = sha256(
             b"\0" + len(self.key).to_bytes(2, "big") + self.key + expiry.to_bytes(8, "big") + value_hash
@@ -193,21 +198,15 @@ class Inner:
         self.hash = sha256(b"\1" + bit.to_bytes(2, "big") + left.hash + right.hash)
 
 
-def encode(text):
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise Refused("a text that is no UTF-8")
-
-
 def read_tree(items, above=-1):
-    check(len(items) > 0, "the list ends too early")
+    check(len(items) > 0, "proof.short")
     item = items.pop(0)
     if isinstance(item, str):
         return Cut(item)
     if isinstance(item, dict):
         return ShownLeaf(item)
-    check(type(item) is int and above < item < 3200, "a bit index")
+    check(type(item) is int, "proof.item")
+    check(above < item < 3200, "proof.bit")
     left = read_tree(items, item)
     return Inner(item, left, read_tree(items, item))
 
@@ -234,17 +233,18 @@ class Run:
         self.record_time, self.values = record_time, []
 
     def visit(self, node):
-        check(not isinstance(node, Cut), "something is left out")
+        check(not isinstance(node, Cut), "proof.hidden")
         if isinstance(node, ShownLeaf):
             is_asked = self.start <= node.key < self.end
             is_visible = node.expires_at is None or node.expires_at > self.record_time
-            check((node.value is not None) == (is_asked and is_visible), "value of a leaf, or its hash")
+            check(node.value is None or (is_asked and is_visible), "proof.needless")
+            check(node.value is not None or not (is_asked and is_visible), "proof.hidden")
             if node.value is not None:
                 self.values.append((node.item["key"], node.value))
                 if len(self.values) == self.limit:
                     self.end = node.key
             return
-        check(node.key is not None, "a branch without a leaf")
+        check(node.key is not None, "proof.hidden")
         is_left_outside = is_outside(node.key, node.bit, 0, self.start, self.end)
         if is_left_outside and is_outside(node.key, node.bit, 1, self.start, self.end):
             self.show_gap(node)
@@ -254,29 +254,33 @@ class Run:
 
     def visit_or_cut(self, node, is_cut):
         if is_cut:
-            check(isinstance(node, Cut), "something needless is shown")
+            check(isinstance(node, Cut), "proof.needless")
         else:
             self.visit(node)
 
     def show_gap(self, node):
         while isinstance(node, Inner):
-            down, other = (node.left, node.right) if bit_of(self.start, node.bit) == 0 else (node.right, node.left)
-            check(isinstance(other, Cut), "something needless is shown")
-            node = down
-        check(isinstance(node, ShownLeaf) and node.value is None, "the leaf that proves a gap")
+            sides = [node.left, node.right]
+            down = bit_of(self.start, node.bit)
+            for side in (0, 1):
+                is_cut = isinstance(sides[side], Cut)
+                check(is_cut or side == down, "proof.needless")
+                check(not is_cut or side != down, "proof.hidden")
+            node = sides[down]
+        check(node.value is None, "proof.needless")
 
 
 def verify_proof(proof, certificate, ranges):
-    check(isinstance(proof, list), "the proof is no list")
+    check(isinstance(proof, list), "proof.list")
     root, items, runs = bytes.fromhex(certificate["state_root"]), list(proof), []
     for key_range in ranges:
         run = Run(key_range, certificate["record_time"])
         if root != bytes(32):
             tree = read_tree(items)
-            check(tree.hash == root, "another tree")
+            check(tree.hash == root, "proof.root")
             run.visit(tree)
         runs.append(run.values)
-    check(len(items) == 0, "the list goes on")
+    check(len(items) == 0, "proof.long")
     return runs
 
 
@@ -307,14 +311,14 @@ def run_of(*components, limit=1):
 
 
 def entry_of(key, value, party=None):
-    try:
-        entry = json.loads(value)
-    except ValueError:
-        raise Refused("an entry that is no JSON")
-    name, user = (key[2], key[1]) if key[0] == "p" else (key[1], party)
-    check(isinstance(entry, dict) and entry.get("name") == name, "name of an entry")
-    check(user is None or entry.get("user") == user, "user of an entry")
-    check(party is None or entry.get("user") == party, "party of an entry")
+    entry = parse_json(value, "value.json")
+    check(isinstance(entry, dict), "value.entry")
+    # A key of `n` has the name as its second component, one of `p` party and name.
+    name = key[1] if key[0] == "n" else "".join(key[2:3])
+    check(entry.get("name") == name, "value.entry")
+    check(isinstance(entry.get("user"), str), "value.entry")
+    check(key[0] == "n" or entry["user"] == key[1], "value.entry")
+    check(party is None or entry["user"] == party, "value.party")
     return entry
 
 
@@ -327,11 +331,59 @@ def page_token(genesis_hash, listed, offset, after):
 def position_of(token, genesis_hash, listed, prefix):
     if token is None:
         return None
-    data = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-    offset, after = int.from_bytes(data[:8], "big"), data[8:-16].decode()
-    check(token == page_token(genesis_hash, listed, offset, after), "the page token")
-    check(after.startswith(prefix), "the page token is of another list")
+    rule = "request.page_token"
+    # No list has what can be in no key.
+    check(isinstance(token, str) and listed is not None, rule)
+    try:
+        data = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+        offset, after = int.from_bytes(data[:8], "big"), data[8:-16].decode()
+    except ValueError:
+        raise Refused(rule)
+    check(offset < 2**53, rule)
+    check(can_be_in_key(after), rule)
+    check(after.startswith(prefix), rule)
+    check(token == page_token(genesis_hash, listed, offset, after), rule)
     return offset, after
+
+
+PARAMETERS = {
+    "getEntryByName": ["name"],
+    "getEntryByParty": ["party"],
+    "lookupEntries": ["lookups"],
+    "listEntries": ["name_prefix", "page_size", "page_token"],
+    "listEntriesByParty": ["page_size", "page_token", "party"],
+    "listActivities": ["begin_after_id", "page_size", "sort_order"],
+    "getDso": ["shared"],
+    "getAnsRules": ["cached_ans_rules_contract_id", "cached_ans_rules_domain_id"],
+    "listScans": [],
+}
+
+
+def check_request(request, genesis, signers):
+    """What the caller got wrong, whatever the document proves."""
+    nodes = len(genesis["nodes"])
+    check((nodes - 1) // 3 + 1 <= signers <= nodes, "request.signers")
+    operation, asked = request["operation"], request["parameters"]
+    rule = "request.parameters"
+    check(operation in PARAMETERS, rule)
+    check(has_members(asked, PARAMETERS[operation]), rule)
+    for name in ("name", "party", "name_prefix"):
+        check(isinstance(asked.get(name, ""), str), rule)
+    check(is_integer(asked.get("page_size", 1)) and asked.get("page_size", 1) > 0, rule)
+    check(asked.get("shared", True) is True, rule)
+    check(operation != "getAnsRules" or set(asked.values()) == {None}, rule)
+    if operation == "listActivities":
+        check(asked["sort_order"] in ("asc", "desc"), rule)
+        after = asked["begin_after_id"]
+        check(after is None or (isinstance(after, str) and is_event_id(after)), rule)
+    check(isinstance(asked.get("lookups", []), list), rule)
+    for one in asked.get("lookups", []):
+        check(has_members(one, ["name"]) or has_members(one, ["party"]), rule)
+        check(all(isinstance(value, str) for value in one.values()), rule)
+
+
+def is_event_id(text):
+    return re.fullmatch("[0-9]{16}:[0-9]{4}", text) is not None
 
 
 def question_of(request, genesis):
@@ -358,7 +410,7 @@ def question_of(request, genesis):
     if operation in ("listEntries", "listEntriesByParty"):
         return list_question(operation, asked, genesis)
     key = {"getDso": "dso", "getAnsRules": "ans-rules", "listScans": "scans"}[operation]
-    return run_of("c", key), None, lambda runs, _: json.loads(runs[0][0][1])
+    return run_of("c", key), None, lambda runs, _: parse_json(runs[0][0][1], "value.json") if runs[0] else None
 
 
 def lookup_request(lookup):
@@ -375,8 +427,7 @@ def list_question(operation, asked, genesis):
     prefix = asked.get("name_prefix", "")
     genesis_hash = sha256(canonical(genesis).encode())
     text = "prefix\0" + prefix if party is None else "party\0" + party
-    # Of what has no UTF-8 there is no page token, either.
-    listed = text.encode("utf-8", "replace")
+    listed = text.encode() if can_be_in_key(prefix if party is None else party) else None
     position = position_of(asked["page_token"], genesis_hash, listed, prefix)
     if party is None:
         beginning = b"n\0" + prefix.encode("utf-8", "replace")
@@ -420,30 +471,37 @@ def tree_hash(leaf, node, start, count):
 
 def leaf_of(row, is_inside):
     shown = "row" if is_inside else "row_hash"
-    check(has_members(row, ["event_id", "record_time", shown]), "members of a row")
-    check(isinstance(row["event_id"], str) and re.fullmatch("[0-9]{16}:[0-9]{4}", row["event_id"]), "an event id")
-    check(is_integer(row["record_time"]) and isinstance(row[shown], str), "a row")
-    row_hash = sha256(encode(row["row"])) if is_inside else decode_hash(row["row_hash"])
+    check(has_members(row, ["event_id", "record_time", shown]), "run.row")
+    check(isinstance(row["event_id"], str), "run.row")
+    check(is_event_id(row["event_id"]), "run.row")
+    check(is_integer(row["record_time"]), "run.row")
+    check(isinstance(row[shown], str), "run.row")
+    row_hash = sha256(row["row"].encode()) if is_inside else decode_hash(row["row_hash"])
     return sha256(b"\0" + row["event_id"].encode() + row["record_time"].to_bytes(8, "big") + row_hash)
 
 
 def verify_activities(proof, certificate, asked, genesis):
-    check(has_members(proof, ["run", "state"]), "members of the proof")
+    check(has_members(proof, ["run", "state"]), "run.form")
     [values] = verify_proof(proof["state"], certificate, run_of("a"))
-    check(len(values) == 1, "the state has no activities")
-    tree, run = json.loads(values[0][1]), proof["run"]
+    check(len(values) == 1, "activities.tree")
+    tree, run = parse_json(values[0][1], "value.json"), proof["run"]
+    check(isinstance(tree, dict), "activities.tree")
+    check(is_integer(tree.get("size")), "activities.tree")
+    check(is_hex(tree.get("root"), 64), "activities.tree")
     size = tree["size"]
-    check(has_members(run, ["first", "hashes", "rows"]), "members of the run")
+    check(has_members(run, ["first", "hashes", "rows"]), "run.form")
     first, rows = run["first"], run["rows"]
-    check(is_integer(first) and isinstance(rows, list) and isinstance(run["hashes"], list), "form of the run")
-    check(all(isinstance(row, dict) for row in rows), "form of the rows")
+    check(is_integer(first), "run.form")
+    check(isinstance(rows, list), "run.form")
+    check(isinstance(run["hashes"], list), "run.form")
+    check(all(isinstance(row, dict) for row in rows), "run.row")
     inside = [row for row in rows if "row" in row]
     end = first + len(inside)
-    check(end <= size, "rows behind the end of the tree")
+    check(end <= size, "run.rows")
     # The row on either side has to be there, unless the tree ends: without them a run could claim any place.
     before_count, behind_count = int(first > 0), int(end < size)
-    check(len(rows) == before_count + len(inside) + behind_count, "number of rows of the run")
-    check(rows[before_count : before_count + len(inside)] == inside, "rows of the run")
+    check(len(rows) == before_count + len(inside) + behind_count, "run.rows")
+    check(rows[before_count : before_count + len(inside)] == inside, "run.rows")
     before, behind = rows[:before_count], rows[before_count + len(inside) :]
     leaves = [leaf_of(row, "row" in row) for row in rows]
     start, hashes = first - len(before), [decode_hash(one) for one in run["hashes"]]
@@ -451,11 +509,12 @@ def verify_activities(proof, certificate, asked, genesis):
     def beside(at, count):
         if at < start + len(leaves) and at + count > start:
             return None
-        check(len(hashes) > 0, "a hash is missing")
+        check(len(hashes) > 0, "run.root")
         return hashes.pop(0)
 
     root = sha256(b"") if size == 0 else tree_hash(lambda index: leaves[index - start], beside, 0, size)
-    check(root == bytes.fromhex(tree["root"]) and len(hashes) == 0, "another tree of activities")
+    check(root == bytes.fromhex(tree["root"]), "run.root")
+    check(len(hashes) == 0, "run.root")
 
     after, order = asked["begin_after_id"], asked["sort_order"]
     gone_until = certificate["record_time"] - genesis["activityRetentionMicros"]
@@ -466,22 +525,21 @@ def verify_activities(proof, certificate, asked, genesis):
     def is_asked(row):
         return after is None or (row["event_id"] > after if order == "asc" else row["event_id"] < after)
 
-    check(len(inside) <= asked["page_size"], "more rows than were asked for")
-    check(all(is_visible(row) and is_asked(row) for row in inside), "rows that were not asked for")
+    check(len(inside) <= asked["page_size"], "page.size")
+    check(all(is_visible(row) for row in inside), "page.visible")
+    check(all(is_asked(row) for row in inside), "page.asked")
     if order == "asc":
-        check(all(not is_visible(row) or not is_asked(row) for row in before), "rows are left out")
-        check(len(inside) > 0 or not behind, "there are more rows")
+        check(all(not is_visible(row) or not is_asked(row) for row in before), "page.begin")
+        check(len(inside) > 0 or not behind, "page.empty")
     else:
-        check(not any(is_asked(row) for row in behind), "rows are left out")
-        check(len(inside) > 0 or not any(is_visible(row) for row in before), "there are more rows")
-        check(len(inside) > 0 or all(is_visible(row) for row in behind), "another place of no rows")
+        check(not any(is_asked(row) for row in behind), "page.begin")
+        check(len(inside) > 0 or not any(is_visible(row) for row in before), "page.empty")
+        check(len(inside) > 0 or all(is_visible(row) for row in behind), "page.empty")
     values = []
     for row in inside:
-        try:
-            value = json.loads(row["row"])
-        except ValueError:
-            raise Refused("a row that is no JSON")
-        check(isinstance(value, dict) and value.get("event_id") == row["event_id"], "event id of a row")
+        value = parse_json(row["row"], "value.json")
+        check(isinstance(value, dict), "page.row")
+        check(value.get("event_id") == row["event_id"], "page.row")
         values.append(value)
     return {"activities": values if order == "asc" else values[::-1]}
 
@@ -489,24 +547,30 @@ def verify_activities(proof, certificate, asked, genesis):
 # Document.
 
 
-def verify(text, genesis, request, signers):
+def verify(data, genesis, request, signers, offset_min=0):
+    """What a document, as bytes, proves. offset_min: the offset of the page before in a walk over activities."""
+    check_request(request, genesis, signers)
+    is_run = request["operation"] == "listActivities"
+    ranges, offset, answer = ([], None, None) if is_run else question_of(request, genesis)
     try:
-        document = json.loads(text)
-        # What is encoded again is the same only if it was in the one form that there is.
-        check(canonical(document) == text, "another spelling")
-    except (ValueError, RecursionError):
-        raise Refused("no JSON")
-    check(has_members(document, ["certificate", "proof"]), "members of the document")
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Refused("json")
+    document = parse_json(text, "json")
+    # What is encoded again is the same only if it was in the one form that there is. So no text in the document has
+    # half of a surrogate pair: it would be an escape in the document, and none here.
+    check(canonical(document) == text, "spelling")
+    check(has_members(document, ["certificate", "proof"]), "document.members")
     certificate = document["certificate"]
     signed_by = verify_certificate(certificate, genesis, signers)
-    if request["operation"] == "listActivities":
+    check(offset in (None, certificate["offset"]), "walk.offset")
+    if is_run:
+        check(certificate["offset"] >= offset_min, "walk.offset")
         return {
             "answer": verify_activities(document["proof"], certificate, request["parameters"], genesis),
             "offset": certificate["offset"],
             "signed_by": signed_by,
         }
-    ranges, offset, answer = question_of(request, genesis)
-    check(offset in (None, certificate["offset"]), "a walk goes on at another offset")
     runs = verify_proof(document["proof"], certificate, ranges)
     return {
         "answer": answer(runs, certificate["offset"]),
@@ -522,21 +586,24 @@ def judge(*args):
         return {"refused": str(refused)}
 
 
+def judge_vector(vector, genesis):
+    encoded = vector.get("document_base64")
+    data = vector["document"].encode() if encoded is None else base64.b64decode(encoded)
+    return judge(data, genesis, vector["request"], vector["signers"], vector.get("offset_min", 0))
+
+
 def main(arguments):
     sys.setrecursionlimit(10_000)
     if len(arguments) == 1:
         with open(arguments[0], encoding="utf-8") as file:
             vectors = json.load(file)
         genesis = json.loads(vectors["genesis"])
-        judged = [
-            judge(one["document"], genesis, one["request"], one["signers"]) for one in vectors["vectors"]
-        ]
-        print(json.dumps(judged))
+        print(json.dumps([judge_vector(one, genesis) for one in vectors["vectors"]]))
         return 0
     genesis_file, document_file, request, signers = arguments
     with open(genesis_file, encoding="utf-8") as file:
         genesis = json.load(file)
-    with open(document_file, encoding="utf-8", newline="") as file:
+    with open(document_file, "rb") as file:
         judged = judge(file.read(), genesis, json.loads(request), int(signers))
     print(json.dumps(judged))
     return 1 if "refused" in judged else 0

@@ -1,0 +1,29 @@
+/** How this package's verifier judges a vector. It runs where there is nothing but the language and WebCrypto. */
+import { createWebCrypto, hashGenesis, parseGenesis } from '@quorumscan/consensus'
+import {
+  askActivities,
+  createCertifiedVerifier,
+  questionOf,
+  sha256,
+} from '@quorumscan/consensus/certified'
+import type { Vector } from './vector.ts'
+
+/**
+ * @param text - Of the genesis document.
+ * @throws {InvalidProof | RangeError} If the document proves nothing, or the request is none.
+ */
+export async function verifyVector(text: string, vector: Vector) {
+  const genesis = parseGenesis(JSON.parse(text))
+  const network = { genesis, genesisHash: await hashGenesis(genesis), sha256 }
+  const verifier = createCertifiedVerifier({ ...network, crypto: createWebCrypto() })
+  const document =
+    'document' in vector
+      ? vector.document
+      : Uint8Array.from(atob(vector.document_base64), (character) => character.charCodeAt(0))
+  const asked = questionOf(vector.request, network)
+  const question =
+    'page' in asked
+      ? askActivities({ ...asked.page, offsetMin: vector.offset_min ?? 0 }, network)
+      : asked
+  return await verifier.verify(document, question, vector.signers)
+}
