@@ -146,8 +146,7 @@ type DecodedRun = {
 
 function decodeRun(run: unknown, sha256: Sha256): DecodedRun {
   const { first, hashes, rows } = Object(run) as Record<string, unknown>
-  if (!isWhole(first) || !Array.isArray(hashes) || !Array.isArray(rows))
-    throw malformed('run')
+  if (!isWhole(first) || !Array.isArray(hashes) || !Array.isArray(rows)) throw malformed('run')
   return { first, hashes: hashes.map(parseHash), rows: rows.map((row) => decodeRow(row, sha256)) }
 }
 

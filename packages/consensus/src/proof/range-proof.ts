@@ -239,8 +239,7 @@ function* readTrees(
       return { hash: parseHash(item), text: item, key: null, opened: null }
     if (typeof item === 'number') {
       // Bits grow downwards, so a list cannot be deeper than a key is long.
-      if (!Number.isInteger(item) || item < bitMin || item >= DEPTH_MAX)
-        throw malformed('bit')
+      if (!Number.isInteger(item) || item < bitMin || item >= DEPTH_MAX) throw malformed('bit')
       const left = read(item + 1)
       const right = read(item + 1)
       const hash = hashInner({ bit: item, left: left.hash, right: right.hash }, sha256)
