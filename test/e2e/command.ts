@@ -4,9 +4,15 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { RunningCluster } from 'quorumscan/testing'
 
-export type Exit = { readonly code: number; readonly text: string }
+export type Exit = {
+  readonly code: number
+  /** The result: with `--json`, JSON and nothing else. */
+  readonly stdout: string
+  /** What a person reads: the result, and where the command failed its messages too. */
+  readonly text: string
+}
 
-/** Runs it for the cluster's data directory; what it printed, on either output. */
+/** Runs it for the cluster's data directory. */
 export async function runCommand(
   cluster: RunningCluster,
   ...args: readonly string[]
@@ -15,9 +21,9 @@ export async function runCommand(
   const command = [bin, ...args, '--data-dir', cluster.dataDir]
   try {
     const { stdout } = await promisify(execFile)(process.execPath, command)
-    return { code: 0, text: stdout }
+    return { code: 0, stdout, text: stdout }
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string }
-    return { code, text: stdout + stderr }
+    return { code, stdout, text: stdout + stderr }
   }
 }

@@ -120,7 +120,7 @@ it('a byte that flips in an old entry of the log is named, and ends nothing', as
   const { code, text } = await runCommand(cluster, 'up', '--detach', '--accept-lost-users')
   expect(code, text).toBe(0)
   const verdict = await runCommand(cluster, 'log', 'verify', '--json')
-  expect([verdict.code, JSON.parse(verdict.text)]).toMatchObject([
+  expect([verdict.code, JSON.parse(verdict.stdout)]).toMatchObject([
     1,
     { whole: false, damages: [{ fault: 'signature' }] },
   ])
@@ -236,8 +236,8 @@ it('a node whose disk is gone is back where the log was trimmed, and none of it 
   const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
   expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
   await untilTrue('the log to be trimmed', async () => {
-    const { code, text } = await runCommand(cluster, 'log', 'verify', '--json')
-    return code === 0 && JSON.parse(text).start > 1
+    const { code, stdout } = await runCommand(cluster, 'log', 'verify', '--json')
+    return code === 0 && JSON.parse(stdout).start > 1
   })
   rmSync(join(cluster.dataDir, 'snapshots', 'sv-4'), { recursive: true })
   const wiped = await runCommand(cluster, 'wipe', 'sv-4')

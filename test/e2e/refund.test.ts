@@ -45,9 +45,9 @@ it('coin comes back when two super-validators stay dead until the lock has ended
 it('`config set` changes the rules by a quorum; what was requested before keeps its terms', async () => {
   const command = (...args: string[]) => runCommand(cluster, 'config', ...args)
   const rules = async () => {
-    const { code, text } = await command('get', '--json')
+    const { code, stdout, text } = await command('get', '--json')
     expect(code, text).toBe(0)
-    return JSON.parse(text)
+    return JSON.parse(stdout)
   }
   const before = await rules()
   expect(before.config).toEqual({

@@ -238,7 +238,7 @@ describe('resolve', () => {
     ])
     expect(proven.stdout).toContain(`valid\n\nthe name ${NOBODY} has no entry`)
     const printed = await quorumscan('resolve', NOBODY, '--json')
-    const lie = printed.text.replace('"answer":null', `"answer":{"name":"${NOBODY}"}`)
+    const lie = printed.stdout.replace('"answer":null', `"answer":{"name":"${NOBODY}"}`)
     expect(await quorumscan('verify', await fileOf(lie))).toMatchObject({ code: 1 })
   })
 
@@ -248,7 +248,7 @@ describe('resolve', () => {
     expect(found.text).toContain(ALICE)
     expect(found.text).toMatch(/leads back +yes/)
     const none = await quorumscan('resolve', `x${alice.party}`, '--json')
-    expect(JSON.parse(none.text)).toMatchObject({ kind: 'verified-absent', match: false })
+    expect(JSON.parse(none.stdout)).toMatchObject({ kind: 'verified-absent', match: false })
   })
 
   it('names dead and hung nodes that it tried, and needs no validator', async () => {
