@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { CLUSTER_LIMITS, LIMITS, vitestLimits } from './packages/testkit/src/time-limits.ts'
 
 /** The code that packages were built to. */
 const BUILT = ['node', 'import', 'default']
@@ -23,17 +24,18 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/**
- * When a test that hangs is given up. What a test waits for has a deadline of its own, which stretches with the
- * machine (`until` of the test kit). One of the long tests waits for a quarter of an hour by itself.
- */
-const HANG_MS = 1_800_000
-
-const project = (name: string, include: string[], conditions = SOURCES) => ({
+const project = (
+  name: string,
+  include: string[],
+  { conditions = SOURCES, limits = LIMITS } = {},
+) => ({
   extends: true as const,
   ssr: { resolve: { conditions } },
   resolve: { conditions },
-  test: { name, include, testTimeout: HANG_MS, hookTimeout: HANG_MS },
+  test: {
+    ...{ name, include, setupFiles: ['test/support/time-limits.ts'] },
+    ...vitestLimits(limits),
+  },
 })
 
 /**
@@ -41,9 +43,12 @@ const project = (name: string, include: string[], conditions = SOURCES) => ({
  * that run one after the other. A file begins five seconds sooner.
  */
 const ofProcesses = (name: string, include: string[], groupOrder: number, maxWorkers: number) => {
-  const { test, ...rest } = project(name, include, BUILT)
+  const { test, ...rest } = project(name, include, {
+    conditions: BUILT,
+    limits: CLUSTER_LIMITS,
+  })
   const server = { deps: { external: [/\/dist\//] } }
-  const setupFiles = ['test/support/print-logs.ts']
+  const setupFiles = [...test.setupFiles, 'test/support/print-logs.ts']
   const how = { isolate: false, server, setupFiles }
   return { ...rest, test: { ...test, ...how, maxWorkers, sequence: { groupOrder } } }
 }

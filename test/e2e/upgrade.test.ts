@@ -27,8 +27,6 @@ const MEMBER_COUNT = 4
 /** Times 10^10: what the newer version gives at most, a million coin, and what is asked for, two. */
 const TAP_MAX = 10n ** 16n
 const TAP = 2n * TAP_MAX
-/** A lookup is answered within this, as by the SDK. */
-const LOOKUP_MS = 10_000
 
 let root = ''
 const operators: Operator[] = []
@@ -175,16 +173,12 @@ function readSteadily(name: string, lookUp: () => Promise<string>) {
   }
 }
 
-/** Voted, through the proxy, which is asked again within the time that the SDK takes. */
+/** Voted, through the proxy, which is asked again while it has too few nodes. */
 async function lookUpByVotes(client: Network['client']): Promise<string> {
-  return await until(
-    'an answer of the proxy',
-    async () => {
-      const { status, headers } = await lookup(client, ALICE)
-      return status === 502 || status === 503 ? undefined : headers.get('x-quorum-outcome')
-    },
-    { timeoutMs: LOOKUP_MS },
-  ).then(String)
+  return await until('an answer of the proxy', async () => {
+    const { status, headers } = await lookup(client, ALICE)
+    return status === 502 || status === 503 ? undefined : headers.get('x-quorum-outcome')
+  }).then(String)
 }
 
 /** Registers names one after the other; each that was paid for must be found at the end. */

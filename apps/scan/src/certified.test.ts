@@ -18,7 +18,7 @@ import {
   type Question,
 } from '@quorumscan/consensus/certified'
 import { AMOUNT_SCALE } from '@quorumscan/model'
-import { fairMsOf, type HttpRequest, send, until, untilTrue } from '@quorumscan/testkit'
+import { type HttpRequest, send, until, untilTrue } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { type Network, startNetwork, type Wallet } from './testing/network.ts'
@@ -201,14 +201,14 @@ test('a value that somebody changed in the Redis of one node is never served as 
   // What it remembers of names may hide it: a node that starts reads all of them.
   await stopNodes()
   await startNodes()
-  expect(await fairMsOf(() => untilDiverged(3))).toBeLessThan(2_000)
+  await untilTrue('the node to say so', () => isDiverged(3))
   const path = '/v0/ans-entries/by-name/bob.unverified.ns'
   const refused = await send(`${urlOf(3)}${path}`, { headers: { accept } })
   expect([refused.status, refused.body.code]).toEqual([503, 'STATE_DIVERGED'])
   expect((await read(path, askName('bob.unverified.ns'))).answer?.description).toContain('quoted')
 })
 
-test('a node says so within two seconds of the first read of a value that was changed meanwhile', async () => {
+test('a node says so from the first read on of a value that was changed meanwhile', async () => {
   const name = 'alice.unverified.ns'
   const redis = network.nodeRedis[2]?.connect()
   const versions = (await redis?.hgetBuffer('{replica}:names', name)) as Buffer
@@ -217,14 +217,12 @@ test('a node says so within two seconds of the first read of a value that was ch
   redis?.disconnect()
   const reply = await send(`${urlOf(2)}/v0/ans-entries/by-name/${name}`, { headers: { accept } })
   expect([reply.status, reply.body.code]).toEqual([503, 'STATE_DIVERGED'])
-  expect(await fairMsOf(() => untilDiverged(2))).toBeLessThan(2_000)
+  expect(await isDiverged(2)).toBe(true)
 })
 
-function untilDiverged(index: number): Promise<void> {
-  return untilTrue('the node to say so', async () => {
-    const { body } = await send(`${urlOf(index)}/readyz`)
-    return body?.code === 'STATE_DIVERGED'
-  })
+async function isDiverged(index: number): Promise<boolean> {
+  const { body } = await send(`${urlOf(index)}/readyz`)
+  return body?.code === 'STATE_DIVERGED'
 }
 
 /** Reads at a node, again until it has a certificate, and verifies. */

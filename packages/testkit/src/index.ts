@@ -42,10 +42,11 @@ export {
   type TestNetwork,
   testKeyPair,
 } from './test-network.ts'
+export { minutes } from './time-limits.ts'
 export {
   type CollectedSpan,
   startTraceCollector,
   type TraceCollector,
 } from './trace-collector.ts'
-export { fairMsOf, type UntilOptions, until, untilTrue } from './until.ts'
+export { type UntilOptions, until, untilTrue } from './until.ts'
 export { withoutDeadline } from './without-deadline.ts'

@@ -1,27 +1,69 @@
-import { expect, it } from 'vitest'
-import { createFairTime, until, untilTrue } from './until.ts'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpus } from 'node:os'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { waitLimitMs } from './time-limits.ts'
+import { until, untilTrue } from './until.ts'
 
-it('time passes as much more slowly as the machine is busy, within bounds', () => {
-  let [realMs, slowness] = [1000, 1]
-  const fairMs = createFairTime(
-    () => realMs,
-    () => slowness,
-  )
-  const afterMs = (ms: number) => {
-    realMs += ms
-    return fairMs()
-  }
-  expect(afterMs(100)).toBe(100)
-  slowness = 4
-  expect(afterMs(100)).toBe(125)
-  slowness = 1_000_000
-  expect(afterMs(2000)).toBe(225)
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllEnvs()
 })
 
-it('a condition that never comes fails by its name', async () => {
-  const never = until('the moon', () => undefined, { timeoutMs: 1 })
-  await expect(never).rejects.toThrow(/waiting for the moon/)
+it('a wait ends when its condition holds', async () => {
   let asked = 0
   await untilTrue('the third time', () => ++asked === 3)
   expect(asked).toBe(3)
+})
+
+describe('the deadline of a wait', () => {
+  /** The time at which a condition that never holds was given up, in milliseconds of a clock that is moved by hand. */
+  async function givenUpAtMs(): Promise<number> {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const startMs = performance.now()
+    const waiting = until('the moon', () => undefined).then(
+      () => Number.NaN,
+      (error: Error) => {
+        expect(error.message).toMatch(/waiting for the moon$/)
+        return performance.now() - startMs
+      },
+    )
+    await vi.advanceTimersByTimeAsync(10 * waitLimitMs())
+    return await waiting
+  }
+
+  it('is that of its kind of tests times TEST_SLOWNESS', async () => {
+    vi.stubEnv('TEST_WAIT_MS', '45000')
+    for (const [factor, ms] of [
+      ['', 45_000],
+      ['2', 90_000],
+      ['0.1', 4_500],
+    ] as const) {
+      vi.stubEnv('TEST_SLOWNESS', factor)
+      expect(await givenUpAtMs()).toBe(ms)
+    }
+    vi.stubEnv('TEST_SLOWNESS', 'slow')
+    await expect(until('the moon', () => undefined)).rejects.toThrow(/TEST_SLOWNESS is "slow"/)
+  })
+
+  it('is the same while processes burn every core of the machine', async () => {
+    const program = "process.stdout.write('on'); for (;;);"
+    const burning = Array.from({ length: 2 * cpus().length }, () =>
+      spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'ignore'] }),
+    )
+    try {
+      await Promise.all(burning.map(({ stdout }) => once(stdout, 'data')))
+      expect(await givenUpAtMs()).toBe(waitLimitMs())
+    } finally {
+      for (const child of burning) child.kill('SIGKILL')
+    }
+  })
+
+  it('can be later than that of others, never sooner', async () => {
+    vi.stubEnv('TEST_WAIT_MS', '45000')
+    vi.stubEnv('TEST_SLOWNESS', '2')
+    const sooner = until('the moon', () => undefined, { timeoutMs: 44_000 })
+    await expect(sooner).rejects.toThrow('a wait for the moon of 88000 ms: every wait has 90000 ms')
+    expect(await until('now', () => 1, { timeoutMs: 46_000 })).toBe(1)
+  })
 })

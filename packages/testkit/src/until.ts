@@ -1,48 +1,38 @@
-/**
- * Waiting in tests: for a condition, with a deadline that stretches with the machine. A test that fails
- * because the machine was busy proves nothing, and one that waits for minutes by default hides what hangs.
- */
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { cpus, loadavg } from 'node:os'
-import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
+/** Waiting in tests: for a condition, with a fixed deadline (time-limits.ts). A test never sleeps in place of that. */
+import { createSystemClock, waitFor } from '@quorumscan/base'
+import { slowness, waitLimitMs } from './time-limits.ts'
 
 export type UntilOptions = {
-  /** On a machine with nothing else to do. Default 30 s. */
+  /**
+   * Where more is needed than any wait has, which is 45 s, or 120 s with a cluster: multiplied by `TEST_SLOWNESS` as
+   * that is. Less is refused, because it would judge how fast the machine is; `test/bench` judges speed.
+   */
   readonly timeoutMs?: number
   /** Default 20 ms. */
   readonly intervalMs?: number
 }
 
-const TIMEOUT_MS = 30_000
 const INTERVAL_MS = 20
-/** A deadline stretches to this many times its length at most: what hangs must fail some day. */
-const SLOWNESS_MAX = 20
-/** What the work of `speedFactor` takes on the machine for which deadlines were chosen. */
-const WORK_MS = 4
-const WORK_BYTES = 4 * 1024 * 1024
-const WORK_ROUNDS = 3
 
-const system = createSystemClock()
-
-/** The machine's clock, except that its monotonic time passes as much more slowly as the machine is busy. */
-const patient: Clock = {
-  ...system,
-  monotonicMs: createFairTime(system.monotonicMs, () => speedFactor() * crowdFactor()),
-}
+const clock = createSystemClock()
 
 /**
- * Polls `probe` until it gives something else than undefined, and returns that.
+ * Polls `probe` until it returns something else than undefined, and returns that.
  *
- * @param what - What is waited for; the error says it.
+ * @param what - The condition; the error names it.
  * @throws {Error} If the deadline passes first.
+ * @throws {RangeError} If `timeoutMs` is below the deadline of every wait.
  */
-export function until<T>(
+export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined> | T | undefined,
-  { timeoutMs = TIMEOUT_MS, intervalMs = INTERVAL_MS }: UntilOptions = {},
+  { timeoutMs, intervalMs = INTERVAL_MS }: UntilOptions = {},
 ): Promise<T> {
-  return waitFor(probe, { clock: patient, timeoutMs, what, intervalMs })
+  const limitMs = waitLimitMs()
+  const wantedMs = timeoutMs === undefined ? limitMs : timeoutMs * slowness()
+  if (wantedMs < limitMs)
+    throw new RangeError(`a wait for ${what} of ${wantedMs} ms: every wait has ${limitMs} ms`)
+  return await waitFor(probe, { clock, timeoutMs: wantedMs, what, intervalMs })
 }
 
 /** As `until`, for what is true or not. */
@@ -52,61 +42,4 @@ export async function untilTrue(
   options?: UntilOptions,
 ): Promise<void> {
   await until(what, async () => ((await isTrue()) ? true : undefined), options)
-}
-
-/** How long something takes, in milliseconds of a machine with nothing else to do. */
-export async function fairMsOf(run: () => Promise<unknown>): Promise<number> {
-  const startedMs = patient.monotonicMs()
-  let isOver = false
-  const running = run().finally(() => {
-    isOver = true
-  })
-  // How busy the machine is changes meanwhile.
-  while (!isOver) {
-    await system.delay(INTERVAL_MS)
-    patient.monotonicMs()
-  }
-  await running
-  return patient.monotonicMs() - startedMs
-}
-
-/** Sums what passed, each piece divided by how many times slower than usual the machine was at its end. */
-export function createFairTime(realMs: () => number, slowness: () => number): () => number {
-  let lastMs = realMs()
-  let fairMs = 0
-  return () => {
-    const nowMs = realMs()
-    fairMs += (nowMs - lastMs) / Math.min(SLOWNESS_MAX, slowness())
-    lastMs = nowMs
-    return fairMs
-  }
-}
-
-let knownSpeedFactor: number | null = null
-
-/** How many times longer a processor of this machine computes than the one for which deadlines were chosen. */
-function speedFactor(): number {
-  if (knownSpeedFactor !== null) return knownSpeedFactor
-  const work = Buffer.alloc(WORK_BYTES)
-  const times = Array.from({ length: WORK_ROUNDS }, () => {
-    const startedAt = system.monotonicMs()
-    createHash('sha256').update(work).digest()
-    return system.monotonicMs() - startedAt
-  })
-  knownSpeedFactor = Math.max(1, Math.min(...times) / WORK_MS)
-  return knownSpeedFactor
-}
-
-/** How many want to compute for each processor, this moment; where the system does not say, in the last minute. */
-function crowdFactor(): number {
-  return Math.max(1, runnableCount() / cpus().length)
-}
-
-function runnableCount(): number {
-  try {
-    // "0.20 0.18 0.12 1/80 11206": the fourth is those that want to compute, of all.
-    return Number(/ (\d+)\/\d+ /.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1])
-  } catch {
-    return loadavg()[0] ?? 0
-  }
 }

@@ -21,8 +21,6 @@ const DEAD_MS = { min: 0, max: 1500 }
 /** Of the blows: by a stranger to processes and Redis, and to the control plane. */
 const STRANGER = 0.5
 const CONTROL_PLANE = 0.06
-/** A process starts within a few seconds, on a machine that does other things, too. */
-const HEAL_TIMEOUT_MS = 60_000
 
 export type Killer = {
   /** The blows so far, for a person. */
@@ -82,7 +80,7 @@ export function startKilling(
       if (state === 'down') await restart(cluster, { node: name, part: null })
     const areAllUp = async () =>
       (await statesOf(cluster)).every(({ state }) => state === 'up') ? true : undefined
-    await until('everything to be up again', areAllUp, { timeoutMs: HEAL_TIMEOUT_MS })
+    await until('everything to be up again', areAllUp)
   }
   let healing: Promise<void> | null = null
 

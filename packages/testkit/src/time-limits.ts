@@ -1,0 +1,54 @@
+/**
+ * How long tests and their waits may take: fixed, far above what is normal, and multiplied by `TEST_SLOWNESS` (default
+ * 1) alone. Nothing measures the load of the machine: the product is part of that load, so a process that burns a core
+ * would relax the limits that are to show it.
+ */
+
+/** Set by vitest.config.ts: the deadline of `until` in this kind of tests, before it is multiplied. */
+const WAIT_VARIABLE = 'TEST_WAIT_MS'
+/** The same of a test; test/support/time-limits.ts compares it with the limit that a test declares. */
+const TEST_VARIABLE = 'TEST_LIMIT_MS'
+
+export type TimeLimits = {
+  /** Of one test, and of one hook. A test that needs more declares it: `{ timeout: minutes(10) }`. */
+  readonly testMs: number
+  /** Of one `until`. Shorter than `testMs`, so that a failure names the condition that never held. */
+  readonly waitMs: number
+}
+
+/** Tests that start no cluster. */
+export const LIMITS: TimeLimits = { testMs: 60_000, waitMs: 45_000 }
+export const CLUSTER_LIMITS: TimeLimits = { testMs: 300_000, waitMs: 120_000 }
+
+/**
+ * The factor of all limits.
+ *
+ * @throws {RangeError} If `TEST_SLOWNESS` is not a positive number.
+ */
+export function slowness(env = process.env): number {
+  const text = env['TEST_SLOWNESS'] || '1'
+  const factor = Number(text)
+  if (factor > 0 && Number.isFinite(factor)) return factor
+  throw new RangeError(`TEST_SLOWNESS is ${JSON.stringify(text)}: set a number above 0, such as 2`)
+}
+
+/** The limit of a test that takes longer than others of its kind, in milliseconds. */
+export function minutes(count: number): number {
+  return count * 60_000 * slowness()
+}
+
+/** What vitest takes for tests with these limits. */
+export function vitestLimits({ testMs, waitMs }: TimeLimits) {
+  const limitMs = testMs * slowness()
+  return {
+    testTimeout: limitMs,
+    hookTimeout: limitMs,
+    expect: { poll: { timeout: waitMs * slowness(), interval: 20 } },
+    env: { [WAIT_VARIABLE]: String(waitMs), [TEST_VARIABLE]: String(limitMs) },
+  }
+}
+
+/** The deadline of a wait, in milliseconds. Outside of vitest, that of tests with a cluster. */
+export function waitLimitMs(): number {
+  return Number(process.env[WAIT_VARIABLE] || CLUSTER_LIMITS.waitMs) * slowness()
+}

@@ -1,0 +1,11 @@
+/** Loaded before each file of tests: a test may declare a longer limit of time than its kind has, never a shorter one. */
+import { beforeEach } from 'vitest'
+
+beforeEach(({ task }) => {
+  const limitMs = Number(process.env['TEST_LIMIT_MS'])
+  if (task.timeout < limitMs)
+    throw new Error(
+      `the limit of this test is ${task.timeout} ms, but every test of its kind has ${limitMs} ms: ` +
+        'leave it out, or declare a longer one, such as { timeout: minutes(10) }',
+    )
+})

@@ -1,0 +1,57 @@
+/** Every test ends: what never resolves fails by its title, in a time that depends on `TEST_SLOWNESS` alone. */
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { hits, isTest, root, sources } from './tree.ts'
+
+const fixture = join(root, 'test/support/never-ending')
+
+function run(slowness: string, ...args: readonly string[]) {
+  const { PATH, HOME } = process.env
+  const env = { PATH, HOME, NO_COLOR: '1', TEST_SLOWNESS: slowness }
+  return spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' })
+}
+
+function limitsAt(slowness: string): unknown {
+  const { stdout, stderr } = run(slowness, join(fixture, 'print-limits.mjs'), root)
+  expect(stdout, stderr).not.toBe('')
+  return JSON.parse(stdout)
+}
+
+describe('limits of time', () => {
+  const alone = { test: 60_000, hook: 60_000, poll: 45_000 }
+  const withCluster = { test: 300_000, hook: 300_000, poll: 120_000 }
+  const kinds = {
+    ...{ unit: alone, sdk: alone, tidy: alone, parity: alone, vectors: alone, sim: alone },
+    ...{ consumer: withCluster, browser: withCluster, conformance: withCluster },
+    ...{ e2e: withCluster, attacks: withCluster },
+  }
+
+  it('are 60 s for a test without a cluster, 300 s with one, and longer than any wait', () => {
+    expect(limitsAt('1')).toEqual(kinds)
+  })
+
+  it('end a test that never resolves, and name the test or what it waits for', () => {
+    const config = join(fixture, 'vitest.config.mjs')
+    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+    // A twentieth of 60 s and of 45 s.
+    const { status, stdout, stderr } = run('0.05', vitest, 'run', '--config', config)
+    const output = stdout + stderr
+    expect(status, output).toBe(1)
+    for (const [title, message] of [
+      ['a test whose promise never resolves', 'Test timed out in 3000ms'],
+      ['a test whose hook never resolves', 'Hook timed out in 3000ms'],
+      ['a wait whose condition never holds', 'timed out after 2250 ms waiting for the moon'],
+      ['a poll whose condition never holds', "expected 'the sun' to be 'the moon'"],
+      ['a test that declares a shorter limit', 'the limit of this test is 1 ms, but'],
+    ] as const)
+      expect(output).toMatch(new RegExp(`FAIL .* > ${title}\n.*${message}`))
+    expect(output).toMatch(/Tests +5 failed \(5\)/)
+  })
+
+  it('are those of the configuration: no hook has one of its own, and nothing reads the load', () => {
+    const tests = sources.filter((file) => isTest(file) && !file.startsWith('test/tidy/'))
+    expect(hits(tests, /^ *\}, [A-Z0-9_]+\)$|\bvi\.wait(For|Until)\(/)).toEqual([])
+    expect(hits(tests, /\bloadavg\b/)).toEqual([])
+  })
+})
