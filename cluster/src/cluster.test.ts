@@ -1,4 +1,8 @@
-/** The cluster with small stand-in processes for the apps, and every Redis real. */
+/**
+ * The cluster with small stand-in processes for the apps, and every Redis real.
+ *
+ * @module-tag cluster
+ */
 
 import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'

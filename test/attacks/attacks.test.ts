@@ -16,8 +16,12 @@ it('have names of their own', () => {
   expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length)
 })
 
-it.each(ATTACKS.map((attack) => [attack.name, attack] as const))('%s', async (_, attack) => {
-  const { holds, figures } = await attack.run({ cluster, isLong })
-  process.stdout.write(`${attack.name}: ${JSON.stringify(figures)}\n`)
-  expect(holds, `${attack.claim}\n${JSON.stringify(figures, null, 2)}`).toBe(true)
-})
+it.each(ATTACKS.map((attack) => [attack.name, attack] as const))(
+  '%s',
+  { tags: isLong ? ['long-run'] : [] },
+  async (_, attack) => {
+    const { holds, figures } = await attack.run({ cluster, isLong })
+    process.stdout.write(`${attack.name}: ${JSON.stringify(figures)}\n`)
+    expect(holds, `${attack.claim}\n${JSON.stringify(figures, null, 2)}`).toBe(true)
+  },
+)

@@ -113,7 +113,9 @@ function createSightings() {
   }
 }
 
-it('no answer is wrong, old, behind or has a hole where a member lies in every way', async () => {
+it('no answer is wrong, old, behind or has a hole where a member lies in every way', {
+  tags: IS_LONG ? ['long-run'] : [],
+}, async () => {
   await cluster.kill('sv-3')
   const scanKey = keyPairFromSeed(
     await readFile(join(cluster.dataDir, 'keys', 'sv-3.scan'), 'utf8'),

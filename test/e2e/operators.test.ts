@@ -2,6 +2,8 @@
  * Operators who share no machine, no user and no key: each makes its keys, all make the same genesis, and each runs its own
  * part by `run`, with TLS. Machines are killed, cut off, and lost with their disks, and what is restored elsewhere goes on.
  * Of the long tests: one network for each way of ordering, whose tests leave all of it up.
+ *
+ * @module-tag long-run
  */
 import { once } from 'node:events'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'

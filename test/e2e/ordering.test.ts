@@ -193,6 +193,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
 
   it.each(IS_LONG ? WAYS_AWAY : WAYS_AWAY.slice(0, 1))(
     'look names up and register them while one is %s',
+    { tags: IS_LONG ? ['long-run'] : [] },
     async (how, harm) => {
       const beforeMs = await measure('healthy')
       await harm('sv-2')
@@ -209,6 +210,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
 
   it.runIf(IS_LONG).each(['scan', 'synchronizer', 'cometbft', 'redis'] as const)(
     'go on while the %s of one hangs, and that one catches up by itself',
+    { tags: ['long-run'] },
     async (part) => {
       await cluster.pause('sv-3', { part })
       await register()
@@ -256,6 +258,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
 
   it.runIf(IS_LONG)(
     'go on with three while one is split off, and have no fork when it is back',
+    { tags: ['long-run'] },
     async () => {
       await cluster.split('sv-1', ['sv-2', 'sv-3', 'sv-4'])
       await cluster.split('synchronizer', ['sv-1'])
@@ -285,6 +288,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
 
   it.runIf(IS_LONG).each(BLOW_ROUNDS)(
     'lose nothing, and double nothing, while engines and synchronizers are killed at any moment (round %i)',
+    { tags: ['long-run'] },
     async (round) => {
       const synchronizers = await openSynchronizers(cluster)
       const nextEntry = await createEntries(cluster)
@@ -322,6 +326,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
 
   it.runIf(IS_LONG)(
     'order what waited for a quarter of an hour with two dead, each in its time',
+    { tags: ['long-run'] },
     async () => {
       const synchronizers = await openSynchronizers(cluster)
       const nextEntry = await createEntries(cluster)
@@ -358,50 +363,55 @@ describe.skipIf(enginePath === null)('four that order together', () => {
     },
   )
 
-  describe.runIf(IS_LONG)('where nobody keeps the first blocks, nor the log', () => {
-    beforeAll(async () => {
-      await fillTo(SNAPSHOTS.first)
-      await runCommand(cluster, 'down')
-      const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
-      expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
-      await untilForgotten(1)
-    })
+  describe.runIf(IS_LONG)(
+    'where nobody keeps the first blocks, nor the log',
+    { tags: ['long-run'] },
+    () => {
+      beforeAll(async () => {
+        await fillTo(SNAPSHOTS.first)
+        await runCommand(cluster, 'down')
+        const up = await runCommand(cluster, 'up', '--detach', '--log-keep', '0')
+        expect([up.code, up.text]).toEqual([0, expect.stringContaining('quorumscan is up.')])
+        await untilForgotten(1)
+      })
 
-    it('take one back that lost its disk', async () => {
-      const signed = await heightOf('sv-3')
-      await cluster.wipe('sv-3', { disk: true })
-      await untilTrue('it to vote again', async () => (await heightOf('sv-3')) > 0)
-      expect(await heightOf('sv-3')).toBeGreaterThan(signed)
-      await untilWhole()
-      await expectEqualReplicas()
-      // Without its vote there is no block now, and without its confirmation no name.
-      await cluster.kill('sv-2')
-      await register()
-    })
+      it('take one back that lost its disk', async () => {
+        const signed = await heightOf('sv-3')
+        await cluster.wipe('sv-3', { disk: true })
+        await untilTrue('it to vote again', async () => (await heightOf('sv-3')) > 0)
+        expect(await heightOf('sv-3')).toBeGreaterThan(signed)
+        await untilWhole()
+        await expectEqualReplicas()
+        // Without its vote there is no block now, and without its confirmation no name.
+        await cluster.kill('sv-2')
+        await register()
+      })
 
-    it('let the validator follow that lost what its engine kept', async () => {
-      await cluster.wipe('synchronizer', { disk: true })
-      await untilWhole()
-      await register()
-      await expectEqualReplicas()
-    })
+      it('let the validator follow that lost what its engine kept', async () => {
+        await cluster.wipe('synchronizer', { disk: true })
+        await untilWhole()
+        await register()
+        await expectEqualReplicas()
+      })
 
-    it('take one back that was away until all had forgotten its next block', async () => {
-      await cluster.kill('sv-2')
-      const signed = await heightOf('sv-2')
-      await fillTo(SNAPSHOTS.third)
-      await untilForgotten(signed + 1, ['sv-2'])
-      await cluster.restart('sv-2')
-      await untilTrue('it to vote again', async () => (await heightOf('sv-2')) > signed)
-      await untilWhole()
-      await expectEqualReplicas()
-      await cluster.kill('sv-3')
-      await register()
-    })
-  })
+      it('take one back that was away until all had forgotten its next block', async () => {
+        await cluster.kill('sv-2')
+        const signed = await heightOf('sv-2')
+        await fillTo(SNAPSHOTS.third)
+        await untilForgotten(signed + 1, ['sv-2'])
+        await cluster.restart('sv-2')
+        await untilTrue('it to vote again', async () => (await heightOf('sv-2')) > signed)
+        await untilWhole()
+        await expectEqualReplicas()
+        await cluster.kill('sv-3')
+        await register()
+      })
+    },
+  )
 
   it.runIf(IS_LONG)(
     'go on without one whose disk is full, which votes again when there is room',
+    { tags: ['long-run'] },
     async (context) => {
       disk = mountSmallDisk(DISK_MIB)
       if (disk === null) return context.skip('no file system can be mounted here')

@@ -2,6 +2,8 @@
  * Releases side by side, at separate operators: a newer one knows one more version of the protocol, and in another
  * replicas lie otherwise in Redis, too. Installed one after the other (that one by two at once, and before that by each
  * alone), voted for, with one that is late. Names are looked up all the time, and registered. Of the long tests.
+ *
+ * @module-tag long-run
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

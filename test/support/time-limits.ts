@@ -6,6 +6,6 @@ beforeEach(({ task }) => {
   if (task.timeout < limitMs)
     throw new Error(
       `the limit of this test is ${task.timeout} ms, but every test of its kind has ${limitMs} ms: ` +
-        'leave it out, or declare a longer one, such as { timeout: minutes(10) }',
+        "leave it out, or give the test a tag of a longer one, such as { tags: ['many-cases'] }",
     )
 })

@@ -46,7 +46,7 @@ describe('limits of time', () => {
       ['a test that declares a shorter limit', 'the limit of this test is 1 ms, but'],
     ] as const)
       expect(output).toMatch(new RegExp(`FAIL .* > ${title}\n.*${message}`))
-    expect(output).toMatch(/Tests +5 failed \(5\)/)
+    expect(output).toMatch(/Tests +5 failed \| 1 passed \(6\)/)
   })
 
   it('are those of the configuration: no hook has one of its own, and nothing reads the load', () => {

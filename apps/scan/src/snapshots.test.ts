@@ -15,7 +15,9 @@ type Listed = {
   readonly content_hash: string
 }
 
-test('a node with an empty disk, and one that was away, start from a snapshot where the log begins later', async () => {
+test('a node with an empty disk, and one that was away, start from a snapshot where the log begins later', {
+  tags: ['many-cases'],
+}, async () => {
   await using network = await startNetwork(4)
   await using nodes = new Nodes(network)
   for (const index of [0, 1, 2, 3]) await nodes.start(index)
@@ -81,7 +83,9 @@ const KEEP_MICROS = 2 * HOUR_MICROS
 /** Those that are kept before a snapshot, and the one behind it. */
 const HOURS_HELD = 3
 
-test('the Redis of a log that is trimmed takes so much memory and no more, through a day of load', async () => {
+test('the Redis of a log that is trimmed takes so much memory and no more, through a day of load', {
+  tags: ['many-cases'],
+}, async () => {
   await using network = await startNetwork(1)
   await using nodes = new Nodes(network)
   await nodes.start(0)

@@ -1,4 +1,8 @@
-/** What several members order together, with real engines: one away, two away, engines killed at any moment. */
+/**
+ * What several members order together, with real engines: one away, two away, engines killed at any moment.
+ *
+ * @module-tag cluster
+ */
 import { createSystemClock, sha256Hex } from '@quorumscan/base'
 import { type Evidence, verifyEvidence } from '@quorumscan/consensus'
 import { allocatePartyCommand, encodeEntry, transferCommand } from '@quorumscan/ledger'
@@ -138,6 +142,7 @@ async function startFour(options: MembersOptions = {}) {
 describe.skipIf(enginePath === null)('four members', () => {
   inFull(
     'order while any one is away; while two are, entries wait for one to be back',
+    { tags: ['long-run'] },
     async () => {
       await using network = await startFour()
       const { members, one, two, three, four, order } = network
@@ -164,7 +169,9 @@ describe.skipIf(enginePath === null)('four members', () => {
     },
   )
 
-  it('lose nothing, and double nothing, while engines are killed at any moment', async () => {
+  it('lose nothing, and double nothing, while engines are killed at any moment', {
+    tags: IS_LONG ? ['long-run'] : [],
+  }, async () => {
     await using network = await startFour()
     const { members } = network
     let isOver = false
@@ -228,6 +235,7 @@ describe.skipIf(enginePath === null)('four members', () => {
 
   inFull(
     'take back one that lost its disk, which votes at no height that it may have signed',
+    { tags: ['long-run'] },
     async () => {
       await using network = await startFour()
       const { members, one, two, order } = network
@@ -256,6 +264,7 @@ describe.skipIf(enginePath === null)('four members', () => {
 
   inFull(
     'let nobody vote twice where one is restored while its first machine runs, and the second once that is gone',
+    { tags: ['long-run'] },
     async () => {
       await using network = await startMembers(4, { withTwin: true })
       const [one, two, three, four, twin] = network.members as [
@@ -291,6 +300,7 @@ describe.skipIf(enginePath === null)('four members', () => {
 
   inFull(
     'let one vote that lost its disk, and without which nothing is ordered, by its operator alone',
+    { tags: ['long-run'] },
     async () => {
       await using network = await startFour()
       const { members, one, two, order } = network
@@ -321,6 +331,7 @@ describe.skipIf(enginePath === null)('four members', () => {
 
   inFull.each(['garbage', 'dear entries'] as const)(
     'lose no more than its share of blocks to one that proposes nothing but %s',
+    { tags: ['long-run'] },
     async (what) => {
       let isAttacked = false
       const flood: Uint8Array[] = []

@@ -43,7 +43,9 @@ describe('the same log gives the same state (Rule 1)', () => {
       expect(choices).toContain(choice)
   })
 
-  test('however it is cut into batches, and whenever replica and Redis are killed', async () => {
+  test('however it is cut into batches, and whenever replica and Redis are killed', {
+    tags: ['many-cases'],
+  }, async () => {
     const hashes = hashesOf(scenario)
     const states = naiveStates(scenario)
     const expected = new Map(states.map(({ offset, root }) => [offset, root]))

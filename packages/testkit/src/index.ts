@@ -42,7 +42,7 @@ export {
   type TestNetwork,
   testKeyPair,
 } from './test-network.ts'
-export { minutes } from './time-limits.ts'
+export { slowness } from './time-limits.ts'
 export {
   type CollectedSpan,
   startTraceCollector,

@@ -10,7 +10,7 @@ const WAIT_VARIABLE = 'TEST_WAIT_MS'
 const TEST_VARIABLE = 'TEST_LIMIT_MS'
 
 export type TimeLimits = {
-  /** Of one test, and of one hook. A test that needs more declares it: `{ timeout: minutes(10) }`. */
+  /** Of one test, and of one hook. A test that needs more carries a tag (below). */
   readonly testMs: number
   /** Of one `until`. Shorter than `testMs`, so that a failure names the condition that never held. */
   readonly waitMs: number
@@ -32,9 +32,28 @@ export function slowness(env = process.env): number {
   throw new RangeError(`TEST_SLOWNESS is ${JSON.stringify(text)}: set a number above 0, such as 2`)
 }
 
-/** The limit of a test that takes longer than others of its kind, in milliseconds. */
-export function minutes(count: number): number {
-  return count * 60_000 * slowness()
+const MINUTE_MS = 60_000
+
+/** The limits of tests that take longer than others of their kind, by the tag that such a test or file carries. */
+function longLimits(env = process.env) {
+  const isLong = Boolean(env['LONG'])
+  return [
+    {
+      name: 'cluster',
+      description: 'starts many processes, among tests that start none',
+      timeout: CLUSTER_LIMITS.testMs * slowness(env),
+    },
+    {
+      name: 'many-cases',
+      description: 'works through many cases, far more of them with LONG=1',
+      timeout: (isLong ? 30 : 5) * MINUTE_MS * slowness(env),
+    },
+    {
+      name: 'long-run',
+      description: 'runs a scenario that lasts up to an hour',
+      timeout: 60 * MINUTE_MS * slowness(env),
+    },
+  ]
 }
 
 /** What vitest takes for tests with these limits. */
@@ -43,6 +62,7 @@ export function vitestLimits({ testMs, waitMs }: TimeLimits) {
   return {
     testTimeout: limitMs,
     hookTimeout: limitMs,
+    tags: longLimits(),
     expect: { poll: { timeout: waitMs * slowness(), interval: 20 } },
     env: { [WAIT_VARIABLE]: String(waitMs), [TEST_VARIABLE]: String(limitMs) },
   }

@@ -9,6 +9,10 @@ describe('what never ends', () => {
 
   it('a poll whose condition never holds', () => expect.poll(() => 'the sun').toBe('the moon'))
 
+  it('a test with a tag has the limit of that tag', { tags: ['many-cases'] }, ({ task }) => {
+    expect(task.timeout).toBe(15_000)
+  })
+
   it('a test that declares a shorter limit', { timeout: 1 }, () => {})
 
   describe('in a hook', () => {

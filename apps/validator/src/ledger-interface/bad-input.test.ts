@@ -213,7 +213,9 @@ describe('tokens', () => {
 })
 
 describe('anything at any place', () => {
-  it('is an answer below 500, and leaves everything as it was', async () => {
+  it('is an answer below 500, and leaves everything as it was', {
+    tags: ['many-cases'],
+  }, async () => {
     const before = await balanceOf(bob.client)
     const requests: readonly (readonly [string, () => unknown])[] = [
       [

@@ -196,7 +196,9 @@ const comparable = (updates: unknown[]) =>
   })
 
 describe(`a log of ${end} entries from seed ${seed}`, () => {
-  test('what is delivered equals the plain projection, whatever the filter', async () => {
+  test('what is delivered equals the plain projection, whatever the filter', {
+    tags: ['many-cases'],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(format, async (plain) => {
         const found = await read(plain, { begin: 0, end, descending: false })
@@ -206,7 +208,9 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
     )
   })
 
-  test('any cut of the range, in either direction, gives the same union', async () => {
+  test('any cut of the range, in either direction, gives the same union', {
+    tags: ['many-cases'],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         format,
@@ -331,7 +335,9 @@ describe('over the network', () => {
       socket.on('error', reject)
     })
 
-  test('pages of any size over HTTP, and WebSocket, in either direction, deliver the same', async () => {
+  test('pages of any size over HTTP, and WebSocket, in either direction, deliver the same', {
+    tags: ['many-cases'],
+  }, async () => {
     await using server = await serverOf(history)
     const size = fc.integer({ min: 1, max: 200 })
     await fc.assert(

@@ -172,7 +172,9 @@ const MUTANTS: readonly Mutant[] = [
 ]
 
 describe('a page of activities', () => {
-  it('is believed where it is true, whatever the forger tries', async () => {
+  it('is believed where it is true, whatever the forger tries', {
+    tags: ['many-cases'],
+  }, async () => {
     const flaws = []
     for await (const flaw of findFlaws(reader)) flaws.push(flaw)
     expect(flaws).toEqual([])

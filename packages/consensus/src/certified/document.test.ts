@@ -106,7 +106,9 @@ const requests: fc.Arbitrary<CanonicalRequest> = fc.oneof(
 )
 
 describe('a document', () => {
-  it('proves what follows from the entries, whatever is asked', async () => {
+  it('proves what follows from the entries, whatever is asked', {
+    tags: ['many-cases'],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(worlds, requests, async (world, request) => {
         const verified = await verify(documentOf(world, request), request)
@@ -120,7 +122,9 @@ describe('a document', () => {
     )
   })
 
-  it('of the pages of a walk proves the whole list, each entry once', async () => {
+  it('of the pages of a walk proves the whole list, each entry once', {
+    tags: ['many-cases'],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         worlds,

@@ -287,14 +287,16 @@ const MUTANTS: readonly Mutant[] = [
 ]
 
 describe('the forger', () => {
-  it('gets nothing past the reader', async () => {
+  it('gets nothing past the reader', { tags: ['many-cases'] }, async () => {
     const flaws = []
     for await (const flaw of findFlaws(reader, { cutCount: 100, roll: createDice() }))
       flaws.push(flaw)
     expect(flaws).toEqual([])
   })
 
-  it('gets no document past it of which one byte was changed, left out or doubled', async () => {
+  it('gets no document past it of which one byte was changed, left out or doubled', {
+    tags: ['many-cases'],
+  }, async () => {
     const roll = createDice()
     const verifier = reader.createCertifiedVerifier(network)
     for (const { document, request } of honestDocuments()) {

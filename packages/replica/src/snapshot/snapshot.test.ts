@@ -28,7 +28,9 @@ describe.each([
     whole = { ...followed, dump: await dumpOfHead(scenario, redis) }
   })
 
-  test('is the same bytes however ingest goes on while it is taken', async () => {
+  test('is the same bytes however ingest goes on while it is taken', {
+    tags: ['many-cases'],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), async (seed) => {
         const below = createSeededIntegers(seed)
@@ -47,7 +49,9 @@ describe.each([
     )
   })
 
-  test('makes a replica that is equal in every key, and goes on with every hash and root', async () => {
+  test('makes a replica that is equal in every key, and goes on with every hash and root', {
+    tags: ['many-cases'],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), async (seed) => {
         const below = createSeededIntegers(seed)

@@ -106,7 +106,9 @@ async function provenAndModelled(replica: Replica, state: NaiveState, range: Key
 const bound = (text: string) => Buffer.from(text)
 
 describe('the state of a replica', () => {
-  test('is that of the model at each certifiable offset, whatever happens between batches', async () => {
+  test('is that of the model at each certifiable offset, whatever happens between batches', {
+    tags: ['many-cases'],
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), async (seed) => {
         await client.flushall()
