@@ -44,6 +44,11 @@ export const clientErrorCodes = {
     retryable: false,
     doc: 'The name belongs to somebody else than when it was last accepted on this device; `details` has both parties, and when each was seen. Ask the user, then pass `acceptChange`, or call `names.acceptChange`.',
   },
+  SEEN_NAMES_FULL: {
+    definite: true,
+    retryable: false,
+    doc: 'The client remembers as many names as `seenNamesMax` allows (10 000 by default), so that it could not notice a change of owner of another name. Raise `seenNamesMax`, or pass 0 to remember no names.',
+  },
   NAME_EXPIRED: {
     definite: true,
     retryable: true,

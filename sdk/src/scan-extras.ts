@@ -3,7 +3,7 @@
  * loads it when it is needed.
  */
 import { createActivities } from './activities/activities.ts'
-import { nameChanges, settleChange } from './names/name-changes.ts'
+import { nameChanges, seenNamesFull, settleChange } from './names/name-changes.ts'
 import { createOtherLookups } from './names/other-lookups.ts'
 import { nameExpired, outcomeError, ownError } from './names/outcome-error.ts'
 import { parseName } from './names/parse-name.ts'
@@ -15,6 +15,7 @@ export const scanExtras = {
   createOtherLookups,
   createActivities,
   nameChanges,
+  seenNamesFull,
   settleChange,
   parseName,
   nameExpired,

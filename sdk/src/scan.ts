@@ -44,6 +44,11 @@ export type ScanOptions = NetworkOptions & {
   /** Whose writes are seen: nothing is read that is older. Clients that share a store see each other's anyway. */
   readonly validator?: Writer
   readonly clock?: Clock
+  /**
+   * Names that this client remembers with their parties. A lookup of another name throws SEEN_NAMES_FULL, since no name
+   * is forgotten. Default 10 000; with 0 none is remembered, and no change of owner is noticed.
+   */
+  readonly seenNamesMax?: number
   /** A name belongs to somebody else than when it was last accepted. */
   readonly onChanged?: (change: NameChange) => void
 }

@@ -68,6 +68,11 @@ export type ValidatorOptions = {
   readonly random?: Random
   /** SHA-256 and Ed25519. Default: WebCrypto. */
   readonly crypto?: CryptoPort
+  /**
+   * Names that this client remembers with their parties. A lookup of another name throws SEEN_NAMES_FULL, since no name
+   * is forgotten. Default 10 000; with 0 none is remembered, and no change of owner is noticed.
+   */
+  readonly seenNamesMax?: number
   /** A name belongs to somebody else than when it was last accepted. */
   readonly onChanged?: (change: NameChange) => void
 }

@@ -187,7 +187,9 @@ export const wallet = {
   /** As a lookup does that finds the name for the first time. */
   async remember(name: string): Promise<void> {
     const kept = createKept(createLocalStorageStore(), systemClock)
-    const seen = createSeenNames(kept, async () => 'tabs')
+    const seen = createSeenNames(kept, async () => 'tabs', {
+      seenNamesFull: () => Promise.reject(new Error('full')),
+    })
     await seen.compare([{ name, party: 'p', atMicros: 1 }], true)
   },
   remembered: (): readonly string[] =>

@@ -23,6 +23,14 @@ export function nameChanges(
   })
 }
 
+/** A name that is not remembered could change its owner unnoticed. */
+export function seenNamesFull(max: number): QuorumscanError {
+  return new QuorumscanError(
+    `This client remembers ${max} names, as many as \`seenNamesMax\` allows: it could not notice that another name changes its owner. Raise \`seenNamesMax\`, or pass 0 to remember no names.`,
+    { code: 'SEEN_NAMES_FULL', definite: true, retryable: false },
+  )
+}
+
 /**
  * Returns once the change is accepted, for good.
  *

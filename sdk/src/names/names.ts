@@ -18,7 +18,9 @@ export type NamesOptions = {
   /** Nothing older is read. */
   readonly floor: () => Promise<number>
   readonly timeoutMs: number
-  readonly defaults: Pick<LookupOptions, 'threshold' | 'maxAgeMs'>
+  readonly defaults: Pick<LookupOptions, 'threshold' | 'maxAgeMs'> & {
+    readonly seenNamesMax?: number
+  }
   readonly onChanged: ((change: NameChange) => void) | undefined
   /** What `resolve` does without. */
   readonly extras: LoadScanExtras
@@ -28,7 +30,10 @@ type Read = ReadOutcome<CertifiedEntry | null>
 
 export function createNames(options: NamesOptions): Names {
   const { source, clock, extras } = options
-  const seen = createSeenNames(options.kept, () => source.storeKey('names'))
+  const seen = createSeenNames(options.kept, () => source.storeKey('names'), {
+    seenNamesMax: options.defaults.seenNamesMax,
+    seenNamesFull: async (max) => (await extras()).seenNamesFull(max),
+  })
 
   const bounded: NamesBase['bounded'] = (what, lookup, run) => {
     const timeoutMs = lookup.timeoutMs ?? options.timeoutMs

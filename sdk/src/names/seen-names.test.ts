@@ -3,14 +3,18 @@ import { expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
 import { createKept } from '../platform/kept.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
+import { seenNamesFull } from './name-changes.ts'
 import { createSeenNames, type Sighting } from './seen-names.ts'
 
-const NAMES_MAX = 1000
 const FRIEND = 'friend.unverified.ns'
 /** What is remembered where the name is another's now. */
 const OLD: Sighting = { name: FRIEND, party: 'old', atMicros: 5 }
-const clientOf = (store: Store) => {
-  const seen = createSeenNames(createKept(store, systemClock), async () => 'names')
+const clientOf = (store: Store, seenNamesMax?: number) => {
+  const kept = createKept(store, systemClock)
+  const seen = createSeenNames(kept, async () => 'names', {
+    seenNamesMax,
+    seenNamesFull: async (max) => seenNamesFull(max),
+  })
   const sighting = (name: string, party: string) => ({ name, party, atMicros: 5 })
   return {
     compare: async (name: string, party: string, isKept = true) =>
@@ -24,16 +28,40 @@ const clientOf = (store: Store) => {
   }
 }
 
-it('a name that is looked up now and then is not forgotten for many others', async () => {
-  const seen = clientOf(createMemoryStore())
+it('reports a change of owner of the first name after 9 999 others, also in the next program', async () => {
+  const store = createMemoryStore()
+  const seen = clientOf(store)
   await seen.compare(FRIEND, 'old')
-  for (let count = 0; count < NAMES_MAX; count++) {
-    await seen.compare(`n-${count}`, 'p')
-    if (count === NAMES_MAX / 2) await seen.compare(FRIEND, 'old')
-  }
+  const others = Array.from({ length: 9_999 }, (_, index) => `n-${index}`)
+  await seen.compareAll(others, 'p')
   expect(await seen.compare(FRIEND, 'new')).toEqual(OLD)
-  // The first of the others went.
-  expect(await seen.compare('n-0', 'other')).toBeNull()
+  expect(await clientOf(store).compare(FRIEND, 'new')).toEqual(OLD)
+})
+
+it('refuses a name that it cannot remember, and forgets none for it', async () => {
+  const store = createMemoryStore()
+  const seen = clientOf(store, 2)
+  await seen.compare(FRIEND, 'old')
+  await seen.compare('a', 'p')
+  const isFull = { code: 'SEEN_NAMES_FULL', message: expect.stringContaining('remembers 2 names') }
+  await expect(seen.compare('b', 'p')).rejects.toMatchObject(isFull)
+  await expect(seen.accept('b', 'p')).rejects.toMatchObject(isFull)
+  await expect(seen.compareAll(['a', 'b'], 'p')).rejects.toMatchObject(isFull)
+  expect(await seen.compare('b', 'p', false)).toBeNull()
+  expect(await seen.compare(FRIEND, 'new')).toEqual(OLD)
+  await seen.accept(FRIEND, 'new')
+  expect(await seen.compare(FRIEND, 'new')).toBeNull()
+  // A client with a larger limit goes on with the same store.
+  expect(await clientOf(store, 3).compare('b', 'p')).toBeNull()
+  expect(await clientOf(store, 3).compare('b', 'q')).toMatchObject({ party: 'p' })
+})
+
+it('remembers no name where the limit is 0', async () => {
+  const store = createMemoryStore()
+  const seen = clientOf(store, 0)
+  expect(await seen.compare(FRIEND, 'old')).toBeNull()
+  expect(await seen.compare(FRIEND, 'new')).toBeNull()
+  expect(store.get('names')).toBeNull()
 })
 
 it('clients of one store know what the others saw, and what was accepted there', async () => {

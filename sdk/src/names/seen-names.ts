@@ -1,23 +1,40 @@
 /** The party that a name had when the user last accepted it, so that a change of owner is noticed. */
+import type { QuorumscanError } from '../errors.ts'
 import type { Kept } from '../platform/kept.ts'
 import { tellOthers } from '../platform/others.ts'
 
-/** Names remembered, least recently looked up first to go: 180 kB at most. */
-const NAMES_MAX = 1000
+/** Default of `seenNamesMax`. A name takes 180 bytes at most, so that all fit into the 5 MB of a `localStorage`. */
+const NAMES_MAX = 10_000
 
 /** A name with its party, as it was read at a record time, in µs. */
 export type Sighting = { readonly name: string; readonly party: string; readonly atMicros: number }
 
 export interface SeenNames {
-  /** What is remembered of each name under another party; null: nothing. New names are remembered, if so wished. */
+  /**
+   * What is remembered of each name under another party; null: nothing. With `isKept` new names are remembered.
+   *
+   * @throws {QuorumscanError} SEEN_NAMES_FULL where they cannot be, as no name is forgotten for another one.
+   */
   compare(read: readonly Sighting[], isKept: boolean): Promise<(Sighting | null)[]>
-  /** From now on the name belongs to the party. */
+  /** From now on the name belongs to the party. Throws as `compare`. */
   accept(read: Sighting): Promise<void>
 }
 
+/** How many names are remembered. */
+export type SeenNamesLimit = {
+  /** Default 10 000. With 0 no name is remembered. */
+  readonly seenNamesMax?: number | undefined
+  /** What is thrown for a name beyond them. */
+  readonly seenNamesFull: (max: number) => Promise<QuorumscanError>
+}
+
 /** A store that fails loses the warning, never the lookup: it says nothing about who owns the name. */
-export function createSeenNames(kept: Kept, key: () => Promise<string>): SeenNames {
-  /** The last is the one that was looked up last. */
+export function createSeenNames(
+  kept: Kept,
+  key: () => Promise<string>,
+  limit: SeenNamesLimit,
+): SeenNames {
+  const { seenNamesMax = NAMES_MAX } = limit
   const seenByName = new Map<string, Sighting>()
 
   /** What is stored wins: another client of the same store, in another tab for one, may have written it. How many. */
@@ -35,40 +52,37 @@ export function createSeenNames(kept: Kept, key: () => Promise<string>): SeenNam
     }
     return count
   }
-  const touch = (seen: Sighting) => {
-    seenByName.delete(seen.name)
-    seenByName.set(seen.name, seen)
-  }
   const all = (): string =>
     JSON.stringify([...seenByName.values()].map((seen) => [seen.name, seen.party, seen.atMicros]))
-  /** What another tab left out; of a full list nobody can say what that is. */
+  /** What another tab left out. */
   const join = (text: string | null): string => {
     const stored = take(text)
-    return text !== null && (stored >= seenByName.size || stored >= NAMES_MAX) ? text : all()
+    return text !== null && stored >= seenByName.size ? text : all()
   }
-  const remember = async (sightings: readonly Sighting[], isAccepted: boolean): Promise<void> =>
-    kept.update(
+  const remember = async (sightings: readonly Sighting[], isAccepted: boolean): Promise<void> => {
+    const added = sightings.filter(({ name }) => !seenByName.has(name))
+    if (seenByName.size + added.length > seenNamesMax) throw await limit.seenNamesFull(seenNamesMax)
+    await kept.update(
       await key(),
       (text) => {
         take(text)
-        for (const seen of sightings) if (isAccepted || !seenByName.has(seen.name)) touch(seen)
-        for (const oldest of [...seenByName.keys()].slice(0, -NAMES_MAX)) seenByName.delete(oldest)
+        for (const seen of sightings)
+          if (isAccepted || !seenByName.has(seen.name)) seenByName.set(seen.name, seen)
         return all()
       },
       join,
     )
+  }
 
   return {
     async compare(read, isKept) {
       if (read.some(({ name, party }) => seenByName.get(name)?.party !== party))
         take(await kept.get(await key()))
       const fresh = read.filter(({ name }) => !seenByName.has(name))
-      if (isKept && fresh.length > 0) await remember(fresh, false)
+      if (isKept && seenNamesMax > 0 && fresh.length > 0) await remember(fresh, false)
       return read.map(({ name, party }) => {
         const seen = seenByName.get(name)
-        if (seen === undefined) return null
-        if (isKept) touch(seen)
-        return seen.party === party ? null : seen
+        return seen === undefined || seen.party === party ? null : seen
       })
     },
     async accept(read) {
