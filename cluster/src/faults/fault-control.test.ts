@@ -93,6 +93,68 @@ it('ends by itself after its time, unless it was healed before', async () => {
   expect(done.at(-1)).toBe('-lie sv-1')
 })
 
+it('keeps the time of a fault whose replacement could not begin', async () => {
+  const world = createWorld({
+    begin: async () => {
+      if (isRedisKilled) throw new ClusterError('sv-2.redis does not run')
+    },
+  })
+  let isRedisKilled = false
+  const fill = faultSpec.parse({ kind: 'memory', node: 'sv-2' })
+  const first = await world.control.inject(fill, 30_000)
+  isRedisKilled = true
+  await world.clock.advance(10_000)
+  await expect(world.control.inject(fill, null)).rejects.toThrow('does not run')
+  expect(world.control.list()).toEqual([first])
+  await world.clock.advance(19_999)
+  expect(world.control.list()).toEqual([first])
+  await world.clock.advance(1)
+  expect(world.control.list()).toEqual([])
+  expect(world.done).toEqual(['-memory sv-2'])
+})
+
+it('ends a fault whose time is over while its replacement fails to begin', async () => {
+  let fail = () => {}
+  const hung = new Promise<void>((_, reject) => {
+    fail = () => reject(new ClusterError('no'))
+  })
+  let begin = async () => {}
+  const { clock, control } = createWorld({ begin: () => begin() })
+  await control.inject(lie('sv-1'), 1000)
+  begin = () => hung
+  const second = control.inject(lie('sv-1'), null)
+  await clock.advance(2000)
+  fail()
+  await expect(second).rejects.toThrow('no')
+  await clock.advance(0)
+  expect(control.list()).toEqual([])
+})
+
+it('does not bring a fault back that was healed while its replacement failed to begin', async () => {
+  let fail = () => {}
+  let begin = async () => {}
+  const { control } = createWorld({ begin: () => begin() })
+  await control.inject(lie('sv-1'), null)
+  begin = () =>
+    new Promise((_, reject) => {
+      fail = () => reject(new ClusterError('no'))
+    })
+  const second = control.inject(lie('sv-1'), null)
+  await control.heal({})
+  fail()
+  await expect(second).rejects.toThrow('no')
+  expect(control.list()).toEqual([])
+})
+
+it('heals a split when it is asked to heal either side', async () => {
+  const { control, done } = createWorld()
+  const split = faultSpec.parse({ kind: 'split', node: 'sv-1', others: ['sv-3'] })
+  await control.inject(split, null)
+  expect(await control.heal({ node: 'sv-2' })).toEqual([])
+  expect((await control.heal({ node: 'sv-3' })).map(({ spec }) => spec)).toEqual([split])
+  expect(done.at(-1)).toBe('-split sv-1')
+})
+
 it('does not list what could not begin', async () => {
   const { control } = createWorld({ begin: () => Promise.reject(new ClusterError('no')) })
   await expect(control.inject(lie('sv-1'), 10)).rejects.toThrow('no')

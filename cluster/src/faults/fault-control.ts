@@ -22,7 +22,7 @@ export type FaultEffects = {
   isInForce(spec: FaultSpec): boolean
 }
 
-/** Which faults to heal: one, those of a node, or all. */
+/** Which faults to heal: one, those that are about a node, or all. */
 export type FaultSelection = { readonly id?: string; readonly node?: string }
 
 export class FaultControl {
@@ -49,7 +49,7 @@ export class FaultControl {
     return [...this.#faults.values()]
   }
 
-  /** Those that are about a node. */
+  /** Those that are about a node, on either side of a split. */
   of(node: string): readonly FaultSpec[] {
     return this.list()
       .map((fault) => fault.spec)
@@ -74,8 +74,9 @@ export class FaultControl {
     try {
       await this.#effects.begin(spec)
     } catch (error) {
+      const wasHealed = !this.#faults.has(fault.id)
       this.#forget(fault.id)
-      if (replaced !== undefined) this.#faults.set(replaced.id, replaced)
+      if (replaced !== undefined && !wasHealed) this.#keep(replaced)
       throw error
     }
     if (durationMs !== null) this.#endAfter(fault.id, durationMs)
@@ -92,7 +93,7 @@ export class FaultControl {
     const healed = this.list().filter(
       ({ id, spec }) =>
         (selection.id === undefined || selection.id === id) &&
-        (selection.node === undefined || selection.node === spec.node),
+        (selection.node === undefined || nodesOf(spec).includes(selection.node)),
     )
     if (selection.id !== undefined && healed.length === 0)
       throw new ClusterError(`no fault ${selection.id} is in force`)
@@ -118,9 +119,8 @@ export class FaultControl {
   restore(): void {
     const kept = (readOwnJson(this.#file) ?? []) as readonly Fault[]
     for (const fault of kept) {
-      this.#faults.set(fault.id, { ...fault, words: describeFault(fault.spec) })
+      this.#keep({ ...fault, words: describeFault(fault.spec) })
       this.#count = Math.max(this.#count, Number(fault.id.split('-')[1] ?? 0))
-      if (fault.endsAt !== null) this.#endAfter(fault.id, this.#msUntil(fault.endsAt))
     }
     this.refresh()
   }
@@ -129,6 +129,12 @@ export class FaultControl {
   close(): void {
     for (const timer of this.#timers.values()) timer.abort()
     this.#timers.clear()
+  }
+
+  /** Lists a fault that began before; it ends when its time is over. */
+  #keep(fault: Fault): void {
+    this.#faults.set(fault.id, fault)
+    if (fault.endsAt !== null) this.#endAfter(fault.id, this.#msUntil(fault.endsAt))
   }
 
   #msUntil(time: string): number {
