@@ -277,6 +277,34 @@ describe('where all order together', () => {
     await expect(cluster.wipeDisk('validator')).rejects.toThrow('orders nothing')
   })
 
+  it('a wipe of a disk that fails halfway leaves the node running with all that it had', async () => {
+    await using world = await startWorld({ ordering: 'cometbft' })
+    const { cluster, prepared } = world
+    const redis = await world.redisOf('sv-1')
+    await redis.set('log', 'b')
+    redis.disconnect()
+    const engine = prepared.directory.engineDirectory('sv-1')
+    const engineFiles = await readdir(engine)
+    // They cannot be moved: a file is in the place of the directory that holds them.
+    const snapshots = join(prepared.directory.snapshotDirectory('sv-1'), '..')
+    await rm(snapshots, { recursive: true, force: true })
+    await writeFile(snapshots, '')
+    await expect(cluster.wipeDisk('sv-1')).rejects.toThrow(
+      /^sv-1 was not wiped: .*snapshots.*; it runs again with what it had/,
+    )
+    await untilTrue('both to be up', () =>
+      [world.node('sv-1')?.state, memberOf(world, 'sv-1')?.state].every((state) => state === 'up'),
+    )
+    expect(await readdir(engine)).toEqual(engineFiles)
+    const after = await world.redisOf('sv-1')
+    expect(await after.get('log').finally(() => after.disconnect())).toBe('b')
+
+    await rm(snapshots)
+    await cluster.wipeDisk('sv-1')
+    expect(existsSync(engine)).toBe(false)
+    expect(await readdir(join(prepared.directory.path, 'redis'))).not.toContain('sv-1.wiped')
+  })
+
   it('a wipe of the disk of what follows for a validator leaves what that keeps beside it', async () => {
     await using world = await startWorld({ ordering: 'cometbft' })
     const { cluster, prepared } = world

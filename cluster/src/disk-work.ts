@@ -2,7 +2,6 @@
  * What deletes, rebuilds or mends what a running cluster has on its disks: replicas, members' disks, the log. What reads
  * all of the log, or replaces it, is done one at a time.
  */
-import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { DAMAGE_ADVICE, describeDamage, readRecentGroups, verifyLog } from '@quorumscan/log'
 import { readStoredOffset } from '@quorumscan/replica'
@@ -12,8 +11,9 @@ import { logGenesisOf } from './genesis.ts'
 import { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
 import type { ServiceRunner } from './service-runner.ts'
+import { type SetAside, setAside } from './set-aside.ts'
 import { planLogRedis, type Service, type TopologyInput } from './topology.ts'
-import { deleteLogAt } from './wipe.ts'
+import { deleteLogAt, deleteReplicaAt } from './wipe.ts'
 
 /** Longer than any log of one machine takes. */
 const VERIFY_TIMEOUT_MS = 600_000
@@ -70,7 +70,8 @@ export class DiskWork {
    * all of it again from the others, and does not vote before it can sign nothing twice. Of the synchronizer of the
    * validator, which has its log in the validator's Redis: the log, and what its engine kept.
    *
-   * @throws {ClusterError} If it does not order with others, and follows them by no engine.
+   * @throws {ClusterError} If it does not order with others, and follows them by no engine; or if something cannot be
+   *   deleted: then it runs again with all that it had.
    */
   async wipeDisk(node: string): Promise<void> {
     const { services, redis } = this.#breakage.hitBy({ node, part: null })
@@ -79,18 +80,69 @@ export class DiskWork {
         `${node} orders nothing; \`quorumscan wipe ${node}\` deletes its replica`,
       )
     await this.#runner.exclusively(node, async (main) => {
-      await Promise.all(services.map(({ app }) => this.#runner.stop(app.id)))
-      if (redis === null) await deleteLogAt(main.redisAddress)
-      else await this.#runner.deleteDisk(redis)
-      for (const { engineDirectory } of services)
-        if (engineDirectory !== null) rmSync(engineDirectory, { recursive: true, force: true })
-      const snapshots = this.#prepared.directory.snapshotDirectory(node)
-      rmSync(snapshots, { recursive: true, force: true })
-      await this.#runner.startRedis(main)
-      for (const service of services) await this.#runner.startApp(service)
+      await this.#empty(main, {
+        services,
+        killed: redis,
+        directories: [
+          ...(redis === null ? [] : [redis.redisDirectory]),
+          ...services.flatMap(({ engineDirectory }) => engineDirectory ?? []),
+          this.#prepared.directory.snapshotDirectory(node),
+        ],
+        deleteKeys: redis === null ? deleteLogAt : null,
+      })
     })
     this.#breakage.refresh()
     await Promise.all(services.map((service) => this.#runner.untilUpOrLate(service)))
+  }
+
+  /**
+   * Stops services, deletes what they have, all or nothing, and starts them again, whether that succeeds or not.
+   *
+   * @param options.killed - Whose Redis is killed for it.
+   * @param options.deleteKeys - Deletes what is in a Redis that stays.
+   * @throws {ClusterError} If something cannot be deleted.
+   */
+  async #empty(
+    main: Service,
+    options: {
+      readonly services: readonly Service[]
+      readonly killed: Service | null
+      readonly directories: readonly string[]
+      readonly deleteKeys: ((address: Service['redisAddress']) => Promise<unknown>) | null
+    },
+  ): Promise<void> {
+    const runner = this.#runner
+    const { services, killed, directories, deleteKeys } = options
+    const start = async () => {
+      await runner.startRedis(main)
+      for (const service of services) await runner.startApp(service)
+    }
+    let aside: SetAside | null = null
+    await Promise.all(services.map(({ app }) => runner.stop(app.id)))
+    try {
+      if (killed !== null) await runner.killRedis(killed)
+      aside = setAside(directories)
+      if (deleteKeys !== null) {
+        await runner.startRedis(main)
+        await deleteKeys(main.redisAddress)
+      }
+    } catch (cause) {
+      aside?.putBack()
+      await start().catch(() => {}) // `status` shows it; why nothing was deleted comes first.
+      throw new ClusterError(
+        `${main.node} was not wiped: ${messageOf(cause)}; it runs again with what it had. Repair that, then wipe again`,
+        { cause },
+      )
+    }
+    await start()
+    try {
+      aside.delete()
+    } catch (cause) {
+      throw new ClusterError(
+        `${main.node} was wiped and runs, but what it had is not deleted: ${messageOf(cause)}; delete it by hand`,
+        { cause },
+      )
+    }
   }
 
   /**
@@ -162,9 +214,14 @@ export class DiskWork {
       // Of a log that many keep nobody's copy is the only one.
       if (!isLogShared) await this.#assertLogWhole()
       this.#wipedNode = node
-      await this.#runner.stop(service.app.id)
-      await this.#runner.deleteReplica(service, { isRedisShared: isLogShared })
-      await this.#runner.startApp(service)
+      // The Redis of a node goes with its files, which also mends a broken one, unless it holds more than the replica.
+      const isAlone = service.kind === 'scan' && !isLogShared
+      await this.#empty(service, {
+        services: [service],
+        killed: isAlone ? service : null,
+        directories: isAlone ? [service.redisDirectory] : [],
+        deleteKeys: isAlone ? null : deleteReplicaAt,
+      })
     })
     this.#breakage.refresh()
     await this.#runner.untilUp(this.#runner.service(node)).catch((cause: unknown) => {

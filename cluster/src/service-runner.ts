@@ -4,7 +4,6 @@
  * be done to it. What is broken on purpose it is told by `faultsOf`.
  */
 import { setMaxListeners } from 'node:events'
-import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ClusterError, UsageError } from './cluster-error.ts'
 import { writeFileUnlessEqual } from './data-directory.ts'
@@ -17,7 +16,6 @@ import { answersByQuorum, isRedisReady } from './probe.ts'
 import { ServiceHealth } from './service-health.ts'
 import type { Supervisor } from './supervisor.ts'
 import { type RedisService, redisIdOf, type Service } from './topology.ts'
-import { deleteReplicaAt } from './wipe.ts'
 
 /** A cold start of an app under full load of the machine; a replay that gets on may take as long as it takes. */
 const READY_TIMEOUT_MS = 60_000
@@ -141,24 +139,9 @@ export class ServiceRunner {
       await limitMemory(service.redisAddress.path, true)
   }
 
-  /**
-   * Afterwards its Redis runs. That of a node goes with its files, which also mends a broken one, unless it holds what is
-   * not the replica's: then that stays.
-   */
-  async deleteReplica(
-    service: Service,
-    { isRedisShared }: { readonly isRedisShared: boolean },
-  ): Promise<void> {
-    const isAlone = service.kind === 'scan' && !isRedisShared
-    if (isAlone) await this.deleteDisk(service)
-    await this.startRedis(service)
-    if (!isAlone) await deleteReplicaAt(service.redisAddress)
-  }
-
-  /** Afterwards its Redis is down, and nothing of it is left. */
-  async deleteDisk(service: RedisService): Promise<void> {
+  /** SIGKILL: nothing that it has is wanted. */
+  async killRedis(service: RedisService): Promise<void> {
     await this.#supervisor.kill(service.redis.id)
-    rmSync(service.redisDirectory, { recursive: true, force: true })
   }
 
   /**
