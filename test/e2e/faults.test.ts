@@ -240,6 +240,15 @@ describe('registration', () => {
       return status.text.includes('the disk of the log has 0 MiB free') ? status : undefined
     })
     expect(text).toMatch(/synchronizer +disk full/)
+    for (const url of [cluster.urls.nodes['sv-1'], `${cluster.urls.validator}/api/validator`])
+      await until('those that follow the log to say so', async () => {
+        const ready = await fetch(`${url}/readyz`)
+        return ready.ok && ready.headers.get('x-detail')?.startsWith('LOG_FULL: ')
+          ? true
+          : undefined
+      })
+    const metrics = await fetch(`${cluster.urls.nodes['sv-1']}/metrics`)
+    expect(await metrics.text()).toContain('quorumscan_log_full 1\n')
     await runCommand(cluster, 'heal', 'synchronizer')
     await until('coin', async () => {
       const answer = await alice.client.POST('/v0/wallet/tap', { body: { amount: '1.0' } })

@@ -1,7 +1,7 @@
 /** Everything that a scan node works with, opened in order and closed in the opposite one. */
 
 import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from '@quorumscan/base'
-import { type Genesis, maxFaulty } from '@quorumscan/consensus'
+import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/consensus'
 import {
   type AppOverrides,
   beginApp,
@@ -11,7 +11,9 @@ import {
   createPeerClocks,
   createSnapshotStore,
   type HttpServer,
+  type LogRoom,
   measureJobs,
+  measureMargins,
   measureProtocol,
   measureQueues,
   measureRedis,
@@ -19,9 +21,10 @@ import {
   parsePeerTokens,
   REPLICA_STOPPED,
   readLogClientOptions,
+  watchLogRoom,
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
-import { NEWEST_RULES, readProtocol, svPartyOf } from '@quorumscan/ledger'
+import { NEWEST_RULES, payloadOf, readProtocol, scanAddress, svPartyOf } from '@quorumscan/ledger'
 import { createGroupKeeper, createLogReader, readKeptEnd } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { Replica } from '@quorumscan/replica'
@@ -57,13 +60,15 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
   /** Of callers who may ask for more (D-33). */
   const peerTokens = await readParsed(config.peerTokensFile, parsePeerTokens)
 
+  /** One of so many nodes is honest. */
+  const needed = maxFaulty(genesis.nodes.length) + 1
   const peers = config.nodes.filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {
     const clocks = resources.opened(
       createPeerClocks({
         ...app,
         peers,
-        needed: maxFaulty(genesis.nodes.length) + 1,
+        needed,
       }),
     )
     const redis = await readRedisAddress(config.redis)
@@ -96,6 +101,21 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
           ),
       }),
     )
+    clocks.follow(async () => {
+      const addresses = await replica.documentsAsOf('ScanAddress', replica.head().offset)
+      return addresses.map((contract) => payloadOf(scanAddress, contract))
+    })
+    const isLive = () => replica.state() === 'live'
+    // As a validator that knows the same nodes counts, this one among them.
+    measureMargins(metrics, () => {
+      const count = clocks.followingCount() + (isLive() ? 1 : 0)
+      return peers.length === 0
+        ? []
+        : [
+            ['lookups', count - needed],
+            ['registrations', count - quorumOf(genesis.nodes.length)],
+          ]
+    })
     measureReplica(metrics, replica, clock)
     measureProtocol(metrics, () => readProtocol(replica), NEWEST_RULES.version)
     measureRedis(metrics, resources.opened(watchRedis(redis)))
@@ -114,6 +134,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       }),
     )
     const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
+    const logRoom: LogRoom = resources.opened(watchLogRoom({ ...app, log }))
     const ordering = createLogReader({
       log,
       genesis: { ...genesis, hash: genesisHash },
@@ -130,7 +151,6 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       clock,
       random,
     })
-    const isLive = () => replica.state() === 'live'
     const jobs = resources.opened(
       await Jobs.create({
         redis,
@@ -168,6 +188,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       certifier,
       snapshots,
       log,
+      logRoom,
       replica,
       jobs,
       /** Resolves with the reason when the node cannot go on: a bug, or a replica of other software. */

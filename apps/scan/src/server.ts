@@ -43,6 +43,7 @@ export function createServer(
         },
         state: () => replica.state(),
         head: () => replica.head(),
+        detail: context.logRoom.detail,
       }),
       ...createActivityHandlers({ reads: replica, genesis, certified }),
       ...createLookupHandlers({

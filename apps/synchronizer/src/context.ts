@@ -6,6 +6,7 @@ import {
   beginApp,
   createPeerClocks,
   type HttpServer,
+  measureLogRoom,
   measureRedis,
   type Peer,
   type PeerClocks,
@@ -64,6 +65,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
         onProblem: (error) => logger.warn({ err: error }, 'the room on the disk is not known'),
       }),
     )
+    measureLogRoom(app.metrics, disk.isFull)
     const createEntryBudgets = () =>
       createBudgets({
         rates: config.entryRates,

@@ -24,6 +24,7 @@ export async function freeBytesOnDisk(directory: string): Promise<number> {
 export type DiskSpace = AsyncDisposable & {
   /** @throws {ScanError} LOG_FULL if less than what is to stay free is. */
   assertRoom(): void
+  isFull(): boolean
   /** Counts what was let in since the last look. */
   note(bytes: number): void
 }
@@ -54,12 +55,14 @@ export async function watchDiskSpace(options: {
       await look()
     }
   }
+  const isFull = () => freeBytes < freeMibMin * MIB
   await look()
   const running = directory === null ? Promise.resolve() : run()
 
   return {
+    isFull,
     assertRoom() {
-      if (freeBytes >= freeMibMin * MIB) return
+      if (!isFull()) return
       throw new ScanError(
         'LOG_FULL',
         `the disk of the log has ${Math.floor(freeBytes / MIB)} MiB free, and ${freeMibMin} MiB stay free: nothing is written until there is room`,

@@ -376,6 +376,8 @@ describe('the synchronizer', () => {
     await expect(client.submit(sign(), never)).rejects.toMatchObject({ code: 'LOG_FULL' })
     const ready = await send(`${synchronizer.url}/readyz`)
     expect([ready.status, ready.body]).toMatchObject([503, { code: 'LOG_FULL' }])
+    expect(await client.readiness(never)).toMatchObject({ code: 'LOG_FULL' })
+    expect((await send(`${synchronizer.url}/metrics`)).text).toContain('quorumscan_log_full 1\n')
     const head = async () => {
       const answer = await send(`${synchronizer.url}/status`)
       return answer.body.success.extra.offset

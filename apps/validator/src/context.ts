@@ -17,6 +17,7 @@ import {
   createSnapshotStore,
   createUndiciTransport,
   type HttpServer,
+  type LogRoom,
   measureJobs,
   measureMargins,
   measureProtocol,
@@ -28,9 +29,10 @@ import {
   REPLICA_STOPPED,
   readLogClientOptions,
   tracedTransport,
+  watchLogRoom,
 } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
-import { NEWEST_RULES, readProtocol } from '@quorumscan/ledger'
+import { NEWEST_RULES, payloadOf, readProtocol, scanAddress } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
@@ -89,6 +91,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         ...app,
         peers: config.nodes,
         needed,
+        allowPrivateAddresses: config.allowPrivateAddresses,
       }),
     )
     const redis = await readRedisAddress(config.redis)
@@ -119,6 +122,10 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         },
       }),
     )
+    clocks.follow(async () => {
+      const addresses = await replica.documentsAsOf('ScanAddress', replica.head().offset)
+      return addresses.map((contract) => payloadOf(scanAddress, contract))
+    })
     measureReplica(metrics, replica, clock)
     measureProtocol(metrics, () => readProtocol(replica), NEWEST_RULES.version)
     measureRedis(metrics, resources.opened(watchRedis(redis)))
@@ -165,6 +172,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       }),
     )
     const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
+    const logRoom: LogRoom = resources.opened(watchLogRoom({ ...app, log }))
     // Of the log of one synchronizer, those who follow it see what it signed.
     if (genesis.ordering.driver === 'cometbft')
       resources.opened(
@@ -354,6 +362,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       certifiedReader,
       reader: readNotBefore(shown, readMetrics.measured(reader)),
       evidence,
+      logRoom,
       verifier,
       commander,
       queue,

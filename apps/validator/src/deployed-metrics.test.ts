@@ -169,8 +169,9 @@ it('Redis and disk of each process are told, and how much more can be lost', asy
       const found = valuesOf(selector, await scrape())
       return found.join() === values.join() ? true : undefined
     })
-  await all('quorumscan_can_lose{kind="lookups"}', [2])
-  await all('quorumscan_can_lose{kind="registrations"}', [1])
+  // Of the validator, and of the node that is scraped.
+  await all('quorumscan_can_lose{kind="lookups"}', [2, 2])
+  await all('quorumscan_can_lose{kind="registrations"}', [1, 1])
   const text = await scrape()
   for (const name of ['redis_memory_bytes', 'redis_aof_bytes', 'disk_free_bytes'])
     expect([name, valuesOf(`quorumscan_${name}`, text).length]).toEqual([name, urls.length])
@@ -178,6 +179,11 @@ it('Redis and disk of each process are told, and how much more can be lost', asy
     expect(Math.min(...valuesOf(`quorumscan_${name}`, text)), name).toBeGreaterThan(1_000_000)
   // Others than the one that is scraped.
   await Promise.all(network.scans.slice(2).map((scan) => scan.stop()))
-  await all('quorumscan_can_lose{kind="lookups"}', [0])
-  await all('quorumscan_can_lose{kind="registrations"}', [-1])
+  await all('quorumscan_can_lose{kind="lookups"}', [0, 0])
+  await all('quorumscan_can_lose{kind="registrations"}', [-1, -1])
+  await network.scans[2]?.start()
+  // Where nobody's configuration says that it is.
+  await network.scans[3]?.moveTo(await freePort())
+  await all('quorumscan_can_lose{kind="lookups"}', [2, 2])
+  await all('quorumscan_can_lose{kind="registrations"}', [1, 1])
 })

@@ -67,5 +67,4 @@ it('counts reads by outcome and replies by node, and sends the caller’s header
   expect(sent).toContain('wallet-7')
   expect(text).toMatch(/node_reply_duration_seconds_count\{node="sv-1",outcome="answer"\} [1-9]/)
   expect(text).toContain('quorumscan_evidence_total{node="sv-2"} 1')
-  expect(text).toContain('quorumscan_node_live{node="sv-1"} 1')
 })

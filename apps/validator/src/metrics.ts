@@ -134,9 +134,6 @@ function measureNodes(reader: Reader, metrics: Metrics): void {
           return value === null ? [] : [[[node.name], value]]
         }),
     })
-  perNode('gauge', 'node_live', '1 while the node answers.', ({ state }) =>
-    state === 'live' ? 1 : 0,
-  )
   perNode('gauge', 'node_head_offset', 'Newest offset that the node claimed.', ({ head }) => head)
   perNode('counter', 'node_votes_total', 'Valid answers of the node.', ({ votes }) => votes)
   perNode(

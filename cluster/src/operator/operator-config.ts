@@ -34,7 +34,8 @@ export const OWN_VARIABLES = {
     example: '/etc/quorumscan/members',
   },
   QS_SYNCHRONIZER_PORT: {
-    about: 'where all order together: the loopback port of its own synchronizer',
+    about:
+      'where all order together: the loopback port of its own synchronizer, with its /metrics and health',
     example: '4624',
   },
 } as const satisfies Readonly<Record<string, Meaning>>

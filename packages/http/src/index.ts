@@ -27,6 +27,7 @@ export { type LedgerSocket, ledgerSocketDialect } from './ledger/ledger-sockets.
 export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'
 export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogClient, type LogClient } from './log-client.ts'
+export { type LogRoom, watchLogRoom } from './log-room.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
 export {
@@ -38,6 +39,7 @@ export {
 export { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
 export {
   measureJobs,
+  measureLogRoom,
   measureMargins,
   measureProtocol,
   measureQueues,

@@ -44,6 +44,12 @@ export type LogClient = AsyncDisposable & {
    */
   submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
   /**
+   * Why the synchronizer does not do its work, as it says; null while it does.
+   *
+   * @throws {ScanError} DEPENDENCY_UNAVAILABLE if it does not say. Or the signal's reason.
+   */
+  readiness(signal: AbortSignal): Promise<ScanError | null>
+  /**
    * As `LogSource.open`.
    *
    * @throws {ScanError} What the synchronizer refuses with: UNAUTHENTICATED, OVERLOADED, OFFSET_PRUNED, …;
@@ -127,6 +133,13 @@ export function createLogClient(options: {
         // Said below.
       }
       throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer lists no evidence')
+    },
+    async readiness(signal) {
+      const reply = await ask(
+        { method: 'GET', path: '/readyz', headers: {}, body: null, bytesMax: REPLY_BYTES_MAX },
+        signal,
+      )
+      return reply.status === 200 ? null : toldBy(reply)
     },
     async readEngine(request, signal) {
       const reply = await ask(

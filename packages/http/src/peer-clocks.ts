@@ -15,6 +15,7 @@ import {
   type Moment,
   offsetOf,
 } from '@quorumscan/base'
+import { isAuthenticated, parseNodeUrl } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { parseTime } from '@quorumscan/model'
 import type { Logger } from './logger.ts'
@@ -43,9 +44,12 @@ const STANDSTILL_MICROS = 10_000_000
 /** An idle log has an entry every 10 s: whose newest one is older misses some. */
 const FOLLOWING_MICROS_MAX = 30_000_000
 const MICROS_PER_SECOND = 1_000_000
+const MS_PER_SECOND = 1000
 
 /** A node, as the operator of this process names it. */
 export type Peer = { readonly name: string; readonly url: string }
+
+type Place = { readonly url: string; readonly isPublicOnly: boolean }
 
 export type PeerClocks = AsyncDisposable & {
   /** The latest of each peer that has answered. */
@@ -53,6 +57,13 @@ export type PeerClocks = AsyncDisposable & {
   verdict(): ClockVerdict
   /** How many peers answered when they were asked last, and have the newest of the log. */
   followingCount(): number
+  /**
+   * Asks peers where the ledger says that they are, from now on; one that does not answer there, where the operator of
+   * this process says.
+   *
+   * @param read - Called once a round. What it throws is tried again in the next one.
+   */
+  follow(read: () => Promise<readonly Peer[]>): void
   /** @throws {ScanError} CLOCK_OFF if enough peers say that the clock is so far off that the process stands still. */
   assertUsable(): void
 }
@@ -66,12 +77,18 @@ export function createPeerClocks(options: {
   readonly metrics: Metrics
   /** Which certificates of peers it takes. */
   readonly trust?: ClientTls | null
+  /** Whether a peer may have moved to a private address although its configured one is public. Default: no. */
+  readonly allowPrivateAddresses?: boolean
 }): PeerClocks {
   const { peers, needed, clock, logger } = options
   const transport = createUndiciTransport({ trust: options.trust ?? null })
   const closing = new AbortController()
   const readingByPeer = new Map<string, ClockReading>()
   const following = new Set<string>()
+  const beganMs = clock.monotonicMs()
+  const answeredMsByPeer = new Map<string, number>()
+  /** As the ledger says. */
+  const urlByPeer = new Map<string, string>()
   /** By how much the log says that the clock is ahead; null while it says that it is right, or nothing. */
   let toldMicros: number | null = null
 
@@ -82,8 +99,25 @@ export function createPeerClocks(options: {
   const readings = () => [...readingByPeer.values()]
   const verdict = () => judgeClock({ readings: readings(), now: moment(), needed })
 
-  const ask = async ({ name, url }: Peer): Promise<void> => {
-    let isFollowing = false
+  /** Where a peer may be, the likeliest place first. */
+  const placesOf = ({ name, url }: Peer): readonly Place[] => {
+    const configured = { url, isPublicOnly: false } // Peers are configured by the operator.
+    const moved = urlByPeer.get(name)
+    if (moved === undefined || moved === url) return [configured]
+    // Of a private network peers move within it. Others could have this process ask what only it can reach.
+    const allowPrivate =
+      options.allowPrivateAddresses === true || parseNodeUrl(url, false) === undefined
+    const isUsable = parseNodeUrl(moved, allowPrivate) !== undefined && isAuthenticated(moved)
+    return isUsable ? [{ url: moved, isPublicOnly: !allowPrivate }, configured] : [configured]
+  }
+
+  const ask = async (peer: Peer): Promise<void> => {
+    for (const place of placesOf(peer)) if (await askAt(peer.name, place)) return
+    following.delete(peer.name)
+  }
+
+  /** Whether the peer answers there. */
+  const askAt = async (name: string, place: Place): Promise<boolean> => {
     const over = new AbortController()
     const startedMs = clock.monotonicMs()
     clock.delay(ANSWER_MS_MAX, over.signal).then(
@@ -92,20 +126,20 @@ export function createPeerClocks(options: {
     )
     try {
       const reply = await transport.request({
-        url,
+        ...place,
         method: 'GET',
         path: '/livez',
         headers: {},
         body: null,
         bytesMax: ANSWER_BYTES_MAX,
         channel: 'lookup',
-        isPublicOnly: false, // Peers are configured by the operator.
         signal: anySignal([over.signal, closing.signal]),
       })
       const endedMs = clock.monotonicMs()
       const wallMicros = integerOf(reply.header(CLOCK_HEADER))
       // One that took longer, because this process stood still, would be a guess.
-      if (wallMicros === null || endedMs - startedMs > ANSWER_MS_MAX) return
+      if (wallMicros === null || endedMs - startedMs > ANSWER_MS_MAX) return false
+      answeredMsByPeer.set(name, endedMs)
       const atMs = (startedMs + endedMs) / 2
       readingByPeer.set(name, {
         peer: name,
@@ -114,13 +148,14 @@ export function createPeerClocks(options: {
         head: integerOf(reply.header(HEAD_HEADER)),
       })
       const headTime = parseTime(reply.header(HEAD_TIME_HEADER) ?? '')
-      isFollowing = headTime !== undefined && wallMicros - headTime <= FOLLOWING_MICROS_MAX
+      if (headTime !== undefined && wallMicros - headTime <= FOLLOWING_MICROS_MAX)
+        following.add(name)
+      else following.delete(name)
+      return true
     } catch {
-      // A peer that does not answer says nothing; its last reading soon is too old to count.
+      return false // A peer that does not answer says nothing; its last reading soon is too old to count.
     } finally {
       over.abort()
-      if (isFollowing) following.add(name)
-      else following.delete(name)
     }
   }
 
@@ -141,9 +176,27 @@ export function createPeerClocks(options: {
     }
   }
 
+  let readAddresses: (() => Promise<readonly Peer[]>) | null = null
+  let reading: Promise<void> | null = null
+  /** Not waited for: the Redis of this process may hang. */
+  const refreshAddresses = (): void => {
+    if (readAddresses === null || reading !== null) return
+    reading = readAddresses()
+      .then(
+        (found) => {
+          for (const { name, url } of found) urlByPeer.set(name, url)
+        },
+        () => {}, // Read again in the next round.
+      )
+      .finally(() => {
+        reading = null
+      })
+  }
+
   const run = async (): Promise<void> => {
     const { signal } = closing
     while (!signal.aborted && peers.length > 0) {
+      refreshAddresses()
       await Promise.all(peers.map(ask))
       await waitForRound()
     }
@@ -170,9 +223,25 @@ export function createPeerClocks(options: {
     },
   })
 
+  options.metrics.sampled('gauge', {
+    name: 'node_silent_seconds',
+    help: 'Time since a node last answered this process, which asks every 5 s; since its start for one that never did.',
+    labels: ['node'],
+    read: () => {
+      const nowMs = clock.monotonicMs()
+      return peers.map(({ name }) => {
+        const sinceMs = answeredMsByPeer.get(name) ?? beganMs
+        return [[name], (nowMs - sinceMs) / MS_PER_SECOND] as const
+      })
+    },
+  })
+
   return {
     readings,
     verdict,
+    follow(read) {
+      readAddresses = read
+    },
     followingCount: () => following.size,
     assertUsable() {
       const now = verdict()

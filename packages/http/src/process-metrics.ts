@@ -125,6 +125,18 @@ export function measureMargins(
   })
 }
 
+/** @param isFull - Null while it is not known. */
+export function measureLogRoom(metrics: Metrics, isFull: () => boolean | null): void {
+  metrics.sampled('gauge', {
+    name: 'log_full',
+    help: '1 while the synchronizer takes nothing because the disk of the log is full.',
+    read: () => {
+      const value = isFull()
+      return value === null ? [] : [[[], value ? 1 : 0]]
+    },
+  })
+}
+
 type Counts = { readonly waiting: number; readonly delayed: number; readonly active: number }
 
 /** How much work waits. The label is none of Prometheus' own, as `job` is. */

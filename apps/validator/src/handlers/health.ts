@@ -24,6 +24,7 @@ export function healthHandlers(
     assertReady: context.assertReady,
     state,
     head: () => (state() === 'starting' ? null : context.ledger.head()),
+    detail: context.logRoom.detail,
     reader: () => readerStatus(context.reader),
   })
   return {

@@ -19,7 +19,13 @@ export type TestNetwork = AsyncDisposable &
     readonly redis: TestRedis
     /** Keeps the log from the validator, until what it returns is called. */
     holdValidator(): () => void
-    readonly scans: readonly { stop(): Promise<void> }[]
+    readonly scans: readonly {
+      stop(): Promise<void>
+      /** Where it was. */
+      start(): Promise<void>
+      /** Starts it, stopped, at another port, which it makes known by the ledger alone. */
+      moveTo(port: number): Promise<void>
+    }[]
     /** Whether the nodes see what the log brings, and do their jobs; true at first. */
     setWorking(isWorking: boolean): void
     token(user: string): Promise<string>
@@ -31,11 +37,21 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
   const { genesis, clock, advance, holdNodes, file } = network
   const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
   const nodes = await network.startNodes()
-  const stops = nodes.map((node) => {
-    let stopped: Promise<void> | null = null
-    return async () => {
-      stopped ??= Promise.resolve(node[Symbol.asyncDispose]())
-      await stopped
+  const scans = nodes.map((first, index) => {
+    const { port } = new URL(first.url)
+    let node: AsyncDisposable | null = first
+    const startAt = async (port: number) => {
+      const publicUrl = `http://127.0.0.1:${port}`
+      node = await network.startNode(index, { port, publicUrl, nodes: network.peers })
+    }
+    return {
+      async stop() {
+        const running = node
+        node = null
+        await running?.[Symbol.asyncDispose]()
+      },
+      start: () => startAt(Number(port)),
+      moveTo: startAt,
     }
   })
   await untilTrue('all addresses', async () => {
@@ -67,7 +83,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
     config,
     redis,
     holdValidator: network.holdOthers,
-    scans: stops.map((stop) => ({ stop })),
+    scans,
     setWorking(isWorking) {
       release()
       if (!isWorking) release = holdNodes()
@@ -81,7 +97,7 @@ export async function startNetwork(nodeCount = 1): Promise<TestNetwork> {
         clock,
       }),
     async [Symbol.asyncDispose]() {
-      await Promise.all(stops.map((stop) => stop()))
+      await Promise.all(scans.map((scan) => scan.stop()))
       await redis[Symbol.asyncDispose]()
       await network[Symbol.asyncDispose]()
     },

@@ -1,0 +1,129 @@
+/** Peers on loopback, asked by a clock that the test moves. */
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { formatTime } from '@quorumscan/model'
+import { createManualClock, freePort, until, untilTrue } from '@quorumscan/testkit'
+import { afterEach, expect, it } from 'vitest'
+import { createLogger } from './logger.ts'
+import { createMetrics } from './metrics.ts'
+import { createPeerClocks, type Peer } from './peer-clocks.ts'
+
+const ROUND_MS = 500
+const closing: (() => PromiseLike<void> | void)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+/** A peer that follows the log while it answers. */
+async function startPeer(clock: { nowMicros(): number }) {
+  const peer = { answers: true, requestCount: 0, url: '' }
+  const server: Server = createServer((_, response) => {
+    peer.requestCount++
+    if (!peer.answers) return response.destroy()
+    response.setHeader('x-clock', String(clock.nowMicros()))
+    response.setHeader('x-ledger-head', '7')
+    response.setHeader('x-ledger-head-time', formatTime(clock.nowMicros()))
+    return response.end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  peer.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return peer
+}
+
+function startClocks(peers: readonly Peer[], clock = createManualClock()) {
+  const metrics = createMetrics()
+  const logger = createLogger({ name: 'test', level: 'silent' })
+  const clocks = createPeerClocks({ peers, needed: 1, clock, logger, metrics })
+  closing.push(() => clocks[Symbol.asyncDispose]())
+  const silentSeconds = async (name: string) => {
+    const { text } = await metrics.expose()
+    const line = new RegExp(`^quorumscan_node_silent_seconds\\{node="${name}"\\} (.*)$`, 'm')
+    return Number(line.exec(text)?.[1])
+  }
+  /** Lets rounds begin until it is so. */
+  const untilRound = (what: string, isSo: () => boolean | Promise<boolean>) =>
+    untilTrue(what, async () => {
+      await clock.advance(ROUND_MS)
+      return await isSo()
+    })
+  return { clocks, clock, silentSeconds, untilRound }
+}
+
+it('measures how long a peer is silent, from the start of the process for one that never answered', async () => {
+  const clock = createManualClock()
+  const peer = await startPeer(clock)
+  const dead = { name: 'sv-2', url: `http://127.0.0.1:${await freePort()}` }
+  const { clocks, silentSeconds, untilRound } = startClocks(
+    [{ name: 'sv-1', url: peer.url }, dead],
+    clock,
+  )
+  expect([await silentSeconds('sv-1'), await silentSeconds('sv-2')]).toEqual([0, 0])
+  await untilTrue('the first answer', () => clocks.followingCount() === 1)
+  await clock.advance(30_000)
+  expect(await silentSeconds('sv-2')).toBe(30)
+  await untilRound('sv-1 to be heard', async () => (await silentSeconds('sv-1')) < 1)
+
+  peer.answers = false
+  await untilRound('sv-1 to be missed', () => clocks.followingCount() === 0)
+  const before = await silentSeconds('sv-1')
+  await clock.advance(40_000)
+  expect(await silentSeconds('sv-1')).toBe(before + 40)
+
+  peer.answers = true
+  await untilRound('sv-1 to be heard again', async () => (await silentSeconds('sv-1')) < 1)
+  expect(clocks.followingCount()).toBe(1)
+})
+
+it('asks a peer that moved where the ledger says, and where its operator says if it is not there', async () => {
+  const clock = createManualClock()
+  const [old, moved] = [await startPeer(clock), await startPeer(clock)]
+  old.answers = false
+  const { clocks, untilRound } = startClocks([{ name: 'sv-1', url: old.url }], clock)
+  await untilTrue('it to be asked', () => old.requestCount > 0)
+  expect(clocks.followingCount()).toBe(0)
+
+  clocks.follow(async () => [{ name: 'sv-1', url: moved.url }])
+  await untilRound('it to be found', () => clocks.followingCount() === 1)
+  const count = old.requestCount
+  await untilRound('more rounds', () => moved.requestCount > 3)
+  expect(old.requestCount).toBe(count)
+
+  moved.answers = false
+  await untilRound('it to be missed', () => clocks.followingCount() === 0)
+  old.answers = true
+  await untilRound('it to be found where it was', () => clocks.followingCount() === 1)
+})
+
+it('asks no private address that a peer with a public one names', async () => {
+  const clock = createManualClock()
+  const victim = await startPeer(clock)
+  const { clocks, untilRound } = startClocks(
+    [{ name: 'sv-1', url: 'https://sv-1.example.invalid' }],
+    clock,
+  )
+  let readCount = 0
+  clocks.follow(async () => {
+    readCount++
+    return [{ name: 'sv-1', url: victim.url }]
+  })
+  await untilRound('some rounds', () => readCount > 3)
+  expect(victim.requestCount).toBe(0)
+})
+
+it('goes on where the addresses cannot be read', async () => {
+  const clock = createManualClock()
+  const peer = await startPeer(clock)
+  const { clocks, untilRound } = startClocks([{ name: 'sv-1', url: peer.url }], clock)
+  const read = { count: 0 }
+  clocks.follow(() => {
+    read.count++
+    return Promise.reject(new Error('no Redis'))
+  })
+  await untilRound('it to be read again', () => read.count > 1)
+  expect(await until('an answer', () => clocks.followingCount() || undefined)).toBe(1)
+})
