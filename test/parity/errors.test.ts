@@ -10,15 +10,15 @@ import {
   validatorRoutes,
 } from '@quorumscan/api'
 import { catalogue, type ErrorSpec } from '@quorumscan/errors'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 
 const rows: readonly (readonly [string, ErrorSpec])[] = Object.entries(catalogue)
 
-test('no two codes say the same: each has a sentence of its own', () => {
+it('no two codes say the same: each has a sentence of its own', () => {
   expect(new Set(rows.map(([, spec]) => spec.doc)).size).toBe(rows.length)
 })
 
-test.each(rows)('%s is a code, with a status and a sentence that fit', (code, spec) => {
+it.each(rows)('%s is a code, with a status and a sentence that fit', (code, spec) => {
   expect(code).toMatch(/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/)
   expect(spec.httpStatus).toBeGreaterThanOrEqual(400)
   expect(spec.httpStatus).toBeLessThan(600)
@@ -27,25 +27,50 @@ test.each(rows)('%s is a code, with a status and a sentence that fit', (code, sp
   if (spec.httpStatus < 500) expect(spec.definite).toBe(true)
 })
 
-const root = join(import.meta.dirname, '../..')
-const productSource = execFileSync(
-  'git',
-  ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'],
-  { cwd: root, encoding: 'utf8' },
-)
-  .split('\n')
-  .filter((file) => /^(apps|packages)\/.*\/src\//.test(file))
-  .filter(
-    (file) => !/\.test\.ts$|^packages\/(api\/src\/routes|testkit)\/|catalogue\.ts$/.test(file),
-  )
-  .map((file) => readFileSync(join(root, file), 'utf8'))
-  .join('\n')
+/**
+ * Codes that an error is made with, as opposed to those that are compared, listed or part of a type: arguments of
+ * errors, of `refuse` and `demand` (after the condition), values of members, and either value of a condition.
+ */
+const MADE =
+  /(?:\bnew \w*(?:Error|Refusal)\(|\brefuse\(|\bdemand\((?:(?!demand\(|isScanError\()[\s\S]){0,300}?,|[?:] )\s*'([A-Z_]+)'(?! *\|)/g
+const codesMade = (source: string) => [...source.matchAll(MADE)].map(([, code]) => code)
 
-test.each(rows)('%s is thrown somewhere', (code) => {
-  expect(productSource.includes(`'${code}'`)).toBe(true)
+const root = join(import.meta.dirname, '../..')
+const made = new Set(
+  execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.ts'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter((file) => /^(apps|packages)\/.*\/src\//.test(file))
+    .filter(
+      (file) =>
+        !/\.test\.ts$|\/testing\/|^packages\/(api\/src\/routes|errors|testkit)\//.test(file),
+    )
+    .flatMap((file) => codesMade(readFileSync(join(root, file), 'utf8'))),
+)
+
+it.each([
+  ["throw new ScanError('NOT_READY', { message })", ['NOT_READY']],
+  ["?? refuse(\n  'NOT_READY')", ['NOT_READY']],
+  ["demand(amount > least(1, 2), 'LIMIT_EXCEEDED', 'too little')", ['LIMIT_EXCEEDED']],
+  ["return { code: 'INVALID_URL', rule }", ['INVALID_URL']],
+  ["const code = isSame ? 'STATE_DIVERGED' : 'LOG_FORK'", ['STATE_DIVERGED', 'LOG_FORK']],
+  ["{ readonly code: 'INVALID_NAME' | 'INVALID_URL' }", []],
+  ["if (error.code === 'NOT_READY') return", []],
+  ["isScanError(error, 'NOT_READY')", []],
+  ["demand(isGood, message)\nif (isScanError(error, 'NOT_READY'))", []],
+  ["case 'NOT_READY':", []],
+  ["new Set(['NOT_READY', 'INVALID_URL'])", []],
+])('finds in %j the codes that an error is made with: %j', (source, codes) => {
+  expect(codesMade(source)).toEqual(codes)
 })
 
-test('every code that an operation can answer is in a document', () => {
+it.each(rows)('%s is a code that some error is made with', (code) => {
+  expect(made).toContain(code)
+})
+
+it('every code that an operation can answer is in a document', () => {
   const tables: Readonly<Record<string, RouteDef>>[] = [
     scanRoutes,
     validatorRoutes,
