@@ -211,7 +211,7 @@ describe('registration', () => {
       method: 'POST',
       headers: { authorization: `Bearer ${user.token}` },
     })
-    expect([404, 409]).toContain(again.status)
+    expectError(again, 404, 'CONTRACT_NOT_FOUND')
   })
 
   it.each(['-1', '0', '1e3', 'NaN', '0.00000000001', '1'.repeat(40), ' 1'])(

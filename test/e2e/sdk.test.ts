@@ -230,8 +230,9 @@ describe.each([
     const untilLagging = (what: string, bounds: { minOffset?: number; maxAgeMs?: number }) =>
       until(what, async () => {
         const outcome = await names().lookup(ALICE, { ...bounds, receipt: false })
-        expect(outcome.kind).toMatch(/^(lagging|insufficient)$/)
-        return outcome.kind === 'lagging' ? outcome : undefined
+        if (outcome.kind === 'insufficient') return undefined
+        if (outcome.kind === 'lagging') return outcome
+        expect.unreachable(`${what}, not ${outcome.kind}`)
       })
     const [ahead, stale] = await Promise.all([
       untilLagging('what nobody has yet to be lagging', { minOffset: 10 ** 9 }),
@@ -241,11 +242,6 @@ describe.each([
     expect(stale.reason).toBe('stale')
     await expect(names().resolve(ALICE, { threshold: 5 })).rejects.toMatchObject({
       code: expect.stringMatching(/^INVALID_/),
-      definite: true,
-    })
-    // What the reader knew when its time was over, or, where that came too late, nothing.
-    await expect(names().resolve(ALICE, { timeoutMs: 1 })).rejects.toMatchObject({
-      code: expect.stringMatching(/^(NOT_ENOUGH_NODES|NETWORK_ERROR|TIMEOUT)$/),
       definite: true,
     })
     const signal = AbortSignal.abort(new Error('left the page'))

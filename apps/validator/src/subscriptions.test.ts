@@ -157,8 +157,14 @@ describe('a subscription', () => {
     expect(await balanceOf(client)).toEqual({ unlocked: '0.0000000000', locked: '0.0000000000' })
     await world.network.advance(90 * DAY_MICROS)
     expect(failure(await pay(client))).toEqual({ status: 400, code: 'INSUFFICIENT_FUNDS' })
+    world.network.setWorking(false) // Nobody ends it yet.
     await world.network.advance(30 * DAY_MICROS)
-    expect([404, 409]).toContain((await pay(client)).status)
+    expect(failure(await pay(client))).toEqual({ status: 409, code: 'CHOICE_REFUSED' })
+    world.network.setWorking(true)
+    await world.until('the end of the subscription', async () =>
+      (await subscriptionsOf(client)).length === 0 ? true : undefined,
+    )
+    expect(failure(await pay(client))).toEqual({ status: 404, code: 'CONTRACT_NOT_FOUND' })
   })
 
   it('is cancelled by its owner, between payments; the name stays until it expires', async () => {

@@ -244,7 +244,7 @@ describe('what upstream clients are known for', () => {
     for (const name of [SECOND, THIRD, FOURTH]) scans.behave(name, hangs)
     await using seeded = createSpliceScan({ seeds: scans.urls, svCount: 4, timeoutMs: 1_000 })
     await expect(seeded.names.resolve(ALICE)).rejects.toMatchObject({
-      code: expect.stringMatching(/^(TIMEOUT|NOT_ENOUGH_NODES)$/),
+      code: 'TIMEOUT',
     })
     expect(await scan.names.lookup(ALICE, { timeoutMs: 500 })).toMatchObject({
       kind: 'insufficient',
