@@ -14,6 +14,18 @@ const NODE_MIN = [20, 19]
 const REDIS_MIN = [7, 0]
 const BUILD_NOTICE_MS = 2000
 const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+/**
+ * Programs of tests (packages/testkit/src/requirements.ts), each with Debian's package that has it. They are installed in
+ * CI alone: a contributor may do without.
+ */
+const TEST_PROGRAMS = [
+  ['promtool', 'prometheus'],
+  ['python3', 'python3'],
+  ['openssl', 'openssl'],
+  ['ip', 'iproute2'],
+  ['mount', 'mount'],
+  ['setpriv', 'util-linux'],
+]
 /** The kinds of tests (vitest.config.ts) that open a browser. */
 const BROWSER_KINDS = ['browser', 'e2e']
 
@@ -45,6 +57,7 @@ try {
   installPackages()
   process.env.REDIS_SERVER = findRedis() ?? installRedis()
   if (command === 'test' && opensBrowser(args)) provideChromium()
+  if (command === 'test' && process.env.CI) provideTestPrograms()
   await build()
   await run()
 } catch (error) {
@@ -118,6 +131,17 @@ function installRedis() {
   say("Installing Debian's package redis-server (its service is not started) …")
   if (!install('redis-server')) fail(`${needed}, and apt-get could not install it.`)
   return findRedis() ?? fail(`${needed}, and the package that apt-get installed is not.`)
+}
+
+function provideTestPrograms() {
+  for (const [program, debianPackage] of TEST_PROGRAMS) {
+    if (onPath(program) !== undefined) continue
+    const needed = `CI is set, and tests need ${program} of Debian's package ${debianPackage}`
+    if (process.platform === 'darwin' || !mayInstall()) fail(`${needed}: install it.`)
+    say(`Installing Debian's package ${debianPackage}, for tests (its services are not started) …`)
+    if (!install(debianPackage) || onPath(program) === undefined)
+      fail(`${needed}, and apt-get could not install it.`)
+  }
 }
 
 /** Whether the kinds of tests that were asked for (none: all) need Chromium. */

@@ -149,17 +149,41 @@ it('finds the Chromium of the browser tests: $CHROMIUM, else the first on the PA
   ])
 })
 
-it("installs Debian's Chromium where it may", async () => {
-  await using clone = await createClone()
-  await clone.putScript('chromium', CHROMIUM)
+/** apt-get and sudo of a clone in which the package prometheus has the program promtool, and chromium itself. */
+async function putPackages(clone: Awaited<ReturnType<typeof createClone>>) {
+  await clone.putScript('packages/chromium/chromium', CHROMIUM)
+  await clone.putScript('packages/prometheus/promtool', '#!/bin/sh\n')
   await clone.putScript('bin/apt-get', '#!/bin/sh\nexit 0\n')
   await clone.putScript('bin/sudo', '#!/bin/sh\nshift\n[ "$1" = true ] || exec "$@"\n')
   // In place of the shell that would run apt-get: the third word is the package.
-  const [from, to] = [clone.root, join(clone.root, 'bin')]
-  await clone.putScript('bin/sh', `#!/bin/sh\n/bin/cp "${from}/$3" "${to}/$3"\n`)
-  const { stdout, stderr } = clone.test({ CI: 'true' })
+  const [from, to] = [join(clone.root, 'packages'), join(clone.root, 'bin')]
+  await clone.putScript('bin/sh', `#!/bin/sh\n/bin/cp "${from}/$3"/* "${to}/"\n`)
+}
+const TEST_PROGRAMS = ['python3', 'openssl', 'ip', 'mount', 'setpriv']
+
+it("installs Debian's Chromium where it may, and no other program of tests", async () => {
+  await using clone = await createClone()
+  await putPackages(clone)
+  const { stdout, stderr } = clone.test({})
   expect(stdout).toBe(`${join(clone.root, 'bin/chromium')}\n`)
   expect(stderr).toContain("Installing Debian's package chromium")
+  expect(stderr).not.toContain('prometheus')
+})
+
+it('in CI installs the programs of tests that are missing, or ends and names the one that it cannot install', async () => {
+  await using clone = await createClone()
+  await putPackages(clone)
+  for (const program of TEST_PROGRAMS) await clone.putScript(`bin/${program}`, '#!/bin/sh\n')
+  const { exitCode, stderr } = clone.test({ CI: 'true' })
+  expect(exitCode, stderr).toBe(0)
+  expect(stderr).toContain("Installing Debian's package prometheus, for tests")
+  expect(clone.test({ CI: 'true' }).stderr).toBe('')
+  await clone.remove('bin/openssl')
+  const refused = clone.test({ CI: 'true' })
+  expect([refused.exitCode, refused.stdout]).toEqual([1, ''])
+  expect(refused.stderr).toMatch(
+    /CI is set, and tests need openssl of Debian's package openssl, and apt-get could not install it\.\n$/,
+  )
 })
 
 it('without Chromium skips the browser tests aloud, and never where CI is set', async () => {

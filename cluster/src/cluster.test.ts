@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createSystemClock, keyPairFromSeed, systemRandom } from '@quorumscan/base'
 import { createLogWriter, LOG_RULES, LOG_USER } from '@quorumscan/log'
-import { until, untilTrue } from '@quorumscan/testkit'
+import { required, until, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { verifyLogOf } from './cli/log-verify.ts'
@@ -102,7 +102,7 @@ async function startWorld({
       onStep,
       onIncident: (_, sentence) => void incidents.push(sentence),
       topology: {
-        redisServer: process.env['REDIS_SERVER'] ?? 'redis-server',
+        redisServer: required('redis'),
         rateLimit,
         diskFreeMibMin: 0,
         logKeepSeconds: 86_400,

@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { required } from '@quorumscan/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { assertRedisUsable } from './redis-version.ts'
 
@@ -18,7 +19,7 @@ const commandThatPrints = (text: string) => {
 }
 
 it('takes a Redis that is new enough, and says in a sentence why not another', async () => {
-  await assertRedisUsable(process.env['REDIS_SERVER'] || 'redis-server')
+  await assertRedisUsable(required('redis'))
   await assertRedisUsable(commandThatPrints('Redis server v=7.0.15 sha=00000000:0 malloc=libc'))
   await expect(
     assertRedisUsable(commandThatPrints('Redis server v=6.2.14 sha=00000000:0')),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { LOG_RULES } from '@quorumscan/log'
-import { startRedis, untilTrue } from '@quorumscan/testkit'
+import { required, startRedis, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { isRedisReady } from './probe.ts'
@@ -30,7 +30,7 @@ async function startLogRedis() {
   const supervisor = new Supervisor({ recordFile: join(directory, 'p'), marker: directory, clock })
   await supervisor.start({
     id: 'redis',
-    command: process.env['REDIS_SERVER'] ?? 'redis-server',
+    command: required('redis'),
     args: [join(directory, 'redis.conf')],
     env: process.env,
     logFile: join(directory, 'log'),

@@ -21,6 +21,21 @@ describe('house rules', () => {
     ).toEqual([])
   })
 
+  it('what tests need of the machine is declared and looked for in one place', () => {
+    const tests = sources.filter((file) => isTest(file) || file.startsWith('cluster/src/testing/'))
+    // start-cluster.ts is part of the product; bootstrap.test.ts sets these variables for another process.
+    const owners =
+      /^(packages\/testkit\/src\/requirements|cluster\/src\/(testing\/start-cluster|bootstrap\.test)\.ts$)/
+    const looking =
+      /env(\.|\[')(CI|CHROMIUM|REDIS_SERVER|QS_COMETBFT)\b|\b(promtool|python3|openssl)', \[/
+    expect(
+      hits(
+        tests.filter((file) => !owners.test(file)),
+        looking,
+      ),
+    ).toEqual([])
+  })
+
   it('randomness comes from the Random port, so that a run can be repeated', () => {
     const call = new RegExp(`Math\\.${'random'}\\(`)
     expect(hits(sources, call)).toEqual([])

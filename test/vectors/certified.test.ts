@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { provided } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { buildCertified } from './certified.ts'
 import { verifyVector } from './library-verifier.ts'
@@ -41,9 +42,12 @@ describe('published vectors of certified reads', () => {
     }
   })
 
-  it('are judged alike by a verifier in another language', () => {
+  const python = provided('python3')
+  it.skipIf(python === null)('are judged alike by a verifier in another language', () => {
     const script = path('verify_certified.py')
-    const judged = execFileSync('python3', [script, path('certified.json')], { encoding: 'utf8' })
+    const judged = execFileSync(python ?? '', [script, path('certified.json')], {
+      encoding: 'utf8',
+    })
     const expected = file.vectors.map((vector) =>
       'answer' in vector
         ? { answer: vector.answer, offset: 42, signed_by: vector.signed_by }

@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
+import { required } from '@quorumscan/testkit'
 import { afterAll, expect, it } from 'vitest'
 import { makeMember } from '../ceremony/member-keys.ts'
 import { UsageError } from '../cluster-error.ts'
@@ -46,7 +47,7 @@ it('stops everything, and starts nothing again, where a process finds its config
   const said: string[] = []
   await using running = await runOperator({
     config: readOperatorConfig('synchronizer', file, judgeProcesses),
-    redisServer: process.env['REDIS_SERVER'] || 'redis-server',
+    redisServer: required('redis'),
     env: process.env,
     clock: createSystemClock(),
     tell: (sentence) => said.push(sentence),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, openSync } from 'node:fs'
+import { openSync } from 'node:fs'
+import { provided } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 
 const urlOf = (path: string) => new URL(path, import.meta.url).href
@@ -21,7 +22,7 @@ for (let count = 0; count < 100; count++) {
 process.exit(7)
 `
 
-it.runIf(existsSync('/dev/full'))('a full disk takes lines, not the process', async () => {
+it.skipIf(provided('fullDevice') === null)('a full disk takes lines, not the process', async () => {
   const full = openSync('/dev/full', 'w')
   const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT], {
     stdio: ['pipe', full, full],

@@ -3,7 +3,14 @@ import { once } from 'node:events'
 import { copyFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readEnv } from '@quorumscan/base'
-import { createAuthority, freePort, startRedis, until, untilTrue } from '@quorumscan/testkit'
+import {
+  createAuthority,
+  freePort,
+  required,
+  startRedis,
+  until,
+  untilTrue,
+} from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseRedisUrl, readOwnRedis, readRedisAddress } from './address.ts'
 import { createConnection } from './connection.ts'
@@ -141,8 +148,7 @@ describe('over TLS', () => {
       `sentinel monitor mymaster 127.0.0.1 ${new URL(env['QS_REDIS'] ?? '').port} 1`,
     ]
     await writeFile(config, `${lines.join('\n')}\n`)
-    const command = process.env['REDIS_SERVER'] ?? 'redis-server'
-    const sentinel = spawn(command, [config, '--sentinel'], { stdio: 'ignore' })
+    const sentinel = spawn(required('redis'), [config, '--sentinel'], { stdio: 'ignore' })
     const ended = once(sentinel, 'exit')
     try {
       const QS_REDIS = `rediss+sentinel://127.0.0.1:${port}/mymaster`

@@ -4,8 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { required } from './requirements.ts'
 
-const run = promisify(execFile)
+const run = (...args: readonly string[]) => promisify(execFile)(required('openssl'), args)
 const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
 export type TestAuthority = AsyncDisposable & {
@@ -32,7 +33,7 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
   const directory = await mkdtemp(join(tmpdir(), 'qs-tls-'))
   const file = (base: string, kind: string) => join(directory, `${base}.${kind}`)
   const authority = ['-keyout', file('ca', 'key'), '-out', file('ca', 'pem')]
-  await run('openssl', ['req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-days', '2', ...authority])
+  await run(...['req', '-x509', ...KEY, '-subj', `/CN=${name}`, '-days', '2', ...authority])
   let count = 0
   const sign = async (requestFile: string, address?: string): Promise<string> => {
     const leaf = `leaf-${++count}`
@@ -41,7 +42,7 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
     await writeFile(extensions, `subjectAltName=${subject}\n`)
     const signer = ['-CA', file('ca', 'pem'), '-CAkey', file('ca', 'key'), '-CAcreateserial']
     const what = ['-in', requestFile, '-out', certFile, '-days', '2', '-extfile', extensions]
-    await run('openssl', ['x509', '-req', ...signer, ...what])
+    await run(...['x509', '-req', ...signer, ...what])
     return certFile
   }
   return {
@@ -50,7 +51,7 @@ export async function createAuthority(name = 'authority'): Promise<TestAuthority
     async issue(leaf, subject = leaf, address = undefined) {
       const [keyFile, requestFile] = [file(leaf, 'key'), file(leaf, 'csr')]
       const made = ['-keyout', keyFile, '-out', requestFile]
-      await run('openssl', ['req', ...KEY, '-subj', `/CN=${subject}`, ...made])
+      await run(...['req', ...KEY, '-subj', `/CN=${subject}`, ...made])
       return { certFile: await sign(requestFile, address), keyFile }
     },
     async sign(request, address) {

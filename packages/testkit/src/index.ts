@@ -9,6 +9,7 @@ export {
 } from './http-client.ts'
 export { createManualClock, type ManualClock } from './manual-clock.ts'
 export { startRedis, type TestRedis } from './redis.ts'
+export { type Found, provided, type RequirementName, required } from './requirements.ts'
 export { startSentinels, type TestSentinels } from './sentinels.ts'
 export { createSignedState, type SignedState } from './sim/signed-state.ts'
 export { createSimClock, type SimClock } from './sim/sim-clock.ts'

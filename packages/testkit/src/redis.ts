@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { required } from './requirements.ts'
 import { untilTrue } from './until.ts'
 
 export type TestRedis = AsyncDisposable & {
@@ -21,11 +22,12 @@ export type TestRedis = AsyncDisposable & {
 
 /** `args` are redis-server options such as `['--appendonly', 'yes']`. */
 export async function startRedis(args: readonly string[] = []): Promise<TestRedis> {
+  const command = required('redis')
   const directory = await mkdtemp(join(tmpdir(), 'qs-redis-'))
   const socketPath = join(directory, 's')
   const start = async () => {
     const server = spawn(
-      process.env['REDIS_SERVER'] ?? 'redis-server',
+      command,
       ['--port', '0', '--unixsocket', socketPath, '--dir', directory, '--save', '', ...args],
       { stdio: 'ignore' },
     )

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { freePort } from './free-port.ts'
 import { startRedis, type TestRedis } from './redis.ts'
+import { required } from './requirements.ts'
 import { untilTrue } from './until.ts'
 
 const HOST = '127.0.0.1'
@@ -48,8 +49,7 @@ export async function startSentinels(args: readonly string[] = []): Promise<Test
     `sentinel failover-timeout ${NAME} 10000`,
   ]
   await writeFile(file, `${lines.join('\n')}\n`)
-  const command = process.env['REDIS_SERVER'] ?? 'redis-server'
-  const sentinel = spawn(command, [file, '--sentinel'], { stdio: 'ignore' })
+  const sentinel = spawn(required('redis'), [file, '--sentinel'], { stdio: 'ignore' })
   const ended = once(sentinel, 'exit')
   const watcher = new Redis({
     host: HOST,

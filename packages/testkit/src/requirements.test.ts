@@ -1,0 +1,70 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { startRedis } from './redis.ts'
+import { provided, required } from './requirements.ts'
+
+let directory: string
+let output: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'qs-path-'))
+  vi.stubEnv('PATH', directory)
+  for (const name of ['CI', 'CHROMIUM', 'REDIS_SERVER']) vi.stubEnv(name, '')
+  output = ''
+  vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
+    output += String(chunk)
+    return true
+  })
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+  rmSync(directory, { recursive: true })
+})
+
+function put(name: string): string {
+  const path = join(directory, name)
+  writeFileSync(path, '#!/bin/sh\n')
+  chmodSync(path, 0o755)
+  return path
+}
+
+describe('a requirement that is missing', () => {
+  it('skips tests on a contributor’s machine, by its name and how to have it', () => {
+    expect(provided('promtool')).toBeNull()
+    expect(output).toBe(
+      "SKIPPED  tests for which promtool is missing (not on the PATH): install Debian's package prometheus\n",
+    )
+  })
+
+  it('is an error where CI is set', () => {
+    vi.stubEnv('CI', '1')
+    for (const key of ['promtool', 'python3', 'openssl', 'chromium', 'cometbft'] as const)
+      expect(() => provided(key)).toThrow(/^CI is set, and .* is missing \(not on the PATH\): /)
+    for (const key of ['mount', 'namespaces'] as const)
+      expect(() => provided(key)).toThrow(/^CI is set, and the right to .* is missing \(/)
+    expect(() => provided('chromium', { why: 'it does not run' })).toThrow('(it does not run)')
+    expect(output).toBe('')
+  })
+
+  it('is said at once where hardly any test runs without it', async () => {
+    expect(() => required('openssl')).toThrow(/^openssl is missing \(not on the PATH\): install/)
+    await expect(startRedis()).rejects.toThrow(/^redis-server is missing \(not on the PATH\): /)
+    vi.stubEnv('REDIS_SERVER', '/nowhere/redis-server')
+    await expect(startRedis()).rejects.toThrow('REDIS_SERVER is /nowhere/redis-server, which')
+  })
+})
+
+describe('a requirement that is there', () => {
+  it('is the program that its variable names, or the first on the PATH', () => {
+    const [first, mine] = [put('google-chrome'), put('mine')]
+    expect(provided('chromium')).toBe(first)
+    const better = put('chromium')
+    expect(provided('chromium')).toBe(better)
+    vi.stubEnv('CHROMIUM', mine)
+    vi.stubEnv('CI', '1')
+    expect(provided('chromium')).toBe(mine)
+    expect(output).toBe('')
+  })
+})

@@ -1,0 +1,157 @@
+/**
+ * What tests need of the machine, beyond Node and npm packages: declared here, and looked for here alone. Where something
+ * is missing, tests that need it are skipped by name on a contributor's machine, and are an error where `CI` is set.
+ * `.ci/run` installs what can be installed.
+ */
+import { execFileSync } from 'node:child_process'
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+
+/** Where it is, or why it cannot be used. */
+export type Found = { readonly path: string } | { readonly why: string }
+
+type Requirement = {
+  /** As messages name it. */
+  readonly name: string
+  readonly find: () => Found
+  /** How to have it. */
+  readonly advice: string
+}
+
+const REQUIREMENTS = {
+  redis: {
+    name: 'redis-server',
+    find: () => program('REDIS_SERVER', 'redis-server'),
+    advice: 'install redis-server 7.0 or newer, or set REDIS_SERVER',
+  },
+  cometbft: {
+    name: 'CometBFT',
+    // `quorumscan/testing/engine` looks for it as the product does, and reports what it found.
+    find: () => program('QS_COMETBFT', 'cometbft'),
+    advice: 'CONTRIBUTING.md says how to have it',
+  },
+  chromium: {
+    name: 'Chromium',
+    find: () =>
+      program('CHROMIUM', 'chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
+    advice: "install Debian's package chromium, or set CHROMIUM",
+  },
+  promtool: {
+    name: 'promtool',
+    find: () => program(null, 'promtool'),
+    advice: "install Debian's package prometheus",
+  },
+  python3: {
+    name: 'python3',
+    find: () => program(null, 'python3'),
+    advice: "install Debian's package python3",
+  },
+  openssl: {
+    name: 'openssl',
+    find: () => program(null, 'openssl'),
+    advice: "install Debian's package openssl",
+  },
+  mount: {
+    name: 'the right to mount a file system',
+    find: () => attempt(mountOnce),
+    advice: 'run the tests as root, with CAP_SYS_ADMIN in a container',
+  },
+  namespaces: {
+    name: 'the right to make network namespaces',
+    find: () => attempt(makeNamespaceOnce),
+    advice:
+      "run the tests as root, with CAP_NET_ADMIN in a container, and Debian's package iproute2",
+  },
+  fullDevice: {
+    name: 'the device /dev/full',
+    find: () => attempt(() => accessSync('/dev/full', constants.W_OK)),
+    advice: 'run the tests on Linux',
+  },
+} as const satisfies Record<string, Requirement>
+
+export type RequirementName = keyof typeof REQUIREMENTS
+
+/**
+ * Whether tests that need this can run: `it.skipIf(provided('promtool') === null)`. Where it is missing, a line on stderr
+ * names it.
+ *
+ * @param found - Default: what is found here.
+ * @returns Its path, or null where it is missing.
+ * @throws {Error} If it is missing where `CI` is set.
+ */
+export function provided(key: RequirementName, found: Found = REQUIREMENTS[key].find()) {
+  if ('path' in found) return found.path
+  const sentence = sentenceOf(key, found)
+  if (process.env['CI']) throw new Error(`CI is set, and ${sentence}`)
+  process.stderr.write(`SKIPPED  tests for which ${sentence}\n`)
+  return null
+}
+
+/**
+ * The path of a program without which hardly any test runs.
+ *
+ * @throws {Error} If it is missing: in a sentence, at once.
+ */
+export function required(key: 'redis' | 'openssl'): string {
+  const found = REQUIREMENTS[key].find()
+  if ('path' in found) return found.path
+  throw new Error(sentenceOf(key, found))
+}
+
+function sentenceOf(key: RequirementName, { why }: { readonly why: string }): string {
+  const { name, advice } = REQUIREMENTS[key]
+  return `${name} is missing (${why}): ${advice}`
+}
+
+/** A program that a variable names, or the first of these on the PATH. */
+function program(variable: string | null, ...names: readonly string[]): Found {
+  const named = variable === null ? undefined : process.env[variable]
+  if (named?.includes('/'))
+    return isProgram(named)
+      ? { path: named }
+      : { why: `${variable} is ${named}, which cannot be executed` }
+  for (const name of named ? [named] : names)
+    for (const directory of (process.env['PATH'] ?? '').split(delimiter))
+      if (isProgram(join(directory, name))) return { path: join(directory, name) }
+  return { why: 'not on the PATH' }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Tries it in fact: what a process may do in a container, no file tells. */
+function attempt(work: () => unknown): Found {
+  try {
+    work()
+    return { path: '' }
+  } catch (error) {
+    return { why: String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? '' }
+  }
+}
+
+function mountOnce(): void {
+  const directory = mkdtempSync(join(tmpdir(), 'qs-mount-'))
+  try {
+    run('mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory)
+    run('umount', directory)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function makeNamespaceOnce(): void {
+  const name = `qs${process.pid}-trial`
+  run('ip', 'netns', 'add', name)
+  run('ip', 'netns', 'del', name)
+}
+
+function run(command: string, ...args: readonly string[]): void {
+  execFileSync(command, args, { stdio: ['ignore', 'ignore', 'ignore'] })
+}
