@@ -1,6 +1,6 @@
 /** Vectors of pages of activities: those that prove something, and those to refuse. */
 import { type CanonicalRequest, requestOfActivities } from '@quorumscan/consensus'
-import { type History, historyOf, type Run, runOf } from './history.ts'
+import { historyOf, type Run, runOf } from './history.ts'
 import {
   activitiesDocument,
   byName,
@@ -165,6 +165,9 @@ function* refusedRuns(): Generator<Refused> {
   yield changed('run.rows', 'the hash of an activity of the page', {
     rows: [before, first, { ...run(4, 4).rows[1] }, after],
   })
+  yield changed('run.rows', 'the JSON of the row before the page, and the hash of its first', {
+    rows: [run(2, 5).rows[1], run(4, 4).rows[0], second, after],
+  })
   yield changed('run.rows', 'a run of activities without the row before it', {
     rows: rows.slice(1),
   })
@@ -240,6 +243,7 @@ function* refusedRows(): Generator<Refused> {
   ] as const)
     yield withFirst(`a row with a record time ${what}`, { record_time: time })
   yield withFirst('a row with an event id that is a number', { event_id: 1 })
+  yield withBefore('a row with an event id in a list', { event_id: [IDS[2]] })
   yield withFirst('a row that is no text', { row: 1 })
   yield withBefore('a row hash that is no text', { row_hash: 1 }, 'run.row')
   yield withBefore(
@@ -420,11 +424,17 @@ function* refusedTrees(): Generator<Refused> {
   yield of('value.json', 'a tree of activities that is no JSON', stateOfTree('{size:7}'))
 }
 
-export const noActivities = (): {
-  readonly ofState: State
-  readonly run: Run
-  readonly history: History
-} => {
-  const history = historyOf([])
-  return { history, run: runOf(history, 0, 0), ofState: stateOfTree(history.tree) }
+/** Where there never was an activity, and where all have gone. */
+export function withoutActivities() {
+  const none = historyOf([])
+  const gone = historyOf([1, 2, 3])
+  return {
+    none: { run: runOf(none, 0, 0), ofState: stateOfTree(none.tree), request: FIRST_PAGE },
+    gone: { run: runOf(gone, 3, 3), ofState: stateOfTree(gone.tree), request: FIRST_PAGE },
+    goneBackwards: {
+      run: runOf(gone, 3, 3),
+      ofState: stateOfTree(gone.tree),
+      request: ask(2, null, 'desc'),
+    },
+  }
 }

@@ -81,6 +81,11 @@ function* refusedItems(): Generator<Refused> {
     'a bit that is that of the node above',
     proof.with(lastBit, proof[0] as number),
   )
+  yield withProof(
+    'proof.item',
+    'a bit with a fraction',
+    proof.with(lastBit, (proof[lastBit] as number) + 0.5),
+  )
   yield withProof('proof.root', 'another hash', replaced('string', HASH))
   for (const [what, hash] of [
     ['without padding', HASH.slice(0, -1)],
@@ -171,7 +176,7 @@ function* refusedLeaves(): Generator<Refused> {
   )
   yield change('proof.key', 'a key that is a text', (leaf) => ({
     ...leaf,
-    key: leaf.key.join('\0'),
+    key: leaf.key.join(''),
   }))
   yield change('proof.key', 'a key with a number', (leaf) => ({
     ...leaf,
@@ -305,6 +310,18 @@ function* refusedRanges(): Generator<Refused> {
     ['the higher of two names that part within a byte, for a name between them', byName('c'), 'R'],
   ] as const)
     yield { rule: 'proof.hidden', name, request, document: documentOf(BITS, BITS.showPath(path)) }
+  yield {
+    rule: 'proof.needless',
+    name: 'the values of names on both sides of a page',
+    request: BETWEEN,
+    document: documentOf(BITS, BITS.showPath('l', true)),
+  }
+  yield {
+    rule: 'proof.short',
+    name: 'the names of a member after one before its own, without its own',
+    request: page(10, 'aaa', MEMBER, true),
+    document: encodeDocument(CERTIFICATE, state.prove(page(10, 'sv-2.sv.ns', MEMBER, true))),
+  }
 }
 
 /** What does not prove that a subtree has no key of the range. */

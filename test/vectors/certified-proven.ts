@@ -2,7 +2,7 @@
 import { type CanonicalRequest, canonicalJson } from '@quorumscan/consensus'
 import { encodeDocument } from '@quorumscan/consensus/certified'
 import { genesis } from './build.ts'
-import { FIRST_PAGE, noActivities, provenRuns } from './certified-activities.ts'
+import { provenRuns, withoutActivities } from './certified-activities.ts'
 import {
   ALICE,
   activitiesDocument,
@@ -24,6 +24,7 @@ import {
   type State,
   state,
   stateOf,
+  T,
 } from './state.ts'
 
 export type Proven = {
@@ -76,6 +77,7 @@ const REQUESTS: readonly (readonly [name: string, request: CanonicalRequest])[] 
   ['all names of a member', page(10, null, MEMBER, true)],
   ['the first name of a member', page(1, null, MEMBER, true)],
   ['what comes after it', page(1, 'sv-2.sv.ns', MEMBER, true)],
+  ['the names of a member after one before its own', page(2, 'aaa', MEMBER, true)],
   ['all names of the operator', page(10, null, genesis.dso, true)],
   ['the rules of the network', DSO],
   ['the rules of names', RULES_OF_NAMES],
@@ -86,6 +88,17 @@ const REQUESTS: readonly (readonly [name: string, request: CanonicalRequest])[] 
 export const BITS = stateOf(
   ['a1', 'd1'].flatMap((name) => entryLeaves(name, ALICE, LATER).slice(0, 1)),
 )
+/** `ap`, where the keys of `ao…` end, has other first bits than these: nothing tells them from `ap` before its last. */
+const CARRY = stateOf(
+  ['aa1', 'ap1', 'ap2', 'ar1', 'az1'].flatMap((name) =>
+    entryLeaves(name, ALICE, LATER).slice(0, 1),
+  ),
+)
+/** Keys that part in the very bit in which the bounds of the first one part; it has expired, so its range goes on. */
+const ENDS = stateOf([
+  ...entryLeaves('x', ALICE, T).slice(0, 1),
+  ...entryLeaves('x\u0001', ALICE, LATER).slice(0, 1),
+])
 /** Of names between the two. */
 export const BETWEEN = page(10, null, 'c')
 
@@ -117,19 +130,25 @@ export function provenDocuments(): readonly Proven[] {
     const document = activitiesDocument(run, { signers })
     return { name, request, signers: signers.length, document }
   })
-  const { run, ofState: withoutActivities } = noActivities()
+  const { none, gone, goneBackwards } = withoutActivities()
   const empty = stateOf([])
   const single = stateOf(LEAVES.slice(0, 1))
   const [firstRun] = ofActivities.slice(1)
   return [
     ...ofState,
     ...ofActivities,
-    {
-      name: 'activities where there never was one',
-      request: FIRST_PAGE,
+    ...(
+      [
+        ['activities where there never was one', none],
+        ['activities where all have gone', gone],
+        ['activities backwards where all have gone', goneBackwards],
+      ] as const
+    ).map(([name, { request, run, ofState }]) => ({
+      name,
+      request,
       signers: 2,
-      document: activitiesDocument(run, { ofState: withoutActivities }),
-    },
+      document: activitiesDocument(run, { ofState }),
+    })),
     {
       ...(firstRun as Proven),
       name: 'a page of activities at the offset of the page before it',
@@ -146,6 +165,10 @@ export function provenDocuments(): readonly Proven[] {
     proven('a page between two names that part within a byte', BETWEEN, BITS),
     proven('a name between two names that part within a byte', byName('c'), BITS),
     proven('a page of one of two names that part within a byte', page(10, null, 'd'), BITS),
+    proven('a page before names that begin with the bits of its end', page(10, null, 'ao'), CARRY),
+    proven('an expired name before another that begins where its keys end', byName('x'), ENDS),
+    proven('a name that begins where the keys of another end', byName('x\u0001'), ENDS),
+    proven('a page of both', page(10, null, 'x'), ENDS),
     proven('a name after a whole subtree', byName('b'), GAP),
     proven('a longer name after a whole subtree', byName('bzz'), GAP),
     proven('a name before a whole subtree', byName('a'), GAP),

@@ -57,6 +57,12 @@ export function* refusedRequests(): Generator<Refused> {
   }
   yield {
     rule: 'request.signers',
+    name: 'a number of signers with a fraction',
+    signers: 2.5,
+    document: encodeDocument(certificateOf(state.point, [0, 1, 2]), PROOF),
+  }
+  yield {
+    rule: 'request.signers',
     name: 'more signers than members',
     signers: 5,
     document: encodeDocument(certificateOf(state.point, [0, 1, 2, 3]), PROOF),
@@ -75,11 +81,14 @@ export function* refusedRequests(): Generator<Refused> {
     ['a name that is no text', { operation: 'getEntryByName', parameters: { name: 1 } }],
     ['a party that is no text', { operation: 'getEntryByParty', parameters: { party: null } }],
     ['a prefix that is no text', pageOfToken(2, null, 1 as never)],
+    ['a page token that is a number', pageOfToken(2, 1 as never, '')],
     ['a page of no entries', pageOfToken(0, null, '')],
     ['a page size below zero', pageOfToken(-1, null, '')],
     ['a page size that is a text', pageOfToken('2', null, '')],
     ['a page size with a fraction', pageOfToken(1.5, null, '')],
     ['a page of no activities', activities({ page_size: 0 })],
+    ['a page of activities with a size that is a text', activities({ page_size: '2' })],
+    ['a page of activities with a size with a fraction', activities({ page_size: 2.5 })],
     [
       'a page of activities before half an event id',
       activities({ begin_after_id: '0000000000000001' }),
@@ -252,6 +261,9 @@ export function* refusedCertificates(): Generator<Refused> {
     ['that is no text', [second[0], 1]],
     ['that is no pair', [...second, 'x']],
     ['that is a text', 'sv'],
+    ['that is an object', { '!': 1, [second[1]]: 1 }],
+    ['that is an object with a length', { ...second, length: 2 }],
+    ['in a list', [second[0], [second[1]]]],
     ['by a number', [2, second[1]]],
   ] as const)
     yield refused('certificate.form', `a signature ${what}`, signedBy(first, pair))
@@ -297,6 +309,7 @@ export function* refusedCertificates(): Generator<Refused> {
     yield replaced(`a ${member} in capitals`, member, `"${hash.toUpperCase()}"`)
     yield replaced(`a ${member} that is too short`, member, `"${hash.slice(2)}"`)
     yield replaced(`a ${member} that is a number`, member, '1')
+    yield replaced(`a ${member} in a list`, member, `["${hash}"]`)
   }
   for (const [what, number] of [
     ['below zero', '-42'],
