@@ -5,6 +5,8 @@ import { clockOff } from './clock-off.ts'
 import { costlyAnswers } from './costly-answers.ts'
 import { dearEntries } from './dear-entries.ts'
 import { dearRequests } from './dear-requests.ts'
+import { engineConnectionFlood } from './engine-connection-flood.ts'
+import { expiredBundleFlood } from './expired-bundle-flood.ts'
 import { failingHandlers } from './failing-handlers.ts'
 import { fuzz } from './fuzz.ts'
 import { heldPlaces } from './held-places.ts'
@@ -33,4 +35,6 @@ export const ATTACKS: readonly Attack[] = [
   slowNodes,
   awayNodes,
   staleStatementLoop,
+  expiredBundleFlood,
+  engineConnectionFlood,
 ]

@@ -10,6 +10,8 @@ export type Attack = {
   readonly name: string
   /** Who can do it, what it does, and what must hold: a sentence each. */
   readonly claim: string
+  /** Of the cluster that it attacks. Default `redis`: one synchronizer. */
+  readonly ordering?: 'cometbft'
   /** Leaves the cluster as it found it: what it broke it heals, also when it throws. */
   run(target: Target): Promise<Verdict>
 }

@@ -15,11 +15,19 @@ if (unknown !== undefined)
     `There is no attack named ${unknown}; there are: ${ATTACKS.map(({ name }) => name).join(', ')}.`,
   )
 
-await using cluster = await startCluster({ nodes: 4 })
-for (const attack of ATTACKS.filter(({ name }) => names.length === 0 || names.includes(name))) {
-  const { holds, figures } = await attack.run({ cluster, isLong: true })
-  process.stdout.write(`${holds ? 'holds ' : 'BROKEN'}  ${attack.name}\n`)
-  for (const [what, figure] of Object.entries(figures))
-    process.stdout.write(`          ${what}: ${figure}\n`)
-  if (!holds) process.exitCode = 1
+for (const ordering of ['redis', 'cometbft'] as const) {
+  const attacks = ATTACKS.filter(
+    (attack) =>
+      (attack.ordering ?? 'redis') === ordering &&
+      (names.length === 0 || names.includes(attack.name)),
+  )
+  if (attacks.length === 0) continue
+  await using cluster = await startCluster({ nodes: 4, ordering })
+  for (const attack of attacks) {
+    const { holds, figures } = await attack.run({ cluster, isLong: true })
+    process.stdout.write(`${holds ? 'holds ' : 'BROKEN'}  ${attack.name}\n`)
+    for (const [what, figure] of Object.entries(figures))
+      process.stdout.write(`          ${what}: ${figure}\n`)
+    if (!holds) process.exitCode = 1
+  }
 }

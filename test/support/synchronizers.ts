@@ -129,7 +129,7 @@ async function genesisOf({ dataDir }: RunningCluster): Promise<Genesis> {
   return parseGenesis(JSON.parse(await readFile(join(dataDir, 'genesis.json'), 'utf8')))
 }
 
-function signAllocation(
+export function signAllocation(
   keyPair: KeyPair,
   entry: { readonly genesisHash: string; readonly index: number; readonly notAfter: number },
 ): Uint8Array {

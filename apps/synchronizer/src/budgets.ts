@@ -33,6 +33,11 @@ export type Budgets = {
   charge(submitter: Submitter, units: number): void
   /** Takes the price of an entry from the key that signed it. @throws {ScanError} RATE_LIMITED. */
   admitKey(submitter: Submitter, publicKey: string, units: number): void
+  /**
+   * Takes from what the other member's engine with this id may have passed on; null: all engines that are not known
+   * together. As `charge`. @throws {ScanError} RATE_LIMITED.
+   */
+  chargeSender(nodeId: string | null, units: number): void
 }
 
 export function createBudgets(options: {
@@ -51,6 +56,8 @@ export function createBudgets(options: {
     peer: budgetOf(rates.peer),
     superValidator: budgetOf(rates.superValidator),
   }
+  /** What one peer and all strangers may submit to it. */
+  const senders = budgetOf(rates.peer + STRANGERS_MAX * rates.stranger)
   const each = (how: 'admit' | 'charge') => (submitter: Submitter, units: number) => {
     if (submitter.isPeer) return peers[how](submitter.client, units)
     shares.note(submitter.client)
@@ -64,6 +71,8 @@ export function createBudgets(options: {
       const kind = operatorKeys.has(publicKey) ? 'superValidator' : isPeer ? 'peer' : 'stranger'
       keys[kind].admit(publicKey, units)
     },
+    chargeSender: (nodeId, units) =>
+      nodeId === null ? allStrangers.charge(STRANGERS, units) : senders.charge(nodeId, units),
   }
 }
 

@@ -164,6 +164,7 @@ async function openLog(
     redis,
     // Another member let it in, so it is no stranger's.
     charge: (publicKey, units) => budgets.admitKey(ANY_PEER, publicKey, units),
+    chargeSender: budgets.chargeSender,
     assertRoom: options.disk.assertRoom,
     onGroup: feed.publish,
     spawnEngine: options.spawnEngine,

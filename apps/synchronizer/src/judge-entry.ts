@@ -6,11 +6,12 @@ import { sha256Hex } from '@quorumscan/base'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import type { ErrorCode } from '@quorumscan/errors'
 import {
-  decodeEntry,
+  isEntrySigned,
   KNOWN_RULES,
   priceOfBytes,
   priceOfContracts,
   type Rules,
+  readEntry,
   weigh,
 } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
@@ -37,14 +38,26 @@ export type JudgedEntry =
       readonly oversize: Refusal | null
     }
 
-/** Judges form, signature and network, and weighs what the entry names. */
-export type Judge = (bytes: Uint8Array) => JudgedEntry
+export type Judge = {
+  /** Judges form, signature and network, and weighs what the entry names. */
+  (bytes: Uint8Array): JudgedEntry
+  /** The same without the signature, which is most of the work. */
+  withoutSignature(bytes: Uint8Array): JudgedEntry
+}
 
 /** Entries come again: to a member when they are offered, proposed, and passed on by others. Some seconds, 4 MiB. */
 const JUDGED_MAX = 10_000
 
+const BAD_SIGNATURE: JudgedEntry = {
+  kind: 'refused',
+  refusal: {
+    code: 'INVALID_ARGUMENT',
+    message: 'every replica would ignore this entry: bad signature',
+  },
+}
+
 /**
- * Remembers what it has judged: most of what that costs is the signature.
+ * Remembers the entries whose signature it has verified, and no others: those cost whoever sends them nothing to make.
  *
  * @param known - Versions of the protocol, in ascending order.
  */
@@ -53,22 +66,33 @@ export function createJudge(
   known: readonly [Rules, ...Rules[]] = KNOWN_RULES,
 ): Judge {
   const judgedByHash = new LRUCache<string, JudgedEntry>({ max: JUDGED_MAX })
-  return (bytes) => {
-    const entryHash = sha256Hex(bytes)
-    const before = judgedByHash.get(entryHash)
-    if (before !== undefined) return before
-    const judged = judgeEntry(bytes, genesisHash, known)
-    judgedByHash.set(entryHash, judged)
-    return judged
+  /** Not verified yet: the next that is done with the same bytes. */
+  const readByBytes = new WeakMap<Uint8Array, JudgedEntry>()
+  const withoutSignature = (bytes: Uint8Array): JudgedEntry => {
+    const verified = judgedByHash.get(sha256Hex(bytes))
+    if (verified !== undefined) return verified
+    const read = weighEntry(bytes, genesisHash, known)
+    readByBytes.set(bytes, read)
+    return read
   }
+  const judge = (bytes: Uint8Array): JudgedEntry => {
+    const verified = judgedByHash.get(sha256Hex(bytes))
+    if (verified !== undefined) return verified
+    const read = readByBytes.get(bytes) ?? weighEntry(bytes, genesisHash, known)
+    if (read.kind === 'refused') return read
+    if (!isEntrySigned(bytes, genesisHash)) return BAD_SIGNATURE
+    judgedByHash.set(read.entryHash, read)
+    return read
+  }
+  return Object.assign(judge, { withoutSignature })
 }
 
-function judgeEntry(
+function weighEntry(
   bytes: Uint8Array,
   genesisHash: string,
   known: readonly [Rules, ...Rules[]],
 ): JudgedEntry {
-  const decoded = decodeEntry(bytes, genesisHash)
+  const decoded = readEntry(bytes, genesisHash)
   if (decoded.kind !== 'submission')
     return {
       kind: 'refused',

@@ -51,6 +51,8 @@ export {
   decodeSubmission,
   encodeEntry,
   type IgnoredReason,
+  isEntrySigned,
+  readEntry,
 } from './entry.ts'
 export { genesisDelta, svPartyOf } from './genesis-state.ts'
 export { encodeResult, nextHistoryHash } from './history.ts'

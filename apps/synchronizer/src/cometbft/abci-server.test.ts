@@ -20,6 +20,7 @@ async function setUp(answer: Application['answer']) {
   const server = await open()
   return {
     open,
+    socketPath,
     problems,
     /** Sends bytes, and gives all answers until the connection ends, or as many as are wanted. */
     async converse(bytes: Uint8Array, count = Number.POSITIVE_INFINITY) {
@@ -76,4 +77,22 @@ it('takes the place of one that was killed', async () => {
   await using abci = await setUp(async () => Response.fromPartial({ flush: {} }))
   await using _other = await abci.open()
   expect(await abci.converse(asked({ flush: {} }), 1)).toHaveLength(1)
+})
+
+it('answers what it is asked about blocks before all that it is asked about the mempool', async () => {
+  const CHECKS = 200
+  const answered: string[] = []
+  let isAsked = false
+  await using abci = await setUp(async ({ checkTx }) => {
+    answered.push(checkTx === undefined ? 'block' : 'check')
+    if (!isAsked) block.write(asked({ commit: {} }))
+    isAsked = true
+    return Response.fromPartial(checkTx === undefined ? { commit: {} } : { checkTx: {} })
+  })
+  const block = connect(abci.socketPath)
+  await once(block, 'connect')
+  const checks = Array.from({ length: CHECKS }, () => ({ checkTx: { tx: new Uint8Array(1) } }))
+  await abci.converse(asked(...checks), CHECKS)
+  expect(answered.indexOf('block')).toBeLessThan(CHECKS / 2)
+  block.destroy()
 })

@@ -1,10 +1,12 @@
 /**
  * The socket on which the engine reaches its application: some connections, on each of which requests are answered in
- * their order. An error ends the engine, which must not go on with an application that cannot follow.
+ * their order. Checks of the mempool wait for all other requests: other members decide how many checks there are, and
+ * blocks need the others. An error ends the engine, which must not continue with an application that cannot follow.
  */
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import type { Logger } from '@quorumscan/http'
 import { Request, Response } from 'cosmjs-types/tendermint/abci/types'
 import type { Application } from './application.ts'
@@ -52,8 +54,12 @@ async function converse(socket: Socket, application: Pick<Application, 'answer'>
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
     // Entries come many at once, and a write costs more than what it carries.
     socket.cork()
-    for (const message of read(chunk))
-      socket.write(encoded(await application.answer(Request.decode(message))))
+    for (const message of read(chunk)) {
+      const request = Request.decode(message)
+      // Requests that have arrived on other connections are read first.
+      if (request.checkTx !== undefined) await setImmediate()
+      socket.write(encoded(await application.answer(request)))
+    }
     socket.uncork()
     if (socket.writableNeedDrain) await once(socket, 'drain')
   }

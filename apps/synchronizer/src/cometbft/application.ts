@@ -25,6 +25,7 @@ import {
   listedSnapshots,
 } from './block-snapshots.ts'
 import { type BlockGroup, microsOf, orderBlock, type Tip } from './blocks.ts'
+import { VOTING_POWER } from './engine-files.ts'
 import { type LastCommit, readLastCommit } from './last-commit.ts'
 import { type BlockLimits, isAcceptable, selectEntries } from './proposals.ts'
 import type { Taking } from './taking.ts'
@@ -237,6 +238,3 @@ function assertSameNetwork(
   if (asked.sort().join() !== known.sort().join())
     throw new Error('the engine has other validators than the genesis')
 }
-
-/** Every member's, as each has one vote. */
-export const VOTING_POWER = 1

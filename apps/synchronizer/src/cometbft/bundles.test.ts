@@ -1,4 +1,4 @@
-import { utf8 } from '@quorumscan/base'
+import { createKeyPair, fromHex, utf8 } from '@quorumscan/base'
 import { ENTRY_BYTES_MAX } from '@quorumscan/ledger'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -8,8 +8,12 @@ import {
   countThatFits,
   decodeBundle,
   encodeBundle,
+  isBundleSigned,
+  signBundle,
 } from './bundles.ts'
 
+const key = createKeyPair()
+const options = { notAfter: 1_700_000_000_000_000, genesisHash: 'ab'.repeat(32), key }
 const several = (count: number) => Array.from({ length: count }, (_, index) => utf8(`${index}`))
 
 describe('a bundle', () => {
@@ -21,9 +25,11 @@ describe('a bundle', () => {
           maxLength: BUNDLE_ENTRIES_MAX,
         }),
         (entries) => {
-          expect(decodeBundle(encodeBundle(entries))?.map((bytes) => [...bytes])).toEqual(
-            entries.map((bytes) => [...bytes]),
-          )
+          fc.pre(entries[0]?.byteLength !== 0) // No entry has no bytes.
+          for (const bytes of [encodeBundle(entries), signBundle(entries, options)])
+            expect(decodeBundle(bytes)?.entries.map((entry) => [...entry])).toEqual(
+              entries.map((entry) => [...entry]),
+            )
         },
       ),
     )
@@ -37,7 +43,7 @@ describe('a bundle', () => {
           const entries = sizes.map((size) => new Uint8Array(size))
           const count = countThatFits(entries)
           expect(count).toBeGreaterThan(0)
-          expect(encodeBundle(entries.slice(0, count)).byteLength).toBeLessThanOrEqual(
+          expect(signBundle(entries.slice(0, count), options).byteLength).toBeLessThanOrEqual(
             BUNDLE_BYTES_MAX,
           )
         },
@@ -48,8 +54,26 @@ describe('a bundle', () => {
     expect(countThatFits([])).toBe(0)
   })
 
+  it('is signed by its sender for one network and one time, and unsigned beside the largest entry', () => {
+    const signed = signBundle(several(3), options)
+    const { seal } = decodeBundle(signed) ?? {}
+    expect(seal).toMatchObject({ publicKey: key.publicKey, notAfter: options.notAfter })
+    if (seal == null) throw new Error('no seal')
+    expect(isBundleSigned(seal, options.genesisHash)).toBe(true)
+    expect(isBundleSigned(seal, 'cd'.repeat(32))).toBe(false)
+    for (const at of [1, 33, 104, 106]) {
+      const changed = signed.slice()
+      changed[at] = (changed[at] ?? 0) ^ 1
+      const other = decodeBundle(changed)?.seal ?? null
+      expect(other !== null && isBundleSigned(other, options.genesisHash)).toBe(false)
+    }
+    expect(decodeBundle(signBundle([new Uint8Array(ENTRY_BYTES_MAX)], options))?.seal).toBeNull()
+    expect(fromHex(key.publicKey)).toEqual(signed.slice(1, 33))
+  })
+
   it.each([
     ['nothing', new Uint8Array(0)],
+    ['a seal without entries', signBundle(several(1), options).subarray(0, 105)],
     ['an entry cut off', encodeBundle([utf8('entry')]).subarray(0, 4)],
     ['a length cut off', Uint8Array.of(0x80)],
     ['one entry too many', encodeBundle(several(BUNDLE_ENTRIES_MAX + 1))],

@@ -1,25 +1,93 @@
 /**
  * What the engine passes from member to member before a block is proposed: several entries in one of its transactions,
  * as each of those costs every engine and every member more than what an entry brings. Blocks hold entries one by one.
+ *
+ * `0x00 ‖ key of the sender's engine (32) ‖ signature (64) ‖ not after (8, big endian) ‖ entries`, each entry behind its
+ * length as a varint. Members of releases before signed bundles send the entries alone, and no entry has length 0.
  */
+import {
+  concatBytes,
+  fromHex,
+  type KeyPair,
+  sha256,
+  toHex,
+  utf8,
+  verifySignature,
+} from '@quorumscan/base'
 import { ENTRY_BYTES_MAX } from '@quorumscan/ledger'
+import type { Micros } from '@quorumscan/model'
 import { BinaryReader, BinaryWriter } from 'cosmjs-types/binary'
 
 /** Judging as many takes a member some 10 ms. */
 export const BUNDLE_ENTRIES_MAX = 64
 /** Of a varint of 32 bits. */
 const LENGTH_BYTES_MAX = 5
-/** The largest entry fits. */
+/**
+ * The largest entry fits, alone and unsigned. It stays what it was before bundles were signed: an engine disconnects
+ * from one whose transaction is larger than its own limit.
+ */
 export const BUNDLE_BYTES_MAX = ENTRY_BYTES_MAX + LENGTH_BYTES_MAX
+const SIGNED = 0x00
+const KEY_END = 33
+const SIGNATURE_END = 97
+const HEADER_BYTES = 105
+const TAG = 'quorumscan/bundle/1'
+
+export type Bundle = {
+  readonly entries: readonly Uint8Array[]
+  /** Null: nobody signed it. */
+  readonly seal: Seal | null
+}
+
+export type Seal = {
+  /** Of the engine whose member says that it sends the bundle; hex. */
+  readonly publicKey: string
+  readonly signature: Uint8Array
+  /** Micros; none of its entries can be ordered later. */
+  readonly notAfter: Micros
+  /** SHA-256 of the entries with their lengths. */
+  readonly contentHash: Uint8Array
+}
 
 /** How many of these entries, from the first on, go into one bundle. At least one, if there is any. */
 export function countThatFits(entries: readonly Uint8Array[]): number {
-  let bytes = 0
+  let bytes = HEADER_BYTES
   const end = entries.slice(0, BUNDLE_ENTRIES_MAX).findIndex((entry) => {
     bytes += LENGTH_BYTES_MAX + entry.byteLength
     return bytes > BUNDLE_BYTES_MAX
   })
-  return end < 0 ? Math.min(entries.length, BUNDLE_ENTRIES_MAX) : end
+  return end < 0 ? Math.min(entries.length, BUNDLE_ENTRIES_MAX) : Math.max(1, end)
+}
+
+/** Unsigned where the seal would make it too large, as beside the largest entry. */
+export function signBundle(
+  entries: readonly Uint8Array[],
+  options: { readonly notAfter: Micros; readonly genesisHash: string; readonly key: KeyPair },
+): Uint8Array {
+  const { notAfter, genesisHash, key } = options
+  const content = encodeBundle(entries)
+  if (HEADER_BYTES + content.byteLength > BUNDLE_BYTES_MAX) return content
+  const signature = key.sign(statementOf({ notAfter, contentHash: sha256(content) }, genesisHash))
+  const head = [Uint8Array.of(SIGNED), fromHex(key.publicKey), signature, uint64(notAfter)]
+  return concatBytes([...head, content])
+}
+
+export function isBundleSigned(seal: Seal, genesisHash: string): boolean {
+  const { publicKey, signature } = seal
+  return verifySignature({ publicKey, signature, message: statementOf(seal, genesisHash) })
+}
+
+function statementOf(
+  { notAfter, contentHash }: Pick<Seal, 'notAfter' | 'contentHash'>,
+  genesisHash: string,
+): Uint8Array {
+  return concatBytes([utf8(`${TAG}\0`), fromHex(genesisHash), uint64(notAfter), contentHash])
+}
+
+function uint64(value: number): Uint8Array {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value))
+  return bytes
 }
 
 /** Each behind its length as a varint. */
@@ -29,8 +97,28 @@ export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
   return writer.finish()
 }
 
-/** Null: these bytes are no bundle, which no member of good will passes on. */
-export function decodeBundle(bytes: Uint8Array): readonly Uint8Array[] | null {
+/** Null: these bytes are no bundle, which no correct member passes on. Does not verify the signature. */
+export function decodeBundle(bytes: Uint8Array): Bundle | null {
+  if (bytes[0] !== SIGNED) {
+    const entries = decodeEntries(bytes)
+    return entries === null ? null : { entries, seal: null }
+  }
+  if (bytes.byteLength <= HEADER_BYTES) return null
+  const content = bytes.subarray(HEADER_BYTES)
+  const entries = decodeEntries(content)
+  if (entries === null) return null
+  return {
+    entries,
+    seal: {
+      publicKey: toHex(bytes.subarray(1, KEY_END)),
+      signature: bytes.subarray(KEY_END, SIGNATURE_END),
+      notAfter: Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(SIGNATURE_END)),
+      contentHash: sha256(content),
+    },
+  }
+}
+
+function decodeEntries(bytes: Uint8Array): readonly Uint8Array[] | null {
   const reader = new BinaryReader(bytes)
   const entries: Uint8Array[] = []
   try {

@@ -35,7 +35,10 @@ const VERSIONS_FILE = 'block-versions.json'
 /** Reads where the log ends, listens for the engine, and starts it; does not wait for it. */
 export async function openCometbftLog(
   app: Awaited<ReturnType<typeof beginApp>>,
-  options: Pick<MemberOptions, 'judge' | 'redis' | 'charge' | 'assertRoom' | 'onGroup'> & {
+  options: Pick<
+    MemberOptions,
+    'judge' | 'redis' | 'charge' | 'chargeSender' | 'assertRoom' | 'onGroup'
+  > & {
     readonly ordering: CometbftOrdering
     /** Ids of engines that the operator lets in beyond those of the genesis. */
     readonly followers: readonly string[]
@@ -105,7 +108,7 @@ export async function openCometbftLog(
     )
     const member = resources.opened(
       await createMember({
-        ...{ ...app, ...options, sockets, rpc, isPeer, onMisbehavior, blockVersionAt },
+        ...{ ...app, ...options, sockets, rpc, isPeer, onMisbehavior, blockVersionAt, nodeKey },
         wantedHeight: stateSync.wantedHeight,
       }),
     )

@@ -14,7 +14,6 @@ import {
   formatInstant,
   type Genesis,
 } from '@quorumscan/consensus'
-import { VOTING_POWER } from './application.ts'
 import { BUNDLE_BYTES_MAX } from './bundles.ts'
 
 /**
@@ -58,6 +57,8 @@ export type StateSyncInput = {
   readonly servers: readonly string[]
 }
 
+/** Every member's, as each has one vote. */
+export const VOTING_POWER = 1
 /** Headers, votes of the largest network, and evidence. */
 const BLOCK_EXTRA_BYTES = 128 * 1024
 const EVIDENCE_BYTES_MAX = 64 * 1024
@@ -72,6 +73,11 @@ const INBOUND_MAX = 128
 /** Between looks for what a peer lacks: idle engines cost little, and a block takes some of them. */
 const GOSSIP_SLEEP_MS = 50
 const FLUSH_MS = 10
+/**
+ * A second, of each peer. A block of the largest size comes within the time for a proposal, as it comes from several
+ * peers at once; what a peer sends to keep others busy is less than half of what the engine takes by default.
+ */
+const RATE_BYTES = 2 * 2 ** 20
 const NANOS_PER_MICRO = 1000n
 /**
  * For ever: members never change, and that the block is one of theirs f + 1 of them say on the same day. What an
@@ -163,6 +169,8 @@ addr_book_strict = false
 allow_duplicate_ip = true
 pex = false
 flush_throttle_timeout = "${FLUSH_MS}ms"
+send_rate = ${RATE_BYTES}
+recv_rate = ${RATE_BYTES}
 
 [mempool]
 recheck = true

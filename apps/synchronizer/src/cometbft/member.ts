@@ -3,7 +3,7 @@
  * the member's own Redis. To the rest of the process it is what the writer is where one synchronizer orders.
  */
 
-import { type Clock, openAll, type Random, sha256Hex } from '@quorumscan/base'
+import { type Clock, type KeyPair, openAll, type Random, sha256Hex } from '@quorumscan/base'
 import {
   type CometbftOrdering,
   EVIDENCE_AGE,
@@ -19,11 +19,14 @@ import { serveAbci } from './abci-server.ts'
 import { createApplication } from './application.ts'
 import type { Beginning } from './block-snapshots.ts'
 import { type BlockGroup, genesisTip, type Tip } from './blocks.ts'
+import { signBundle } from './bundles.ts'
+import { nodeIdOf } from './engine-files.ts'
 import type { EngineRpc } from './engine-rpc.ts'
 import type { LastCommit } from './last-commit.ts'
 import { createOffering } from './offering.ts'
 import { createOrderedHashes } from './ordered-hashes.ts'
 import { createRetention, type Retention } from './retention.ts'
+import { type ChargeSender, createSenders } from './senders.ts'
 import { createTaking } from './taking.ts'
 
 export type Member = AsyncDisposable & {
@@ -54,10 +57,13 @@ export type MemberOptions = {
   /** Unix sockets: the one that we listen on, and the engine's. */
   readonly sockets: { readonly abci: string; readonly engine: string }
   readonly rpc: EngineRpc
+  /** Of the own engine. */
+  readonly nodeKey: KeyPair
   /** As of the application. */
   readonly isPeer: (nodeId: string) => boolean
   /** Takes the price of an entry from the key that signed it. @throws {ScanError} */
   readonly charge: (publicKey: string, units: number) => void
+  readonly chargeSender: ChargeSender
   /** @throws {ScanError} LOG_FULL. */
   readonly assertRoom: () => void
   /** The version of the protocol by which the block behind an entry with this record time is judged. */
@@ -106,15 +112,26 @@ export async function createMember(options: MemberOptions): Promise<Member> {
     })
     failed.catch(() => {}) // Whoever needs the reason has it.
 
+    const { nodeKey } = options
     const taking = createTaking({
       ...options,
+      senders: createSenders({
+        ...options,
+        ownId: nodeIdOf(nodeKey.publicKey),
+        charge: options.chargeSender,
+      }),
       isOrdered: ordered.has,
       recordTime: () => application.tip().recordTime,
     })
+    /** The greatest `notAfter` of entries that were taken. */
+    const lastOf = (entries: readonly Uint8Array[]): Micros =>
+      Math.max(...entries.map(judge).map((one) => (one.kind === 'entry' ? one.notAfter : 0)))
     const offering = createOffering({
       rpc: options.rpc,
       isOrdered: ordered.has,
       take: taking.take,
+      bundle: (entries) =>
+        signBundle(entries, { notAfter: lastOf(entries), genesisHash, key: nodeKey }),
       clock,
     })
 

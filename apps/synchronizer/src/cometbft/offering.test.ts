@@ -34,6 +34,7 @@ async function setUp(
     rpc: createEngineRpc({ socketPath, signal: new AbortController().signal }),
     isOrdered: (hash) => ordered.has(hash),
     take,
+    bundle: encodeBundle,
     clock,
   })
   return {

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { type Clock, sha256Hex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Refusal } from '../judge-entry.ts'
-import { BUNDLE_ENTRIES_MAX, countThatFits, encodeBundle } from './bundles.ts'
+import { BUNDLE_ENTRIES_MAX, countThatFits } from './bundles.ts'
 import { EngineRefusedError, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 
 /** Two dozen blocks: where none comes, the submitter asks again. */
@@ -35,12 +35,14 @@ export function createOffering(options: {
   readonly rpc: EngineRpc
   readonly isOrdered: (entryHash: string) => boolean
   readonly take: (bytes: Uint8Array) => Refusal | null
+  /** Makes a bundle of these entries, which fit. */
+  readonly bundle: (entries: readonly Uint8Array[]) => Uint8Array
   readonly clock: Clock
 }): Offering {
   const { isOrdered, clock } = options
   const waitingByHash = new Map<string, Set<() => void>>()
   let waitingCount = 0
-  const hand = createHanding(options.rpc, clock)
+  const hand = createHanding(options)
 
   const waitFor = async (entryHash: string, bytes: Uint8Array): Promise<void> => {
     const arrived = new AbortController()
@@ -87,10 +89,15 @@ type Queued = {
  * Hands entries to the engine, a bundle at a time: what comes while one is under way makes up the next. Resolves when
  * the engine has the entry, whoever gave it, or with the reason why that is not known.
  */
-function createHanding(
-  rpc: EngineRpc,
-  clock: Clock,
-): (entryHash: string, bytes: Uint8Array) => Promise<ScanError | null> {
+function createHanding({
+  rpc,
+  bundle: makeBundle,
+  clock,
+}: {
+  readonly rpc: EngineRpc
+  readonly bundle: (entries: readonly Uint8Array[]) => Uint8Array
+  readonly clock: Clock
+}): (entryHash: string, bytes: Uint8Array) => Promise<ScanError | null> {
   const queuedByHash = new Map<string, Queued>()
   let isHanding = false
 
@@ -100,7 +107,7 @@ function createHanding(
       const bundle = firstBundle(queuedByHash)
       for (const [entryHash] of bundle) queuedByHash.delete(entryHash)
       const between = clock.delay(BETWEEN_MS)
-      const failure = await handBundle(rpc, encodeBundle(bundle.map(([, { bytes }]) => bytes)))
+      const failure = await handBundle(rpc, makeBundle(bundle.map(([, { bytes }]) => bytes)))
       for (const [, { settle }] of bundle) settle(failure)
       await between
     }

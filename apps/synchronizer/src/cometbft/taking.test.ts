@@ -1,11 +1,14 @@
-import { fromUtf8, utf8 } from '@quorumscan/base'
+import { createKeyPair, fromUtf8, sha256Hex, utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import type { JudgedEntry } from '../judge-entry.ts'
-import { encodeBundle } from './bundles.ts'
+import { encodeBundle, signBundle } from './bundles.ts'
+import { nodeIdOf } from './engine-files.ts'
+import { createSenders } from './senders.ts'
 import { createTaking } from './taking.ts'
 
+const GENESIS = 'ab'.repeat(32)
 const START = 1_700_000_000_000_000
 const NOT_AFTER = START + 60_000_000
 
@@ -14,15 +17,38 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
   const ordered = new Set<string>()
   const paid: Record<string, number> = {}
   let recordTime = START
+  const verified: string[] = []
+  const withoutSignature = (bytes: Uint8Array): JudgedEntry => {
+    const text = fromUtf8(bytes) ?? ''
+    const [participant = ''] = text.split(' ')
+    const refusal = { code: 'INVALID_ARGUMENT', message: 'malformed' } as const
+    if (participant === 'junk') return { kind: 'refused', refusal }
+    const price = { bytesPrice: 2, contractsPrice: 1, contractCounts: new Map(), oversize: null }
+    const notAfter = text.includes('expired') ? START : NOT_AFTER
+    return { kind: 'entry', entryHash: sha256Hex(bytes), participant, notAfter, ...price }
+  }
+  const judge = (bytes: Uint8Array): JudgedEntry => {
+    verified.push(fromUtf8(bytes))
+    const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
+    return fromUtf8(bytes).startsWith('forged')
+      ? { kind: 'refused', refusal }
+      : withoutSignature(bytes)
+  }
+  const sender = createKeyPair()
+  const senderPaid: (number | string)[] = []
   const taking = createTaking({
-    judge(bytes): JudgedEntry {
-      const text = fromUtf8(bytes) ?? ''
-      const [participant = ''] = text.split(' ')
-      const refusal = { code: 'INVALID_ARGUMENT', message: 'bad signature' } as const
-      if (participant === 'junk') return { kind: 'refused', refusal }
-      const price = { bytesPrice: 2, contractsPrice: 1, contractCounts: new Map(), oversize: null }
-      return { kind: 'entry', entryHash: text, participant, notAfter: NOT_AFTER, ...price }
-    },
+    judge: Object.assign(judge, { withoutSignature }),
+    senders: createSenders({
+      genesisHash: GENESIS,
+      ownId: 'own',
+      isPeer: (nodeId) => nodeId === nodeIdOf(sender.publicKey),
+      charge(nodeId, units) {
+        const all = senderPaid.reduce<number>((sum, paid) => sum + Number(paid), 0)
+        if (all >= (limits['sender'] ?? 1000)) throw new ScanError('RATE_LIMITED', 'in debt')
+        if (units > 0) senderPaid.push(units)
+        if (nodeId === null && units > 0) paid['unknown'] = (paid['unknown'] ?? 0) + units
+      },
+    }),
     isOrdered: (hash) => ordered.has(hash),
     recordTime: () => recordTime,
     charge(key, units) {
@@ -34,8 +60,10 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
     clock: createManualClock(START),
   })
   const bundle = (...texts: string[]) => encodeBundle(texts.map(utf8))
+  const signed = (notAfter: number, ...texts: string[]) =>
+    signBundle(texts.map(utf8), { notAfter, genesisHash: GENESIS, key: sender })
   return {
-    ...{ taking, ordered, paid, bundle },
+    ...{ taking, ordered, paid, bundle, signed, verified, senderPaid },
     proposed: (...bundles: Uint8Array[]) => taking.entriesOf(bundles).map(fromUtf8),
     endTime() {
       recordTime = NOT_AFTER
@@ -49,7 +77,7 @@ describe('an entry', () => {
     expect(taking.take(utf8('alice 1'))).toBeNull()
     expect(taking.refuse(bundle('alice 1', 'bob 1'), false)).toBeNull()
     expect(taking.refuse(bundle('alice 1'), false)).toBeNull()
-    expect(paid).toEqual({ alice: 3, bob: 3 })
+    expect(paid).toMatchObject({ alice: 3, bob: 3 })
   })
 
   it('that is over its rate is not proposed, and holds up none beside it', () => {
@@ -76,9 +104,9 @@ describe('a bundle', () => {
     const { taking, ordered, bundle, endTime } = setUp({ mallory: 0 })
     const waiting = bundle('alice 1', 'bob 1', 'mallory 1')
     expect(taking.refuse(waiting, false)).toBeNull()
-    ordered.add('alice 1')
+    ordered.add(sha256Hex(utf8('alice 1')))
     expect(taking.refuse(waiting, true)).toBeNull()
-    ordered.add('bob 1')
+    ordered.add(sha256Hex(utf8('bob 1')))
     expect(taking.refuse(waiting, true)).not.toBeNull()
     expect(taking.refuse(bundle('alice 2'), false)).toBeNull()
     endTime()
@@ -89,15 +117,67 @@ describe('a bundle', () => {
     const { taking, paid, bundle, proposed } = setUp()
     expect(taking.refuse(utf8('no bundle'), false)).toMatchObject({ code: 'INVALID_ARGUMENT' })
     expect(taking.refuse(bundle('alice 1', 'junk'), false)).toMatchObject({
+      message: 'malformed',
+    })
+    expect(taking.refuse(bundle('alice 1', 'forged 1'), false)).toMatchObject({
       message: 'bad signature',
     })
-    expect(paid).toEqual({})
+    expect(paid['alice']).toBeUndefined()
     expect(proposed(utf8('no bundle'), bundle('junk', 'alice 1'))).toEqual(['alice 1'])
   })
 
   it('with an entry that is in the log is refused for that', () => {
     const { taking, ordered, bundle } = setUp()
-    ordered.add('alice 1')
+    ordered.add(sha256Hex(utf8('alice 1')))
     expect(taking.refuse(bundle('alice 1'), false)?.message).toContain('in the log already')
+  })
+})
+
+describe('a bundle that costs its receivers more than its sender', () => {
+  it('is refused before any signature is verified where all of its entries are expired or in the log', () => {
+    const { taking, ordered, signed, verified, senderPaid } = setUp()
+    expect(taking.refuse(signed(START, 'alice 1'), false)).toMatchObject({
+      code: 'SUBMISSION_EXPIRED',
+    })
+    ordered.add(sha256Hex(utf8('alice 2')))
+    expect(taking.refuse(signed(NOT_AFTER, 'alice 2'), false)?.message).toContain('in the log')
+    expect(senderPaid).toEqual([])
+    expect(taking.refuse(signed(NOT_AFTER, 'bob expired'), false)).toMatchObject({
+      code: 'SUBMISSION_EXPIRED',
+    })
+    expect(verified).toEqual([])
+  })
+
+  it('is refused at the first bad signature of an entry', () => {
+    const { taking, signed, verified } = setUp()
+    expect(taking.refuse(signed(NOT_AFTER, 'forged 1', 'forged 2'), false)).not.toBeNull()
+    expect(verified).toEqual(['forged 1'])
+  })
+
+  it('is not looked into once its sender is in debt, nor where the sender did not sign it', () => {
+    const { taking, signed, verified, senderPaid } = setUp({ sender: 2 })
+    const forged = signed(NOT_AFTER, 'alice 1')
+    forged[40] = (forged[40] ?? 0) ^ 1
+    expect(taking.refuse(forged, false)?.message).toContain('did not sign')
+    expect(senderPaid).toEqual([])
+    expect(taking.refuse(signed(NOT_AFTER, 'alice 1', 'alice 2'), false)).toBeNull()
+    verified.length = 0
+    expect(taking.refuse(signed(NOT_AFTER, 'alice 3'), false)).toMatchObject({
+      code: 'RATE_LIMITED',
+    })
+    expect(verified).toEqual([])
+  })
+
+  it('is paid for once, however often another member sends it', () => {
+    const { taking, signed, senderPaid } = setUp({ alice: 0 })
+    const rateLimited = signed(NOT_AFTER, 'alice 1')
+    for (let time = 0; time < 3; time++) expect(taking.refuse(rateLimited, false)).not.toBeNull()
+    expect(senderPaid).toEqual([1])
+  })
+
+  it('that no known engine signed is accepted, as members of older releases send it', () => {
+    const { taking, bundle, paid } = setUp()
+    expect(taking.refuse(bundle('alice 1'), false)).toBeNull()
+    expect(paid).toMatchObject({ unknown: 1 })
   })
 })

@@ -1,10 +1,11 @@
 /** Which entries this member takes for blocks that it proposes, and so keeps and passes on, whoever offered them. */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, sha256Hex } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import type { Micros } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 import { type Judge, type JudgedEntry, type Refusal, refusalByTime } from '../judge-entry.ts'
 import { decodeBundle } from './bundles.ts'
+import type { Senders } from './senders.ts'
 
 export type Taking = {
   /** Why the entry is not taken, or null. Its key pays for it once. */
@@ -23,10 +24,15 @@ export type Taking = {
 /** Entries whose outcome is known: as many as are judged once. Who was forgotten pays again, or is proposed. */
 const REMEMBERED_MAX = 10_000
 const IS_ORDERED: Refusal = { code: 'INVALID_ARGUMENT', message: 'the entry is in the log already' }
+const IS_OVER: Refusal = {
+  code: 'SUBMISSION_EXPIRED',
+  message: 'every entry of the bundle is past its time: not after',
+}
 const NO_BUNDLE: Refusal = { code: 'INVALID_ARGUMENT', message: 'this is no bundle of entries' }
 
 export function createTaking(options: {
   readonly judge: Judge
+  readonly senders: Senders
   readonly isOrdered: (entryHash: string) => boolean
   /** Of the newest entry of the log. */
   readonly recordTime: () => Micros
@@ -36,7 +42,7 @@ export function createTaking(options: {
   readonly assertRoom: () => void
   readonly clock: Clock
 }): Taking {
-  const { judge, isOrdered, clock } = options
+  const { judge, senders, isOrdered, clock } = options
   const isTakenByHash = new LRUCache<string, boolean>({ max: REMEMBERED_MAX })
 
   /** What the bytes, the log and the time say. */
@@ -65,8 +71,9 @@ export function createTaking(options: {
     return null
   }
 
+  /** Whether an entry whose signature was verified before can still be in a block that this member proposes. */
   const waits = (bytes: Uint8Array): boolean => {
-    const judged = judge(bytes)
+    const judged = judge.withoutSignature(bytes)
     return (
       refusalOf(judged) === null &&
       judged.kind === 'entry' &&
@@ -77,23 +84,36 @@ export function createTaking(options: {
   return {
     take,
     refuse(bundle, isRecheck) {
-      const entries = decodeBundle(bundle)
-      if (entries === null) return NO_BUNDLE
+      const decoded = decodeBundle(bundle)
+      if (decoded === null) return NO_BUNDLE
+      const { entries, seal } = decoded
       if (isRecheck) return entries.some(waits) ? null : IS_ORDERED
-      const malformed = entries.map(judge).find(({ kind }) => kind === 'refused')
+      // From what costs least to what costs most. What another member can repeat, it does at nobody's expense.
+      if (seal !== null && seal.notAfter <= options.recordTime()) return IS_OVER
+      if (entries.every((bytes) => isOrdered(sha256Hex(bytes)))) return IS_ORDERED
+      const refusal = senders.admit(decoded)
+      if (refusal !== null) return refusal
+      const read = entries.map((bytes) => ({ bytes, judged: judge.withoutSignature(bytes) }))
+      const malformed = read.find(({ judged }) => judged.kind === 'refused')?.judged
       if (malformed?.kind === 'refused') return malformed.refusal
-      const refusals = entries.map(take)
-      return refusals.includes(null) ? null : (refusals[0] ?? NO_BUNDLE)
+      const inTime = read.filter(({ judged }) => refusalOf(judged) === null)
+      for (const { bytes } of inTime) {
+        const judged = judge(bytes)
+        if (judged.kind === 'refused') return judged.refusal
+      }
+      const refusals = inTime.map(({ bytes }) => take(bytes))
+      if (refusals.includes(null)) return null
+      return refusals[0] ?? read.map(({ judged }) => refusalOf(judged))[0] ?? NO_BUNDLE
     },
     entriesOf(bundles) {
       const seen = new Set<string>()
       return bundles
-        .flatMap((bundle) => decodeBundle(bundle) ?? [])
+        .flatMap((bundle) => decodeBundle(bundle)?.entries ?? [])
         .filter((bytes) => {
-          const judged = judge(bytes)
-          if (judged.kind === 'refused' || seen.has(judged.entryHash)) return false
-          seen.add(judged.entryHash)
-          return isTakenByHash.get(judged.entryHash) !== false
+          const entryHash = sha256Hex(bytes)
+          if (seen.has(entryHash)) return false
+          seen.add(entryHash)
+          return waits(bytes)
         })
     },
   }
