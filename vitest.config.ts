@@ -33,7 +33,7 @@ const project = (
   ssr: { resolve: { conditions } },
   resolve: { conditions },
   test: {
-    ...{ name, include, setupFiles: ['test/support/time-limits.ts'] },
+    ...{ name, include, setupFiles: ['test/support/time-limits.ts', 'test/support/matchers.ts'] },
     ...vitestLimits(limits),
   },
 })

@@ -105,7 +105,7 @@ describe('answers', () => {
     const { data, error, response } = await ask(answer)
     expect(data).toBeUndefined()
     expect(error).toMatchObject({ code: 'INVALID_RESPONSE', definite: false, retryable: true })
-    expect(response.status).toBe(502)
+    await expect(response).toAnswer(502)
   })
 
   test('that never come reject', async () => {

@@ -92,7 +92,7 @@ describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
       method: 'POST',
       body: '{}',
     })
-    expect(rules.status).toBe(200)
+    expect(rules).toAnswer(200)
   })
 })
 

@@ -68,7 +68,7 @@ describe('lookups through the proxy', () => {
 
   it('say that a name does not exist only when enough nodes say so', async () => {
     const answer = await lookup(cluster, 'nobody.unverified.ns')
-    expect(answer.status).toBe(404)
+    expect(answer).toAnswer(404)
     expect(answer.body.error).toBe('No ans entry found for name: nobody.unverified.ns')
     expect(answer.headers.get('x-quorum-outcome')).toBe('verified-absent')
   })
@@ -90,7 +90,7 @@ describe('lookups through the proxy', () => {
       const ms: number[] = []
       for (let round = 0; round < 40; round++) {
         const answer = await lookup(cluster, ALICE)
-        expect(answer.status).toBe(200)
+        expect(answer).toAnswer(200)
         ms.push(answer.ms)
       }
       return ms.sort((a, b) => a - b)[20] ?? 0
@@ -130,7 +130,7 @@ describe('lookups through the proxy', () => {
       /^Only 1 scan instances can be used \(out of 4 configured ones\)/,
     )
     const absent = await lookup(cluster, 'nobody.unverified.ns')
-    expect(absent.status).toBe(502)
+    expect(absent).toAnswer(502)
   })
 
   it('survive a validator that is killed and restarted, and never go back', async () => {
@@ -203,7 +203,7 @@ describe('registration', () => {
       })
       return later > 0 ? true : undefined
     })
-    expect((await lookup(cluster, 'with-two.unverified.ns')).status).toBe(404)
+    expect(await lookup(cluster, 'with-two.unverified.ns')).toAnswer(404)
     await cluster.restart('sv-4')
     await untilFound(cluster, 'with-two.unverified.ns')
   })

@@ -87,7 +87,7 @@ describe.runIf(disk !== null)('a full disk', () => {
     expect(clock.monotonicMs() - startedMs).toBeLessThan(STATUS_MS_MAX)
     expect((await lookup(cluster, NAME)).headers.get('x-quorum-outcome')).toBe('verified')
     const answer = await register('nobody')
-    expect(answer.status).toBe(503)
+    expect(answer).toAnswer(503)
     expect(await pidsOf()).toEqual(pids)
   })
 

@@ -103,7 +103,7 @@ describe('the same change', () => {
       const answer = await post('/v2/commands/submit-and-wait', request)
       return answer?.code === 'DUPLICATE_COMMAND' ? answer : undefined
     })
-    expect(again.status).toBe(409)
+    expect(again).toAnswer(409)
     expect(again.context).toMatchObject({ definite_answer: 'true', accepted: 'true' })
     expect(Number(again.context['completion_offset'])).toBeGreaterThan(0)
     expect((await coinOf()) - before).toBeCloseTo(1, 9)
@@ -114,7 +114,7 @@ describe('a submission with a least ledger time', () => {
   it('is not lost when the validator is killed before its time', async () => {
     const before = await coinOf()
     const request = tapRequest({ minLedgerTimeRel: { seconds: 5 } })
-    expect((await post('/v2/commands/async/submit', request))?.status).toBe(200)
+    expect(await post('/v2/commands/async/submit', request)).toAnswer(200)
     await cluster.kill('validator')
     await restartValidator()
     await until('the coin to be there', async () =>
@@ -131,7 +131,7 @@ describe('pruning', () => {
         headers: { 'x-read-at-offset': String(offset) },
       })
     const head = Number((await send(`${url}/v0/dso`)).headers.get('x-ledger-head'))
-    expect((await read(head - 1)).status).toBe(200)
+    expect(await read(head - 1)).toAnswer(200)
     await expect(cluster.prune('sv-1', head + 1_000_000)).rejects.toThrow('has reached offset')
     await expect(cluster.prune('synchronizer', 1)).rejects.toThrow('no scan node')
     expect(await cluster.prune('sv-1', head)).toBe(head)
@@ -139,7 +139,7 @@ describe('pruning', () => {
     const check = async () => {
       const refused = await read(head - 1)
       expect([refused.status, refused.body.code]).toEqual([410, 'OFFSET_PRUNED'])
-      expect((await read(head)).status).toBe(200)
+      expect(await read(head)).toAnswer(200)
     }
     await check()
     await cluster.restart('sv-1')

@@ -10,6 +10,11 @@ describe('house rules', () => {
     expect(hits(sources, focused)).toEqual([])
   })
 
+  it('the status of an answer is expected by `toAnswer`, which shows the body of another one', () => {
+    const bare = new RegExp(`\\.status\\)\\.${'toBe'}\\(`)
+    expect(hits(sources.filter(isTest), bare)).toEqual([])
+  })
+
   it('a cluster of a test prints its logs when the test fails', () => {
     const bare = /\bstartCluster\b.*from 'quorumscan\/testing'/
     const owners = /^test\/(support|types|bench)\//

@@ -77,7 +77,7 @@ test.each<[string, string, () => Question<unknown>]>([
     () => askParty(`carol::1220${'ab'.repeat(32)}`, hashed),
   ],
 ])('that there is no entry of %s is certified with status 200', async (_, path, ask) => {
-  expect((await send(`${urlOf(0)}${path}`)).status).toBe(404)
+  expect(await send(`${urlOf(0)}${path}`)).toAnswer(404)
   expect((await read(path, ask())).answer).toBeNull()
 })
 

@@ -241,7 +241,7 @@ describe('one scan node', () => {
     await using world = await startAll(network, [])
     const { first: node, wallet } = world
     const byName = await get(node, '/v0/ans-entries/by-name/does%20not%20exist')
-    expect(byName.status).toBe(404)
+    expect(byName).toAnswer(404)
     expect(byName.body).toMatchObject({
       error: 'No ans entry found for name: does not exist',
       code: 'ENTRY_NOT_FOUND',
@@ -273,7 +273,7 @@ describe('one scan node', () => {
     await using world = await startAll(network, ['alice.unverified.ns'])
     const { first: node } = world
     const path = '/v0/ans-entries/by-name/alice.unverified.ns'
-    expect((await get(node, path, { 'x-read-at-offset': '0' })).status).toBe(404)
+    expect(await get(node, path, { 'x-read-at-offset': '0' })).toAnswer(404)
     const head = Number((await get(node, path)).headers.get('x-ledger-head'))
     const far = await get(node, path, { 'x-read-at-offset': String(head + 1_000_000) })
     expect([far.status, far.body.code]).toEqual([503, 'OFFSET_NOT_REACHED'])
@@ -298,11 +298,11 @@ describe('one scan node', () => {
     await network.logRedis.kill()
     aheadMicros = 20_000_000
     const answer = await get(node, '/v0/ans-entries/by-name/dso.ns')
-    expect(answer.status).toBe(200)
+    expect(answer).toAnswer(200)
     const ready = await get(node, '/readyz')
     expect([ready.status, ready.body.code]).toEqual([503, 'NOT_READY'])
     expect(ready.body.details).toEqual({ state: 'catching-up' })
-    expect((await get(node, '/livez')).status).toBe(200)
+    expect(await get(node, '/livez')).toAnswer(200)
     aheadMicros = 0
     await network.logRedis.restart()
     await isReady(node)
@@ -375,7 +375,7 @@ describe('one scan node', () => {
     expect(again[known as string].contract).toBeNull()
     for (const id of others) expect(again[id].contract.contract_id).toBe(id)
     const tooMany = { ...NO_ROUNDS, cached_issuing_round_contract_ids: Array(101).fill(known) }
-    expect((await post(node, path, tooMany)).status).toBe(400)
+    expect(await post(node, path, tooMany)).toAnswer(400)
   })
 })
 

@@ -51,7 +51,7 @@ test.each([
     // The validator goes on alone.
     await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
     const answer = await show()
-    expect(answer.status).toBe(status)
+    expect(answer).toAnswer(status)
     const shown = offsetOf(answer, 'x-ledger-offset')
     expect(shown).toBeGreaterThan(0)
     await expectNotBefore(shown, release)
@@ -91,7 +91,7 @@ test('nothing is older than what was shown by a stream, nor after a restart', as
       actAs: [alice.party],
       disclosedContracts,
     })
-    expect(submitted.status).toBe(200)
+    expect(submitted).toAnswer(200)
     const shown = await tapped
     expect(shown).toBeGreaterThan(offsetOf(submitted, 'x-ledger-offset'))
     socket.terminate()

@@ -45,7 +45,7 @@ async function named(user: string, options: { usd?: string; autoRenew?: boolean 
   const name = `${user}.unverified.ns`
   const request = await requestName(client, name)
   const body = options.autoRenew === undefined ? {} : { auto_renew: options.autoRenew }
-  expect((await accept(client, request, body)).status).toBe(200)
+  expect(await accept(client, request, body)).toAnswer(200)
   await active(client)
   const [subscription] = await subscriptionsOf(client)
   if (subscription === undefined) throw new Error('an entry has a subscription')
@@ -74,7 +74,7 @@ describe('a subscription', () => {
     world.network.setWorking(false)
     const { client } = await world.registered('carla', '5')
     const request = await requestName(client, 'carla.unverified.ns')
-    expect((await accept(client, request, { auto_renew: true })).status).toBe(200)
+    expect(await accept(client, request, { auto_renew: true })).toAnswer(200)
     // Whatever dies before there is a Subscription, the wish is known.
     await world.restart()
     world.network.setWorking(true)
@@ -123,7 +123,7 @@ describe('a subscription', () => {
     ])
     const other = await world.registered('dario')
     const taken = await requestName(other.client, 'carla.unverified.ns')
-    expect((await accept(other.client, taken)).status).toBe(200)
+    expect(await accept(other.client, taken)).toAnswer(200)
     expect(await active(other.client)).toMatchObject({ name: 'carla.unverified.ns' })
   })
 
@@ -132,8 +132,8 @@ describe('a subscription', () => {
     const other = await world.registered('paul')
     const pay = (by: HttpClient, contract = id) => by.post(path(contract, 'pay'))
     expect(failure(await pay(other.client))).toEqual({ status: 404, code: 'CONTRACT_NOT_FOUND' })
-    expect(failure(await pay(client, NOWHERE)).status).toBe(404)
-    expect(failure(await pay(client, 'nonsense')).status).toBe(404)
+    expect(failure(await pay(client, NOWHERE))).toAnswer(404, 'CONTRACT_NOT_FOUND')
+    expect(failure(await pay(client, 'nonsense'))).toAnswer(404, 'CONTRACT_NOT_FOUND')
     const early = await pay(client)
     expect(failure(early)).toEqual({ status: 409, code: 'CHOICE_REFUSED' })
     expect(early.body['details']).toMatchObject({ window_opens_at: expect.any(String) })
@@ -185,11 +185,11 @@ describe('a subscription', () => {
       })
     const cancelled = await cancel(client, idle)
     expect([cancelled.status, cancelled.text]).toEqual([200, ''])
-    expect(failure(await cancel(client, idle)).status).toBe(404)
+    expect(failure(await cancel(client, idle))).toAnswer(404, 'CONTRACT_NOT_FOUND')
     expect(await subscriptionsOf(client)).toEqual([])
     expect(await entriesOf(client)).toEqual([])
     const found = await world.anyone().get(`/v0/scan-proxy/ans-entries/by-name/${name}`)
-    expect(found.status).toBe(200)
+    expect(found).toAnswer(200)
     for (const action of ['pay', 'auto-renew'] as const) {
       const answer =
         action === 'pay'
@@ -203,11 +203,17 @@ describe('a subscription', () => {
     const { client, request, id } = await named('willa', { autoRenew: true })
     const other = await world.registered('wim', null)
     const put = (by: HttpClient, body: unknown) => by.put(path(id, 'auto-renew'), body)
-    expect(failure(await put(other.client, { enabled: false })).status).toBe(404)
+    expect(failure(await put(other.client, { enabled: false }))).toAnswer(404, 'CONTRACT_NOT_FOUND')
     for (const body of [{}, { enabled: 'no' }, { enabled: null }, null, []])
       expect(failure(await put(client, body)).status, JSON.stringify(body)).toBe(400)
-    expect(failure(await accept(client, request, { auto_renew: false })).status).toBe(409)
-    expect(failure(await accept(client, request, { auto_renew: 'yes' })).status).toBe(400)
+    expect(failure(await accept(client, request, { auto_renew: false }))).toAnswer(
+      409,
+      'CONTRACT_CONSUMED',
+    )
+    expect(failure(await accept(client, request, { auto_renew: 'yes' }))).toAnswer(
+      400,
+      'INVALID_ARGUMENT',
+    )
     expect((await subscriptionsOf(client)).map((one) => one.auto_renew)).toEqual([true])
   })
 
@@ -216,8 +222,8 @@ describe('a subscription', () => {
     const request = await requestName(client, 'nora.unverified.ns')
     const poor = await accept(client, request, { auto_renew: true })
     expect(failure(poor)).toEqual({ status: 400, code: 'INSUFFICIENT_FUNDS' })
-    expect((await client.post('/v0/wallet/tap', { amount: '10' })).status).toBe(200)
-    expect((await accept(client, request, null)).status).toBe(200)
+    expect(await client.post('/v0/wallet/tap', { amount: '10' })).toAnswer(200)
+    expect(await accept(client, request, null)).toAnswer(200)
     await active(client)
     expect((await subscriptionsOf(client)).map((one) => one.auto_renew)).toEqual([false])
   })
@@ -228,7 +234,7 @@ describe("the user's names", () => {
     const { client } = await world.registered('lea', '10')
     const names = ['lea-2', 'lea-1', 'lea-3'].map((label) => `${label}.unverified.ns`)
     for (const [index, name] of names.entries()) {
-      expect((await accept(client, await requestName(client, name))).status).toBe(200)
+      expect(await accept(client, await requestName(client, name))).toAnswer(200)
       await world.until(name, async () =>
         (await entriesOf(client)).length === index + 1 ? true : undefined,
       )
@@ -262,7 +268,7 @@ describe('the wallet automation', () => {
     const receiver = await world.registered('remo', null)
     const request = await requestName(client, 'rita.unverified.ns')
     world.network.setWorking(false)
-    expect((await accept(client, request)).status).toBe(200)
+    expect(await accept(client, request)).toAnswer(200)
     const offered = await client.post('/v0/wallet/token-standard/transfers', {
       receiver_party_id: receiver.party,
       amount: '50',

@@ -90,9 +90,9 @@ describe('an offer', () => {
     const id = await offer(sender, receiver, '200')
     const [right, wrong] = action === 'reject' ? [receiver, sender] : [sender, receiver]
     const stranger = await world.registered(`x-${action}`, null)
-    expect(failure(await end(stranger.client, id, action)).status).toBe(404)
-    expect(failure(await end(wrong.client, id, action)).status).toBe(403)
-    expect(failure(await end(sender.client, id, 'accept')).status).toBe(403)
+    expect(failure(await end(stranger.client, id, action))).toAnswer(404, 'CONTRACT_NOT_FOUND')
+    expect(failure(await end(wrong.client, id, action))).toAnswer(403, 'PERMISSION_DENIED')
+    expect(failure(await end(sender.client, id, 'accept'))).toAnswer(403, 'PERMISSION_DENIED')
     expect((await end(right.client, id, action)).body).toEqual({
       output: {},
       sender_change_cids: [],
@@ -102,7 +102,7 @@ describe('an offer', () => {
       unlocked: '200.0000000000',
       locked: '0.0000000000',
     })
-    expect(failure(await end(right.client, id, action)).status).toBe(409)
+    expect(failure(await end(right.client, id, action))).toAnswer(409, 'DUPLICATE_COMMAND')
   })
 
   it('cannot be taken once it has ended, and comes back by itself', async () => {
@@ -224,7 +224,7 @@ describe('bad input moves no coin', () => {
     })
     const stranger = await world.clientOf('stranger')
     expect(failure(await stranger.get(PATH))).toEqual({ status: 404, code: 'WALLET_NOT_FOUND' })
-    expect(failure(await world.anyone().get(PATH)).status).toBe(401)
+    expect(failure(await world.anyone().get(PATH))).toAnswer(401, 'UNAUTHENTICATED')
   })
 })
 

@@ -48,7 +48,7 @@ async function clientOf(user: string): Promise<HttpClient> {
 async function registered(user: string, usd: string | null = '10.0') {
   const client = await clientOf(user)
   const { party_id: party } = (await client.post('/v0/register')).body
-  if (usd !== null) expect((await client.post('/v0/wallet/tap', { amount: usd })).status).toBe(200)
+  if (usd !== null) expect(await client.post('/v0/wallet/tap', { amount: usd })).toAnswer(200)
   return { client, party: String(party) }
 }
 
@@ -99,7 +99,7 @@ describe('a registration', () => {
     })
 
     // 1.0001 USD at 0.005 USD a coin.
-    expect((await client.post('/v0/wallet/tap', { amount: '1.0001' })).status).toBe(200)
+    expect(await client.post('/v0/wallet/tap', { amount: '1.0001' })).toAnswer(200)
     expect((await client.get('/v0/wallet/balance')).body).toEqual({
       round: 2,
       effective_unlocked_qty: '200.0200000000',
@@ -123,11 +123,11 @@ describe('a registration', () => {
       payload: { subscriptionData: { sender: party } },
     })
     expect((await client.get('/v0/entry/all')).body).toEqual({ entries: [] })
-    expect((await lookup(name)).status).toBe(404)
+    expect(await lookup(name)).toAnswer(404, 'ENTRY_NOT_FOUND')
 
     network.setWorking(false)
     const accepted = await accept(client, request)
-    expect(accepted.status).toBe(200)
+    expect(accepted).toAnswer(200)
     expect((await client.get('/v0/wallet/subscription-initial-payments')).body).toMatchObject({
       initial_payments: [{ contract_id: accepted.body['initial_payment_contract_id'] }],
     })
@@ -234,7 +234,10 @@ describe('bad input', () => {
   })
 
   it('of a page is 400 without a size, and of a party that is none', async () => {
-    expect(failure(await anyone.get('/v0/scan-proxy/ans-entries')).status).toBe(400)
+    expect(failure(await anyone.get('/v0/scan-proxy/ans-entries'))).toAnswer(
+      400,
+      'INVALID_ARGUMENT',
+    )
     const party = await anyone.get('/v0/scan-proxy/ans-entries/by-party/alice')
     expect(failure(party)).toEqual({ status: 400, code: 'INVALID_PARTY' })
   })
@@ -252,7 +255,10 @@ describe('bad input', () => {
     const stranger = await clientOf('stranger')
     expect(failure(await stranger.get(path))).toEqual({ status: 404, code: 'WALLET_NOT_FOUND' })
     const create = { name: 'x.unverified.ns', url: '', description: '' }
-    expect(failure(await stranger.post('/v0/entry/create', create)).status).toBe(404)
+    expect(failure(await stranger.post('/v0/entry/create', create))).toAnswer(
+      404,
+      'WALLET_NOT_FOUND',
+    )
   })
 })
 
@@ -279,17 +285,17 @@ describe('paying', () => {
       })
     }
     const path = `/v0/wallet/subscription-requests/${request}`
-    expect((await thief.client.get(path)).status).toBe(404)
+    expect(await thief.client.get(path)).toAnswer(404, 'CONTRACT_NOT_FOUND')
     const unknown = await accept(owner.client, `00${'0'.repeat(64)}`)
     expect(failure(unknown)).toEqual({ status: 404, code: 'CONTRACT_NOT_FOUND' })
     expect(unknown.body['error']).toMatch(/^contract id not found: ContractId\(id = 00/)
-    expect((await accept(owner.client, 'nonsense')).status).toBe(404)
+    expect(await accept(owner.client, 'nonsense')).toAnswer(404, 'CONTRACT_NOT_FOUND')
     // A coin is no request.
     const coins = (await owner.client.get('/v0/wallet/coins')).body as {
       coins: { contract: { contract: { contract_id: string } } }[]
     }
     const coin = coins.coins[0]?.contract.contract.contract_id ?? ''
-    expect((await accept(owner.client, coin)).status).toBe(404)
+    expect(await accept(owner.client, coin)).toAnswer(404, 'CONTRACT_NOT_FOUND')
     const untouched = { unlocked: '2000.0000000000', locked: '0.0000000000' }
     expect(await balanceOf(owner.client)).toEqual(untouched)
     const answers = await Promise.all([1, 2, 3].map(() => accept(owner.client, request)))
@@ -304,9 +310,9 @@ describe('paying', () => {
     const { client } = await registered('rejecting', null)
     const request = await requestName(client, 'rejected.unverified.ns')
     const reject = () => client.post(`/v0/wallet/subscription-requests/${request}/reject`)
-    expect((await reject()).status).toBe(200)
+    expect(await reject()).toAnswer(200)
     expect(failure(await reject())).toEqual({ status: 409, code: 'CONTRACT_CONSUMED' })
-    expect(failure(await accept(client, request)).status).toBe(409)
+    expect(failure(await accept(client, request))).toAnswer(409, 'CONTRACT_CONSUMED')
     expect((await client.get('/v0/wallet/subscription-requests')).body).toEqual({
       subscription_requests: [],
     })
@@ -315,7 +321,7 @@ describe('paying', () => {
   it('of several requests at once shares the coins out', async () => {
     const { client } = await registered('many', null)
     for (const amount of ['1', '1', '1'])
-      expect((await client.post('/v0/wallet/tap', { amount })).status).toBe(200)
+      expect(await client.post('/v0/wallet/tap', { amount })).toAnswer(200)
     const requests = await Promise.all(
       ['m1', 'm2', 'm3', 'm4'].map((label) => requestName(client, `${label}.unverified.ns`)),
     )
@@ -329,7 +335,7 @@ describe('paying', () => {
   it('counts a tap once for each command id', async () => {
     const { client } = await registered('tapping', null)
     const tap = () => client.post('/v0/wallet/tap', { amount: '1', command_id: 'once' })
-    expect((await tap()).status).toBe(200)
+    expect(await tap()).toAnswer(200)
     expect(failure(await tap())).toEqual({ status: 409, code: 'DUPLICATE_COMMAND' })
     expect((await client.get('/v0/wallet/balance')).body).toMatchObject({
       effective_unlocked_qty: '200.0000000000',
@@ -358,7 +364,7 @@ describe('users', () => {
     expect((await create({ name: 'sharer', party_id: party })).body).toEqual({ party_id: party })
     const fresh = party.replace('shared::', 'fresh::')
     const input = { name: 'fresh-user', party_id: fresh }
-    expect(failure(await create(input)).status).toBe(400)
+    expect(failure(await create(input))).toAnswer(400, 'INVALID_ARGUMENT')
     expect((await create({ ...input, createPartyIfMissing: true })).body).toEqual({
       party_id: fresh,
     })
@@ -368,7 +374,7 @@ describe('users', () => {
     })
     const elsewhere = `alice::1220${'0'.repeat(64)}`
     const foreign = { name: 'foreign', party_id: elsewhere, createPartyIfMissing: true }
-    expect(failure(await create(foreign)).status).toBe(400)
+    expect(failure(await create(foreign))).toAnswer(400, 'INVALID_ARGUMENT')
   })
 
   it('never get a party that was made for somebody else', async () => {
@@ -476,7 +482,7 @@ describe('a validator', () => {
     for (const path of ['/api/validator/readyz', '/v0/wallet/balance', '/v0/entry/all'])
       expect(failure(await client.get(path)), path).toEqual({ status: 503, code: 'NOT_READY' })
     expect(failure(await client.post('/v0/register'))).toMatchObject({ code: 'NOT_READY' })
-    expect((await client.get('/livez')).status).toBe(200)
+    expect(await client.get('/livez')).toAnswer(200)
     const ledger = await client.get('/readyz')
     expect([ledger.status, ledger.text]).toEqual([
       503,

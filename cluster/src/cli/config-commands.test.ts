@@ -149,5 +149,5 @@ it('a version of the protocol is voted for by software that knows it, and softwa
   })
   expect(await type(['protocol', 'get', '--scan', node.url])).toContain('it needs newer software')
   // What it has applied it still tells.
-  expect((await fetch(`${node.url}/v0/ans-entries/by-name/dso.ns`)).status).toBe(200)
+  await expect(await fetch(`${node.url}/v0/ans-entries/by-name/dso.ns`)).toAnswer(200)
 })

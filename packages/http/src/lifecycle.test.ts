@@ -111,7 +111,7 @@ test('a request that gets through while closing is told so, a probe is answered'
   expect(refused).toMatch(/^HTTP\/1\.1 503 .*"code":"NOT_READY"/s)
   expect(probe).toMatch(/^HTTP\/1\.1 200 /)
   running.finish()
-  expect((await reply).status).toBe(200)
+  await expect(await reply).toAnswer(200)
   await closed
 })
 
@@ -154,7 +154,7 @@ test('a handler that takes too long is given up on, and told so', async () => {
   const reply = running.ask()
   const signal = await running.started
   await manual.advance(60_000)
-  expect((await reply).status).toBe(503)
+  await expect(await reply).toAnswer(503)
   expect(await (await reply).json()).toMatchObject({
     code: 'DEPENDENCY_UNAVAILABLE',
     definite: false,
@@ -201,7 +201,7 @@ test('one client has its share of connections: out of it the longest idle one ma
     await accepted
   }
   const [first, second] = sockets.map(textUntilClosed)
-  expect((await fetch(`${running.url}/livez`)).status).toBe(200)
+  await expect(await fetch(`${running.url}/livez`)).toAnswer(200)
   expect(await first).toBe('')
   sockets[1]?.write('GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
   expect(await second).toMatch(/^HTTP\/1\.1 200 /)
@@ -214,15 +214,15 @@ test('where all connections are at work, a newcomer is told so, and how we are',
   const reply = running.ask()
   await running.started
   const refused = await running.ask()
-  expect(refused.status).toBe(503)
+  await expect(refused).toAnswer(503)
   expect(refused.headers.get('connection')).toBe('close')
   expect(await refused.json()).toMatchObject({ code: 'OVERLOADED', definite: true })
   // Whoever sits on the place for probes goes for the next one.
   const sitting = textUntilClosed(running.connect())
-  expect((await fetch(`${running.url}/livez`)).status).toBe(200)
+  await expect(await fetch(`${running.url}/livez`)).toAnswer(200)
   expect(await sitting).toBe('')
   running.finish()
-  expect((await reply).status).toBe(200)
+  await expect(await reply).toAnswer(200)
 })
 
 describe('a body that is not read to its end', () => {
@@ -412,7 +412,7 @@ test('a crowd is answered as far as that is in time, and the rest of it told so'
   for (const socket of sockets) socket.write('GET /ask HTTP/1.1\r\nhost: a\r\n\r\n')
   expect(new Set(await Promise.all(statuses))).toEqual(new Set(['200', '503']))
   expect(calls).toBeLessThan(30)
-  expect((await fetch(`${url}/livez`)).status).toBe(200)
+  await expect(await fetch(`${url}/livez`)).toAnswer(200)
   for (const socket of sockets) socket.destroy()
 })
 

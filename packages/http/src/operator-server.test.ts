@@ -58,6 +58,6 @@ test('operators are answered whoever has taken all places and units of the other
   for (let text = ''; !text.includes(' 429 '); ) text += String(await once(socket, 'data'))
   for (let count = 0; count < 3; count++)
     for (const path of ['readyz', 'metrics'])
-      expect((await fetch(`${url}/${path}`)).status).toBe(200)
+      await expect(await fetch(`${url}/${path}`)).toAnswer(200)
   socket.destroy()
 })

@@ -65,7 +65,7 @@ test('sends method, path below the base, headers and body; gives status, headers
       body: new TextEncoder().encode('hello'),
     }),
   )
-  expect(reply.status).toBe(418)
+  expect(reply).toAnswer(418)
   expect([
     reply.header('x-ledger-head'),
     reply.header('nothing'),
@@ -95,7 +95,7 @@ test('a redirect is an answer, not followed', async () => {
     asked++
     response.writeHead(302, { location: '/elsewhere', 'content-length': 0 }).end()
   })
-  expect((await transport().request(request({ url }))).status).toBe(302)
+  expect(await transport().request(request({ url }))).toAnswer(302)
   expect(asked).toBe(1)
 })
 
@@ -207,7 +207,7 @@ test('a name that resolves to this machine is refused where only public addresse
     PrivateAddressError,
   )
   expect(asked).toBe(0)
-  expect((await used.request(request({ url: named }))).status).toBe(200)
+  expect(await used.request(request({ url: named }))).toAnswer(200)
   // Connections that may lead to this machine are not shared with requests that may not.
   await expect(used.request(request({ url: named, isPublicOnly: true }))).rejects.toThrow('private')
 })
@@ -251,7 +251,7 @@ test('bulk requests that hang delay no lookup', async () => {
   const hanging = Array.from({ length: 50 }, () =>
     used.request(request({ url, channel: 'bulk', signal: controller.signal })).catch(() => null),
   )
-  expect((await used.request(request({ url, path: '/fast' }))).status).toBe(200)
+  expect(await used.request(request({ url, path: '/fast' }))).toAnswer(200)
   controller.abort()
   await Promise.all(hanging)
 })

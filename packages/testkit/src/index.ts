@@ -44,6 +44,7 @@ export {
   testKeyPair,
 } from './test-network.ts'
 export { slowness } from './time-limits.ts'
+export type {} from './to-answer.ts'
 export {
   type CollectedSpan,
   startTraceCollector,

@@ -60,5 +60,5 @@ test('of nodes that find replicas of other software one waits until the other se
       (await get(index, '/readyz')).status === 200 ? true : undefined,
     )
   expect(first.url).toBe(peers[0]?.url)
-  expect((await get(1, '/v0/ans-entries/by-name/dso.ns')).status).toBe(200)
+  expect(await get(1, '/v0/ans-entries/by-name/dso.ns')).toAnswer(200)
 })

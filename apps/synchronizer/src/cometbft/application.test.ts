@@ -152,7 +152,7 @@ describe('a block', () => {
     expect(prepared.prepareProposal?.txs).toEqual(txs)
     const { ACCEPT } = ResponseProcessProposal_ProposalStatus
     const processed = await ask({ processProposal: { txs, time } })
-    expect(processed.processProposal?.status).toBe(ACCEPT)
+    expect(processed.processProposal).toMatchObject({ status: ACCEPT })
     expect(asked).toEqual([START + 8, START + 8])
   })
 

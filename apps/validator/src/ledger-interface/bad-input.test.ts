@@ -33,7 +33,7 @@ beforeAll(async () => {
   contracts = await genesisContracts(world)
   const admin = await world.clientOf('participant_admin')
   const rights = [{ kind: { CanReadAsAnyParty: { value: {} } } }]
-  expect((await admin.post('/v2/users', { user: { id: 'reader' }, rights })).status).toBe(200)
+  expect(await admin.post('/v2/users', { user: { id: 'reader' }, rights })).toAnswer(200)
   reader = await world.clientOf('reader')
 })
 
@@ -139,7 +139,7 @@ describe('of what is too much', () => {
       reader.post(`${UPDATES}?stream_idle_timeout_ms=100`, body),
       client.get('/v2/state/ledger-end'),
     ])
-    expect(end.status).toBe(200)
+    expect(end).toAnswer(200)
     expect(all.body.length).toBeGreaterThan(0)
   })
 })
@@ -184,7 +184,7 @@ describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => 
     // With the one of actAs these are 200, who are looked for, and one more.
     const others = Array.from({ length: 200 }, (_, index) => `p${index}::1220${'0'.repeat(64)}`)
     const submit = (readAs: readonly string[]) => actor.post(SUBMIT, tap({ readAs }))
-    expect((await submit(others.slice(1))).status).toBe(404)
+    expect(await submit(others.slice(1))).toAnswer(404)
     expect((await submit(others)).body.cause).toContain('at most 200 parties')
   })
 })
@@ -207,7 +207,7 @@ describe('tokens', () => {
   ])('%s', async (_, more, status) => {
     const caller = createHttpClient(world.url, await signed(more))
     const answer = await caller.get('/v2/state/ledger-end')
-    expect(answer.status).toBe(status)
+    expect(answer).toAnswer(status)
     if (status === 401) expect(answer.body).toMatchObject({ code: 'NA', grpcCodeValue: 16 })
   })
 })
@@ -281,6 +281,6 @@ it('who sends slowly holds up nobody', async () => {
   const slow = Array.from({ length: 20 }, () => connect(Number(port), hostname))
   for (const socket of slow)
     socket.write(`POST ${UPDATES} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{`)
-  expect((await client.post('/v2/commands/submit-and-wait', tap())).status).toBe(200)
+  expect(await client.post('/v2/commands/submit-and-wait', tap())).toAnswer(200)
   for (const socket of slow) socket.destroy()
 })

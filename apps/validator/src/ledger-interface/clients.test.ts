@@ -127,7 +127,7 @@ describe('int64', () => {
     ['stream_idle_timeout_ms', '9223372036854775807'],
   ])('the parameter %s may be %s', async (name, digits) => {
     const request = { beginExclusive: 0, endInclusive: await ledgerEnd(), filter: own() }
-    expect((await client.post(`${UPDATES}?${name}=${digits}`, request)).status).toBe(200)
+    expect(await client.post(`${UPDATES}?${name}=${digits}`, request)).toAnswer(200)
   })
 
   it.each(['9223372036854775808', '"9223372036854775808"', '-9223372036854775809', '1e19'])(
@@ -247,11 +247,11 @@ describe('operations of the main path of clients', () => {
   it('deletes users, whose tokens are worth nothing then', async () => {
     await admin.post('/v2/users', { user: { id: 'gone' } })
     const ofGone = await world.clientOf('gone')
-    expect((await ofGone.get('/v2/authenticated-user')).status).toBe(200)
+    expect(await ofGone.get('/v2/authenticated-user')).toAnswer(200)
     expect(await admin.send('DELETE', '/v2/users/gone')).toMatchObject({ status: 200, body: {} })
-    expect((await ofGone.get('/v2/authenticated-user')).status).toBe(403)
+    expect(await ofGone.get('/v2/authenticated-user')).toAnswer(403)
     expect(outcome(await admin.send('DELETE', '/v2/users/gone'))).toBe('404 USER_NOT_FOUND')
-    expect((await client.send('DELETE', '/v2/users/alice')).status).toBe(403)
+    expect(await client.send('DELETE', '/v2/users/alice')).toAnswer(403)
     const own = await admin.send('DELETE', '/v2/users/participant_admin')
     expect(outcome(own)).toBe('400 INVALID_ARGUMENT')
   })
@@ -275,7 +275,7 @@ describe('operations of the main path of clients', () => {
       status: 200,
       body: {},
     })
-    expect((await admin.get('/v2/users/alice?identity-provider-id=')).status).toBe(200)
+    expect(await admin.get('/v2/users/alice?identity-provider-id=')).toAnswer(200)
   })
 
   it('changes the annotations of a party', async () => {
@@ -291,7 +291,7 @@ describe('operations of the main path of clients', () => {
     expect(outcome(await admin.patch(path, { ...body, updateMask: null }))).toBe(
       '400 MISSING_FIELD',
     )
-    expect((await client.patch(path, body)).status).toBe(403)
+    expect(await client.patch(path, body)).toAnswer(403)
   })
 
   it('lists packages', async () => {
@@ -431,7 +431,7 @@ describe('events of a contract by its id', () => {
     const made = await client.post('/v0/wallet/token-standard/transfers', offer)
     const { transfer_instruction_cid: instruction } = made.body.output
     const path = `/v0/wallet/token-standard/transfers/${instruction}/accept`
-    expect((await bob.client.post(path, {})).status).toBe(200)
+    expect(await bob.client.post(path, {})).toAnswer(200)
     // The locked coin is released, and the coin is bob's at once.
     const { created } = await eventsAt(await ledgerEnd(), 'LEDGER_EFFECTS')
     const isOfAlice = ({ signatories }: Record<string, unknown>) =>
@@ -464,20 +464,20 @@ describe('events of a contract by its id', () => {
       [id, entries, client],
     ] as const)
       expect(outcome(await eventsOf(unseen, format, as)), JSON.stringify(format)).toBe(NOT_FOUND)
-    expect((await eventsOf(id)).status).toBe(200)
+    expect(await eventsOf(id)).toAnswer(200)
   })
 
   it('are there until the archival is pruned, whether or not the creation is', async () => {
     const { id, came, createdEvent, archive } = await lifeOfCoin()
     const { went, archivedEvent } = await archive()
     for (const pruneUpTo of [came, went - 1]) {
-      expect((await admin.post('/v2/participant/prune', { pruneUpTo })).status).toBe(200)
+      expect(await admin.post('/v2/participant/prune', { pruneUpTo })).toAnswer(200)
       expect((await eventsOf(id)).body).toMatchObject({
         created: { createdEvent },
         archived: { archivedEvent },
       })
     }
-    expect((await admin.post('/v2/participant/prune', { pruneUpTo: went })).status).toBe(200)
+    expect(await admin.post('/v2/participant/prune', { pruneUpTo: went })).toAnswer(200)
     expect(outcome(await eventsOf(id))).toBe(NOT_FOUND)
   })
 })

@@ -213,7 +213,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
       '400 query parameter limit: must be an integer',
     )
     const refused = await anyone.post(UPDATES, { beginExclusive: -1 })
-    expect(refused.status).toBe(401)
+    expect(refused).toAnswer(401)
     expect(refused.body).toEqual({
       code: 'NA',
       cause: 'A security-sensitive error has been received',
@@ -240,7 +240,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
   it('1 a user whom nobody knows is 403, and told no more than that', async () => {
     const stranger = await world.clientOf('stranger')
     const answer = await stranger.post(UPDATES, { beginExclusive: 0, updateFormat: own() })
-    expect(answer.status).toBe(403)
+    expect(answer).toAnswer(403)
     expect(answer.body).toMatchObject({
       code: 'NA',
       grpcCodeValue: 7,
@@ -278,7 +278,7 @@ describe('lists (§L3.2)', () => {
       verbose: false,
       updateFormat: own(),
     })
-    expect(answer.status).toBe(200)
+    expect(answer).toAnswer(200)
     const elements = answer.body as unknown as Record<string, never>[]
     expect(elements.length).toBeGreaterThan(0)
     const bounded = await client.post(UPDATES, {
@@ -338,7 +338,7 @@ describe('lists (§L3.2)', () => {
 
   it('a body of more than 8 MiB is 413, as text', async () => {
     const answer = await client.post(UPDATES, `{"beginExclusive":0${' '.repeat(8 * 1024 * 1024)}}`)
-    expect(answer.status).toBe(413)
+    expect(answer).toAnswer(413)
     expect(answer.type).toBe('text/plain')
   })
 
@@ -353,7 +353,7 @@ describe('lists (§L3.2)', () => {
 
   it('an unknown path is 404 in the form of its own', async () => {
     const answer = await client.get('/v2/unknown')
-    expect(answer.status).toBe(404)
+    expect(answer).toAnswer(404)
     expect(answer.body).toEqual({
       errors: ['HttpMethod(GET), uri: /v2/unknown'],
       status: 404,
@@ -530,7 +530,7 @@ describe('active contracts (§L5.2)', () => {
       ],
     })
     const other = `/v2/state/connected-synchronizers?party=${encodeURIComponent(bob.party)}`
-    expect((await client.get(other)).status).toBe(403)
+    expect(await client.get(other)).toAnswer(403)
   })
 })
 
@@ -609,7 +609,7 @@ describe('over WebSocket (§L3.6)', () => {
     }
     const commands = [{ ExerciseCommand: tapped }]
     const request = { ...refused, commands, disclosedContracts }
-    expect((await client.post('/v2/commands/async/submit', request)).status).toBe(200)
+    expect(await client.post('/v2/commands/async/submit', request)).toAnswer(200)
     // A refusal at once leaves no completion, and uses up no command id.
     expect(JSON.parse(await frame)).toMatchObject({
       completionResponse: { Completion: { value: { commandId: 'c', status: { code: 0 } } } },
@@ -678,7 +678,7 @@ describe('over WebSocket (§L3.6)', () => {
       userId: 'carol',
       rights: [{ kind: { CanReadAsAnyParty: { value: {} } } }],
     })
-    expect(granted.status).toBe(200)
+    expect(granted).toAnswer(200)
     const { frames } = await end
     expect(frames.at(-1)).toMatchObject({ code: 'STALE_STREAM_AUTHORIZATION', errorCategory: 2 })
   })

@@ -49,7 +49,7 @@ const idsOf = (answer: HttpAnswer) => {
 }
 
 async function tap(): Promise<void> {
-  expect((await alice.post('/v0/wallet/tap', { amount: '1.0' })).status).toBe(200)
+  expect(await alice.post('/v0/wallet/tap', { amount: '1.0' })).toAnswer(200)
 }
 
 describe('the activity history through the proxy', () => {

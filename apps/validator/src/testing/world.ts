@@ -50,8 +50,7 @@ export async function startWorld(): Promise<World> {
     async registered(user, usd = '10.0') {
       const client = await clientOf(user)
       const { party_id: party } = (await client.post('/v0/register')).body
-      if (usd !== null)
-        expect((await client.post('/v0/wallet/tap', { amount: usd })).status).toBe(200)
+      if (usd !== null) expect(await client.post('/v0/wallet/tap', { amount: usd })).toAnswer(200)
       return { client, party: String(party) }
     },
     async restart() {

@@ -36,7 +36,7 @@ describe('the fetch transport', () => {
       .get('/scan/v0/scans?a=1')
       .reply(503, 'grün', { 'X-Ledger-Head': '7' })
     const reply = await createFetchTransport().request(request())
-    expect(reply.status).toBe(503)
+    expect(reply).toAnswer(503)
     expect(reply.header('x-ledger-head')).toBe('7')
     expect(reply.header('x-other')).toBeNull()
     expect(reply.body).toEqual(utf8('grün'))

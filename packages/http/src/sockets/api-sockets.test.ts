@@ -163,7 +163,7 @@ test('no client has more sockets than its share, and one that closes gives its p
   })
   // Refused for another reason, they take no place.
   for (let count = 0; count < 3; count++)
-    expect((await refusalOf(connect('/v0/other'))).status).toBe(404)
+    expect(await refusalOf(connect('/v0/other'))).toAnswer(404)
   open[0].close()
   await once(open[0], 'close')
   await once(connect(), 'open')

@@ -110,7 +110,7 @@ it('who acts as the operator, even with the right to, gets nothing', async () =>
   expect(outcome(await submit([mint], { actAs: [dso, mallory.party] }))).toBe('403 NA')
   const admin = await world.clientOf('participant_admin')
   const rights = [{ kind: { CanActAs: { value: { party: dso } } } }]
-  expect((await admin.post('/v2/users/mallory/rights', { rights })).status).toBe(200)
+  expect(await admin.post('/v2/users/mallory/rights', { rights })).toAnswer(200)
   expect(outcome(await submit([mint], { actAs: [dso, mallory.party] }))).toBe(
     '404 UNKNOWN_SUBMITTERS',
   )
@@ -120,7 +120,7 @@ it('who acts as the operator, even with the right to, gets nothing', async () =>
 it('who replays another’s submission gets nothing, as that user and as himself', async () => {
   const ofAlice = await world.clientOf('alice')
   const body = contracts.tapRequest(alice.party, { userId: 'alice' })
-  expect((await ofAlice.post('/v2/commands/submit-and-wait', body)).status).toBe(200)
+  expect(await ofAlice.post('/v2/commands/submit-and-wait', body)).toAnswer(200)
   const before = await balanceOf(alice.client)
   const path = '/v2/commands/submit-and-wait'
   expect(outcome(await client.post(path, body))).toBe('403 NA')

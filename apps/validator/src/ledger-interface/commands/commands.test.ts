@@ -323,7 +323,7 @@ describe('synchronous refusals', () => {
 
   it('of interpretation have the codes of the reference', async () => {
     const mine = await client.post(WAIT, request())
-    expect(mine.status).toBe(200)
+    expect(mine).toAnswer(200)
     const coin = await coinOf(alice)
     const archive = (templateId: string, contractId: string) => ({
       ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: null },

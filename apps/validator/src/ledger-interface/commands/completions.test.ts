@@ -52,7 +52,7 @@ describe('completions', () => {
   it('tell what became of each submission, and are resumed after any of them', async () => {
     const beginExclusive = await ledgerEnd()
     const first = tap(alice, { submissionId: 's-1', workflowId: 'w' })
-    expect((await ofAlice.post('/v2/commands/submit-and-wait', first)).status).toBe(200)
+    expect(await ofAlice.post('/v2/commands/submit-and-wait', first)).toAnswer(200)
     expect(
       (await ofAlice.post('/v2/commands/async/submit', { ...first, submissionId: 's-2' })).status,
     ).toBe(200)
@@ -139,7 +139,7 @@ describe('completions', () => {
     })
     const beginExclusive = await ledgerEnd()
     for (const request of [spend(), spend()])
-      expect((await ofAlice.post('/v2/commands/async/submit', request)).status).toBe(200)
+      expect(await ofAlice.post('/v2/commands/async/submit', request)).toAnswer(200)
     await world.network.advance(31_000_000)
     const both = await world.until('both to be told', async () => {
       const { found } = await completions(ofAlice, { parties: [alice.party], beginExclusive })
@@ -228,7 +228,7 @@ describe('submitting and waiting for the transaction', () => {
     const others = format('#quorumscan-name-service:Ans:AnsEntry', 'TRANSACTION_SHAPE_ACS_DELTA')
     expect((await submit(ofAlice, tap(alice), others)).body.transaction.events).toEqual([])
     const ofOthers = { ...others, eventFormat: { filtersByParty: { [bob.party]: {} } } }
-    expect((await submit(ofAlice, tap(alice), ofOthers)).status).toBe(403)
+    expect(await submit(ofAlice, tap(alice), ofOthers)).toAnswer(403)
   })
 })
 
@@ -265,7 +265,7 @@ describe('deduplication', () => {
 
   it('does not look back longer than the genesis allows, and says so in the completion', async () => {
     const request = tap(alice, lasting(86_401))
-    expect((await ofAlice.post('/v2/commands/async/submit', request)).status).toBe(200)
+    expect(await ofAlice.post('/v2/commands/async/submit', request)).toAnswer(200)
     const waited = await ofAlice.post('/v2/commands/submit-and-wait', {
       ...request,
       commandId: 'x',
