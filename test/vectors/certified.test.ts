@@ -29,6 +29,15 @@ describe('published vectors of certified reads', () => {
     expect(new Set(broken)).toEqual(new Set(Object.keys(RULES)))
   })
 
+  it('break rules that the page for implementers lists, all of them', () => {
+    const page = readFileSync(path('../../docs/certified-reads.md'), 'utf8')
+    const table = page.split('\n| rule | class | what is refused |\n')[1]?.split('\n\n')[0] ?? ''
+    const listed = table
+      .split('\n')
+      .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)])
+    expect(listed.map(([, rule]) => rule)).toEqual(Object.keys(RULES))
+  })
+
   it.each(file.vectors)('$name, by the library', async (vector) => {
     const verified = verifyVector(file.genesis, vector)
     if ('answer' in vector)
