@@ -1,4 +1,5 @@
 import { createSystemClock } from '@quorumscan/base'
+import { until } from '@quorumscan/testkit'
 import { runChild } from '../bench/child.ts'
 import { median } from '../bench/report.ts'
 import type { Attack } from './attack.ts'
@@ -90,12 +91,12 @@ async function flood(
     return load
   }
   const own = { addresses: ['127.0.0.1'], connections: PEAK_CONNECTIONS, perSecond: null }
-  const askAtPeak = async () => {
-    let peak = await ask(own)
-    // A machine that gave it no turn in all the time says nothing of what it can do.
-    while (peak.goodPerSecond === 0) peak = await ask(own)
-    return peak
-  }
+  // A machine that gave it no turn in all the time says nothing of what it can do.
+  const askAtPeak = () =>
+    until('a single answer at the peak', async () => {
+      const peak = await ask(own)
+      return peak.goodPerSecond === 0 ? undefined : peak
+    })
   await ask(own) // Its code is compiled.
   let holds = true
   for (const { who, addresses, connections, connectionsShort } of crowds) {

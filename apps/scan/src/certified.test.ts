@@ -225,7 +225,10 @@ async function isDiverged(index: number): Promise<boolean> {
   return body?.code === 'STATE_DIVERGED'
 }
 
-/** Reads at a node, again until it has a certificate, and verifies. */
+/** What nodes have certified since they started, by how many must sign. From then on they always have a certificate. */
+const certifying = new Set<string>()
+
+/** Reads at a node, which after a start may have no certificate yet, and verifies. */
 async function read<Answer>(
   path: string,
   question: Question<Answer>,
@@ -236,8 +239,10 @@ async function read<Answer>(
   return until(`a certified answer to ${path}`, async () => {
     const url = `${urlOf(0)}${path}${separator}signers=${signers}`
     const reply = await send(url, { ...request, headers: { accept } })
-    if (reply.status === 503) return undefined
+    const isEarly = reply.body?.code === 'NO_CERTIFICATE' && !certifying.has(signers)
+    if (isEarly) return undefined
     expect([reply.status, reply.headers.get('content-type')]).toEqual([200, accept])
+    certifying.add(signers)
     return await verifier.verify(reply.text, question, signers)
   })
 }
@@ -251,6 +256,7 @@ const pathOf = (path: string) =>
     .replace('DSO', encodeURIComponent(network.genesis.dso))
 
 async function startNodes(): Promise<void> {
+  certifying.clear()
   nodes = await network.startNodes()
 }
 

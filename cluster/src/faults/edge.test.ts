@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createSystemClock, systemRandom } from '@quorumscan/base'
+import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
+import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createEdge } from './edge.ts'
 import type { LinkFault } from './fault-spec.ts'
@@ -12,17 +13,24 @@ import { linkUnixSocket } from './links.ts'
 const clock = createSystemClock()
 
 /** An echo server behind an edge. */
-async function startWorld() {
+async function startWorld(deps: Partial<Parameters<typeof createEdge>[0]> = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'qs-edge-'))
   const [real, linked] = [join(directory, 'real'), join(directory, 'linked')]
-  const echo = createServer((socket) => socket.on('error', () => {}).pipe(socket))
+  let echoedBytes = 0
+  const echo = createServer((socket) => {
+    socket.on('data', (chunk: Buffer) => {
+      echoedBytes += chunk.byteLength
+    })
+    socket.on('error', () => {}).pipe(socket)
+  })
   await new Promise<void>((resolve) => {
     echo.listen(real, resolve)
   })
-  const edge = createEdge({ clock, random: systemRandom })
+  const edge = createEdge({ clock, random: systemRandom, ...deps })
   const link = await linkUnixSocket(edge, linked, real)
   return {
     set: (...faults: LinkFault[]) => edge.set(faults),
+    echoedBytes: () => echoedBytes,
     connect: () =>
       new Promise<Socket>((resolve) => {
         const socket = createConnection(linked, () => resolve(socket))
@@ -55,33 +63,53 @@ it('passes bytes both ways while there is no fault', async () => {
 })
 
 it('holds answers back, in their order, on connections that were there before, too', async () => {
-  await using world = await startWorld()
+  const manual = createManualClock()
+  let heldCount = 0
+  const delay: Clock['delay'] = (ms, signal) => {
+    heldCount += 1
+    return manual.delay(ms, signal)
+  }
+  await using world = await startWorld({ clock: { ...manual, delay } })
   const socket = await world.connect()
   world.set({ kind: 'slow', latencyMs: 100, jitterMs: 90 })
-  const askedAt = clock.monotonicMs()
-  const heard: string[] = []
-  socket.on('data', (chunk: Buffer) => heard.push(chunk.toString()))
-  for (let index = 0; index < 10; index++) {
-    socket.write(`${index};`)
-    await clock.delay(1)
+  let heard = ''
+  socket.on('data', (chunk: Buffer) => {
+    heard += chunk.toString()
+  })
+  const sent = '0;1;2;3;4;5;6;7;8;9;'
+  for (const [index, text] of (sent.match(/../g) ?? []).entries()) {
+    socket.write(text)
+    // Each in a chunk of its own, and then late by itself.
+    await untilTrue('the echo', () => world.echoedBytes() === 2 * (index + 1))
   }
-  socket.end()
-  await new Promise((resolve) => socket.once('close', resolve))
-  expect(heard.join('')).toBe('0;1;2;3;4;5;6;7;8;9;')
-  expect(clock.monotonicMs() - askedAt).toBeGreaterThanOrEqual(10)
+  await untilTrue('an answer that is held back', () => heldCount > 0)
+  await manual.advance(9)
+  expect(heard).toBe('')
+  await untilTrue('all answers', async () => {
+    await manual.advance(190)
+    return heard === sent
+  })
+  socket.destroy()
 })
 
 it('is silent while it drops, and ends what lost bytes when it is whole again', async () => {
-  await using world = await startWorld()
+  let drawCount = 0
+  const fraction = () => {
+    drawCount += 1
+    return systemRandom.fraction()
+  }
+  await using world = await startWorld({ random: { ...systemRandom, fraction } })
   const [silent, unused] = [await world.connect(), await world.connect()]
   world.set({ kind: 'drop', rate: 1 })
-  silent.write('lost')
   const heard = hear(silent)
-  expect(await Promise.race([heard, clock.delay(100).then(() => 'nothing')])).toBe('nothing')
+  silent.write('lost')
+  // It has decided about these bytes, which then go nowhere.
+  await untilTrue('the bytes to be dropped', () => drawCount === 1)
   world.set()
   expect(await heard).toBe('closed')
   unused.write('whole')
   expect(await hear(unused)).toBe('whole')
+  expect(world.echoedBytes()).toBe('whole'.length)
   unused.destroy()
 })
 

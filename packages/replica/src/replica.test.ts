@@ -20,6 +20,7 @@ import {
   type ManualClock,
   startRedis,
   type TestRedis,
+  untilTrue,
 } from '@quorumscan/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readStoredOffset } from './reads/stored-head.ts'
@@ -88,16 +89,20 @@ async function start(options: {
     ordering,
     clock,
     running,
-    reach: (offset) =>
-      new Promise((resolve) => {
+    reach: (offset) => {
+      const isReached = () => replica.head().offset >= offset
+      // At that very entry, before the next one is applied; the poll has the deadline.
+      const reached = new Promise<void>((resolve) => {
         const check = () => {
-          if (replica.head().offset < offset) return
+          if (!isReached()) return
           stop()
           resolve()
         }
         const stop = replica.onApplied(check)
         check()
-      }),
+      })
+      return Promise.race([reached, untilTrue(`offset ${offset} to be applied`, isReached)])
+    },
     [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
   }
 }
@@ -290,9 +295,14 @@ describe('a replica', () => {
     await expect(Replica.create({ ...options, rebuild })).rejects.toThrow(ReplicaStateError)
     expect(rebuilt).toBe(1)
     await inRedis((connection) => connection.flushall())
-    await inRedis((connection) => connection.config('SET', 'maxmemory-policy', 'allkeys-lru'))
-    await expect(start({})).rejects.toThrow('noeviction')
-    await inRedis((connection) => connection.config('SET', 'maxmemory-policy', 'noeviction'))
+    const policy = (value: string) =>
+      inRedis((connection) => connection.config('SET', 'maxmemory-policy', value))
+    await policy('allkeys-lru')
+    try {
+      await expect(start({})).rejects.toThrow('noeviction')
+    } finally {
+      await policy('noeviction')
+    }
     await expect(
       Replica.create({ ...options, redis: { path: `${redis.socketPath}-none` } }),
     ).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })

@@ -314,10 +314,10 @@ describe('a name that belongs to somebody else than when it was last accepted', 
     party: PARTY,
     seenAt: formatInstant(RECORD_TIME),
   }
-  const known = async () => {
+  const known = async (options: Partial<ScanOptions> = {}) => {
     asked = []
     serve()
-    const scan = connect()
+    const scan = connect(options)
     await scan.names.acceptChange('Alice', OTHER)
     return scan
   }
@@ -337,14 +337,24 @@ describe('a name that belongs to somebody else than when it was last accepted', 
   })
 
   it('is returned once that was agreed to, and from then on', async () => {
-    await using scan = await known()
+    const timeoutMs = 7_777
+    const passing = new AbortController()
+    const delay: Clock['delay'] = (ms, signal) => {
+      if (ms !== timeoutMs) return systemClock.delay(ms, signal)
+      return new Promise((resolve, reject) => {
+        passing.signal.addEventListener('abort', () => resolve())
+        signal?.addEventListener('abort', () => reject(signal.reason))
+      })
+    }
+    await using scan = await known({ clock: { ...systemClock, delay } })
     const asked: unknown[] = []
     const acceptChange = async (change: NameChange) => {
       asked.push(change)
-      await systemClock.delay(150) // The user takes longer than the lookup may.
+      passing.abort() // The user takes longer than the lookup may.
+      await systemClock.delay(0)
       return true
     }
-    expect(await scan.names.resolve(ALICE, { acceptChange, timeoutMs: 100 })).toBe(PARTY)
+    expect(await scan.names.resolve(ALICE, { acceptChange, timeoutMs })).toBe(PARTY)
     expect(asked).toEqual([changed])
     expect(await scan.names.resolve(ALICE)).toBe(PARTY)
   })
@@ -409,11 +419,11 @@ describe('what can be no name', () => {
 
 describe('more lookups than the nodes take from one address', () => {
   const names = Array.from({ length: 300 }, (_, index) => (index === 299 ? ALICE : `n-${index}`))
-  /** Refuses the batch with alice for so long. */
-  const limited = (refusalMs: number, retryAfter = '1') => {
-    const untilMs = systemClock.monotonicMs() + refusalMs
+  /** Refuses the batch with alice so often. */
+  const limited = (refusalCount: number, retryAfter = '1') => {
+    let count = 0
     const refusing: Behaviour = (request) =>
-      (request.uri + request.body).includes(ALICE) && systemClock.monotonicMs() < untilMs
+      (request.uri + request.body).includes(ALICE) && count++ < refusalCount
         ? [429, error('RATE_LIMITED'), { ...JSON_TYPE, 'retry-after': retryAfter }]
         : honest(request)
     return refusing
@@ -421,7 +431,7 @@ describe('more lookups than the nodes take from one address', () => {
 
   it('are waited for', async () => {
     asked = []
-    serve(...NAMES.map(() => limited(900)))
+    serve(...NAMES.map(() => limited(1)))
     await using scan = connect()
     const found = (await scan.names.resolveMany(names)).map(partyOf)
     expect(found).toHaveLength(300)
@@ -577,7 +587,7 @@ describe('a genesis pinned by its hash', () => {
 
 it('a document is pinned, and no node can be reached: that is said, and worth trying again', async () => {
   for (const name of NAMES) nock(urlOf(name)).persist().get(/.*/).replyWithError('ECONNREFUSED')
-  await using scan = connect({ seeds: NAMES.map(urlOf), timeoutMs: 400 })
+  await using scan = connect({ seeds: NAMES.map(urlOf), ...untilTold(400) })
   await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
     code: 'NETWORK_ERROR',
     retryable: true,
