@@ -8,6 +8,7 @@
  *   … ordering --driver cometbft --nodes 7     only this driver and so many members
  */
 import { parseArgs } from 'node:util'
+import { whyNoEngine } from 'quorumscan/testing/engine'
 import { measureCertified } from './certified/measure.ts'
 import { measureMachines } from './machines/measure.ts'
 import { measureNames } from './names/measure.ts'
@@ -69,14 +70,21 @@ async function main(args: readonly string[]): Promise<number> {
   const parts = positionals.length > 0 ? positionals : PARTS
   const sizes = values.full ? FULL : QUICK
   if (parts.includes('certified')) await measureCertified(sizes.certified)
-  const drivers = ORDERING_DRIVERS.filter((driver) => driver === (values.driver ?? driver))
-  if (parts.includes('machines')) await measureMachines({ ...sizes.machines, drivers })
+  const driversOf = (part: string) =>
+    ORDERING_DRIVERS.filter((driver) => {
+      if (driver !== (values.driver ?? driver)) return false
+      const isPossible = driver !== 'cometbft' || whyNoEngine === null
+      if (!isPossible) print(`SKIPPED  ${part} with driver ${driver}: ${whyNoEngine}`)
+      return isPossible
+    })
+  if (parts.includes('machines'))
+    await measureMachines({ ...sizes.machines, drivers: driversOf('machines') })
   if (parts.includes('names')) await measureNames(sizes.names)
   if (parts.includes('ordering'))
     await measureOrdering({
       ...sizes.ordering,
       ...(values.nodes === undefined ? {} : { nodeCounts: [Number(values.nodes)] }),
-      drivers,
+      drivers: driversOf('ordering'),
     })
   if (parts.includes('proxy')) await measureProxy(sizes.proxy)
   if (parts.includes('snapshots')) await measureSnapshots(sizes.snapshots)

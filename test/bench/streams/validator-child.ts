@@ -3,11 +3,12 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDevelopmentToken, FIRST_ADMIN_USER } from '@quorumscan/auth'
+import { createDevelopmentToken } from '@quorumscan/auth'
 import { createSystemClock, fromHex } from '@quorumscan/base'
 import { PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { createTestNetwork, testKeyPair } from '@quorumscan/testkit'
+import { ValidatorStore } from '@quorumscan/users'
 import { startValidator } from '@quorumscan/validator'
 import { answer, childArgument } from '../child.ts'
 
@@ -24,8 +25,22 @@ const file = async (name: string, text: string) => {
   return path
 }
 const secret = testKeyPair('secret').seed
+const { genesis, genesisHash } = createTestNetwork()
+const READER = 'reader'
+/** Not by a request: no administrator is there before the validator follows a log. */
+const addReader = async () => {
+  await using store = await ValidatorStore.create({ redis: { path: socketPath }, genesisHash })
+  await store.users.insert({
+    user: {
+      id: READER,
+      ...{ primaryParty: null, isDeactivated: false, metadata: {}, identityProviderId: '' },
+    },
+    rights: [{ kind: 'CanReadAs', party }],
+  })
+}
+await addReader()
 const validator = await startValidator({
-  genesisFile: await file('genesis.json', JSON.stringify(createTestNetwork().genesis)),
+  genesisFile: await file('genesis.json', JSON.stringify(genesis)),
   host: '127.0.0.1',
   port: 0,
   tracesEndpoint: null,
@@ -44,22 +59,11 @@ const validator = await startValidator({
   allowPrivateAddresses: true,
   isLossAccepted: false,
 })
-const tokenOf = (user: string) =>
-  createDevelopmentToken({
-    secret: fromHex(secret),
-    user,
-    ttlSeconds: TOKEN_SECONDS,
-    audience: DEFAULT_AUDIENCE,
-    clock: createSystemClock(),
-  })
-const made = await fetch(`${validator.url}/v2/users`, {
-  method: 'POST',
-  headers: { authorization: `Bearer ${await tokenOf(FIRST_ADMIN_USER)}` },
-  body: JSON.stringify({
-    user: { id: 'reader' },
-    rights: [{ kind: { CanReadAs: { value: { party } } } }],
-  }),
+const token = await createDevelopmentToken({
+  secret: fromHex(secret),
+  user: READER,
+  ttlSeconds: TOKEN_SECONDS,
+  audience: DEFAULT_AUDIENCE,
+  clock: createSystemClock(),
 })
-// A process before this one made it.
-if (made.status !== 200 && made.status !== 409) throw new Error(await made.text())
-answer({ url: validator.url, token: await tokenOf('reader') } satisfies ValidatorAnswer)
+answer({ url: validator.url, token } satisfies ValidatorAnswer)
