@@ -200,7 +200,8 @@ function report({ results, leftOut, seconds }) {
   // At the very end, so that whoever sees only the end of a long output sees what to look at.
   for (const { kind, failures } of results)
     for (const failure of failures) console.log(`\nFAILED  ${kind}  ${failure}`)
-  if (leftOut !== null) console.log(`\n${leftOut}`)
+  if (leftOut !== null)
+    console.log(`\nSKIPPED  tests of members that order the log together: ${leftOut}`)
   console.log(
     `\n${sum('passed')} passed, ${sum('failed')} failed, ${sum('skipped')} skipped in ${seconds.toFixed(0)} s`,
   )

@@ -59,7 +59,7 @@ export type PeerClocks = AsyncDisposable & {
   followingCount(): number
   /**
    * Asks peers where the ledger says that they are, from now on; one that does not answer there, where the operator of
-   * this process says.
+   * this process says (D-34).
    *
    * @param read - Called once a round. What it throws is tried again in the next one.
    */
