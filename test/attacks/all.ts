@@ -8,8 +8,10 @@ import { dearRequests } from './dear-requests.ts'
 import { engineConnectionFlood } from './engine-connection-flood.ts'
 import { expiredBundleFlood } from './expired-bundle-flood.ts'
 import { failingHandlers } from './failing-handlers.ts'
+import { forgedHealthPath } from './forged-health-path.ts'
 import { fuzz } from './fuzz.ts'
 import { heldPlaces } from './held-places.ts'
+import { longPollFlood } from './long-poll-flood.ts'
 import { oneByteChunks } from './one-byte-chunks.ts'
 import { overload } from './overload.ts'
 import { restlessSuperValidator } from './restless-super-validator.ts'
@@ -25,6 +27,8 @@ export const ATTACKS: readonly Attack[] = [
   websocketFloods,
   dearRequests,
   failingHandlers,
+  longPollFlood,
+  forgedHealthPath,
   overload,
   fuzz,
   dearEntries,

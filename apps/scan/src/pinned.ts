@@ -1,6 +1,7 @@
 /** Answers at one offset (D-10). */
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
+import type { WaitingRequest } from '@quorumscan/http'
 import { formatTime, type Offset } from '@quorumscan/model'
 import type { Pinned, Replica } from '@quorumscan/replica'
 
@@ -51,10 +52,9 @@ export function pinnedHeaders(at: Pinned): Headers {
 export function pinAt(
   reads: Reads,
   at: Offset | null,
-  request: { readonly signal: AbortSignal },
+  request: WaitingRequest,
 ): Pinned | Promise<Pinned> {
-  // The signal is made when it is asked for: hardly any read waits.
-  return reads.pinNow(at) ?? reads.pin(at, request.signal)
+  return reads.pinNow(at) ?? request.waiting(() => reads.pin(at, request.signal))
 }
 
 /** Bodies as the items of a JSON array. */
@@ -70,7 +70,7 @@ export function commaSeparated(bodies: readonly Uint8Array[]): Uint8Array[] {
 export async function pinAbove(
   reads: Reads,
   asked: { readonly at: Offset | null; readonly floor: Offset },
-  request: { readonly signal: AbortSignal },
+  request: WaitingRequest,
 ): Promise<Pinned> {
   if (asked.at !== null && asked.at < asked.floor)
     throw new ScanError('INVALID_ARGUMENT', 'at_offset lies below min_offset', {

@@ -53,10 +53,12 @@ export function bindHandler(
     if (rest > 0) request.client.charge(rest)
 
     work.begin(units)
-    const answer = await new Call(request, reply, parts).run(binding).catch((error: unknown) => {
-      work.end(units, error)
-      throw error
-    })
+    const answer = await new Call(request, reply, { ...parts, units, work })
+      .run(binding)
+      .catch((error: unknown) => {
+        work.end(units, error)
+        throw error
+      })
     work.end(units)
     if ('error' in answer) return responder.sendError(reply, answer.error, answer.headers)
     const body: unknown = answer.body
@@ -93,7 +95,10 @@ export function admissionUnits(route: RouteDef | undefined): number {
   return typeof route?.cost === 'number' ? route.cost : 1
 }
 
-type Parts = Readonly<Record<'params' | 'query' | 'headers' | 'body', unknown>>
+type Parts = Readonly<Record<'params' | 'query' | 'headers' | 'body', unknown>> & {
+  readonly units: number
+  readonly work: WorkInHand
+}
 
 // One each for all, as where they were made says nothing, and to find out is dear.
 const OVER = new ScanError('REQUEST_TIMEOUT', 'the request is over')
@@ -111,6 +116,8 @@ class Call implements ApiRequest<RouteDef, unknown> {
   readonly url: string
   readonly #request: FastifyRequest
   readonly #reply: FastifyReply
+  readonly #units: number
+  readonly #work: WorkInHand
   #abort: AbortController | null = null
   #isOver = false
 
@@ -125,6 +132,8 @@ class Call implements ApiRequest<RouteDef, unknown> {
     this.url = request.url
     this.#request = request
     this.#reply = reply
+    this.#units = parts.units
+    this.#work = parts.work
   }
 
   header(name: string): string | null {
@@ -134,6 +143,15 @@ class Call implements ApiRequest<RouteDef, unknown> {
 
   get forward(): Readonly<Record<string, string>> {
     return { 'x-request-id': this.requestId, ...this.#request.traced?.headers }
+  }
+
+  async waiting<T>(wait: () => Promise<T>): Promise<T> {
+    this.#work.pause(this.#units)
+    try {
+      return await wait()
+    } finally {
+      this.#work.resume(this.#units)
+    }
   }
 
   /** Made when somebody asks for it: most requests are answered from memory and wait for nothing. */

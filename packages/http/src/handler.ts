@@ -24,12 +24,14 @@ export type ApiRequest<Route extends RouteDef, User> = {
   /** Any header as it came, or null. `name` is lower-case. */
   header(name: string): string | null
   /** Who sends it: an address, or a peer that shows its token. */
-  readonly client: Pick<Client, 'key' | 'network' | 'isPeer'>
+  readonly client: Pick<Client, 'key' | 'network' | 'address' | 'isPeer'>
   readonly requestId: string
   /** Headers for requests made on behalf of this one: its id, and its trace where requests are traced. */
   readonly forward: Readonly<Record<string, string>>
   /** Aborts when the client has gone away, and when the handler has taken too long; a stream outlives it. */
   readonly signal: AbortSignal
+  /** Waits for something to happen, which the process does nothing for: other requests are admitted meanwhile. */
+  waiting<T>(wait: () => Promise<T>): Promise<T>
 }
 
 /**

@@ -40,8 +40,6 @@ const PIPELINED_MAX = 8
 /** Of one client, a second: each costs up to a millisecond of signing, and whoever waits for answers needs one. */
 const HANDSHAKES_MAX = 100
 
-const PROBED = [healthRoutes.livez.path, healthRoutes.readyz.path]
-
 /** Whether its connection, or its client behind a proxy, got no place: only a probe of our health is answered. */
 export function isForProbesOnly(socket: Socket): boolean {
   return connectionOf.get(socket)?.isForProbesOnly() ?? false
@@ -78,10 +76,13 @@ export function createHttpServer(
     readonly clock: Clock
     readonly origins: Origins
     readonly certificate: Certificate | null
+    /** Where routes are mounted, for which a probe asks as well. */
+    readonly prefixes: readonly string[]
   },
   listener: RequestListener,
 ): Server {
   const { limits, clock, origins, certificate } = options
+  const isProbe = probeTest(options.prefixes)
   const places = new Places({
     max: limits.connectionsMax,
     perClientMax: limits.connectionsPerClientMax,
@@ -125,7 +126,12 @@ export function createHttpServer(
   server.maxConnections = limits.connectionsMax + 2 * limits.spareConnectionsMax
   server.on('connection', (socket: Socket) => {
     const isProxy = origins.isProxy(socket.remoteAddress)
-    const connection = new Connection(socket, { resting, door, proxied: isProxy ? proxied : null })
+    const connection = new Connection(socket, {
+      resting,
+      door,
+      isProbe,
+      proxied: isProxy ? proxied : null,
+    })
     connectionOf.set(socket, connection)
     connection.place = places.take(socket.remoteAddress, connection)
     open.add(connection)
@@ -151,6 +157,17 @@ export function createHttpServer(
   })
   if (server instanceof SecureServer) handOver(server, origins, clock)
   return server
+}
+
+/** Whether a request asks for exactly the path of a probe: no other may pass the limits of its client. */
+function probeTest(prefixes: readonly string[]): (request: IncomingMessage) => boolean {
+  const paths = new Set(
+    prefixes.flatMap((prefix) =>
+      [healthRoutes.livez, healthRoutes.readyz].map(({ path }) => prefix + path),
+    ),
+  )
+  return ({ method, url = '' }) =>
+    (method === 'GET' || method === 'HEAD') && paths.has(url.split('?', 1)[0] ?? '')
 }
 
 /** Has connections go on by the socket that speaks TLS, once there is one. */
@@ -228,6 +245,7 @@ class Connection implements Guest, Entrant {
   #socket: Socket
   readonly #resting: Resting
   readonly #door: Door
+  readonly #isProbe: (request: IncomingMessage) => boolean
   /** Null where it is of one client. */
   readonly #proxied: ProxiedClients | null
   /** Of the request that it is at. */
@@ -249,6 +267,7 @@ class Connection implements Guest, Entrant {
     shared: {
       readonly resting: Resting
       readonly door: Door
+      readonly isProbe: (request: IncomingMessage) => boolean
       readonly proxied: ProxiedClients | null
     },
   ) {
@@ -256,6 +275,7 @@ class Connection implements Guest, Entrant {
     this.#proxied = shared.proxied
     this.#resting = shared.resting
     this.#door = shared.door
+    this.#isProbe = shared.isProbe
     this.speakBy(socket)
   }
 
@@ -274,7 +294,7 @@ class Connection implements Guest, Entrant {
 
   /** Has the listener answer the request, when its turn comes and those before it are answered. */
   take(request: IncomingMessage, response: ServerResponse, listener: RequestListener): void {
-    const isProbe = PROBED.some((path) => request.url?.endsWith(path))
+    const isProbe = this.#isProbe(request)
     const entered = isProbe ? null : (this.#proxied?.enter(request, response) ?? null)
     if (entered?.rested != null) this.#waitFor(entered.rested)
     this.#waiting.push({

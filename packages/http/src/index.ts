@@ -29,6 +29,7 @@ export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogClient, type LogClient } from './log-client.ts'
 export { type LogRoom, watchLogRoom } from './log-room.ts'
 export { createLogger, type Logger } from './logger.ts'
+export { createLongPolls, type LongPolls } from './long-polls.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
 export {
   assertFollowing,
@@ -65,3 +66,4 @@ export { type ApiSocket, apiSocketDialect } from './sockets/api-sockets.ts'
 export { mountSockets } from './sockets/mount.ts'
 export { type Tracing, tracedTransport } from './tracing.ts'
 export { createFetch, createUndiciTransport, type UndiciTransport } from './undici-transport.ts'
+export { type WaitingRequest, withWaitOf } from './waiting.ts'

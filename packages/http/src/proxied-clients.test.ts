@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
-import { expect, test } from 'vitest'
+import { expect, it, test } from 'vitest'
 import { createLogger } from './logger.ts'
 import { buildServer, type ServerOptions } from './server.ts'
 
@@ -43,9 +43,16 @@ async function start(options: Partial<ServerOptions<typeof routes, never>> = {})
 }
 
 /** The status that one of the proxy's clients is answered with. */
-async function statusFor(socket: Socket, client: string, path = '/ask'): Promise<number> {
+async function statusFor(
+  socket: Socket,
+  client: string,
+  path = '/ask',
+  method = 'GET',
+): Promise<number> {
   const answered = once(socket, 'data')
-  socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nx-forwarded-for: 203.0.113.1, ${client}\r\n\r\n`)
+  socket.write(
+    `${method} ${path} HTTP/1.1\r\nhost: a\r\nx-forwarded-for: 203.0.113.1, ${client}\r\n\r\n`,
+  )
   return Number(String(await answered).slice(9, 12))
 }
 
@@ -87,6 +94,26 @@ test('what a client asks too soon after it was refused waits for a second, and n
   await clock.advance(1)
   expect(await waiting).toBe(200)
 })
+
+it.each(['/ask?/livez', '/ask?a=/readyz', '/other/livez', '/livez/', 'POST /livez'])(
+  'a refused client waits for the answer to %s, which only resembles a probe',
+  async (asked) => {
+    const clock = createManualClock()
+    await using running = await start({ clock, rateLimit: { unitsPerSecond: 1 } })
+    const [one, other] = [running.connect(), running.connect()]
+    expect(await statusFor(one, ALICE)).toBe(200)
+    expect(await statusFor(one, ALICE)).toBe(429)
+    let isAnswered = false
+    const [method, path] = asked.startsWith('POST ') ? ['POST', asked.slice(5)] : ['GET', asked]
+    const waiting = statusFor(one, ALICE, path, method).then(() => {
+      isAnswered = true
+    })
+    for (let count = 0; count < 5; count++) expect(await statusFor(other, BOB, '/livez')).toBe(200)
+    expect(isAnswered).toBe(false)
+    await clock.advance(1_000)
+    await waiting
+  },
+)
 
 test('a client has as many requests in hand as it could have connections, a proxy any number', async () => {
   let finish = () => {}

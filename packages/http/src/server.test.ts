@@ -543,6 +543,41 @@ describe('too much work in hand', () => {
     expect((await post()).statusCode).toBe(200)
   })
 
+  test('is not what a request waits for', async () => {
+    let happen = () => {}
+    await using app = buildServer<typeof heavy, string>({
+      routes: heavy,
+      handlers: {
+        ...handlers,
+        async touch(request) {
+          await request.waiting(
+            () =>
+              new Promise<void>((resolve) => {
+                happen = resolve
+              }),
+          )
+          await new Promise<void>((resolve) => {
+            finish = resolve
+          })
+          return { body: null }
+        },
+      },
+      prefix: null,
+      rateLimit: null,
+      authenticate: async () => 'alice',
+    })
+    const post = async () =>
+      (await app.inject({ method: 'POST', url: '/v0/items', payload: item })).statusCode
+    const touched = app.inject({ method: 'POST', url: '/v0/touch' })
+    expect(await post()).toBe(200)
+    happen()
+    await expect.poll(() => finish).toBeDefined()
+    expect(await post()).toBe(503)
+    finish()
+    expect((await touched).statusCode).toBe(200)
+    expect(await post()).toBe(200)
+  })
+
   test('is refused as well when there is too much by the time that it has been read', async () => {
     await using app = server()
     const payload = new PassThrough()

@@ -187,10 +187,15 @@ export function buildServer<Routes extends RouteTable, User = never>(
   app.addHook('onClose', async () => closed.abort())
 
   const deadlines = createDeadlines({ clock, ms: limits.handlerMsMax, signal: closed.signal })
-  const prefixes = ['', ...(options.prefix === null ? [] : [options.prefix])]
+  const prefixes = prefixesOf(options)
   for (const prefix of prefixes) mount(app, prefix, { ...options, responder, deadlines, work })
   mountDocuments(app, prefixes, options.documents ?? {})
   return app
+}
+
+/** Below which every route is mounted. */
+function prefixesOf({ prefix }: { readonly prefix: string | null }): readonly string[] {
+  return ['', ...(prefix === null ? [] : [prefix])]
 }
 
 /** For whoever runs the process: its health, and what it measures, whoever else keeps it busy. */
@@ -239,7 +244,10 @@ function createInstance<Routes extends RouteTable, User>(
     bodyLimit: limits.bodyBytesMax,
     serverFactory: (listener) =>
       createHttpServer(
-        { limits, clock, origins, certificate: options.certificate ?? null },
+        {
+          ...{ limits, clock, origins, prefixes: prefixesOf(options) },
+          certificate: options.certificate ?? null,
+        },
         listener,
       ),
     // Fastify would answer with a body of its own; the onRequest hook does it with ours.

@@ -3,7 +3,7 @@
  * of them together do, so that a process with more to do than it can does what it took on, in time, and
  * refuses the rest before reading it.
  *
- * What waits for others is counted in units, and how many may wait is found out: half as many as soon as one
+ * A request that waits for news, such as a long poll, is no work meanwhile. What waits for others is counted in units, and how many may wait is found out: half as many as soon as one
  * came too late, which its handler tells, a batch more for as many as were answered in time. What is answered
  * from memory is never in hand beside anything else, and what queues behind it stands in line for its turn: who
  * stood there for too long is refused as well.
@@ -38,6 +38,9 @@ export type WorkInHand = {
    */
   admit(client: { readonly isPeer: boolean }, waitedMs?: number): void
   begin(units: number): void
+  /** The request waits for something to happen, which takes nothing of the process; `resume` ends that. */
+  pause(units: number): void
+  resume(units: number): void
   /** `error` is what came instead of an answer. */
   end(units: number, error?: unknown): void
 }
@@ -61,6 +64,12 @@ export function createWorkInHand(clock: Clock): WorkInHand {
       if (unitsFree <= 0 || waitedMs > waitedMsMax) throw TOO_MUCH
     },
     begin(units) {
+      unitsInHand += units
+    },
+    pause(units) {
+      unitsInHand -= units
+    },
+    resume(units) {
       unitsInHand += units
     },
     end(units, error) {

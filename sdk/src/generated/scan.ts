@@ -311,7 +311,7 @@ export interface paths {
         };
         /**
          * What the node signed of the state of late, for other members.
-         * @description Waits up to 5 s for a statement after the offset; none by then is an empty list. Members, and validators, put certificates together from them.
+         * @description Waits up to 5 s for a statement after the offset; none by then is an empty list, as is the answer to the oldest poll of an address that begins a 65th. Members, and validators, put certificates together from them.
          */
         get: operations["listStateStatements"];
         put?: never;

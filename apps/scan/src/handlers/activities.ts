@@ -3,7 +3,7 @@ import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import { type Genesis, requestOfActivities } from '@quorumscan/consensus'
 import { askActivities } from '@quorumscan/consensus/certified'
-import { type CertifiedAnswers, type Handlers, isCertified } from '@quorumscan/http'
+import { type CertifiedAnswers, type Handlers, isCertified, withWaitOf } from '@quorumscan/http'
 import { commaSeparated, pinAt, pinnedHeaders, type Reads } from '../pinned.ts'
 
 export function createActivityHandlers(context: {
@@ -19,7 +19,7 @@ export function createActivityHandlers(context: {
       const page = { after, order: sort_order }
       if (isCertified(request)) {
         const question = askActivities({ ...page, pageSize: page_size }, context)
-        return certified.document(question, { query: body, signal: request.signal })
+        return certified.document(question, withWaitOf(request, { query: body }))
       }
       const at = await pinAt(reads, asked['x-read-at-offset'] ?? null, request)
       const rows = await reads.activities({ ...page, offset: at.offset, limit: page_size })

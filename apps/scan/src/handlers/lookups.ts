@@ -11,7 +11,14 @@ import {
   type Question,
 } from '@quorumscan/consensus/certified'
 import { ScanError } from '@quorumscan/errors'
-import { type CertifiedAnswers, type Handlers, isCertified, type Reply } from '@quorumscan/http'
+import {
+  type CertifiedAnswers,
+  type Handlers,
+  isCertified,
+  type Reply,
+  type WaitingRequest,
+  withWaitOf,
+} from '@quorumscan/http'
 import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
 import {
@@ -49,7 +56,7 @@ export function createLookupHandlers(context: {
 
   const getOne = async (
     lookup: Lookup,
-    request: { readonly headers: ReadHeaders; readonly signal: AbortSignal },
+    request: WaitingRequest & { readonly headers: ReadHeaders },
   ): Promise<Reply<Routes['getEntryByName']>> => {
     const { headers: asked } = request
     const at = await pinAt(reads, asked['x-read-at-offset'] ?? null, request)
@@ -64,11 +71,7 @@ export function createLookupHandlers(context: {
 
   const getPage = async (
     subject: PageSubject,
-    request: {
-      readonly query: PageQuery
-      readonly headers: ReadHeaders
-      readonly signal: AbortSignal
-    },
+    request: WaitingRequest & { readonly query: PageQuery; readonly headers: ReadHeaders },
   ): Promise<Reply<Routes['listEntries']>> => {
     const { page_size: pageSize, page_token: token } = request.query
     const asked = request.headers['x-read-at-offset'] ?? null
@@ -145,13 +148,7 @@ export function createLookupHandlers(context: {
         const lookups = body.lookups.map((lookup) =>
           isByName(lookup) ? { name: lookup.name } : { party: lookup.party },
         )
-        return certified.document(askBatch(lookups, network), {
-          query: body,
-          // Made when it is asked for: hardly any read waits.
-          get signal() {
-            return request.signal
-          },
-        })
+        return certified.document(askBatch(lookups, network), withWaitOf(request, { query: body }))
       }
       const asked = { at: body.at_offset ?? null, floor: body.min_offset ?? 0 }
       const at = await pinAbove(reads, asked, request)

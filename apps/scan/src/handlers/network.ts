@@ -4,7 +4,15 @@ import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import { canonicalJson, type Genesis, type Json, quorumOf } from '@quorumscan/consensus'
 import { askNetwork, type Certificate, encodeCertificate } from '@quorumscan/consensus/certified'
-import { type CertifiedAnswers, type Certifier, type Handlers, isCertified } from '@quorumscan/http'
+import {
+  type CertifiedAnswers,
+  type Certifier,
+  createLongPolls,
+  type Handlers,
+  isCertified,
+  type WaitingRequest,
+  withWaitOf,
+} from '@quorumscan/http'
 import {
   NEWEST_RULES,
   openMiningRound,
@@ -49,6 +57,7 @@ export function createNetworkHandlers(context: {
   readonly certifier: Certifier
 }): NetworkHandlers {
   const { reads, genesis, certified, certifier } = context
+  const polls = createLongPolls()
   const domainId = genesis.synchronizerId
   // A Genesis is JSON by construction; its type only lacks the index signature.
   const genesisBytes = utf8(canonicalJson(genesis as unknown as Json))
@@ -63,7 +72,7 @@ export function createNetworkHandlers(context: {
 
   /** Reads at the offset asked for. */
   const answer = async <Body extends object>(
-    asked: { readonly headers: ReadHeaders; readonly signal: AbortSignal },
+    asked: WaitingRequest & { readonly headers: ReadHeaders },
     read: (at: Pinned) => Promise<Body>,
   ): Promise<{ headers: Readonly<Record<string, string>>; body: Body }> => {
     const at = await pinAt(reads, asked.headers['x-read-at-offset'] ?? null, asked)
@@ -72,9 +81,9 @@ export function createNetworkHandlers(context: {
 
   return {
     getAnsRules: (asked) => {
-      const { body, signal } = asked
+      const { body } = asked
       if (isCertified(asked))
-        return certified.document(askNetwork('ans-rules'), { query: body, signal })
+        return certified.document(askNetwork('ans-rules'), withWaitOf(asked, { query: body }))
       return answer(asked, async (at) => {
         const rules = await stateOf('AnsRules', at)
         return { ans_rules_update: unlessCached(rules, [body.cached_ans_rules_contract_id]) }
@@ -173,9 +182,12 @@ export function createNetworkHandlers(context: {
     async getCertificate(asked) {
       return { body: certificateBody(await certified.certificate(asked)) }
     },
-    async listStateStatements({ query, signal }) {
-      const statements = await certifier.ownAfter(query.after, signal)
-      return { body: utf8(`{"statements":[${statements.map(encodeCertificate).join(',')}]}`) }
+    async listStateStatements(request) {
+      const statements = await polls.hold(request, (waiting) =>
+        certifier.ownAfter(request.query.after, waiting),
+      )
+      const told = (statements ?? []).map(encodeCertificate)
+      return { body: utf8(`{"statements":[${told.join(',')}]}`) }
     },
     getGenesis: async () => ({ body: genesisBytes }),
   }

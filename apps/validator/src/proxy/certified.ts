@@ -25,7 +25,12 @@ import {
   requestOfLookups,
 } from '@quorumscan/consensus/certified-reader'
 import { isScanError, ScanError } from '@quorumscan/errors'
-import { CERTIFIED_HEADERS, createCertifiedAnswers, type Proven } from '@quorumscan/http'
+import {
+  CERTIFIED_HEADERS,
+  createCertifiedAnswers,
+  type Proven,
+  withWaitOf,
+} from '@quorumscan/http'
 import type { PageSubject } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 import { ansRulesRequest, dsoRequest, lookupRequest, scansRequest } from './certified-requests.ts'
@@ -143,7 +148,7 @@ export function certifiedHandlers(
     // Who is not up to date would let every caller wait for nothing.
     const isPatient = ledger.state() === 'live'
     try {
-      const proven = await answers.prove(question, withSignalOf(request, { query, isPatient }))
+      const proven = await answers.prove(question, withWaitOf(request, { query, isPatient }))
       return ownAnswer(proven, { genesis, signers, isWalk: question.offset !== null })
     } catch (error) {
       if (isScanError(error) && BEHIND.has(error.code)) return null
@@ -268,7 +273,7 @@ function withFloorOfBody(
 ): QuorumRequest {
   const { url, body, headers, query, forward } = request
   const minOffset = Math.max(body.min_offset ?? 0, headers['x-min-offset'] ?? 0)
-  return withSignalOf(request, {
+  return withWaitOf(request, {
     headers: { ...headers, 'x-min-offset': minOffset },
     ...{ url, body, query, forward },
   })
@@ -313,19 +318,6 @@ function replyOf<Answer>(
 function keyOf(request: QuorumRequest): string | null {
   if (request.body !== undefined) return null
   return `${signersOf(request)} ${isDocument(request)} ${request.url}`
-}
-
-/** The signal of a request is made when it is asked for: hardly any read waits. */
-function withSignalOf<Rest extends object>(
-  request: { readonly signal: AbortSignal },
-  rest: Rest,
-): Rest & { readonly signal: AbortSignal } {
-  return {
-    ...rest,
-    get signal() {
-      return request.signal
-    },
-  }
 }
 
 /** Signers that a certified answer is asked for with; null: votes are asked for. */

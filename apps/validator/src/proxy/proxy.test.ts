@@ -119,9 +119,10 @@ describe('quorumOptions', () => {
   const genesis = { nodes: [1, 2, 3, 4] } as unknown as Genesis
   const { signal } = new AbortController()
   const forward = { 'x-request-id': 'r-1' }
+  const waiting = <T>(wait: () => Promise<T>) => wait()
   const always = { signal, headers: forward }
   const options = (headers: object, query: object = {}) =>
-    quorumOptions({ url: '/', headers, query, forward, signal }, genesis)
+    quorumOptions({ url: '/', headers, query, forward, signal, waiting }, genesis)
 
   it('default to weak, and the header wins over the query', () => {
     expect(options({})).toEqual({ ...always, threshold: 'weak' })

@@ -1,8 +1,9 @@
 /** What a caller of the scan proxy may ask of a read: threshold, floor and freshness (D-36, D-39). */
 import { type Genesis, maxFaulty, parseThreshold, type ReadOptions } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
+import type { WaitingRequest } from '@quorumscan/http'
 
-export type QuorumRequest = {
+export type QuorumRequest = WaitingRequest & {
   /** As it was asked for, the mount point and the query included. */
   readonly url: string
   readonly body?: unknown
@@ -13,7 +14,6 @@ export type QuorumRequest = {
     readonly 'x-min-offset'?: number
     readonly 'x-max-age-ms'?: number
   }
-  readonly signal: AbortSignal
   /** Its id and trace, which go on to the nodes. */
   readonly forward: Readonly<Record<string, string>>
 }

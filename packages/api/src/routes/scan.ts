@@ -246,7 +246,7 @@ export const scanRoutes = {
       path: '/v0/state-statements',
       summary: 'What the node signed of the state of late, for other members.',
       description:
-        'Waits up to 5 s for a statement after the offset; none by then is an empty list. Members, and validators, put certificates together from them.',
+        'Waits up to 5 s for a statement after the offset; none by then is an empty list, as is the answer to the oldest poll of an address that begins a 65th. Members, and validators, put certificates together from them.',
       query: Type.Object({
         after: about(LedgerOffset, 'The newest that the caller has; 0 for all that are kept.'),
       }),

@@ -16,6 +16,7 @@ import {
   type ProvenRange,
 } from '@quorumscan/consensus/certified'
 import { isScanError, ScanError } from '@quorumscan/errors'
+import type { WaitingRequest } from '../waiting.ts'
 import type { Certifier } from './certifier.ts'
 
 /** At most, for a certificate at the least offset that the caller takes: four times what a busy network needs. */
@@ -36,14 +37,13 @@ export type ProvingReplica = {
   proveActivities(offset: number, page: ActivitiesPage): Promise<ProvenActivities>
 }
 
-export type CertifiedRequest = {
+export type CertifiedRequest = WaitingRequest & {
   readonly query: {
     /** How many members must have signed; weak (f+1) where it is not given. */
     readonly signers?: string | null
     /** The least offset that the caller takes. */
     readonly min_offset?: number | null
   }
-  readonly signal: AbortSignal
   /** Whether to wait for a certificate that the query takes. Default true. */
   readonly isPatient?: boolean
 }

@@ -13,6 +13,7 @@ import { expect, test, vi } from 'vitest'
 import { createLogger } from '../logger.ts'
 import { createMetrics } from '../metrics.ts'
 import type { Peer } from '../peer-clocks.ts'
+import type { WaitingRequest } from '../waiting.ts'
 import { createCertifier } from './certifier.ts'
 import { POLL_MS_MAX } from './statement-polls.ts'
 
@@ -69,6 +70,8 @@ function startCertifier(peers: readonly Peer[], clock: Clock = createSystemClock
   })
 }
 
+const requestOf = (signal: AbortSignal): WaitingRequest => ({ signal, waiting: (wait) => wait() })
+
 test.each([
   ['tells what another one signed', signed(['sv-1', 0])],
   ['tells what another one signed as well', signed(['sv-1', 0], ['sv-2', 1])],
@@ -82,7 +85,7 @@ test.each([
   ])
   const certificate = await certifier.certified({
     ...{ signerCount: 2, minOffset: 7, waitMs: 600_000 },
-    request: { signal: new AbortController().signal },
+    request: requestOf(new AbortController().signal),
   })
   expect(certificate.signatures.map(([name]) => name)).toEqual(['sv-1', 'sv-2'])
   await verifySignatures(certificate, { genesis, genesisHash, crypto: createWebCrypto() })
@@ -120,7 +123,7 @@ test('the signature of a statement is verified once, however often the member re
 test('whoever waits for a state is told when the process stops', async () => {
   const certifier = startCertifier([])
   const { signal } = new AbortController()
-  const waiting = certifier.ownAfter(7, signal)
+  const waiting = certifier.ownAfter(7, requestOf(signal))
   await certifier[Symbol.asyncDispose]()
   await expect(waiting).rejects.toMatchObject({ code: 'NOT_READY' })
 })

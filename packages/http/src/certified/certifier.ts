@@ -30,6 +30,7 @@ import type { Logger } from '../logger.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Peer } from '../peer-clocks.ts'
 import { createUndiciTransport } from '../undici-transport.ts'
+import type { WaitingRequest } from '../waiting.ts'
 import { STATEMENTS_WAIT_MS } from './poll-pace.ts'
 import { pollStatements } from './statement-polls.ts'
 
@@ -54,11 +55,10 @@ export type Certifier = AsyncDisposable & {
     readonly signerCount: number
     readonly minOffset: number
     readonly waitMs: number
-    /** Its signal is made when it is asked for: hardly any read waits. */
-    readonly request: { readonly signal: AbortSignal }
+    readonly request: WaitingRequest
   }): Promise<Certificate>
   /** What the own key signed after an offset, ascending; waits for it as long as a poll may. */
-  ownAfter(offset: number, signal: AbortSignal): Promise<readonly Certificate[]>
+  ownAfter(offset: number, request: WaitingRequest): Promise<readonly Certificate[]>
   /** @throws {ScanError} LOG_FORK, STATE_DIVERGED: nothing that the replica holds is to be proven. */
   assertAgrees(): void
 }
@@ -151,12 +151,12 @@ export function createCertifier(options: {
         )
       })
     },
-    ownAfter(offset, signal) {
+    ownAfter(offset, request) {
       const find = () => {
         const states = self === null ? [] : statesAfter(collection, self.name, offset)
         return states.length === 0 ? null : states.map(toStatement)
       }
-      return untilFound(find, { waitMs: STATEMENTS_WAIT_MS, request: { signal } }, () => [])
+      return untilFound(find, { waitMs: STATEMENTS_WAIT_MS, request }, () => [])
     },
     async [Symbol.asyncDispose]() {
       subscription[Symbol.dispose]()
@@ -170,12 +170,12 @@ export function createCertifier(options: {
   /** What `find` gives once that is not null; looks again at every change. */
   const untilFound = async <Found, Late>(
     find: () => Found | null,
-    wait: { readonly waitMs: number; readonly request: { readonly signal: AbortSignal } },
+    { waitMs, request }: { readonly waitMs: number; readonly request: WaitingRequest },
     late: () => Late,
   ): Promise<Found | Late> => {
     const found = find()
     if (found !== null) return found
-    if (wait.waitMs === 0) return late()
+    if (waitMs === 0) return late()
     const look = async (signal: AbortSignal): Promise<Found> => {
       for (;;) {
         await once(changes, 'change', { signal })
@@ -183,8 +183,8 @@ export function createCertifier(options: {
         if (foundNow !== null) return foundNow
       }
     }
-    const signal = anySignal([wait.request.signal, closing.signal])
-    return within({ clock, timeoutMs: wait.waitMs, signal }, look, late)
+    const signal = anySignal([request.signal, closing.signal])
+    return request.waiting(() => within({ clock, timeoutMs: waitMs, signal }, look, late))
   }
 
   const toStatement = ({ member, signature, ...point }: SignedState): Certificate => ({

@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest'
+import { createLongPolls, type LongPolls } from './long-polls.ts'
+
+const NEVER = new AbortController().signal
+
+/** A poll of this client, which waits until it is aborted, and what became of it. */
+function begin(polls: LongPolls, address: string, signal = NEVER) {
+  const poll = { outcome: 'waits' }
+  const end = (outcome: string) => {
+    poll.outcome = outcome
+  }
+  polls
+    .hold(
+      {
+        client: { key: address, network: address, address, isPeer: false },
+        signal,
+        waiting: (wait) => wait(),
+      },
+      (waiting) =>
+        new Promise((_, reject) => {
+          waiting.signal.addEventListener('abort', () => reject(waiting.signal.reason))
+        }),
+    )
+    .then(
+      (given) => end(given === null ? 'made room' : 'news'),
+      () => end('client left'),
+    )
+  return poll
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+const outcomes = (some: readonly { readonly outcome: string }[]) => some.map((one) => one.outcome)
+
+it('the oldest poll of an address makes room for its 65th, and no other', async () => {
+  const polls = createLongPolls()
+  const other = begin(polls, '192.0.2.2')
+  const own = Array.from({ length: 65 }, () => begin(polls, '192.0.2.1'))
+  await turn()
+  expect(outcomes(own)).toEqual(['made room', ...Array(64).fill('waits')])
+  expect(other.outcome).toBe('waits')
+})
+
+it('where no room is left, the oldest poll of the address with most makes some', async () => {
+  const polls = createLongPolls()
+  const few = begin(polls, '192.0.2.99')
+  const many = Array.from({ length: 16 }, (_, address) =>
+    Array.from({ length: address === 7 ? 64 : 63 }, () => begin(polls, `192.0.2.${address}`)),
+  )
+  const rest = Array.from({ length: 14 }, (_, index) => begin(polls, `198.51.100.${index}`))
+  const next = begin(polls, '203.0.113.1')
+  await turn()
+  expect(many.flat().filter(({ outcome }) => outcome !== 'waits')).toEqual([many[7]?.[0]])
+  expect(outcomes([few, next, ...rest])).toEqual(Array(16).fill('waits'))
+})
+
+it('the poll of a client that left makes room, and fails', async () => {
+  const polls = createLongPolls()
+  const leaving = new AbortController()
+  const left = begin(polls, '192.0.2.1', leaving.signal)
+  leaving.abort()
+  await turn()
+  expect(left.outcome).toBe('client left')
+  const own = Array.from({ length: 64 }, () => begin(polls, '192.0.2.1'))
+  await turn()
+  expect(outcomes(own)).toEqual(Array(64).fill('waits'))
+})

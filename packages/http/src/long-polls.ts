@@ -1,0 +1,52 @@
+/**
+ * Long polls: requests that wait until there is news. The server bounds how many it holds, of each client and in all. A
+ * new poll beyond a bound ends the oldest poll of that client, or of the client with most: its handler then answers as
+ * if the time of the poll were over.
+ */
+import { anySignal } from '@quorumscan/base'
+import type { ApiRequest } from './handler.ts'
+import { Places } from './places.ts'
+import type { WaitingRequest } from './waiting.ts'
+
+/** Of all clients: a member, and a validator, needs one of each node. */
+const POLLS_MAX = 1024
+/** Of one address, behind which there may be a whole local cluster. */
+const POLLS_PER_CLIENT_MAX = 64
+const POLLS_PER_NETWORK_MAX = 128
+
+export type LongPolls = {
+  /** What the poll gives; null where a newer poll ended it. */
+  hold<T>(
+    request: WaitingRequest & Pick<ApiRequest<never, never>, 'client'>,
+    poll: (request: WaitingRequest) => Promise<T>,
+  ): Promise<T | null>
+}
+
+export function createLongPolls(): LongPolls {
+  const places = new Places({
+    max: POLLS_MAX,
+    perClientMax: POLLS_PER_CLIENT_MAX,
+    perNetworkMax: POLLS_PER_NETWORK_MAX,
+    areInUse: false,
+  })
+  return {
+    async hold(request, poll) {
+      const replaced = new AbortController()
+      const place = places.take(request.client.address, {
+        isIdle: () => true,
+        leave: () => replaced.abort(),
+      })
+      try {
+        return await poll({
+          signal: anySignal([request.signal, replaced.signal]),
+          waiting: (wait) => request.waiting(wait),
+        })
+      } catch (error) {
+        if (replaced.signal.aborted) return null
+        throw error
+      } finally {
+        place?.release()
+      }
+    },
+  }
+}

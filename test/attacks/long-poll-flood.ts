@@ -1,0 +1,94 @@
+import type { Socket } from 'node:net'
+import { createSystemClock } from '@quorumscan/base'
+import type { Attack } from './attack.ts'
+import { first, open } from './wire.ts'
+
+const ADDRESSES = 8
+/** As many connections as the server takes of one. */
+const CONNECTIONS = 512
+/** Of the public address of a node, at once, as the server bounds them. */
+const POLLS_OF_ADDRESS_MAX = 64
+const LOOKUPS = 200
+const clock = createSystemClock()
+
+const poll = `GET /v0/state-statements?after=${Number.MAX_SAFE_INTEGER} HTTP/1.1\r\nhost: a\r\n\r\n`
+const lookup = 'GET /v0/ans-entries/by-name/dso.ns HTTP/1.1\r\nhost: a\r\n\r\n'
+
+/** Requests that wait take nothing from those that are to be answered. */
+export const longPollFlood: Attack = {
+  name: 'long-poll-flood',
+  claim:
+    `From ${ADDRESSES} addresses, a client that shows nothing polls an idle node for statements that never come, on all ` +
+    `connections that these addresses may have. Of each at most ${POLLS_OF_ADDRESS_MAX} polls wait, and ${LOOKUPS} lookups ` +
+    'from another address, one after the other, are all answered with 200.',
+  async run({ cluster }) {
+    const url = cluster.urls.nodes['sv-1'] ?? ''
+    const sockets: Socket[] = []
+    const endedByAddress = new Map<string, number>()
+    try {
+      const connected: Promise<string>[] = []
+      for (let index = 0; index < ADDRESSES * CONNECTIONS; index++) {
+        const address = `127.0.2.${1 + (index % ADDRESSES)}`
+        const socket = open(url, address)
+        sockets.push(socket)
+        connected.push(first(socket, 'connect'))
+        socket.once('data', () => {
+          endedByAddress.set(address, (endedByAddress.get(address) ?? 0) + 1)
+        })
+      }
+      await Promise.all(connected)
+      for (const socket of sockets) socket.write(poll)
+      // In the order in which they came: the answer says that all polls before it were begun.
+      await probe(url, sockets)
+      const startedMs = clock.monotonicMs()
+      const { served, refusal } = await askInARow(url, sockets)
+      const ms = clock.monotonicMs() - startedMs
+      const ended = Math.min(
+        ...Array.from(
+          { length: ADDRESSES },
+          (_, index) => endedByAddress.get(`127.0.2.${1 + index}`) ?? 0,
+        ),
+      )
+      return {
+        holds: served === LOOKUPS && CONNECTIONS - ended <= POLLS_OF_ADDRESS_MAX,
+        figures: {
+          'lookups that were answered': `${served} of ${LOOKUPS}`,
+          'instead of an answer': refusal,
+          'lookups/s': Math.round((1000 * served) / ms),
+          [`polls of an address that wait, at most (${POLLS_OF_ADDRESS_MAX})`]: CONNECTIONS - ended,
+        },
+      }
+    } finally {
+      for (const socket of sockets) socket.destroy()
+    }
+  },
+}
+
+async function probe(url: string, sockets: Socket[]): Promise<void> {
+  const socket = open(url)
+  sockets.push(socket)
+  socket.write('GET /v0/dso-party-id HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
+  await first(socket, 'data')
+}
+
+/** Lookups on one connection, until one is not answered with 200. */
+async function askInARow(
+  url: string,
+  sockets: Socket[],
+): Promise<{ readonly served: number; readonly refusal: string }> {
+  const socket = open(url)
+  sockets.push(socket)
+  return new Promise((resolve) => {
+    let served = 0
+    const over = (refusal: string) => resolve({ served, refusal })
+    socket.on('close', () => over('the connection was closed'))
+    socket.on('data', (bytes) => {
+      const [status = ''] = bytes.toString('latin1').split('\r\n', 1)
+      if (!status.startsWith('HTTP/1.1 200 ')) return over(status)
+      served++
+      if (served === LOOKUPS) over('none')
+      else socket.write(lookup)
+    })
+    socket.write(lookup)
+  })
+}
