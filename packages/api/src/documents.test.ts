@@ -77,3 +77,24 @@ test('under /v2 what may be left out may be null, and what is refused when left 
   expect(request.properties['filter']).toMatchObject({ deprecated: true })
   expect(request.properties['verbose']).toMatchObject({ deprecated: true })
 })
+
+describe('answers that only some processes give are declared', () => {
+  const responsesOf = (
+    name: 'scan' | 'synchronizer' | 'validator',
+    path: string,
+    method: string,
+  ) => {
+    const paths = apiDocuments()[name]['paths'] as Record<string, Record<string, JsonObject>>
+    return paths[path]?.[method]?.['responses'] as Record<string, { content?: JsonObject }>
+  }
+
+  test('the text of a validator that is ready, or is not', () => {
+    const { 200: ready, 503: unready } = responsesOf('validator', '/readyz', 'get')
+    expect(Object.keys(ready?.content ?? {})).toEqual(['text/plain'])
+    expect(Object.keys(unready?.content ?? {})).toEqual(['application/json', 'text/plain'])
+  })
+
+  test.each(['scan', 'synchronizer'] as const)('of a %s, that no engine can be read', (name) => {
+    expect(Object.keys(responsesOf(name, '/v0/engine-reads', 'post'))).toContain('404')
+  })
+})

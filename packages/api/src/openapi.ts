@@ -20,6 +20,8 @@ const RETRY_AFTER = {
   schema: { type: 'integer' },
 } as const
 
+const UNAVAILABLE = '503'
+
 const BYTES = { 'application/octet-stream': {} }
 
 type Name = 'scan' | 'validator' | 'synchronizer' | 'ledger' | 'asyncapi'
@@ -80,26 +82,30 @@ function success(route: RouteDef, schemas: Schemas): JsonObject {
     description: 'The answer.',
     headers: headersOf(['head', ...(route.responseHeaders ?? [])]),
     ...(route.response === null
-      ? {}
+      ? contentOf(formsOf(route.otherForms, schemas))
       : {
           content:
             route.response === 'bytes'
               ? BYTES
               : {
                   'application/json': { schema: toSchema(route.response, schemas) },
-                  ...formsOf(route, Object.keys(route.otherForms ?? {}), schemas),
+                  ...formsOf(route.otherForms, schemas),
                 },
         }),
   }
 }
 
-function formsOf(route: RouteDef, mediaTypes: readonly string[], schemas: Schemas): JsonObject {
+function formsOf(forms: RouteDef['otherForms'], schemas: Schemas): JsonObject {
   return Object.fromEntries(
-    mediaTypes.flatMap((mediaType) => {
-      const form = route.otherForms?.[mediaType]
-      return form === undefined ? [] : [[mediaType, { schema: toSchema(form, schemas) }]]
-    }),
+    Object.entries(forms ?? {}).map(([mediaType, form]) => [
+      mediaType,
+      { schema: toSchema(form, schemas) },
+    ]),
   )
+}
+
+function contentOf(content: JsonObject): JsonObject {
+  return Object.keys(content).length === 0 ? {} : { content }
 }
 
 function failures(route: RouteDef, schemas: Schemas): JsonObject {
@@ -120,7 +126,10 @@ function failures(route: RouteDef, schemas: Schemas): JsonObject {
             ? headerRefs(['retry-after'])
             : {}),
         },
-        content,
+        content:
+          status === UNAVAILABLE
+            ? { ...content, ...formsOf(route.unavailableForms, schemas) }
+            : content,
       },
     ]),
   )

@@ -38,8 +38,10 @@ export type RouteDef = {
   readonly acceptsTextPlain?: boolean
   /** The body of a 200; null for an empty one. `bytes`: a stream, `application/octet-stream`. */
   readonly response: TSchema | 'bytes' | null
-  /** The body of a 200 in other forms than JSON alone, by the media type that the caller accepts. */
+  /** The body of a 200 in other forms, by media type; of JSON's the caller accepts another. */
   readonly otherForms?: Readonly<Record<string, TSchema>>
+  /** The body of a 503 in other forms than that of an error, by media type. */
+  readonly unavailableForms?: Readonly<Record<string, TSchema>>
   readonly responseHeaders?: readonly HeaderGroup[]
   /** Beyond those that every route can answer. */
   readonly errors: readonly ErrorCode[]

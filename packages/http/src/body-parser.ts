@@ -5,6 +5,8 @@ import { parseStrictJson } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parse as parseLossless } from 'lossless-json'
+import type { Client } from './client.ts'
+import type { Deadlines } from './deadlines.ts'
 import { readBody } from './read-body.ts'
 
 declare module 'fastify' {
@@ -15,16 +17,21 @@ declare module 'fastify' {
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** Parsing and checking so many bytes takes as long as a lookup, 0.1 ms; shorter bodies are part of any request. */
+const JSON_BYTES_PER_UNIT = 16 * 1024
 /** The ledger takes 32 levels inside a command; nobody needs more than a few around it. */
 const DEPTH_MAX = 64
 /** To find the first of them that breaks a rule takes up to 10 µs each; the largest batch has some 800. */
 const VALUES_MAX = 4_096
 
 /** Installs the only parser: it sees every body, since the route decides what a content type means. */
-export function installBodyParser(app: FastifyInstance): void {
+export function installBodyParser(app: FastifyInstance, deadlines: Deadlines): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    decodeBody(request, await readBody(payload, request.routeOptions.bodyLimit)),
+    decodeBody(
+      request,
+      await readBody(payload, { bytesMax: request.routeOptions.bodyLimit, deadlines }),
+    ),
   )
 }
 
@@ -32,7 +39,15 @@ function decodeBody(request: FastifyRequest, bytes: Buffer): unknown {
   const { route } = request.routeOptions.config
   if (route?.body === undefined || bytes.byteLength === 0) return undefined
   requireKnownEncoding(request, route)
-  return route.body === 'bytes' ? new Uint8Array(bytes) : parseJson(bytes)
+  if (route.body === 'bytes') return new Uint8Array(bytes)
+  chargeForJson(request.client, bytes)
+  return parseJson(bytes)
+}
+
+/** Charges for a long body before it is parsed, whatever it holds. @throws {ScanError} RATE_LIMITED. */
+export function chargeForJson(client: Client, { byteLength }: Uint8Array): void {
+  const units = Math.floor(byteLength / JSON_BYTES_PER_UNIT)
+  if (units > 0) client.charge(units)
 }
 
 function requireKnownEncoding(request: FastifyRequest, route: RouteDef): void {

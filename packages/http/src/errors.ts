@@ -33,6 +33,8 @@ export function errorHeaders(error: ScanError): Record<string, string> {
   const headers: Record<string, string> = { 'cache-control': 'no-store' }
   const retryAfter = error.retryAfterSeconds ?? (error.code === 'OVERLOADED' ? 1 : null)
   if (retryAfter !== null) headers['retry-after'] = String(retryAfter)
+  // The rest of the request is not waited for.
+  if (error.code === 'REQUEST_TIMEOUT') headers['connection'] = 'close'
   if (error.code === 'UNAUTHENTICATED') headers['www-authenticate'] = 'Bearer'
   return headers
 }

@@ -105,7 +105,7 @@ export function createHttpServer(
   const settings = {
     maxHeaderSize: limits.headerBytesMax,
     headersTimeout: limits.requestMsMax,
-    requestTimeout: limits.requestMsMax,
+    requestTimeout: limits.requestMsMax + limits.bodyMsMax,
     connectionsCheckingInterval: CHECK_MS,
     keepAliveTimeout: limits.keepAliveMsMax,
   }

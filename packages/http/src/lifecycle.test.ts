@@ -182,6 +182,14 @@ test.each([
   expect(await textUntilClosed(socket)).toMatch(/^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s)
 })
 
+test('the answer to a body that is late names its request', async () => {
+  await using running = await start({ limits: { requestMsMax: 100 } })
+  const socket = running.connect()
+  socket.write('POST /slow HTTP/1.1\r\nhost: a\r\nx-request-id: r-1\r\ncontent-length: 10\r\n\r\n{')
+  const answer = await textUntilClosed(socket)
+  expect(answer).toMatch(/^HTTP\/1\.1 408 .*x-request-id: r-1.*"request_id":"r-1"/s)
+})
+
 test('a client that is late is cut off even if it never closes its side', async () => {
   await using running = await start({ limits: { requestMsMax: 100 } })
   const accepted = once(running.server.server, 'connection')

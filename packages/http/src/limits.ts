@@ -5,8 +5,10 @@ export type HttpLimits = {
   readonly headerBytesMax: number
   /** A body without a limit of its own (D-7). */
   readonly bodyBytesMax: number
-  /** A request must have arrived completely, so that slow senders hold no connection. */
+  /** Headers must have arrived within this, and then the body, so that slow senders hold no connection. */
   readonly requestMsMax: number
+  /** The same for a body that no interface reads, or gives a time of its own; above each of these. */
+  readonly bodyMsMax: number
   /** A handler must have answered; above every wait inside handlers (D-38: 10 s at most, submissions 30 s). */
   readonly handlerMsMax: number
   /** A connection without any traffic; above `handlerMsMax`, so that it never cuts a handler short. */
@@ -33,6 +35,7 @@ export const defaultLimits: HttpLimits = {
   headerBytesMax: 16 * 1024,
   bodyBytesMax: 1024 * 1024,
   requestMsMax: 10_000,
+  bodyMsMax: 25_000,
   handlerMsMax: 60_000,
   idleConnectionMsMax: 75_000,
   answerMsMax: 60_000,

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import { createBodyPieces } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
+import type { Deadlines } from './deadlines.ts'
 import { giveUpReading } from './http-server.ts'
 
 /** On the wire, for each byte of the body: chunks of a usual size need hardly more than one, … */
@@ -12,14 +13,24 @@ const WIRE_FACTOR = 2
 /** … and what the connection has read ahead counts, too: 64 KiB at once. */
 const WIRE_BYTES_FREE = 128 * 1024
 
-/** @throws {ScanError} BODY_TOO_LARGE, or MALFORMED_BODY for one in tiny pieces or cut short. */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+/**
+ * @throws {ScanError} BODY_TOO_LARGE, MALFORMED_BODY for one in tiny pieces or cut short, or REQUEST_TIMEOUT for one that
+ *   does not arrive within the deadline.
+ */
+export function readBody(
+  request: IncomingMessage,
+  { bytesMax, deadlines }: { readonly bytesMax: number; readonly deadlines: Deadlines },
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = createBodyPieces(bytesMax)
     const { socket } = request
     const wireBytesBefore = socket.bytesRead
     let byteCount = 0
+    const stopTimer = deadlines.start(() =>
+      fail(new ScanError('REQUEST_TIMEOUT', 'the request did not arrive completely in time')),
+    )
     const settle = () => {
+      stopTimer()
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
     }
     const fail = (error: ScanError) => {

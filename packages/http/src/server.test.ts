@@ -440,7 +440,7 @@ describe('answers', () => {
       expect(reply.statusCode).toBe(204)
       expect(reply.headers).toMatchObject({
         'access-control-allow-origin': '*',
-        'access-control-allow-methods': 'GET, POST',
+        'access-control-allow-methods': 'DELETE, GET, PATCH, POST, PUT',
         'access-control-allow-headers':
           'accept, authorization, content-type, traceparent, tracestate, x-read-at-offset, x-request-id',
       })
@@ -618,6 +618,18 @@ describe('the budget', () => {
     await clock.advance(1000)
     expect((await post(item)).statusCode).toBe(200)
     expect(calls).toBe(2)
+  })
+
+  test.each([
+    ['without unknown members', 0, 200],
+    ['with 15 kB of unknown members', 15_000, 200],
+    ['with 900 kB of unknown members', 900_000, 429],
+  ])('after a body %s the next request is answered with its due', async (_, unknownBytes, next) => {
+    const server = serve({}, { rateLimit: { unitsPerSecond: 10 }, clock: createManualClock() })
+    const payload = JSON.stringify({ name: 'a', unknown: 'x'.repeat(unknownBytes) })
+    const post = () => server.inject({ method: 'POST', url: '/v0/items', payload })
+    expect((await post()).statusCode).toBe(200)
+    expect((await post()).statusCode).toBe(next)
   })
 
   test('a dear request is served on credit once, then the client waits', async () => {

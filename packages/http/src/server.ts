@@ -7,7 +7,7 @@
  *   closing?        NOT_READY
  *   budget          RATE_LIMITED (D-33), OVERLOADED
  *   authentication  UNAUTHENTICATED, PERMISSION_DENIED
- *   body            BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_BODY
+ *   body            BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_BODY; slow: REQUEST_TIMEOUT; long: RATE_LIMITED
  *   validation      INVALID_ARGUMENT, or the member's own code (D-7)
  *   rest of budget  RATE_LIMITED
  *   handler         what the route declares; anything else is INTERNAL, with the reason in the log
@@ -126,7 +126,9 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const work = createWorkInHand(clock)
 
   const endUnused = trackUnused(app.server)
-  installBodyParser(app)
+  const closed = new AbortController()
+  const arrivals = createDeadlines({ clock, ms: limits.requestMsMax, signal: closed.signal })
+  installBodyParser(app, arrivals)
   app.decorateRequest('user', null)
   app.decorateRequest('traced', null)
   app.decorateRequest('client')
@@ -183,7 +185,6 @@ export function buildServer<Routes extends RouteTable, User = never>(
     // Rejects when everything has ended in time.
     drain.then(() => app.server.closeAllConnections()).catch(() => {})
   })
-  const closed = new AbortController()
   app.addHook('onClose', async () => closed.abort())
 
   const deadlines = createDeadlines({ clock, ms: limits.handlerMsMax, signal: closed.signal })

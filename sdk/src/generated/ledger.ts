@@ -1165,7 +1165,7 @@ export interface components {
             deduplicationPeriod?: components["schemas"]["DeduplicationPeriod"] | null;
             /** @description Earliest ledger time, at most 60 s ahead; excludes minLedgerTimeRel. */
             minLedgerTimeAbs?: string | null;
-            /** @description The same, counted from when the command is received. */
+            /** @description The same, counted from when the command is received; not negative. */
             minLedgerTimeRel?: components["schemas"]["Duration"] | null;
             /** @description Tells completions of retries apart; drawn if absent. */
             submissionId?: string | null;

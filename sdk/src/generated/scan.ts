@@ -407,7 +407,7 @@ export interface paths {
         put?: never;
         /**
          * Tells another member what it needs to begin anew: of members that order together.
-         * @description Signed by engines whose ids are known, in both directions. It only reads: which blocks the engine keeps, and their signed headers.
+         * @description Signed by engines whose ids are known, in both directions. It only reads: which blocks the engine keeps, and their signed headers. Where one synchronizer orders alone, it is 404.
          */
         post: operations["readEngine"];
         delete?: never;
@@ -3538,6 +3538,18 @@ export interface operations {
             };
             /** @description PERMISSION_DENIED: The user of the token may not do this. */
             403: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ledger-head": components["headers"]["x-ledger-head"];
+                    "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description ROUTE_NOT_FOUND: No operation has this path. */
+            404: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
                     "x-ledger-head": components["headers"]["x-ledger-head"];

@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * The process does its work; 503 says why it does not.
-         * @description At the root, where clients of the ledger interface ask, the answer is text: `[+] ledger ok (SERVING)` and a line with the result, with 503 `[-] ledger failed (NOT_SERVING)`. Below `/api/validator` it is as here.
+         * @description At the root, where clients of the ledger interface ask, the answer is text: `[+] ledger ok (SERVING)` and a line with the result, with 503 `[-] ledger failed (NOT_SERVING)`. Below `/api/validator` a 200 is empty and a 503 is JSON.
          */
         get: operations["readyz"];
         put?: never;
@@ -1730,7 +1730,9 @@ export interface operations {
                     "x-ledger-head-time": components["headers"]["x-ledger-head-time"];
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "text/plain": string;
+                };
             };
             /** @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8. */
             400: {
@@ -1785,6 +1787,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Error"];
+                    "text/plain": string;
                 };
             };
         };

@@ -16,11 +16,12 @@ export const engineRead = {
   summary: 'Tells another member what it needs to begin anew: of members that order together.',
   description:
     'Signed by engines whose ids are known, in both directions. It only reads: which ' +
-    'blocks the engine keeps, and their signed headers.',
+    'blocks the engine keeps, and their signed headers. Where one synchronizer orders alone, it is 404.',
   body: 'bytes',
   bodyBytesMax: ENGINE_READ_BYTES_MAX,
   response: 'bytes',
-  errors: ['PERMISSION_DENIED', 'NOT_READY', 'DEPENDENCY_UNAVAILABLE'],
+  // There is no such route where one synchronizer orders alone.
+  errors: ['PERMISSION_DENIED', 'NOT_READY', 'DEPENDENCY_UNAVAILABLE', 'ROUTE_NOT_FOUND'],
   auth: 'none',
   cost: 1,
 } as const

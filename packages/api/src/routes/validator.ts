@@ -89,13 +89,20 @@ const ofContract = {
 } as const
 const payment = { ...ofContract, errors: spendErrors } as const
 
+const Readiness = Type.String({
+  description: 'A line of what was looked at, and a line with the result.',
+})
+
 export const validatorRoutes = {
   ...healthRoutes,
   readyz: {
     ...healthRoutes.readyz,
     description:
       'At the root, where clients of the ledger interface ask, the answer is text: `[+] ledger ok (SERVING)` and ' +
-      'a line with the result, with 503 `[-] ledger failed (NOT_SERVING)`. Below `/api/validator` it is as here.',
+      'a line with the result, with 503 `[-] ledger failed (NOT_SERVING)`. Below `/api/validator` a 200 is empty and a ' +
+      '503 is JSON.',
+    otherForms: { 'text/plain': Readiness },
+    unavailableForms: { 'text/plain': Readiness },
   },
   ...scanProxyRoutes,
   ...defineRoutes({

@@ -46,7 +46,12 @@ export function toLedgerFailure(
   if (thrown instanceof LedgerError) return ledgerFailure(thrown, request)
   const error = toScanError(thrown)
   const status = TEXT_STATUS[error.code]
-  if (status !== undefined) return textFailure(status, error.message)
+  if (status !== undefined)
+    return {
+      ...textFailure(status, error.message),
+      // The rest of the request is not waited for.
+      headers: error.code === 'REQUEST_TIMEOUT' ? { connection: 'close' } : {},
+    }
   const failure = ledgerFailure(toLedgerError(error), request)
   if (error.retryAfterSeconds === null) return failure
   return { ...failure, headers: { 'retry-after': String(error.retryAfterSeconds) } }

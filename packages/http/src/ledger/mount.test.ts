@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { LedgerDecodeError, LedgerError, ScanError } from '@quorumscan/errors'
-import { createManualClock } from '@quorumscan/testkit'
+import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { afterEach, expect, test } from 'vitest'
 import { createLogger } from '../logger.ts'
@@ -167,6 +167,33 @@ test.each(['content-length: 300000', 'transfer-encoding: chunked'])(
     socket.destroy()
   },
 )
+
+test('a body may take 20 s to arrive, then it is 408, as text', async () => {
+  const { app, clock } = serve(async () => ({ ok: true }))
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  const begin = async () => {
+    const socket = connect(Number(port), '127.0.0.1')
+    const requested = once(app.server, 'request')
+    const lines = ['POST /v2/read HTTP/1.1', 'host: a', 'x-request-id: r-1', 'content-length: 8']
+    socket.write(`${lines.join('\r\n')}\r\n\r\n{"at"`)
+    const [request] = await requested
+    await untilTrue('the body to be read', () => request.listenerCount('data') > 0)
+    return socket
+  }
+  const [slow, late] = [await begin(), await begin()]
+  await clock.advance(19_999)
+  slow.write(':1}')
+  expect(String(await once(slow, 'data'))).toMatch(/^HTTP\/1\.1 200 /)
+  const answered = once(late, 'data')
+  await clock.advance(1)
+  const answer = String(await answered)
+  expect(answer).toMatch(/^HTTP\/1\.1 408 .*did not arrive completely in time$/s)
+  expect(answer).toMatch(/^x-request-id: r-1\r$/m)
+  expect(answer).toMatch(/^content-type: text\/plain; charset=utf-8\r$/m)
+  expect(answer).toMatch(/^connection: close\r$/im)
+  slow.destroy()
+  late.destroy()
+})
 
 test('an operation that takes longer than 20 s is 503, as text', async () => {
   let begun = () => {}

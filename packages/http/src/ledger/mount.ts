@@ -5,7 +5,7 @@
  *   path            404 `{"errors": […], …}`
  *   budget          429 RATE_LIMITED (D-33)
  *   much to read    authentication, as below
- *   body            413 as text
+ *   body            413, or 408 after 20 s, as text
  *   decoding        400 as text, with the path of the member: query, then body, then the form of the token
  *   authentication  401, 403, redacted
  *   handler         the operation's own errors; anything else is 500, redacted
@@ -17,8 +17,9 @@ import { LedgerDecodeError, ScanError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { parseExactJson } from '../body-parser.ts'
+import { chargeForJson, parseExactJson } from '../body-parser.ts'
 import { corsHeaders } from '../cors.ts'
+import { createDeadlines } from '../deadlines.ts'
 import { requireWellFormedQuery } from '../query-parser.ts'
 import { readBody } from '../read-body.ts'
 import { traceIdOf, traceparentOf } from '../tracing.ts'
@@ -30,6 +31,8 @@ import type { LedgerHandler, LedgerHandlers } from './handler.ts'
 const BODY_BYTES_MAX = 8 * 1024 * 1024
 /** Of a body that is read before its sender is known. */
 const STRANGER_BYTES_MAX = 256 * 1024
+/** Twice what bodies of other interfaces have: these may be eight times as long. */
+const BODY_MS_MAX = 20_000
 /** Parsing takes up to a microsecond each; a command that fits into an entry has a few thousand. */
 export const LEDGER_VALUES_MAX = 32_768
 /** §L3.2: what takes longer is answered 503 by the HTTP server. */
@@ -64,6 +67,10 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
   const { participant } = mount
   let isClosing = false
   const clock = mount.clock ?? createSystemClock()
+  const closed = new AbortController()
+  app.addHook('onClose', async () => closed.abort())
+  const deadlines = createDeadlines({ clock, ms: BODY_MS_MAX, signal: closed.signal })
+  const read = (body: IncomingMessage) => readBody(body, { bytesMax: BODY_BYTES_MAX, deadlines })
   const send = (
     reply: FastifyReply,
     answer: {
@@ -93,7 +100,7 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
     scope.removeAllContentTypeParsers()
     // D-5: whatever the type is said to be, it is read as JSON.
     scope.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
-      readBody(payload, BODY_BYTES_MAX),
+      read(payload),
     )
     scope.setErrorHandler((error, request, reply) => {
       app.failures.note(error, request)
@@ -116,7 +123,7 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
         | LedgerHandler<LedgerRouteDef, Caller>
         | undefined
       assert(handler !== undefined, `${route.operationId} has no handler`)
-      const answer = bind({ route, handler, authenticate: mount.authenticate, clock })
+      const answer = bind({ route, handler, authenticate: mount.authenticate, clock, read })
       scope.route({
         method: route.method,
         url: route.path.slice(PREFIX.length).replace(/\{(\w+)\}/g, ':$1'),
@@ -158,13 +165,15 @@ type Binding<Caller> = {
   readonly handler: LedgerHandler<LedgerRouteDef, Caller>
   readonly authenticate: LedgerAuthenticate<Caller>
   readonly clock: Clock
+  /** The body of a request, of whatever method. */
+  readonly read: (request: IncomingMessage) => Promise<Buffer>
 }
 
 /** The body of a 200, ready to send, or that there was none in time. */
 function bind<Caller>(
   binding: Binding<Caller>,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<Uint8Array | string | 'late'> {
-  const { route, handler, authenticate } = binding
+  const { route, handler, authenticate, read } = binding
   const decodeQuery = compileQuery(route)
   const decodeBody = route.body === undefined ? () => undefined : compileBody(route.body)
   const response = Compile(route.response)
@@ -173,7 +182,9 @@ function bind<Caller>(
     const query = decodeQuery(request.query as Readonly<Record<string, unknown>>)
     // Upstream has a GET with a body, which the parser leaves alone.
     const isUnread = route.method === 'GET' && route.body !== undefined
-    const bytes = isUnread ? await readBody(request.raw, BODY_BYTES_MAX) : request.body
+    const bytes = isUnread ? await read(request.raw) : request.body
+    if (route.body !== undefined && bytes !== undefined)
+      chargeForJson(request.client, bytes as Buffer)
     const body = decodeBody(bytes as Buffer | undefined)
     const caller =
       route.auth === 'none'

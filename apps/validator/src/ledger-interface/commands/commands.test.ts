@@ -215,6 +215,16 @@ describe('synchronous refusals', () => {
       '400 INVALID_ARGUMENT',
     ],
     [
+      'relative ledger time negative',
+      () => ({ minLedgerTimeRel: { seconds: -1 } }),
+      '400 INVALID_ARGUMENT',
+    ],
+    [
+      'relative ledger time of mixed signs',
+      () => ({ minLedgerTimeRel: { seconds: 1, nanos: -5 } }),
+      '400 INVALID_ARGUMENT',
+    ],
+    [
       'absolute ledger time far ahead',
       () => ({ minLedgerTimeAbs: formatTime(world.network.clock.nowMicros() + 62_000_000) }),
       '400 INVALID_ARGUMENT',
@@ -222,6 +232,13 @@ describe('synchronous refusals', () => {
     [
       'period negative',
       () => ({ deduplicationPeriod: { DeduplicationDuration: { value: { seconds: -1 } } } }),
+      '400 INVALID_FIELD',
+    ],
+    [
+      'period of mixed signs',
+      () => ({
+        deduplicationPeriod: { DeduplicationDuration: { value: { seconds: 1, nanos: -5 } } },
+      }),
       '400 INVALID_FIELD',
     ],
     [

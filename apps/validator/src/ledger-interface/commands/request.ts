@@ -158,8 +158,8 @@ function readLedgerTime(
     throw invalidArgument(
       'min_ledger_time_abs and min_ledger_time_rel cannot be specified together',
     )
-  if (relative !== undefined && !isNanos(relative.nanos))
-    throw invalidArgument(`min_ledger_time_rel: ${relative.nanos} nanos are no part of a second`)
+  const wrong = relative === undefined ? null : wrongOfDuration(relative)
+  if (wrong !== null) throw invalidArgument(`min_ledger_time_rel: ${wrong}`)
   const bound = relative === undefined ? (absoluteTime ?? 0) : now + microsOf(relative)
   if (bound > now + LEDGER_TIME_AHEAD_MICROS_MAX)
     throw invalidArgument(
@@ -174,11 +174,9 @@ function readDeduplication(
 ): Deduplication {
   if (period !== undefined && 'DeduplicationDuration' in period) {
     const { value } = period.DeduplicationDuration
+    const wrong = wrongOfDuration(value)
+    if (wrong !== null) throw invalidField('deduplication_period', wrong)
     const micros = microsOf(value)
-    if (value.seconds < 0 || value.nanos < 0)
-      throw invalidField('deduplication_period', 'a duration is not negative')
-    if (!isNanos(value.nanos))
-      throw invalidField('deduplication_period', `${value.nanos} nanos are no part of a second`)
     // One beyond the longest is not refused here, but by the ledger, as a completion (docs/upstream.md §L4.7).
     return { kind: 'duration', micros: Math.min(micros, Number.MAX_SAFE_INTEGER) }
   }
@@ -257,8 +255,12 @@ function microsOf({ seconds, nanos }: Duration): Micros {
   return Number(seconds) * 1_000_000 + Math.ceil(nanos / 1000)
 }
 
-function isNanos(nanos: number): boolean {
-  return Math.abs(nanos) < 1_000_000_000
+/** Why it is no length of time that may be given; null where it is one. */
+function wrongOfDuration({ seconds, nanos }: Duration): string | null {
+  if (Math.abs(nanos) >= 1_000_000_000) return `${nanos} nanos are no part of a second`
+  if ((seconds > 0 && nanos < 0) || (seconds < 0 && nanos > 0))
+    return `${seconds} seconds and ${nanos} nanos have different signs`
+  return seconds < 0 || nanos < 0 ? 'a duration is not negative' : null
 }
 
 function invalidParty(party: string): LedgerError {

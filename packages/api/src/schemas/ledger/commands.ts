@@ -150,7 +150,7 @@ export const JsCommands = Type.Object(
       about(Timestamp, 'Earliest ledger time, at most 60 s ahead; excludes minLedgerTimeRel.'),
     ),
     minLedgerTimeRel: Type.Optional(
-      about(LedgerDuration, 'The same, counted from when the command is received.'),
+      about(LedgerDuration, 'The same, counted from when the command is received; not negative.'),
     ),
     submissionId: Type.Optional(
       ledgerStringOrEmpty('Tells completions of retries apart; drawn if absent.'),
