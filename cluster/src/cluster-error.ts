@@ -1,4 +1,5 @@
 /** What stands in the way of a command, as a sentence for the person who gave it; whatever else is thrown becomes a line. */
+import { dirname } from 'node:path'
 import { inspect } from 'node:util'
 import { describeFileError } from '@quorumscan/base'
 import { ZodError } from 'zod'
@@ -31,33 +32,47 @@ export function messageOf(error: unknown): string {
 
 type Issue = ZodError['issues'][number]
 
-/** What is wrong first, and how much more is. */
-function wordsOfIssues({ issues: [first, ...more] }: ZodError): string {
-  if (first === undefined) return 'it is not valid'
-  const place = first.path.length === 0 ? '' : `${first.path.join('.')}: `
-  const others = more.length === 0 ? '' : `, and ${more.length} more`
-  return `${place}${wordsOfIssue(first)}${others}`
+/** All that is wrong. */
+function wordsOfIssues({ issues }: ZodError): string {
+  return issues
+    .map((issue) => {
+      const place = issue.path.length === 0 ? '' : `${issue.path.join('.')} `
+      return `${place}${wordsOfIssue(issue)}`
+    })
+    .join('; ')
 }
 
 function wordsOfIssue(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return `no ${issue.expected}`
+      return `must be ${issue.expected === 'int' ? 'an integer' : `of type ${issue.expected}`}`
     case 'invalid_value':
-      return `none of ${issue.values.join(', ')}`
+      return `must be ${issue.values.join(' or ')}`
     case 'too_big':
-      return `more, or longer, than ${issue.maximum}`
+      return `must be at most ${issue.maximum}${unitOf(issue.origin)}`
     case 'too_small':
-      return `less, or shorter, than ${issue.minimum}`
+      return `must be at least ${issue.minimum}${unitOf(issue.origin)}`
     case 'unrecognized_keys':
-      return `nobody knows ${issue.keys.join(', ')}`
+      return `has members that are unknown here: ${issue.keys.join(', ')}`
+    case 'invalid_union':
+      return 'is none that is known here'
     case 'invalid_format':
     case 'custom':
       // A sentence of ours, where there is one.
-      return issue.message.startsWith('Invalid') ? 'not of this form' : issue.message
+      return issue.message.startsWith('Invalid') ? 'is not of its form' : issue.message
     default:
-      return 'not valid'
+      return 'is not valid'
   }
+}
+
+/** As `messageOf`, of writing a file: what is missing then is its directory. */
+export function messageOfWrite(error: unknown, file: string): string {
+  const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'ENOENT'
+  return isMissing ? `the directory ${dirname(file)} does not exist` : messageOf(error)
+}
+
+function unitOf(origin: string): string {
+  return origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : ''
 }
 
 function firstLine(text: string): string {

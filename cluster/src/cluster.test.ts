@@ -352,7 +352,7 @@ it('treats a process whose control socket replies with rubbish as one that does 
     reply = '{"queues":{"a":{"waiting":"many"}}}'
     expect(await cluster.jobs()).toContainEqual({ node: 'sv-1', jobs: null })
     await expect(cluster.prune({ node: 'sv-1', to: 1 })).rejects.toThrow(
-      'its control socket sent a malformed reply to /prune: horizon: no number',
+      'its control socket sent a malformed reply to /prune: horizon must be of type number',
     )
     expect(world.incidents).toEqual([
       'sv-1: its control socket sent a malformed reply to /faults: it is not JSON',

@@ -16,6 +16,7 @@ import type { Command, ContractId, PartyId } from '@quorumscan/model'
 import { signSubmission } from '@quorumscan/submit'
 import { ask } from './ask.ts'
 import { ClusterError } from './cluster-error.ts'
+import { formatDuration } from './durations.ts'
 import { hashGenesis } from './genesis.ts'
 
 /** Lookups go on while nodes restart; after this an answer would surprise. */
@@ -42,7 +43,7 @@ export async function readRules(url: string): Promise<RulesInForce> {
   }
 }
 
-/** @throws {ClusterError} If the ledger does not allow the changed rules. */
+/** @throws {ClusterError} If the ledger does not allow the changed rules, or they would have names paid for several times at once. */
 export function changeRules(
   { dso }: Pick<Genesis, 'dso'>,
   before: AnsRulesConfig,
@@ -51,7 +52,15 @@ export function changeRules(
   const config = { ...before, ...change }
   if (ansRules.ensure?.({ dso, config }) === false)
     throw new ClusterError(
-      'the rules do not allow this: fee and durations are positive and within a century',
+      'nothing was changed: the ledger takes a fee above 0, durations above 0 and within a century, and a description ' +
+        'prefix of at most 140 characters',
+    )
+  // The ledger allows it: to refuse it there would be another version of the protocol.
+  if (config.renewalDuration > config.entryLifetime)
+    throw new ClusterError(
+      `nothing was changed: the renewal window (renewal-duration, ${formatDuration(config.renewalDuration)}) would be ` +
+        `longer than the lifetime of a name (entry-lifetime, ${formatDuration(config.entryLifetime)}), and a name that ` +
+        'renews itself would pay for several periods at once. Set renewal-duration to at most entry-lifetime',
     )
   return config
 }
@@ -94,7 +103,10 @@ export async function confirm(
   const { genesis, keyPair } = input
   const node = genesis.nodes.find(({ operatorKey }) => operatorKey === keyPair.publicKey)
   if (node === undefined)
-    throw new ClusterError('this is the operator key of no super-validator of the network')
+    throw new ClusterError(
+      'the key is the operator key of no super-validator in this genesis: name the file NAME.operator that `keys new` ' +
+        'made, and the genesis of its network',
+    )
   const { dso_rules } = (await askFor(`${input.rulesUrl}/dso`)) as DsoBody
   const confirmer = svPartyOf(node)
   const dsoRules = dso_rules.contract.contract_id
@@ -140,8 +152,8 @@ export async function askFor(url: string, body?: object): Promise<unknown> {
   if (answer.status === 200) return answer.body
   throw new ClusterError(
     answer.status === null
-      ? `${url} does not answer (${answer.reason}), so nobody can say what holds`
-      : `${url}: ${answer.status}, ${Object(answer.body).error}`,
+      ? `${url} does not answer (${answer.reason}). Look whether that node runs, and whether its address is right`
+      : `${url} refuses with status ${answer.status}: ${Object(answer.body).error ?? 'it gives no reason'}`,
   )
 }
 

@@ -78,7 +78,7 @@ describe('a genesis', () => {
 
   const pair = createKeyPair()
   it.each([
-    ['names', [superValidator('sv-1')], 'two members are called sv-1'],
+    ['names', [superValidator('sv-1')], 'two member files are of sv-1'],
     [
       'keys of one kind',
       [superValidator('a', {}, { voting: pair }), superValidator('b', {}, { voting: pair })],
@@ -109,9 +109,9 @@ describe('a genesis', () => {
   })
 
   it.each([
-    ['redis', [], 'one synchronizer orders this network'],
+    ['redis', [], 'one synchronizer orders, and these are the files of 0'],
     ['redis', [synchronizerOf('one'), synchronizerOf('two')], 'one synchronizer orders'],
-    ['cometbft', [synchronizerOf()], 'there is no synchronizer'],
+    ['cometbft', [synchronizerOf()], 'is a synchronizer: leave its member file out'],
   ] as [OrderingDriver, Member[], string][])(
     'ordered by %s has whom it needs (%#)',
     (driver, more, message) => {
@@ -119,10 +119,10 @@ describe('a genesis', () => {
     },
   )
 
-  it('says nothing of a validator', () => {
+  it('is the same with the file of a validator, of which it says nothing', () => {
     const keys = { participant: createKeyPair(), engine: createKeyPair() }
     const validator = parseMember(writeMember('validator', input('v'), keys))
-    expect(() => createGenesis([...four, validator], together)).toThrow('v is a validator')
+    expect(createGenesis([...four, validator], together)).toEqual(createGenesis(four, together))
   })
 
   it('can be made again from its members and its own rules', () => {
@@ -177,20 +177,21 @@ describe('settings', () => {
   })
 
   it.each([
-    [['price=1'], 'no "price"'],
-    [['names.price=1'], 'no "names.price"'],
-    [['devnet.x=1'], 'no "devnet.x"'],
-    [['constructor=1'], 'no "constructor"'],
-    [['names.__proto__=1'], 'no "names.__proto__=1"'],
-    [['names=1'], '"names=1" sets nothing'],
-    [['devnet'], '"devnet" sets nothing'],
-    [['devnet=true', 'devnet=true'], 'at most once'],
-    [['devnet=yes'], '"yes" is no value of devnet'],
-    [['coin.tickMicros=10'], '"10" is no value of tickMicros'],
-    [['names.entryFeeUsd=much'], '"much" is no value of entryFeeUsd'],
-    [['names.openRequestsMax=1.5'], '"1.5" is no value of openRequestsMax'],
-    [['ordering.timeouts.voteMicros=1s'], 'no "ordering"'],
-    [['nonce=00'], 'no "nonce"'],
+    [['price=1'], 'there is no rule "price". The rules are protocolVersion, devnet, '],
+    [['names.entryFee=1'], 'there is no rule "names.entryFee": did you mean names.entryFeeUsd?'],
+    [['coin.tickMicro=1m'], 'there is no rule "coin.tickMicro": did you mean coin.tickMicros?'],
+    [['devnet.x=1'], 'there is no rule "devnet.x"'],
+    [['constructor=1'], 'there is no rule "constructor"'],
+    [['names.__proto__=1'], 'there is no rule "names.__proto__"'],
+    [['names=1'], 'there is no rule "names"'],
+    [['devnet'], '"devnet" has no value: write RULE=VALUE'],
+    [['devnet=true', 'devnet=true'], 'devnet is set twice: set each rule once'],
+    [['devnet=yes'], 'devnet=yes: the value must be true or false'],
+    [['coin.tickMicros=10'], 'coin.tickMicros=10: the value must be a duration such as 90d'],
+    [['names.entryFeeUsd=much'], 'names.entryFeeUsd=much: the value must be an amount'],
+    [['names.openRequestsMax=1.5'], 'names.openRequestsMax=1.5: the value must be a whole number'],
+    [['ordering.timeouts.voteMicros=1s'], 'there is no rule "ordering.timeouts.voteMicros"'],
+    [['nonce=00'], 'there is no rule "nonce"'],
   ])('%j are none', (settings, message) => {
     expect(() => parseSettings('redis', settings)).toThrow(message)
   })
@@ -199,6 +200,21 @@ describe('settings', () => {
     const overrides = parseSettings('cometbft', ['ordering.timeouts.voteMicros=1h'])
     expect(() => createGenesis(four, { driver: 'cometbft', overrides })).toThrow(
       'ordering.timeouts.voteMicros',
+    )
+  })
+
+  it('have a renewal window of at most the lifetime, which is its default where that is shorter', () => {
+    const made = (...settings: string[]) =>
+      createGenesis(four, {
+        driver: 'cometbft',
+        overrides: parseSettings('cometbft', settings),
+      }).names.renewalDurationMicros
+    expect(made()).toBe(30 * 86_400_000_000)
+    expect(made('names.entryLifetimeMicros=20s')).toBe(20_000_000)
+    const window = 'names.renewalDurationMicros=21s'
+    expect(made('names.entryLifetimeMicros=21s', window)).toBe(21_000_000)
+    expect(() => made('names.entryLifetimeMicros=20s', window)).toThrow(
+      'names.renewalDurationMicros: the renewal window is longer than the lifetime of a name',
     )
   })
 

@@ -8,7 +8,7 @@ import {
   type GenesisOrdering,
   parseGenesis,
 } from '@quorumscan/consensus'
-import { genesisDelta, rulesOf } from '@quorumscan/ledger'
+import { genesisDelta, NEWEST_RULES, rulesOf } from '@quorumscan/ledger'
 import type { LogGenesis } from '@quorumscan/log'
 import { participantOfKey } from '@quorumscan/model'
 import { nodeIdOf } from '@quorumscan/synchronizer'
@@ -18,16 +18,18 @@ import { ClusterError, messageOf } from './cluster-error.ts'
 import type { OrderingDriver } from './cluster-shape.ts'
 
 /**
- * The genesis document that these members make, in whatever order they are given: nonce and first record time follow
+ * The genesis document that these members make, in whatever order they are given, validators left out: nonce and first record time follow
  * from their files, so that everybody who has the files and knows the settings makes the same.
  *
  * @throws {ClusterError} If members have a name, a key or an address in common, one is missing, or the settings do not
  *   fit; it says which.
  */
 export function createGenesis(
-  members: readonly Member[],
+  shown: readonly Member[],
   { driver, overrides }: { readonly driver: OrderingDriver; readonly overrides: GenesisOverrides },
 ): Genesis {
+  // Their files lie beside those of the others; the network does not know them in advance.
+  const members = shown.filter(({ role }) => role !== 'validator')
   refuseDoubles(members)
   const sorted = members.toSorted(byName)
   const nodes = sorted.filter((member) => member.role === 'super-validator')
@@ -52,13 +54,19 @@ export function createGenesis(
   }
   const { protocolVersion } = rules
   if (rulesOf(protocolVersion) === undefined)
-    throw new ClusterError(`this software does not know version ${protocolVersion} of the protocol`)
+    throw new ClusterError(
+      `this software does not know version ${protocolVersion} of the protocol; the newest that it knows is ` +
+        `${NEWEST_RULES.version}. Set protocolVersion to that, or install newer software`,
+    )
   try {
     const genesis = parseGenesis(document)
     genesisDelta(genesis, hashGenesis(genesis)) // With which every replica begins.
     return genesis
   } catch (error) {
-    throw new ClusterError(`members and rules make no network: ${messageOf(error)}`)
+    throw new ClusterError(
+      `members and rules make no network: ${messageOf(error)}. Set these rules to other values`,
+      { cause: error },
+    )
   }
 }
 
@@ -76,8 +84,8 @@ function refuseDoubles(members: readonly Member[]): void {
       if (owner !== undefined)
         throw new ClusterError(
           owner === name && value === name
-            ? `two members are called ${name}`
-            : `${owner} and ${name} both have ${value}`,
+            ? `two member files are of ${name}: name each member once`
+            : `${owner} and ${name} both have ${value}: each member has keys and addresses of its own. Ask both operators`,
         )
       ownerOf.set(value, name)
     }
@@ -88,20 +96,21 @@ function orderingOf(
   nodes: readonly MemberOf<'super-validator'>[],
   rules: NetworkRules['ordering'],
 ): GenesisOrdering {
-  const other = members.find(({ role }) => role === 'validator')
-  if (other !== undefined)
-    throw new ClusterError(`${other.name} is a validator, of which the genesis says nothing`)
   const synchronizers = members.filter((member) => member.role === 'synchronizer')
   if (rules === undefined) {
     const [synchronizer] = synchronizers
     if (synchronizer === undefined || synchronizers.length > 1)
       throw new ClusterError(
-        'one synchronizer orders this network: give the member file of one, or `--ordering cometbft`',
+        `with \`--ordering redis\` one synchronizer orders, and these are the files of ${synchronizers.length}: name the ` +
+          'member file of one, or say `--ordering cometbft`',
       )
     return { driver: 'redis', key: synchronizer.keys.synchronizer }
   }
   if (synchronizers.length > 0)
-    throw new ClusterError('where all super-validators order together there is no synchronizer')
+    throw new ClusterError(
+      `with \`--ordering cometbft\` all super-validators order together, and ${synchronizers.map(({ name }) => name).join(', ')} ` +
+        'is a synchronizer: leave its member file out, or say `--ordering redis`',
+    )
   const validators = nodes.map(({ name, keys }) => ({
     name,
     key: keys.voting,

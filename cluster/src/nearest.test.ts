@@ -8,6 +8,8 @@ it.each([
   ['QS_PORTS', 'QS_PORT'],
   ['QSPORT', 'QS_PORT'],
   ['QS_RATELIMITS', 'QS_RATE_LIMIT'],
+  ['QS_TLS', 'QS_TLS_CERT'],
+  ['QS_', undefined],
   ['QS_WHATEVER', undefined],
   ['PATH', undefined],
 ])('the nearest name of %s is %s', (word, name) => {

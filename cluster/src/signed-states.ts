@@ -55,7 +55,7 @@ export async function askSignedStates(
   const network = { genesis, genesisHash: await hashGenesis(genesis), crypto: createWebCrypto() }
   const statementsOf = async (name: string, from: number): Promise<readonly Certificate[]> => {
     const url = nodes.find((node) => node.name === name)?.url
-    if (url === undefined) throw new Error('nobody says where it is')
+    if (url === undefined) throw new Error('its address is not known')
     const path = `/v0/state-statements?after=${from}`
     const answer = await ask(`${url}${path}`, { timeoutMs, ...bounds })
     if (answer.status !== 200)

@@ -279,13 +279,13 @@ describe('registration', () => {
 })
 
 describe('the command line', () => {
-  it('kills several, says so of each, and tells who said nothing, and who killed them', async () => {
+  it('kills several, says so of each, and names the nodes that did not answer, and who killed them', async () => {
     const killed = await runCommand(cluster, 'kill', 'sv-1', 'sv-2')
     expect(killed).toEqual({ code: 0, text: 'sv-1 is killed\nsv-2 is killed\n' })
     const check = await runCommand(cluster, 'check')
     expect(check.code, check.text).toBe(4)
     expect(check.text).toMatch(
-      /sv-1, sv-2 said nothing\n {2}sv-1 {4}refused\n {2}sv-2 {4}refused\n/,
+      /sv-1, sv-2 did not answer\n {2}sv-1 {4}refused\n {2}sv-2 {4}refused\n/,
     )
     const log = await runCommand(cluster, 'logs', 'control', '-n', '1')
     expect(log.text).toMatch(/"caller":"process \d+ of .*"nodes\.kill".*sv-2/)
@@ -293,16 +293,14 @@ describe('the command line', () => {
     expect(unknown).toMatchObject({ code: 2, text: expect.stringContaining('no node sv-9') })
   })
 
-  it('names who stands behind, and since when', async () => {
+  it('names the node that lags, and since when', async () => {
     await cluster.partition('sv-4', { from: 'log' })
     await alice.pay('behind.unverified.ns')
     await untilFound(cluster, 'behind.unverified.ns')
     const { code, text } = await runCommand(cluster, 'check')
     await cluster.heal()
     expect(code, text).toBe(3)
-    expect(text).toMatch(
-      /sv-4 stands behind\n(.*\n){3} {2}sv-4 {4}behind by \d+: at offset \d+ since 2/,
-    )
+    expect(text).toMatch(/sv-4 lags\n(.*\n){3} {2}sv-4 {4}lags by \d+: at offset \d+ since 2/)
   })
 })
 

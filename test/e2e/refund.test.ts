@@ -64,7 +64,12 @@ it('`config set` changes the rules by a quorum; what was requested before keeps 
   expect(refused.text).toContain('within a century')
   expect(await rules()).toEqual(before)
 
-  const set = await command('set', 'entry-fee=2.5', 'entry-lifetime=12h')
+  const short = await command('set', 'entry-lifetime=12h')
+  expect(short.code).toBe(1)
+  expect(short.text).toContain('Set renewal-duration to at most entry-lifetime')
+  expect(await rules()).toEqual(before)
+
+  const set = await command('set', 'entry-fee=2.5', 'entry-lifetime=12h', 'renewal-duration=6h')
   expect(set.code, set.text).toBe(0)
   expect(set.text).toContain('2.5000000000 USD')
   const after = await rules()
@@ -73,6 +78,7 @@ it('`config set` changes the rules by a quorum; what was requested before keeps 
     ...before.config,
     entryFeeUsd: '2.5000000000',
     entryLifetimeMicros: 12 * 3_600_000_000,
+    renewalDurationMicros: 6 * 3_600_000_000,
   })
   // Every node tells it, and once more the same changes nothing.
   for (const url of Object.values(cluster.urls.nodes)) {

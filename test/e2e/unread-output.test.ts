@@ -24,7 +24,7 @@ beforeAll(async () => {
   const url = 'https://sv-1.example'
   await type('keys', 'new', '--name', 'sv-1', '--out', 'var', '--url', url)
   const members = ['var/orderer.member.json', 'var/sv-1.member.json']
-  await type('genesis', 'create', ...members, '--out', 'genesis.json')
+  await type('genesis', 'create', ...members, '--set', 'devnet=true', '--out', 'genesis.json')
   writeFileSync(join(root, 'tokens'), `${'ab'.repeat(16)}\n`)
   const variables = {
     ...{ QS_NAME: 'orderer', QS_DATA_DIR: join(root, 'var'), QS_MEMBERS: join(root, 'var') },

@@ -114,7 +114,7 @@ async function createNetwork() {
   const genesis = join(root, 'genesis.json')
   const members = [...names, 'orderer'].map((name) => join(shown, `${name}.member.json`))
   // Payments stay locked for three rounds of ten minutes: none ends while too few are there to confirm it.
-  await type(BIN, 'genesis', 'create', ...members, '--out', genesis)
+  await type(BIN, 'genesis', 'create', ...members, '--set', 'devnet=true', '--out', genesis)
   const secret = join(validator.directory, 'secrets/jwt')
   await mkdir(join(validator.directory, 'secrets'), { recursive: true })
   await writeFile(secret, 'ab'.repeat(32))

@@ -183,7 +183,7 @@ async function makeGenesis(
   operators: readonly Operator[],
   { ordering, rules = ['coin.tickMicros=1s'] }: NetworkOptions,
 ): Promise<void> {
-  const shown: { readonly file: string; readonly text: string; readonly role: string }[] = []
+  const shown: { readonly file: string; readonly text: string }[] = []
   for (const operator of operators) {
     const { role, name, machine } = operator
     const reached = [
@@ -193,10 +193,11 @@ async function makeGenesis(
     const flags = ['--name', name, '--role', ROLES[role], ...(role === 'sv' ? reached : [])]
     const made = await type(operator, 'keys', 'new', ...flags, '--out', 'var', '--json')
     const text = readFileSync(JSON.parse(made).memberFile, 'utf8')
-    shown.push({ file: `etc/members/${name}.member.json`, text, role })
+    shown.push({ file: `etc/members/${name}.member.json`, text })
   }
-  const files = shown.filter(({ role }) => role !== 'validator').map(({ file }) => file)
-  const settings = ['--ordering', ordering, ...rules.flatMap((rule) => ['--set', rule])]
+  const files = shown.map(({ file }) => file)
+  const set = ['devnet=true', ...rules].flatMap((rule) => ['--set', rule])
+  const settings = ['--ordering', ordering, ...set, '--json']
   const hashes = new Set<string>()
   for (const operator of operators) {
     for (const { file, text } of shown) operator.machine.write(file, text)

@@ -64,7 +64,7 @@ it('refuses a file of which any byte is another, or the end is missing, and name
 
 it('leaves nothing where it fails, and nothing else in its place', async () => {
   const file = await write('first')
-  await expect(write('first')).rejects.toThrow('is there already')
+  await expect(write('first')).rejects.toThrow('exists already')
   async function* failing(): AsyncGenerator<Item> {
     yield* ITEMS
     throw new ClusterError('no more')

@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { describeFileError } from '@quorumscan/base'
 import { canonicalJson, type Json } from '@quorumscan/consensus'
 import { z } from 'zod'
-import { ClusterError, messageOf } from '../cluster-error.ts'
+import { ClusterError, messageOf, messageOfWrite } from '../cluster-error.ts'
 import { syncDirectory } from '../data-directory.ts'
 
 const FORMAT = 'quorumscan/backup/1'
@@ -60,10 +61,15 @@ export async function writeArchive(
   of: Omit<Header, 'format'>,
   items: AsyncIterable<Item>,
 ): Promise<void> {
-  if (existsSync(file)) throw new ClusterError(`${file} is there already: nothing was written`)
+  if (existsSync(file))
+    throw new ClusterError(
+      `${file} exists already: nothing was written. Name another file with \`--out\``,
+    )
   const partial = `${file}.partial`
   rmSync(partial, { force: true })
-  const handle = await open(partial, 'wx', MODE)
+  const handle = await open(partial, 'wx', MODE).catch((cause: unknown) => {
+    throw new ClusterError(`no backup was written: ${messageOfWrite(cause, file)}`, { cause })
+  })
   const hash = createHash('sha256')
   const write = async (value: unknown) => {
     const line = `${canonicalJson(value as Json)}\n`
@@ -107,10 +113,13 @@ export async function openArchive(file: string): Promise<Archive> {
   }
   const of = header.safeParse(parsed(first))
   if (!of.success)
-    throw new ClusterError(`${file} is no backup that this quorumscan reads (${FORMAT})`)
+    throw new ClusterError(
+      `${file} is not a backup of the format ${FORMAT}: name a file that \`backup\` wrote`,
+    )
   const written = end.safeParse(parsed(last?.line))
   if (!written.success) throw damaged(file, 'its end is missing')
-  if (written.data.sha256 !== last?.sha256) throw damaged(file, 'it is not what was written')
+  if (written.data.sha256 !== last?.sha256)
+    throw damaged(file, 'its bytes are not those that were written')
   return {
     header: of.data,
     async *items() {
@@ -142,13 +151,15 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
   } catch (error) {
     if (error instanceof ClusterError || !(error instanceof Error && 'syscall' in error))
       throw error
-    throw new ClusterError(messageOf(error), { cause: error })
+    throw new ClusterError(describeFileError(error, file) ?? messageOf(error), { cause: error })
   }
   if (rest.length > 0) throw damaged(file, 'its end is missing')
 }
 
 function damaged(file: string, why: string): ClusterError {
-  return new ClusterError(`${file} is damaged: ${why}; nothing was taken of it`)
+  return new ClusterError(
+    `${file} is damaged: ${why}. Nothing was taken of it: use another copy, or an older backup`,
+  )
 }
 
 function parsed(line: Buffer | undefined): unknown {

@@ -179,7 +179,7 @@ it("a synchronizer's log begins where it was trimmed, and goes on with what supe
   await writeArchive(foreign, { ...of, genesisHash: 'ab'.repeat(32) }, each(items))
 
   await expect(restored(file, 'orderer-2', { logFiles: [foreign] })).rejects.toThrow(
-    `${foreign} is of another network`,
+    `${foreign} is a backup of another network`,
   )
   expect((await restored(file, 'orderer-2')).logEnd).toBe(20)
   const { logEnd, configFile } = await restored(file, 'orderer-3', { logFiles: [more] })

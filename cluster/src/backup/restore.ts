@@ -66,7 +66,10 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   const { header } = archive
   const others = await Promise.all(options.logFiles.map(openArchive))
   const stranger = others.findIndex((other) => other.header.genesisHash !== header.genesisHash)
-  if (stranger >= 0) throw new ClusterError(`${options.logFiles[stranger]} is of another network`)
+  if (stranger >= 0)
+    throw new ClusterError(
+      `${options.logFiles[stranger]} is a backup of another network: name those of super-validators of this one`,
+    )
   const isNew = !existsSync(target)
   const partial = makeStage(target)
   try {
@@ -139,11 +142,14 @@ function moveOut(stage: string, target: string): void {
 function readGenesisOf(directory: string, { genesisHash }: Header): Genesis {
   if (!existsSync(join(directory, GENESIS_PLACE)))
     throw new UsageError(
-      'it holds the newest of the log alone, without keys: name it behind --log, of `restore` or `log repair`',
+      'the backup holds the newest of the log alone, without keys, and makes no operator. Name it after `--log`, of ' +
+        '`restore` or `log repair`',
     )
   const genesis = parseGenesis(JSON.parse(readFileSync(join(directory, GENESIS_PLACE), 'utf8')))
   if (hashGenesis(genesis) === genesisHash) return genesis
-  throw new ClusterError('the backup has another genesis than it says')
+  throw new ClusterError(
+    'the genesis in the backup is not the one that its first line names: use another copy, or an older backup',
+  )
 }
 
 /** Returns where the log ends, of a synchronizer. */

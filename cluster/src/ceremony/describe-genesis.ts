@@ -25,7 +25,7 @@ export function describeGenesis(genesis: Genesis): readonly string[] {
       `${name} decides with the key ${operatorKey}`,
     ]),
     ...describeOrdering(genesis.ordering),
-    `A name costs ${names.entryFeeUsd} USD for ${duration(names.entryLifetimeMicros)}, and is renewed for ${duration(names.renewalDurationMicros)} at a time. These can be changed later.`,
+    `A name costs ${names.entryFeeUsd} USD for ${duration(names.entryLifetimeMicros)}. From ${duration(names.renewalDurationMicros)} before its end on it can be renewed, for another ${duration(names.entryLifetimeMicros)} at the same price. These can be changed later.`,
     `An unpaid request ends after ${duration(names.requestLifetimeMicros)}; a party may have ${names.openRequestsMax} open. Requests are described by "${names.descriptionPrefix}" and the name.`,
     `A coin is worth ${coin.priceUsd} USD; a round lasts ${duration(coin.tickMicros)} and pays ${coin.rewardPerRound} to each super-validator.`,
     genesis.devnet

@@ -1,7 +1,7 @@
 /** Makes the keys of a member where they stay, and the file that it shows to the others. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createKeyPair, type KeyPair, keyPairFromSeed } from '@quorumscan/base'
+import { createKeyPair, describeFileError, type KeyPair, keyPairFromSeed } from '@quorumscan/base'
 import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import {
@@ -55,8 +55,8 @@ export function readMember(file: string): Member {
     if (bytes.length > MEMBER_BYTES_MAX) throw new ClusterError('it is too long for a member file')
     return parseMember(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch (error) {
-    const why = messageOf(error)
-    throw new ClusterError(why.startsWith(file) ? why : `${file}: ${why}`, { cause: error })
+    const why = describeFileError(error, file) ?? `${file}: ${messageOf(error)}`
+    throw new ClusterError(why, { cause: error })
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import { canonicalJson, isAuthenticated, isUsableKey } from '@quorumscan/consensus'
 import { URL_LENGTH_MAX } from '@quorumscan/model'
 import { z } from 'zod'
-import { ClusterError, messageOf } from '../cluster-error.ts'
+import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 
 /**
  * The keys of each role. `scan` signs states, `operator` submissions, `voting` (the consensus key) votes on blocks; an
@@ -39,21 +39,29 @@ export type Runnable = keyof typeof ROLE_OF
 export const MEMBER_BYTES_MAX = 16 * 1024
 
 const VERSION = 1
+/** What to do about any file that is not as it was written. */
+const ASK_AGAIN = 'Ask its operator for the file that `keys new` wrote'
 const TAG = 'quorumscan/member/1'
 const ENGINE_ADDRESS = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\]):(\d{1,5})$/
 const PORT_MAX = 65_535
 
-const key = z.string().refine(isUsableKey, 'no usable Ed25519 key')
+const key = z.string().refine(isUsableKey, 'is no usable Ed25519 key')
 const proof = z.string().regex(/^[0-9a-f]{128}$/)
 /** As a parser of URLs spells it, without a slash at the end: equal addresses are equal texts. */
 const url = z
   .string()
   .max(URL_LENGTH_MAX)
-  .refine(isNormalUrl, 'no https address in its normal form (nor http of this machine)')
-const engineAddress = z.string().refine(isEngineAddress, 'no host:port')
+  .refine(
+    isNormalUrl,
+    'must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 ' +
+      '(http is for this machine alone)',
+  )
+const engineAddress = z
+  .string()
+  .refine(isEngineAddress, 'must be host:port, such as sv-1.example:26656')
 
 const told = {
-  name: z.string().regex(/^[a-z0-9-]{1,32}$/, 'a name is 1 to 32 of a-z, 0-9 and -'),
+  name: z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -, such as sv-1'),
   /** µs since the epoch: when its keys were made. A network begins when the last one was. */
   createdAtMicros: z.int().min(1),
   /** Where others reach its scan node, and its engine; null: not said. Neither is fixed by the genesis. */
@@ -85,9 +93,10 @@ export type MemberOf<R extends Role> = Extract<Member, { readonly role: R }>
 
 export type MemberInput = Pick<Member, 'name' | 'createdAtMicros' | 'url' | 'engineAddress'>
 
-/** @throws {ClusterError} If it can stand in no member file. */
+/** @throws {UsageError} That names all that can stand in no member file. */
 export function demandMemberInput(input: MemberInput): void {
-  read(z.strictObject(told), input)
+  const parsed = z.strictObject(told).safeParse(input)
+  if (!parsed.success) throw new UsageError(`no keys were made: ${messageOf(parsed.error)}`)
 }
 
 /**
@@ -124,7 +133,7 @@ export function parseMember(text: string): Member {
   for (const [kind, publicKey] of Object.entries(member.keys)) {
     const signature = fromHex(Object(proofs)[kind])
     if (!verifySignature({ publicKey, message: statementOf(kind, body), signature }))
-      throw new ClusterError(`the ${kind} key of ${member.name} did not sign it`)
+      throw new ClusterError(`the ${kind} key of ${member.name} did not sign it. ${ASK_AGAIN}`)
   }
   return member
 }
@@ -132,7 +141,7 @@ export function parseMember(text: string): Member {
 function read<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw new ClusterError(`it is no member file: ${messageOf(parsed.error)}`)
+  throw new ClusterError(`it is no member file: ${messageOf(parsed.error)}. ${ASK_AGAIN}`)
 }
 
 function parseCanonical(text: string): unknown {
@@ -142,7 +151,7 @@ function parseCanonical(text: string): unknown {
   } catch {
     // No JSON, or none that has a canonical form.
   }
-  throw new ClusterError('it is no member file, or was changed since it was written')
+  throw new ClusterError(`it is no member file, or was changed since it was written. ${ASK_AGAIN}`)
 }
 
 /** Ends in a line feed, as files do. */

@@ -2,8 +2,9 @@
 import { type CometbftOrdering, EVIDENCE_AGE, type Genesis } from '@quorumscan/consensus'
 import { NEWEST_RULES } from '@quorumscan/ledger'
 import { formatAmount, parseAmount } from '@quorumscan/model'
-import { ClusterError } from '../cluster-error.ts'
+import { ClusterError, UsageError } from '../cluster-error.ts'
 import { parseDuration } from '../durations.ts'
+import { didYouMean } from '../nearest.ts'
 
 const SECOND = 1_000_000
 const MINUTE = 60 * SECOND
@@ -73,7 +74,12 @@ type Rules = { readonly [name: string]: boolean | number | string | Rules }
 /** @throws {ClusterError} If the overrides name what is no rule. Whether values are in range is not looked at. */
 export function networkRules(driver: string, overrides: GenesisOverrides): NetworkRules {
   const defaults = defaultsOf(driver)
-  return override(defaults as Rules, overrides as Rules, '') as unknown as NetworkRules
+  const { entryLifetimeMicros, renewalDurationMicros } = defaults.names
+  const lifetimeMicros = overrides.names?.entryLifetimeMicros ?? entryLifetimeMicros
+  // The default window of a short lifetime is all of it.
+  const names = { renewalDurationMicros: Math.min(renewalDurationMicros, lifetimeMicros) }
+  const changes = { ...overrides, names: { ...names, ...overrides.names } }
+  return override(defaults as Rules, changes as Rules, '') as unknown as NetworkRules
 }
 
 /** The overrides with which members make a network of the same rules as this one. */
@@ -104,70 +110,76 @@ function override(rules: Rules, changes: Rules, path: string): Rules {
  * The overrides that settings such as `names.entryLifetimeMicros=30d` and `coin.priceUsd=0.01` mean: durations with
  * their unit, amounts with as many digits as they need.
  *
- * @throws {ClusterError} If one names no rule, has no such value, or is there twice.
+ * @throws {UsageError} If one names no rule, has no such value, or is there twice.
  */
 export function parseSettings(driver: string, settings: readonly string[]): GenesisOverrides {
+  const rules = leavesOf(defaultsOf(driver) as Rules)
   const overrides: Record<string, unknown> = {}
+  const seen = new Set<string>()
   for (const setting of settings) {
-    const [, path = setting, text = null] = /^([A-Za-z.]+)=(.*)$/s.exec(setting) ?? []
-    let rules: Rules = defaultsOf(driver) as Rules
-    let target = overrides
+    const end = setting.indexOf('=')
+    if (end < 0)
+      throw new UsageError(
+        `"${setting}" has no value: write RULE=VALUE, such as names.entryFeeUsd=2.5`,
+      )
+    const path = setting.slice(0, end)
+    const current = rules.get(path)
+    if (current === undefined) throw noRule(path, [...rules.keys()])
+    if (seen.has(path)) throw new UsageError(`${path} is set twice: set each rule once`)
+    seen.add(path)
     const names = path.split('.')
     const last = names.pop() ?? ''
-    for (const [index, name] of names.entries()) {
-      const group = ruleAt(
-        rules,
-        name,
-        names
-          .slice(0, index)
-          .map((one) => `${one}.`)
-          .join(''),
-      )
-      if (typeof group !== 'object') throw noRule(path)
-      rules = group
+    let target = overrides
+    for (const name of names) {
       target[name] ??= {}
       target = target[name] as Record<string, unknown>
     }
-    const current = ruleAt(rules, last, path.slice(0, path.length - last.length))
-    if (text === null || typeof current === 'object' || Object.hasOwn(target, last))
-      throw new ClusterError(
-        `"${setting}" sets nothing: each rule at most once, as in devnet=false`,
-      )
-    target[last] = parseValue(last, current, text)
+    target[last] = parseValue(path, current, setting.slice(end + 1))
   }
   return overrides
 }
 
-function parseValue(name: string, current: boolean | number | string, text: string) {
-  const value =
-    typeof current === 'boolean'
-      ? { true: true, false: false }[text]
-      : typeof current === 'number'
-        ? parseNumber(name, text)
-        : /^\d+\.\d{10}$/.test(current)
-          ? parseDecimal(text)
-          : text
-  if (value === undefined)
-    throw new ClusterError(`${JSON.stringify(text)} is no value of ${name}, as ${current} is`)
-  return value
+/** Each rule by its path, such as `coin.tickMicros`. */
+function leavesOf(rules: Rules, path = ''): ReadonlyMap<string, boolean | number | string> {
+  return new Map(
+    Object.entries(rules).flatMap(([name, value]) =>
+      typeof value === 'object' ? [...leavesOf(value, `${path}${name}.`)] : [[path + name, value]],
+    ),
+  )
 }
 
-function parseNumber(name: string, text: string): number | undefined {
-  if (/micros(Max)?$/i.test(name)) return parseDuration(text)
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined
+function parseValue(path: string, current: boolean | number | string, text: string) {
+  const [value, wanted] = readValue(path, current, text)
+  if (value !== undefined) return value
+  throw new UsageError(`${path}=${text}: the value must be ${wanted}`)
 }
 
-function parseDecimal(text: string): string | undefined {
+/** The value, if it is one, and how one looks. */
+function readValue(path: string, current: boolean | number | string, text: string) {
+  if (typeof current === 'boolean') return [{ true: true, false: false }[text], 'true or false']
+  if (typeof current === 'number')
+    return /micros(Max)?$/i.test(path)
+      ? [parseDuration(text), 'a duration such as 90d, 12h, 20s or 300ms']
+      : [/^\d{1,15}$/.test(text) ? Number(text) : undefined, 'a whole number']
+  if (!/^\d+\.\d{10}$/.test(current)) return [text, 'a text']
   const amount = parseAmount(text)
-  return amount === undefined ? undefined : formatAmount(amount)
+  return [
+    amount === undefined ? undefined : formatAmount(amount),
+    'an amount with at most 10 decimals, such as 2.5',
+  ]
 }
 
 function ruleAt(rules: Rules, name: string, path: string): Rules[string] {
   const value = Object.hasOwn(rules, name) ? rules[name] : undefined
-  if (value === undefined) throw noRule(`${path}${name}`)
+  if (value === undefined)
+    throw noRule(
+      `${path}${name}`,
+      Object.keys(rules).map((one) => path + one),
+    )
   return value
 }
 
-function noRule(path: string): ClusterError {
-  return new ClusterError(`the rules of a network have no ${JSON.stringify(path)}`)
+function noRule(path: string, rules: readonly string[]): UsageError {
+  const hint = didYouMean(path, rules) || `. The rules are ${rules.join(', ')}`
+  return new UsageError(`there is no rule ${JSON.stringify(path)}${hint}`)
 }

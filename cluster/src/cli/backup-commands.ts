@@ -40,7 +40,10 @@ jobs; and what an engine has signed, as an old copy would let it sign twice.`,
       const config = readOperatorConfig(role, options.config, () => [])
       const { log: isLogAlone = false } = options
       if (isLogAlone && role !== 'sv')
-        throw new UsageError('--log is for a super-validator, which keeps the newest of the log')
+        throw new UsageError(
+          '--log is for `backup sv`, as only super-validators keep the newest of the log: leave it out. A backup of the ' +
+            'synchronizer holds all of the log',
+        )
       const file = resolve(options.out)
       await slowly('reading', clock, () =>
         backUp({ config, file, isLogAlone, redisServer, env, clock }),
@@ -80,7 +83,10 @@ function parseChanges(settings: readonly string[]): Readonly<Record<string, stri
   return Object.fromEntries(
     settings.map((setting) => {
       const [, name = '', value = ''] = /^(QS_[A-Z0-9_]+)=(.*)$/s.exec(setting) ?? []
-      if (name === '') throw new UsageError(`"${setting}" sets nothing, as QS_PORT=4711 does`)
+      if (name === '')
+        throw new UsageError(
+          `"${setting}" is not a variable with its value: write NAME=VALUE, such as QS_PORT=4711`,
+        )
       return [name, value]
     }),
   )

@@ -3,9 +3,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { maxFaulty, quorumOf } from '@quorumscan/consensus'
+import type { Micros } from '@quorumscan/model'
 import { type Command, Option } from 'commander'
-import { KEYS_OF, ROLES, type Role } from '../ceremony/member.ts'
-import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
+import { KEYS_OF, type Member, ROLES, type Role } from '../ceremony/member.ts'
+import { ClusterError, messageOfWrite, UsageError } from '../cluster-error.ts'
 import { ORDERING_DRIVERS, type OrderingDriver } from '../cluster-shape.ts'
 import { dataDirectory, isErrno } from '../data-directory.ts'
 import { answer, wrap } from './options.ts'
@@ -36,7 +37,10 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
       const directory = dataDirectory(options.out)
       const memberFile = directory.memberFile(name)
       if (existsSync(memberFile))
-        throw new UsageError(`${memberFile} is there already: ${name} has its keys`)
+        throw new UsageError(
+          `${memberFile} exists: ${name} has its keys already, and nothing was changed. Show this file to the others, ` +
+            'or name another directory with `--out`',
+        )
       makeMember(directory, role, {
         name,
         createdAtMicros: clock.nowMicros(),
@@ -47,7 +51,7 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
       answer(
         options,
         { memberFile, keyFiles },
-        `to give to the others   ${memberFile}\nto keep secret\n  ${keyFiles.join('\n  ')}`,
+        `to give to the others\n  ${memberFile}\nto keep secret\n  ${keyFiles.join('\n  ')}`,
       )
     })
 
@@ -68,13 +72,24 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
     .action(async (files: string[], options: CreateFlags) => {
       const { createGenesis, hashGenesis, parseSettings, readMember } = await loadCeremony()
       const overrides = parseSettings(options.ordering, options.set ?? [])
-      const document = createGenesis(files.map(readMember), { driver: options.ordering, overrides })
-      if (document.recordTime > clock.nowMicros() + AHEAD_MICROS_MAX)
-        throw new ClusterError('a member file is of the future: a clock is wrong, there or here')
+      if (overrides.devnet === undefined) throw new UsageError(DEVNET_NEEDED)
+      const members = files.map(readMember)
+      const document = createGenesis(members, { driver: options.ordering, overrides })
+      const aheadMicros = document.recordTime - clock.nowMicros()
+      if (aheadMicros > AHEAD_MICROS_MAX)
+        throw new ClusterError(describeFuture(members, aheadMicros))
       const text = `${JSON.stringify(document, null, 2)}\n`
       writePublic(options.out, text)
       const hash = hashGenesis(document)
-      answer(options, { hash }, hash)
+      const names = document.nodes.map((node) => node.name)
+      const lines = [
+        `${options.out} is the genesis of ${names.join(', ')}.`,
+        ...describeLeftOut(members),
+        `hash ${hash}`,
+        'Compare the hash with the other operators by voice: only the same hash is the same network. ' +
+          `\`genesis verify ${options.out} MEMBER-FILES\` says in words what it fixes for good.`,
+      ]
+      answer(options, { hash }, lines.flatMap(wrap).join('\n'))
     })
   genesis
     .command('verify')
@@ -88,22 +103,50 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
         await loadCeremony()
       const document = readGenesis(file)
       const hash = hashGenesis(document)
-      if (memberFiles.length > 0) {
+      const members = memberFiles.map(readMember)
+      if (members.length > 0) {
         const { driver } = document.ordering
         const wanted = { driver, overrides: rulesOf(document) }
-        const made = hashGenesis(createGenesis(memberFiles.map(readMember), wanted))
+        const made = hashGenesis(createGenesis(members, wanted))
         if (made !== hash)
           throw new ClusterError(
-            `${file} is not what these members make by its rules: that would be ${made}`,
+            `${file} has the hash ${hash}, and these members make another one by its rules: ${made}. ` +
+              'A member file is missing, or is not the one that the genesis was made of: ask its operator for it again',
           )
       }
       const n = document.nodes.length
       const json = { hash, n, f: maxFaulty(n), q: quorumOf(n), driver: document.ordering.driver }
-      const made = memberFiles.length > 0 ? ['These members make it, by these rules.'] : []
+      const made =
+        members.length > 0
+          ? ['These members make it, by these rules.', ...describeLeftOut(members)]
+          : []
       const lines = [...describeGenesis(document), ...made]
       answer(options, json, lines.map(printable).flatMap(wrap).join('\n'))
     })
 }
+
+const DEVNET_NEEDED =
+  'the network needs a rule that cannot be changed later: say `--set devnet=true` for development, where anybody may ' +
+  'make coin for nothing, or `--set devnet=false`, where all coin is rewards of super-validators'
+
+function describeFuture(members: readonly Member[], aheadMicros: Micros): string {
+  const latest = Math.max(...members.map(({ createdAtMicros }) => createdAtMicros))
+  const names = members.filter((one) => one.createdAtMicros === latest).map(({ name }) => name)
+  return (
+    `the keys of ${names.join(', ')} were made ${Math.ceil(aheadMicros / MICROS_PER_SECOND)} s in the future: a clock is ` +
+    'wrong, there or here. Set the clock of this machine; if that one is right, wait, or let the keys be made again there'
+  )
+}
+
+/** A genesis says nothing of validators, whose files lie in the same directory. */
+function describeLeftOut(members: readonly Member[]): readonly string[] {
+  const names = members.filter(({ role }) => role === 'validator').map(({ name }) => name)
+  return names.length === 0
+    ? []
+    : [`Left out: ${names.join(', ')}. A genesis says nothing of validators.`]
+}
+
+const MICROS_PER_SECOND = 1_000_000
 
 /** Only a ceremony needs the ledger's rules and the engine's names. */
 async function loadCeremony() {
@@ -121,9 +164,14 @@ function writePublic(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx' })
   } catch (error) {
-    if (!isErrno(error, 'EEXIST')) throw new UsageError(messageOf(error), { cause: error })
+    if (!isErrno(error, 'EEXIST'))
+      throw new UsageError(`the genesis was not written: ${messageOfWrite(error, file)}`, {
+        cause: error,
+      })
     if (readFileSync(file, 'utf8') !== text)
-      throw new UsageError(`${file} holds another one: nothing was written`)
+      throw new UsageError(
+        `${file} exists and holds another genesis: nothing was written. Name another file with \`--out\``,
+      )
   }
 }
 

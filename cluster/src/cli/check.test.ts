@@ -19,7 +19,7 @@ it('is content only if every node signed the same state', () => {
   })
 })
 
-it('names who stands behind, by how much and since when', () => {
+it('names the node that lags, by how much and since when', () => {
   const newest = { offset: 32, recordTime: 1_700_000_000_000_000 }
   const { exitCode, text, json } = judgeStates({
     offset: 252,
@@ -27,22 +27,22 @@ it('names who stands behind, by how much and since when', () => {
   })
   expect(exitCode).toBe(3)
   expect(text.split('\n')).toEqual([
-    'at offset 252: 3 of 4 replicas are equal; sv-4 stands behind',
+    'at offset 252: 3 of 4 replicas are equal; sv-4 lags',
     ...honest.map(({ node }) => `  ${node}    ${root}`),
-    '  sv-4    behind by 220: at offset 32 since 2023-11-14T22:13:20.000000Z',
+    '  sv-4    lags by 220: at offset 32 since 2023-11-14T22:13:20.000000Z',
   ])
   expect(json).toMatchObject({ equal: false })
 })
 
-it('tells who said nothing, and why, also where nobody said anything', () => {
+it('names the nodes that did not answer, and why, also where none did', () => {
   const silent = (node: string) => state(node, { state: null, newest: null, reason: 'timeout' })
   expect(judgeStates({ offset: 252, states: [...honest, silent('sv-4')] })).toMatchObject({
     exitCode: 4,
-    text: expect.stringMatching(/equal; sv-4 said nothing\n(.*\n)+ {2}sv-4 {4}timeout$/),
+    text: expect.stringMatching(/equal; sv-4 did not answer\n(.*\n)+ {2}sv-4 {4}timeout$/),
   })
   expect(judgeStates({ offset: null, states: [silent('sv-1'), silent('sv-2')] })).toMatchObject({
     exitCode: 4,
-    text: 'no node said anything\n  sv-1    timeout\n  sv-2    timeout',
+    text: 'no node answered with a state that it signed: look whether they run, and whether their addresses are right\n  sv-1    timeout\n  sv-2    timeout',
   })
 })
 
@@ -53,7 +53,7 @@ it('shouts where replicas differ, whoever else is silent', () => {
     judgeStates({ offset: 252, states: [...honest.slice(0, 2), other, silent] }),
   ).toMatchObject({
     exitCode: 1,
-    text: expect.stringContaining('the replicas DIFFER; sv-4 said nothing'),
+    text: expect.stringContaining('the replicas DIFFER; sv-4 did not answer'),
   })
 })
 

@@ -1,6 +1,5 @@
 /** What `check` says of the states that the nodes signed. Pure. */
 import { formatTime } from '@quorumscan/model'
-import { BEHIND } from '../node-words.ts'
 import type { SignedState, SignedStates } from '../signed-states.ts'
 import { EXIT } from './exit-codes.ts'
 
@@ -20,10 +19,8 @@ export function judgeStates({ offset, states }: SignedStates): Verdict {
   const behind = states.filter(({ state, reason }) => state === null && reason === null)
   const isEqual = roots.size === 1 && silent.length + behind.length === 0
   const others = [
-    ...(silent.length === 0 ? [] : [`${namesOf(silent)} said nothing`]),
-    ...(behind.length === 0
-      ? []
-      : [`${namesOf(behind)} ${behind.length === 1 ? 'stands' : 'stand'} ${BEHIND}`]),
+    ...(silent.length === 0 ? [] : [`${namesOf(silent)} did not answer`]),
+    ...(behind.length === 0 ? [] : [`${namesOf(behind)} ${behind.length === 1 ? 'lags' : 'lag'}`]),
   ]
   const compared = states.length - silent.length - behind.length
   const verdict =
@@ -39,7 +36,7 @@ export function judgeStates({ offset, states }: SignedStates): Verdict {
     exitCode: exitCodeOf(roots.size, { silent, behind }),
     text: [
       offset === null
-        ? 'no node said anything'
+        ? 'no node answered with a state that it signed: look whether they run, and whether their addresses are right'
         : [`at offset ${offset}: ${verdict}`, ...others].join('; '),
       ...lines,
     ].join('\n'),
@@ -59,9 +56,9 @@ function exitCodeOf(
 function describe({ state, newest, reason }: SignedState, offset: number | null): string {
   if (state !== null) return state.stateRoot
   if (reason !== null) return reason
-  if (newest === null) return `${BEHIND}: it has signed nothing of late`
+  if (newest === null) return 'lags: it has signed nothing recently'
   const count = (offset ?? newest.offset) - newest.offset
-  return `${BEHIND} by ${count}: at offset ${newest.offset} since ${formatTime(newest.recordTime)}`
+  return `lags by ${count}: at offset ${newest.offset} since ${formatTime(newest.recordTime)}`
 }
 
 function namesOf(states: readonly SignedState[]): string {

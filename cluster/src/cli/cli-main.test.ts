@@ -1,5 +1,5 @@
 /** The command line as a shell sees it: what it prints on either output, and how it ends. */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createMetrics } from '@quorumscan/http'
@@ -70,6 +70,13 @@ it.each([
   const { code, stdout, stderr } = await type(...args)
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/^(error|quorumscan): /)
+})
+
+it.each(['--version', '-V'])('prints the version of the package by %s', async (flag) => {
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  )
+  expect(await type(flag)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 it('help that was asked for is no error', async () => {

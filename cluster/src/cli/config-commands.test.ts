@@ -87,6 +87,9 @@ it('is in force when enough have confirmed the same, each with its own key alone
     'the operator key of no super-validator',
   )
   await expect(type(confirm(first, 'entry-lifetime=99999d'))).rejects.toThrow('within a century')
+  await expect(type(confirm(first, 'renewal-duration=91d'))).rejects.toThrow(
+    'the renewal window (renewal-duration, 91d) would be longer than the lifetime of a name (entry-lifetime, 90d)',
+  )
   await expect(type(confirm('nowhere', 'entry-fee=5'))).rejects.toThrow('nowhere')
 })
 

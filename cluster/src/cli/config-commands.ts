@@ -22,10 +22,11 @@ export function addConfigCommands(
     .description('the rules of the name service: what a name costs and how long it lives')
     .helpCommand(false)
   command('get', 'what holds now, as enough nodes agree', config)
+    .option('--scan <url>', 'as this scan node shows it (default: nodes of the data directory)')
     .option('--json', 'as JSON')
-    .action(async (options: Common) => {
-      const client = connectControl(dataDirectory(options.dataDir))
-      const inForce = await call(client.names.config.query())
+    .action(async (options: Common & OneFlags) => {
+      const { rulesFor } = await import('./confirm.ts')
+      const inForce = await rulesFor(options)
       answer(options, inForce, formatConfig(inForce))
     })
   const pending = command('pending', 'what some have proposed, and who has confirmed it', config)

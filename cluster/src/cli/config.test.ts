@@ -29,7 +29,9 @@ it.each([
 })
 
 it('refuses to set one thing twice', () => {
-  expect(() => parseConfigChange(['entry-fee=1', 'entry-fee=2'])).toThrow('at most once')
+  expect(() => parseConfigChange(['entry-fee=1', 'entry-fee=2'])).toThrow(
+    'entry-fee is set twice: set each rule once',
+  )
 })
 
 it('shows the rules in the units that people type', () => {
@@ -46,4 +48,9 @@ it('shows the rules in the units that people type', () => {
     description-prefix  "ANS entry: "
     contract            00ab"
   `)
+})
+
+it('suggests the name of a rule that is misspelt, and lists them where none is near', () => {
+  expect(() => parseConfigChange(['entry-fees=2'])).toThrow('did you mean entry-fee?')
+  expect(() => parseConfigChange(['price=1'])).toThrow('The rules are entry-fee, entry-lifetime,')
 })

@@ -1,8 +1,9 @@
 /** `quorumscan config`: the rules of the name service, read and changed. */
 import { formatAmount, type Micros, parseAmount } from '@quorumscan/model'
-import { ClusterError } from '../cluster-error.ts'
+import { UsageError } from '../cluster-error.ts'
 import type { AnsConfigInput, AnsConfigWire } from '../control/ans-config-wire.ts'
 import { formatDuration, parseDuration } from '../durations.ts'
+import { didYouMean } from '../nearest.ts'
 import { printable } from './text.ts'
 
 /** What can be set: the name on the command line, and how its value is read. */
@@ -16,7 +17,7 @@ const SETTINGS: Readonly<Record<string, (text: string) => AnsConfigInput>> = {
 /**
  * The change that arguments such as `entry-fee=2.5` ask for.
  *
- * @throws {ClusterError} If one names no setting, has no such value, or is there twice.
+ * @throws {UsageError} If one names no setting, has no such value, or is there twice.
  */
 export function parseConfigChange(args: readonly string[]): AnsConfigInput {
   let change: AnsConfigInput = {}
@@ -25,10 +26,14 @@ export function parseConfigChange(args: readonly string[]): AnsConfigInput {
     const end = arg.indexOf('=')
     const name = end < 0 ? arg : arg.slice(0, end)
     const parse = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined
-    if (parse === undefined || end < 0 || seen.has(name))
-      throw new ClusterError(
-        `"${printable(arg)}" sets nothing: name each of ${Object.keys(SETTINGS).join(', ')} at most once, as in entry-fee=2.5`,
-      )
+    if (parse === undefined) {
+      const names = Object.keys(SETTINGS)
+      const hint = didYouMean(name, names) || `. The rules are ${names.join(', ')}`
+      throw new UsageError(`there is no rule "${printable(name)}"${hint}`)
+    }
+    if (end < 0)
+      throw new UsageError(`"${name}" has no value: write RULE=VALUE, as in entry-fee=2.5`)
+    if (seen.has(name)) throw new UsageError(`${name} is set twice: set each rule once`)
     seen.add(name)
     change = { ...change, ...parse(arg.slice(end + 1)) }
   }
@@ -49,12 +54,14 @@ export function formatConfig({ contractId, config }: AnsConfigWire): string {
 function parseFee(text: string): string {
   const amount = parseAmount(text)
   if (amount === undefined || amount <= 0n)
-    throw new ClusterError(`"${printable(text)}" is no fee such as 2.5, in USD`)
+    throw new UsageError(
+      `"${printable(text)}" is not a fee: an amount in USD above 0 with at most 10 decimals, such as 2.5`,
+    )
   return formatAmount(amount)
 }
 
 function durationOf(text: string): Micros {
   const micros = parseDuration(text)
   if (micros !== undefined) return micros
-  throw new ClusterError(`"${printable(text)}" is no duration such as 20s, 12h or 90d`)
+  throw new UsageError(`"${printable(text)}" is not a duration such as 20s, 12h or 90d`)
 }

@@ -1,7 +1,7 @@
 /** What one super-validator confirms with its own key, and what a node says of what was proposed. */
 import { readFileSync } from 'node:fs'
-import { type Clock, keyPairFromSeed } from '@quorumscan/base'
-import { quorumOf } from '@quorumscan/consensus'
+import { type Clock, describeFileError, parseKeyFile } from '@quorumscan/base'
+import { parseNodeUrl, quorumOf } from '@quorumscan/consensus'
 import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import {
   areRulesEqual,
@@ -10,10 +10,11 @@ import {
   confirmRules,
   readRules,
 } from '../confirm-rules.ts'
-import { changeOf, inForceToWire } from '../control/ans-config-wire.ts'
+import { type AnsConfigWire, changeOf, inForceToWire } from '../control/ans-config-wire.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { type Proposals, readProposals, voteForVersion } from '../proposals.ts'
+import { printable } from './text.ts'
 import { readGenesis } from './verify.ts'
 
 /** Until the confirmation that completes a quorum shows at a node. */
@@ -26,6 +27,12 @@ export type OneFlags = {
   synchronizer?: string
   tokenFile?: string
   genesis?: string
+}
+
+/** The rules that hold: as the node shows them that was named, or as enough nodes of the data directory agree. */
+export async function rulesFor(options: Common & OneFlags): Promise<AnsConfigWire> {
+  if (options.scan !== undefined) return inForceToWire(await readRules(apiOf(options.scan)))
+  return await call(connectControl(dataDirectory(options.dataDir)).names.config.query())
 }
 
 /** As the node knows them that was named, or one of the data directory. */
@@ -73,12 +80,20 @@ async function scanUrlOf(options: Common & OneFlags): Promise<string> {
   if (options.scan !== undefined) return apiOf(options.scan)
   const status = await call(connectControl(dataDirectory(options.dataDir)).cluster.status.query())
   const node = status.nodes.find(({ state }) => state === 'up')
-  if (node === undefined) throw new ClusterError('no scan node is up')
+  if (node === undefined)
+    throw new ClusterError(
+      'no scan node is up: `quorumscan status` says why; or name another with `--scan`',
+    )
   return apiOf(node.url)
 }
 
-function apiOf(url: string): string {
-  return `${url.replace(/\/+$/, '')}/v0`
+/** @throws {UsageError} If it is no address. */
+function apiOf(text: string): string {
+  const url = parseNodeUrl(text, true)
+  if (url !== undefined) return `${url}/v0`
+  throw new UsageError(
+    `--scan ${printable(text)} is not an http or https address, such as https://sv-1.example:4611`,
+  )
 }
 
 /** Confirms other rules of the name service, unless they hold already. */
@@ -115,11 +130,14 @@ export async function confirmForOne(
 function memberOf(options: Common & OneFlags): Confirmer {
   const { key, scan, synchronizer } = options
   if (key === undefined || scan === undefined || synchronizer === undefined)
-    throw new UsageError('--key is of one member, --scan and --synchronizer are its own')
+    throw new UsageError(
+      '--key confirms for one super-validator: name its own scan node with `--scan` and its own synchronizer with ' +
+        '`--synchronizer` as well',
+    )
   const token = options.tokenFile === undefined ? null : readSecret(options.tokenFile, String)
   return {
     genesis: readGenesis(options.genesis ?? dataDirectory(options.dataDir).genesisFile),
-    keyPair: readSecret(key, keyPairFromSeed),
+    keyPair: readSecret(key, parseKeyFile),
     rulesUrl: apiOf(scan),
     synchronizer: { url: synchronizer, token },
   }
@@ -129,6 +147,7 @@ function readSecret<T>(file: string, parse: (text: string) => T): T {
   try {
     return parse(readFileSync(file, 'utf8').trim())
   } catch (error) {
-    throw new UsageError(`${file}: ${messageOf(error)}`, { cause: error })
+    const why = describeFileError(error, file) ?? `${file}: ${messageOf(error)}`
+    throw new UsageError(`nothing was confirmed: ${why}`, { cause: error })
   }
 }

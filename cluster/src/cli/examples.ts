@@ -38,7 +38,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'keys new --name sv-1 --out sv-1 --url https://sv-1.example',
     'keys new --role validator --name v --out v',
   ],
-  'genesis create': ['genesis create *.json --ordering cometbft --out genesis.json'],
+  'genesis create': ['genesis create *.json --set devnet=false --out genesis.json'],
   'genesis verify': ['genesis verify genesis.json *.member.json'],
   run: ['run sv --config /etc/quorumscan/sv.env'],
   backup: [
@@ -56,7 +56,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'log verify --config /etc/quorumscan/synchronizer.env',
     'log verify --json | jq .damages',
   ],
-  'config get': ['config get --json'],
+  'config get': ['config get --json', 'config get --scan https://sv-1.example'],
   'config set': [
     'config set entry-fee=2.5 entry-lifetime=90d',
     'config set entry-fee=2.5 --key sv-1.operator --scan http://… …',

@@ -38,9 +38,9 @@ it('makes one line of whatever is thrown, without a trace or a dump of what was 
   ].map(messageOf)
   expect(lines).toEqual([
     'it broke',
-    'to: no number',
-    'to: more, or longer, than 5, and 1 more',
-    'nobody knows more',
+    'to must be of type number',
+    'to must be at most 5; kind must be a or b',
+    'has members that are unknown here: more',
     '/nowhere/file.json does not exist',
     'thrown as a text',
   ])

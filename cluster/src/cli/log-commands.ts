@@ -71,7 +71,9 @@ more (3 of 4) send what they keep: the file of \`backup sv --log\`.`,
       const { repairLogOf, repairLogOfOperator } = await import('./log-repair.ts')
       const operator = await operatorOf(options)
       if (operator === null && logFiles.length > 0)
-        throw new UsageError('--log is for an operator: say --config as well')
+        throw new UsageError(
+          '--log names what super-validators sent to the operator of a synchronizer: name its configuration with `--config` as well',
+        )
       const told = await slowly('repairing the log', clock, () =>
         operator === null
           ? repairLogOf(dataDirectory(options.dataDir), { isCutAllowed, redisServer, clock })

@@ -177,8 +177,8 @@ function reasonForOperator(refusal: Refusal): string {
   switch (refusal.kind) {
     case 'too-few':
       return (
-        `nothing is known of ${namesOf(refusal.silent)}, and ${refusal.needed} super-validators must send what they ` +
-        'keep. Name their files behind --log: `backup sv --log` of this release writes them.'
+        `${refusal.needed} super-validators must say what they keep of the log, and no file is of ${namesOf(refusal.silent)}. ` +
+        'Ask them for the file that `backup sv --log` writes, and name all files after `--log`.'
       )
     case 'another-log':
       return `${namesOf(refusal.nodes)} have followed another log than this one. ${restore}`
@@ -198,7 +198,10 @@ function reasonForOperator(refusal: Refusal): string {
         'everything: it is evidence. Leave out the files of those whose history is not to hold, who begin anew.'
       )
     case 'unknown-heads':
-      return `nobody knows how much ${namesOf(refusal.silent)} has applied.`
+      return (
+        `the end of the log could be cut off, but no file says how much ${namesOf(refusal.silent)} has applied. Ask for ` +
+        'the file that `backup sv --log` writes, and name it after `--log`.'
+      )
   }
 }
 

@@ -43,13 +43,17 @@ export async function networkOf({ dataDir, genesis, members, scan }: NetworkFlag
 > {
   if (genesis === undefined) {
     if ((members ?? scan) !== undefined)
-      throw new UsageError('--members and --scan are of the network of --genesis: say that as well')
+      throw new UsageError(
+        '--members and --scan say where the nodes of a network are: name its genesis with `--genesis` as well',
+      )
     const directory = dataDirectory(dataDir)
     const { nodes, validator } = await call(connectControl(directory).cluster.status.query())
     return { genesis: readGenesis(directory.genesisFile), nodes, validatorUrl: validator.url }
   }
   if ((members === undefined) === (scan === undefined))
-    throw new UsageError('say where the nodes of --genesis are: by --members or --scan')
+    throw new UsageError(
+      'say where the nodes of the network are: with `--members DIR`, or with `--scan URL`, and not with both',
+    )
   const nodes = members === undefined ? (scan ?? []).map(nodeAt) : await nodesOfMembers(members)
   return { genesis: readGenesis(genesis), nodes, validatorUrl: null }
 }
@@ -78,7 +82,10 @@ export async function locateNodes(network: Network, clock: Clock): Promise<Netwo
 
 function nodeAt(text: string): Network['nodes'][number] {
   const url = parseNodeUrl(text, true)
-  if (url === undefined) throw new UsageError(`--scan ${text} is no http or https address`)
+  if (url === undefined)
+    throw new UsageError(
+      `--scan ${text} is not an http or https address, such as https://sv-1.example:4611`,
+    )
   return { name: url, url }
 }
 

@@ -6,6 +6,7 @@ import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { type Clock, createSystemClock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
 import { Command, Option } from 'commander'
+import { VERSION } from '../built-files.ts'
 import { ClusterError, messageOf, SilentError, UsageError } from '../cluster-error.ts'
 import { NODE_COUNT_MAX, ORDERING_DRIVERS } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
@@ -87,6 +88,7 @@ export function createProgram(environment: Environment): {
     .description(
       "Super-validators that resolve names by quorum: a cluster of them on this machine, or one operator's part of a network.",
     )
+    .version(VERSION, '-V, --version', 'print the version')
     .exitOverride()
     .configureOutput({ outputError: (text) => tell(text.trimEnd()) })
     .helpCommand(false)

@@ -22,8 +22,13 @@ import { UsageError } from '../cluster-error.ts'
 import { isAnswer } from '../node-words.ts'
 import { type Attempt, noteAttempts } from './attempts.ts'
 import { EXIT } from './exit-codes.ts'
+import { wrap } from './options.ts'
 import { entryLines, field, lookupOf, printable } from './text.ts'
 import { parseVotes } from './verify.ts'
+
+const MS_PER_SECOND = 1000
+/** What is asked of the reader, and what it allows by itself (D-39). */
+const MAX_AGE_MS = 60_000
 
 export type ResolveOptions = {
   readonly genesis: Genesis
@@ -62,7 +67,7 @@ export async function resolve(options: ResolveOptions): Promise<Resolved> {
   })
   try {
     const lookup = lookupOf(subject)
-    const [found] = await reader.lookup([lookup], { threshold })
+    const [found] = await reader.lookup([lookup], { threshold, maxAgeMs: MAX_AGE_MS })
     const outcome = found as Resolved['outcome'] // One asked, one answered.
     const match = 'party' in lookup ? await leadsBack(reader, outcome, threshold) : null
     const asked = attempts(nodes, reader.status().nodes, offsetThatCounts(outcome))
@@ -132,6 +137,29 @@ function answerLines(outcome: Answer): string[] {
   ]
 }
 
+/** Why no answer is new enough, and what to do. */
+export function describeLag({
+  reason,
+  ageMs,
+  wantedOffset,
+  headOffset,
+}: Pick<
+  Extract<Resolved['outcome'], { kind: 'lagging' }>,
+  'reason' | 'ageMs' | 'wantedOffset' | 'headOffset'
+>): string {
+  switch (reason) {
+    case 'stale': {
+      const seconds = Math.ceil((ageMs ?? 0) / MS_PER_SECOND)
+      return `the newest answer is ${seconds} s old; ${MAX_AGE_MS / MS_PER_SECOND} s are allowed. Look whether entries are ordered: \`quorumscan check\` names nodes that lag`
+    }
+    default: {
+      const where =
+        headOffset === null ? 'no node says how far it is' : `the nodes are at ${headOffset}`
+      return `offset ${wantedOffset} is wanted, and ${where}: ask again when they have caught up`
+    }
+  }
+}
+
 function undecidedLines(outcome: Exclude<Resolved['outcome'], Answer>): string[] {
   switch (outcome.kind) {
     case 'disputed':
@@ -142,9 +170,7 @@ function undecidedLines(outcome: Exclude<Resolved['outcome'], Answer>): string[]
     case 'insufficient':
       return [`  no node has an answer that ${outcome.needed} members signed`]
     case 'lagging':
-      return [
-        `  ${outcome.reason}: offset ${outcome.wantedOffset} is wanted, the nodes have ${outcome.headOffset ?? 'none'}`,
-      ]
+      return wrap(`  ${describeLag(outcome)}`)
     case 'expired':
       return []
   }

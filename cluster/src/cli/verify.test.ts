@@ -115,7 +115,7 @@ describe('a command that makes no sense', () => {
     [{ asked: { request: NAME } }, 'a request is'],
     [{ asked: { name: NAME, party: 'a::b' } }, 'say one of'],
     [{ asked: { name: NAME, pageSize: 1 } }, 'of a --prefix'],
-    [{ file: join(directory, 'nowhere') }, 'cannot read'],
+    [{ file: join(directory, 'nowhere') }, 'nowhere does not exist'],
     [{ genesisFile: join(directory, 'nowhere') }, 'nowhere does not exist'],
     [{ genesisFile: file('bad.json', '{"version":1}') }, 'no genesis document'],
   ])('%j judges nothing', async (change, reason) => {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { text as textOf } from 'node:stream/consumers'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
+import { describeFileError } from '@quorumscan/base'
 import {
   type CanonicalRequest,
   type Genesis,
@@ -238,6 +239,6 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`cannot read ${messageOf(error)}`)
+    throw new UsageError(describeFileError(error, file) ?? messageOf(error))
   }
 }

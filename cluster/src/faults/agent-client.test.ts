@@ -59,12 +59,15 @@ it('refuses a malformed reply as an error of that process, and reports the first
     ['it is not JSON', (response) => response.end('rubbish')],
     ['it is not JSON', (response) => response.writeHead(500).end('<html>')],
     ['it is not JSON', (response) => response.end()],
-    ['no object', (response) => response.end('[]')],
+    ['must be of type object', (response) => response.end('[]')],
     [
-      'queues.a.active: no number',
+      'queues.a.active must be of type number',
       (to) => to.end(JSON.stringify({ ...jobs, queues: { a: without } })),
     ],
-    ['failures.0: no object', (to) => to.end(JSON.stringify({ ...jobs, failures: [null] }))],
+    [
+      'failures.0 must be of type object',
+      (to) => to.end(JSON.stringify({ ...jobs, failures: [null] })),
+    ],
     ['longer than', (response) => response.end(`"${'x'.repeat(5 * 2 ** 20)}"`)],
   ]
   for (const [why, answer] of replies)
@@ -78,7 +81,7 @@ it('refuses a malformed reply as an error of that process, and reports the first
   ])
 
   await ask((response) => response.end(JSON.stringify(jobs)))
-  await expect(ask((response) => response.end('1'))).rejects.toThrow('no object')
+  await expect(ask((response) => response.end('1'))).rejects.toThrow('must be of type object')
   expect(world.noted).toHaveLength(2)
   server.close()
 })

@@ -76,14 +76,18 @@ export function readOperatorConfig(
       variables,
       (reader) => {
         const config = readOperator(reader, { runs, variables, known })
-        // Without a genesis nobody knows which processes there are.
-        if (isComplete(config)) for (const problem of judge(config)) reader.problem(problem)
+        for (const problem of judge(judged(config)))
+          if (config.genesis !== null || !FOLLOWS_FROM_GENESIS.test(problem))
+            reader.problem(problem)
         return config as OperatorConfig // What is missing is a problem: then nothing is returned.
       },
       ({ name }) => known.add(name),
     )
   } catch (error) {
-    if (error instanceof EnvError) throw new UsageError(`${file}:\n${error.message}`)
+    if (error instanceof EnvError)
+      throw new UsageError(
+        `the configuration in ${file} is wrong:\n${error.message}\nNothing was started. docs/configuration.md describes every variable`,
+      )
     throw error
   }
 }
@@ -112,12 +116,26 @@ function readOperator(
     ...{ name, directory, genesisFile, memberDirectory, members: members ?? [] },
     genesis,
     synchronizerPort:
-      genesis?.ordering.driver === 'cometbft' ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0,
+      genesis?.ordering.driver === 'cometbft' ||
+      (genesis === null && given.variables['QS_SYNCHRONIZER_PORT'])
+        ? reader.integer('QS_SYNCHRONIZER_PORT', port)
+        : 0,
   }
 }
 
-function isComplete(config: ReturnType<typeof readOperator>): config is OperatorConfig {
-  return config.genesis !== null && config.directory !== null
+/** Of nodes, which are not known without a genesis. */
+const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
+
+/** As much as can be judged: without a genesis the variables tell how the network orders. */
+function judged(config: ReturnType<typeof readOperator>): OperatorConfig {
+  const { genesis, directory, variables } = config
+  const isTogether = Boolean(variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'])
+  const unknown = { nodes: [], ordering: { driver: isTogether ? 'cometbft' : 'redis' } }
+  return {
+    ...config,
+    directory: directory ?? dataDirectory('/'),
+    genesis: genesis ?? (unknown as unknown as Genesis),
+  }
 }
 
 function readText(file: string): string {

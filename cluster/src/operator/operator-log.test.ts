@@ -149,7 +149,9 @@ it('what is damaged, and an end that is lost, are refilled from what n - f super
   const two = [await sent('sv-1', 5, END), await sent('sv-2', 5, END)]
   const few = await type('repair', '--log', ...two)
   expect(few.code).toBe(1)
-  expect(few.text).toContain('Nothing was changed: nothing is known of sv-3 and sv-4, and 3 ')
+  expect(few.text).toContain(
+    'Nothing was changed: 3 super-validators must say what they keep of the log, and no file is of sv-3 and sv-4.',
+  )
   const three = [
     await sent('sv-1', 5, END + 5),
     await sent('sv-3', 9, END + 5),
@@ -195,7 +197,7 @@ it('files that Redis cannot load are made anew, with consent that nobody knows w
 
 it('nothing is repaired while something runs, in a Redis elsewhere, from files of others, or without what one has applied', async () => {
   const foreign = await sent('sv-1', 1, END, { ...genesis, nonce: 'ab'.repeat(32) })
-  await expect(type('repair', '--log', foreign)).rejects.toThrow('is of another network')
+  await expect(type('repair', '--log', foreign)).rejects.toThrow('is a backup of another network')
   const ahead = [
     await sent('sv-1', 5, END + 1),
     await sent('sv-2', 5, END),
@@ -219,6 +221,6 @@ it('where members order together there is no such log, and it is said what to do
   configFile = configFileOf(createGenesis(svs, { driver: 'cometbft', overrides: {} }))
   for (const command of ['verify', 'repair'])
     await expect(type(command)).rejects.toThrow(
-      'Stop it, delete `redis`, `engines` and `snapshots`',
+      'stop it, delete `redis`, `engines` and `snapshots`',
     )
 })

@@ -5,6 +5,7 @@ import type { RedisAddress } from '@quorumscan/redis'
 import { type Archive, openArchive } from '../backup/archive.ts'
 import { holdDirectory, openOwnRedis } from '../backup/own-redis.ts'
 import { groupsOf } from '../backup/restore.ts'
+import { ROLE_OF } from '../ceremony/member.ts'
 import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import { hashGenesis } from '../genesis.ts'
 import { type RepairOutcome, repairLog } from '../log-repair.ts'
@@ -14,8 +15,8 @@ import { type OperatorConfig, readOperatorConfig } from './operator-config.ts'
 import { externalRedisOf, operatorRedisPlan } from './operator-services.ts'
 
 const OF_MEMBERS =
-  'the super-validators of this network order together, and each keeps a copy of the log: whoever has lost or damaged ' +
-  'its own gets it from the others. Stop it, delete `redis`, `engines` and `snapshots` in its data directory, and run it again'
+  'there is no synchronizer to verify or repair: the super-validators of this network order together, and each keeps ' +
+  'a copy of the log. One that lost or damaged its copy gets it from the others: stop it, delete `redis`, `engines` and `snapshots` in its data directory, and run it again'
 
 export type OperatorLogOptions = {
   readonly config: OperatorConfig
@@ -125,8 +126,14 @@ export async function repairOperatorLog(
 async function openLogFile(file: string, { genesis }: OperatorConfig): Promise<Archive> {
   const archive = await openArchive(file)
   const { role, genesisHash } = archive.header
-  if (genesisHash !== hashGenesis(genesis)) throw new UsageError(`${file} is of another network`)
-  if (role !== 'sv') throw new UsageError(`${file} is of no super-validator`)
+  if (genesisHash !== hashGenesis(genesis))
+    throw new UsageError(
+      `${file} is a backup of another network: ask super-validators of this one for theirs`,
+    )
+  if (role !== 'sv')
+    throw new UsageError(
+      `${file} is a backup of a ${ROLE_OF[role]}: name those that super-validators wrote by \`backup sv --log\``,
+    )
   return archive
 }
 

@@ -189,7 +189,7 @@ it('one synchronizer runs alone, and so do those who follow it', () => {
 
 it('a file is refused with all that is wrong in it', () => {
   expect(() => read('sv', { QS_PORT: '1' })).toThrow(
-    /QS_NAME is not set\nQS_DATA_DIR is not set\nQS_GENESIS is not set\nQS_MEMBERS is not set$/,
+    /QS_NAME is not set\nQS_DATA_DIR is not set\nQS_GENESIS is not set\nQS_MEMBERS is not set\n/,
   )
   const lacking = { ...ownVariables('sv-1', 'cometbft'), QS_SYNCHRONIZER_PORT: '' }
   const wrong = { ...lacking, QS_ENGINE_ADDRESS: '', QS_RATE_LIMIT: 'none', QS_RATE_LIMTI: '1' }
@@ -230,7 +230,7 @@ function problemsOf(runs: Runnable, variables: object): readonly string[] {
   try {
     read(runs, variables)
   } catch (error) {
-    return String(Object(error).message).split('\n').slice(1)
+    return String(Object(error).message).split('\n').slice(1, -1)
   }
   return []
 }
@@ -267,6 +267,15 @@ it('names every file that is missing or holds something else, and every address 
   }
   expect(problemsOf('sv', { ...other, QS_OPERATOR_ADDRESS: '127.0.0.1:9464' })).toEqual([
     expect.stringContaining('QS_TLS_CERT, QS_TLS_KEY: the files hold no certificate with its key'),
+  ])
+})
+
+it('judges the variables also where the genesis cannot be read', () => {
+  const variables = { ...ownVariables('sv-1', 'cometbft'), QS_GENESIS: join(root, 'no-genesis') }
+  expect(problemsOf('sv', { ...variables, QS_RATE_LIMIT: 'none', QS_RATE_LIMTI: '1' })).toEqual([
+    `QS_GENESIS: ${join(root, 'no-genesis')} does not exist`,
+    'QS_RATE_LIMIT is no integer from 1 to 10000000: "none"',
+    'QS_RATE_LIMTI is not a variable that these processes read: did you mean QS_RATE_LIMIT?',
   ])
 })
 

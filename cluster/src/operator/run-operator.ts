@@ -124,6 +124,6 @@ export async function runOperator(options: RunOptions): Promise<RunningOperator>
 
 function misconfigured(id: string): UsageError {
   return new UsageError(
-    `the configuration is wrong: ${id} said why, above, and ended. Everything was stopped. Correct it, and run again`,
+    `the configuration is wrong: ${id} ended, and its own line above says why. Everything was stopped. Correct the configuration, and run again`,
   )
 }

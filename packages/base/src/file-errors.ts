@@ -1,6 +1,7 @@
 /** What the operating system says of a file, as a sentence for an operator. */
 
 const SENTENCES: Readonly<Record<string, (path: string) => string>> = {
+  EEXIST: (path) => `${path} exists already`,
   EACCES: (path) => `${path}: permission denied`,
   EPERM: (path) => `${path}: permission denied`,
   EROFS: (path) => `${path}: the file system is read-only`,

@@ -64,6 +64,13 @@ export function parseGenesis(document: unknown): Genesis {
     activityRetentionMicros: integer(1),
   })(document, '')
   const genesis = document as Genesis // As just checked.
+  const { entryLifetimeMicros, renewalDurationMicros } = genesis.names
+  check(
+    renewalDurationMicros <= entryLifetimeMicros,
+    'names.renewalDurationMicros',
+    ': the renewal window is longer than the lifetime of a name (names.entryLifetimeMicros), so that a name could be ' +
+      'renewed several times at once',
+  )
   const seen = new Set<string>()
   const addAll = (values: readonly string[], path: string): void => {
     for (const value of values) {

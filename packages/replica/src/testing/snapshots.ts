@@ -41,7 +41,10 @@ export function growForgetfulLog(seed: string): Scenario {
     steps: 60,
     retentionMicros: FORGOTTEN_MICROS,
     rules: {
-      names: { entryLifetimeMicros: 100 * SECOND_MICROS },
+      names: {
+        entryLifetimeMicros: 100 * SECOND_MICROS,
+        renewalDurationMicros: 100 * SECOND_MICROS,
+      },
       deduplicationMicrosMax: FORGOTTEN_MICROS,
     },
   })

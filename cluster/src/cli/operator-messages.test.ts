@@ -1,0 +1,193 @@
+/** What the commands for operators print where something is wrong: what happened, why, what to do next. */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { makeMember } from '../ceremony/member-keys.ts'
+import { dataDirectory } from '../data-directory.ts'
+import { createGenesis } from '../genesis.ts'
+import { main } from './cli-main.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'qs-said-'))
+const at = (name: string) => join(root, name)
+const members = at('members')
+
+beforeAll(() => {
+  mkdirSync(members)
+  const enroll = (role: 'super-validator' | 'synchronizer', name: string) => {
+    const directory = dataDirectory(at(name))
+    const input = { name, createdAtMicros: 1, url: null, engineAddress: null }
+    const member = makeMember(directory, role, input)
+    copyFileSync(directory.memberFile(name), join(members, `${name}.member.json`))
+    return member
+  }
+  const svs = ['sv-1', 'sv-2'].map((name) => enroll('super-validator', name))
+  const orderer = enroll('synchronizer', 'orderer')
+  for (const [name, shown, driver] of [
+    ['redis.json', [...svs, orderer], 'redis'],
+    ['cometbft.json', svs, 'cometbft'],
+  ] as const)
+    writeFileSync(at(name), JSON.stringify(createGenesis(shown, { driver, overrides: {} })))
+  writeFileSync(at('file'), '{"a":1}\n')
+  for (const [name, genesis] of [
+    ['orderer.env', 'redis.json'],
+    ['together.env', 'cometbft.json'],
+  ] as const)
+    writeFileSync(
+      at(name),
+      `QS_NAME=orderer\nQS_DATA_DIR=${at('orderer')}\nQS_GENESIS=${at(genesis)}\nQS_MEMBERS=${members}\nQS_PROT=1\n`,
+    )
+})
+afterAll(() => rmSync(root, { recursive: true }))
+
+/** What it prints on stderr, in one line, with its exit status; DIR stands for the directory of the test. */
+async function type(line: string): Promise<string> {
+  const listeners = process.stdout.listeners('error')
+  let said = ''
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
+    said += String(chunk)
+    return true
+  })
+  try {
+    const code = await main(line.replaceAll('DIR', root).split(' '))
+    for (const each of said.split('\n')) expect(each.length, each).toBeLessThanOrEqual(200)
+    const text = said.trim().replace(/\s+/g, ' ')
+    return `${code} ${text.replaceAll(root, 'DIR')}`
+  } finally {
+    write.mockRestore()
+    for (const listener of process.stdout.listeners('error'))
+      if (!listeners.includes(listener)) process.stdout.off('error', listener as () => void)
+  }
+}
+
+const SVS = 'DIR/members/sv-1.member.json DIR/members/sv-2.member.json'
+const CREATE = `genesis create ${SVS} --ordering cometbft --out DIR/new.json --set devnet=true`
+
+it.each([
+  [
+    'keys new --name ../x --out DIR/x --url a.example --engine-address a',
+    '2 quorumscan: no keys were made: name must be 1 to 32 of a-z, 0-9 and -, such as sv-1; url must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 (http is for this machine alone); engineAddress must be host:port, such as sv-1.example:26656',
+  ],
+  [
+    'keys new --name sv-1 --out DIR/sv-1',
+    '2 quorumscan: DIR/sv-1/sv-1.member.json exists: sv-1 has its keys already, and nothing was changed. Show this file to the others, or name another directory with `--out`',
+  ],
+  ['keys new --name a --out DIR/file', '1 quorumscan: DIR/file exists already'],
+  [
+    `genesis create ${SVS} --ordering cometbft --out DIR/new.json`,
+    '2 quorumscan: the network needs a rule that cannot be changed later: say `--set devnet=true` for development, where anybody may make coin for nothing, or `--set devnet=false`, where all coin is rewards of super-validators',
+  ],
+  [
+    `${CREATE} names.entryFee=2`,
+    '2 quorumscan: there is no rule "names.entryFee": did you mean names.entryFeeUsd?',
+  ],
+  [
+    `${CREATE} coin.tickMicros=10`,
+    '2 quorumscan: coin.tickMicros=10: the value must be a duration such as 90d, 12h, 20s or 300ms',
+  ],
+  [
+    `${CREATE} names.renewalDurationMicros=91d`,
+    '1 quorumscan: members and rules make no network: the genesis document is not valid at names.renewalDurationMicros: the renewal window is longer than the lifetime of a name (names.entryLifetimeMicros), so that a name could be renewed several times at once. Set these rules to other values',
+  ],
+  [
+    'genesis create DIR/members --set devnet=true --out DIR/new.json',
+    '1 quorumscan: DIR/members is a directory, and not a file',
+  ],
+  [
+    'genesis create DIR/file --set devnet=true --out DIR/new.json',
+    '1 quorumscan: DIR/file: it is no member file: role is none that is known here. Ask its operator for the file that `keys new` wrote',
+  ],
+  [
+    `genesis create ${SVS} --set devnet=true --out DIR/new.json`,
+    '1 quorumscan: with `--ordering redis` one synchronizer orders, and these are the files of 0: name the member file of one, or say `--ordering cometbft`',
+  ],
+  [
+    `genesis create ${SVS} DIR/members/sv-1.member.json --set devnet=true --out DIR/new.json`,
+    '1 quorumscan: two member files are of sv-1: name each member once',
+  ],
+  [
+    `genesis create ${SVS} --ordering cometbft --set devnet=true --out DIR/nowhere/new.json`,
+    '2 quorumscan: the genesis was not written: the directory DIR/nowhere does not exist',
+  ],
+  ['genesis verify DIR/nowhere', '2 quorumscan: DIR/nowhere does not exist'],
+  [
+    'genesis verify DIR/file',
+    '2 quorumscan: DIR/file is no genesis document: the genesis document is not valid at version: this software reads form 3',
+  ],
+  [
+    'run sv --config DIR/nowhere',
+    '2 quorumscan: the configuration cannot be read: DIR/nowhere does not exist',
+  ],
+  [
+    'run synchronizer --config DIR/orderer.env',
+    '2 quorumscan: the configuration in DIR/orderer.env is wrong: QS_MEMBERS: the file of sv-1 has no url QS_MEMBERS: the file of sv-2 has no url QS_PORT is not set QS_PROT is not a variable that these processes read: did you mean QS_PORT? Nothing was started. docs/configuration.md describes every variable',
+  ],
+  [
+    'backup sv --config DIR/nowhere --out DIR/out',
+    '2 quorumscan: the configuration cannot be read: DIR/nowhere does not exist',
+  ],
+  ['restore DIR/nowhere --to DIR/to', '1 quorumscan: DIR/nowhere does not exist'],
+  ['restore DIR/members --to DIR/to', '1 quorumscan: DIR/members is a directory, and not a file'],
+  [
+    'restore DIR/file --to DIR/to',
+    '1 quorumscan: DIR/file is not a backup of the format quorumscan/backup/1: name a file that `backup` wrote',
+  ],
+  [
+    'restore DIR/file --to DIR/members',
+    '2 quorumscan: DIR/members is not empty: nothing was changed. `--to` takes a directory that is empty or does not exist',
+  ],
+  [
+    'restore DIR/file --to DIR/to --set PORT=1',
+    '2 quorumscan: "PORT=1" is not a variable with its value: write NAME=VALUE, such as QS_PORT=4711',
+  ],
+  [
+    'log repair --log DIR/file',
+    '2 quorumscan: --log names what super-validators sent to the operator of a synchronizer: name its configuration with `--config` as well',
+  ],
+  [
+    'log verify --config DIR/nowhere',
+    '2 quorumscan: the configuration cannot be read: DIR/nowhere does not exist',
+  ],
+  [
+    'config set entry-fees=2',
+    '2 quorumscan: there is no rule "entry-fees": did you mean entry-fee?',
+  ],
+  [
+    'config set entry-fee',
+    '2 quorumscan: "entry-fee" has no value: write RULE=VALUE, as in entry-fee=2.5',
+  ],
+  [
+    'config set entry-fee=2 --key DIR/nowhere',
+    '2 quorumscan: --key confirms for one super-validator: name its own scan node with `--scan` and its own synchronizer with `--synchronizer` as well',
+  ],
+  [
+    'config set entry-fee=2 --key DIR/nowhere --scan https://a.example --synchronizer https://a.example --genesis DIR/redis.json',
+    '2 quorumscan: nothing was confirmed: DIR/nowhere does not exist',
+  ],
+  [
+    'config get --scan nope',
+    '2 quorumscan: --scan nope is not an http or https address, such as https://sv-1.example:4611',
+  ],
+  [
+    'config pending --scan http://127.0.0.1:9',
+    '1 quorumscan: http://127.0.0.1:9/v0/proposals does not answer (bad port). Look whether that node runs, and whether its address is right',
+  ],
+  [
+    'check --genesis DIR/redis.json',
+    '2 quorumscan: say where the nodes of the network are: with `--members DIR`, or with `--scan URL`, and not with both',
+  ],
+  [
+    'check --members DIR/members',
+    '2 quorumscan: --members and --scan say where the nodes of a network are: name its genesis with `--genesis` as well',
+  ],
+  [
+    'check --genesis DIR/redis.json --members DIR/nowhere',
+    '1 quorumscan: DIR/nowhere does not exist',
+  ],
+  [
+    'check --genesis DIR/redis.json --scan x',
+    '2 quorumscan: --scan x is not an http or https address, such as https://sv-1.example:4611',
+  ],
+])('%s', async (line, expected) => {
+  expect(await type(line)).toBe(expected)
+})
