@@ -17,7 +17,6 @@ import {
 import { join } from 'node:path'
 import { createAuthority, type TestAuthority, until } from '@quorumscan/testkit'
 import { enginePath } from 'quorumscan/testing/engine'
-import { showLogsOf } from './clusters.ts'
 import { type Issuer, startIssuer } from './issuer.ts'
 import { type Between, createMachines, type Machine, type Machines } from './machines.ts'
 import { createTrustingFetch } from './trusting-fetch.ts'
@@ -104,7 +103,6 @@ async function makeNetwork(
   const isTogether = ordering === 'cometbft'
   const logs = join(machines.directory, 'logs')
   mkdirSync(logs)
-  showLogsOf(machines.directory)
   const enroll = async (role: Operator['role'], name: string): Promise<Operator> => {
     const operator: Operator = {
       ...{ role, name, machine: await machines.add(name), configFile: '' },

@@ -1,7 +1,12 @@
 /** Loaded before each file of tests on clusters: a failure prints the logs of the processes that it concerns. */
-import { afterEach } from 'vitest'
-import { printLogs } from './clusters.ts'
+import { afterAll, afterEach } from 'vitest'
+import { deleteEnded, keepTemporaryFilesTogether, printLogs } from './test-logs.ts'
 
-afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await printLogs()
+keepTemporaryFilesTogether()
+
+afterEach(({ task }) => {
+  if (task.result?.state === 'fail') printLogs()
+  deleteEnded()
 })
+// The last of all, as it is the first that is registered.
+afterAll(deleteEnded)

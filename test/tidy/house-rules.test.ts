@@ -15,17 +15,6 @@ describe('house rules', () => {
     expect(hits(sources.filter(isTest), bare)).toEqual([])
   })
 
-  it('a cluster of a test prints its logs when the test fails', () => {
-    const bare = /\bstartCluster\b.*from 'quorumscan\/testing'/
-    const owners = /^test\/(support|types|bench)\//
-    expect(
-      hits(
-        sources.filter((file) => isTest(file) && !owners.test(file)),
-        bare,
-      ),
-    ).toEqual([])
-  })
-
   it('what tests need of the machine is declared and looked for in one place', () => {
     const tests = sources.filter((file) => isTest(file) || file.startsWith('cluster/src/testing/'))
     // start-cluster.ts is part of the product; bootstrap.test.ts sets these variables for another process.

@@ -1,20 +1,12 @@
 /** Every test ends: what never resolves fails by its title, in a time that depends on `TEST_SLOWNESS` alone. */
-import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { fixtures, run, runFixture } from './fixture.ts'
 import { hits, isTest, root, sources } from './tree.ts'
 
-const fixture = join(root, 'test/support/never-ending')
-
-function run(slowness: string, ...args: readonly string[]) {
-  const { PATH, HOME } = process.env
-  const env = { PATH, HOME, NO_COLOR: '1', TEST_SLOWNESS: slowness }
-  return spawnSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' })
-}
-
 function limitsAt(slowness: string): unknown {
-  const { stdout, stderr } = run(slowness, join(fixture, 'print-limits.mjs'), root)
-  expect(stdout, stderr).not.toBe('')
+  const { stdout, output } = run([join(fixtures, 'print-limits.mjs'), root], slowness)
+  expect(stdout, output).not.toBe('')
   return JSON.parse(stdout)
 }
 
@@ -33,8 +25,7 @@ describe('limits of time', () => {
 
   it('end a test that never resolves, and name the test or what it waits for', () => {
     // A twentieth of 60 s and of 45 s.
-    const { status, stdout, stderr } = run('0.05', join(fixture, 'run.mjs'), root)
-    const output = stdout + stderr
+    const { status, output } = runFixture({ project: 'unit', file: 'never.test.ts' }, '0.05')
     expect(status, output).toBe(1)
     for (const [title, message] of [
       ['a test whose promise never resolves', 'Test timed out in 3000ms'],

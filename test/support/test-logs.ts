@@ -1,0 +1,54 @@
+/**
+ * Logs of the clusters of a test, whoever started them: all that a worker makes for a while lies in a directory of its own,
+ * so that the logs are found there. What a failed run leaves behind is what it printed.
+ */
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+
+/** Of each process. */
+const LINES_PRINTED_MAX = 40
+/** Below the directory: `CLUSTER/logs`, or `DISK/data/logs`. */
+const DEPTH_MAX = 2
+/** Short, as paths of sockets are bounded. */
+const PREFIX = 't-'
+
+/** Data directories of clusters that have ended, while the test that used them may still fail. */
+const ended = new Set<string>()
+
+/** From now on, temporary files of this process, and of those that it starts, are in a directory that ends with it. */
+export function keepTemporaryFilesTogether(): void {
+  if (basename(tmpdir()).startsWith(PREFIX)) return
+  const directory = mkdtempSync(join(tmpdir(), PREFIX))
+  chmodSync(directory, 0o711) // Programs of other users find theirs in it, and nothing else.
+  process.env['TMPDIR'] = directory
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
+}
+
+/** Deletes a directory once the test that runs has printed its logs, if it fails. */
+export function deleteAfterTest(directory: string): void {
+  ended.add(directory)
+}
+
+export function deleteEnded(): void {
+  for (const directory of ended) rmSync(directory, { recursive: true, force: true })
+  ended.clear()
+}
+
+/** The last lines that each process of each cluster has logged. */
+export function printLogs(): void {
+  for (const directory of logDirectories(tmpdir(), DEPTH_MAX))
+    for (const file of readdirSync(directory)) {
+      const lines = readFileSync(join(directory, file), 'utf8').trimEnd().split('\n')
+      process.stdout.write(`\n-- ${file}\n${lines.slice(-LINES_PRINTED_MAX).join('\n')}\n`)
+    }
+}
+
+function logDirectories(directory: string, depth: number): readonly string[] {
+  const below = readdirSync(directory, { withFileTypes: true }).filter((one) => one.isDirectory())
+  return below.flatMap(({ name }) => {
+    const path = join(directory, name)
+    if (name === 'logs') return [path]
+    return depth === 0 ? [] : logDirectories(path, depth - 1)
+  })
+}

@@ -1,0 +1,12 @@
+/** A test of a cluster that fails prints the logs of the processes, whoever started them. */
+import { expect, it } from 'vitest'
+import { runFixture } from './fixture.ts'
+
+it('a test that fails prints the logs of its clusters, also of one that has ended, and no other', () => {
+  const { status, output } = runFixture({ project: 'e2e', file: 'failing-cluster.test.ts' })
+  expect(status, output).toBe(1)
+  expect(output).toMatch(/Tests +2 failed \| 1 passed \(3\)/)
+  for (const line of ['a line of one that ended', 'a line of one that runs'])
+    expect(output).toContain(`-- sv-1.log\n${line}\n`)
+  expect(output).not.toContain('a line of one that passed')
+})
