@@ -1,4 +1,4 @@
-/** Things that were opened, closed in the opposite order: all of them, also where opening the next one failed. */
+/** Things that were opened, closed in the opposite order: all of them, also where opening or closing one failed. */
 export class Resources implements AsyncDisposable {
   readonly #opened: AsyncDisposable[] = []
 
@@ -8,9 +8,17 @@ export class Resources implements AsyncDisposable {
     return resource
   }
 
+  /** @throws The error of the one that could not be closed, after all were; an AggregateError of several. */
   async [Symbol.asyncDispose](): Promise<void> {
+    const errors: unknown[] = []
     for (const resource of this.#opened.splice(0).toReversed())
-      await resource[Symbol.asyncDispose]()
+      try {
+        await resource[Symbol.asyncDispose]()
+      } catch (error) {
+        errors.push(error)
+      }
+    if (errors.length === 1) throw errors[0]
+    if (errors.length > 1) throw new AggregateError(errors, `${errors.length} could not be closed`)
   }
 }
 
@@ -20,7 +28,8 @@ export async function openAll<T>(open: (resources: Resources) => Promise<T>): Pr
   try {
     return await open(resources)
   } catch (error) {
-    await resources[Symbol.asyncDispose]()
+    // The caller needs the reason why it did not open; a failure to close what did follows from it, if anything.
+    await resources[Symbol.asyncDispose]().catch(() => {})
     throw error
   }
 }
