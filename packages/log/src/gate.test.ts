@@ -37,8 +37,9 @@ describe('the gate of the log', () => {
   const world = (count: number, head = 0) => {
     const clock = createManualClock(START)
     let offMicros = 0
+    let answering = count
     const readings = (): ClockReading[] =>
-      Array.from({ length: count }, (_, index) => ({
+      Array.from({ length: answering }, (_, index) => ({
         peer: `sv-${index + 1}`,
         wallMicros: clock.nowMicros(),
         atMs: clock.monotonicMs(),
@@ -49,7 +50,11 @@ describe('the gate of the log', () => {
       witnesses: { ...four, readings },
     })
     return {
-      look: (offset: number, recordTime = START - 1) => gate({ offset, recordTime }),
+      look: (offset: number, recordTime = START - 1) => gate.next({ offset, recordTime }),
+      refusal: (offset: number) => gate.refusal({ offset, recordTime: START - 1 }),
+      answer: (nodes: number) => {
+        answering = nodes
+      },
       setAhead: (seconds: number) => {
         offMicros = seconds * 1_000_000
       },
@@ -75,6 +80,21 @@ describe('the gate of the log', () => {
     })
     setAhead(0)
     expect(look(1)).toBe(START)
+  })
+
+  it('gives the same record times, however often its refusal is read', () => {
+    const { look, refusal, answer, setAhead } = world(3)
+    expect(look(0)).toBe(START)
+    answer(0)
+    setAhead(30)
+    expect(refusal(1)?.code).toBe('CLOCK_OFF')
+    setAhead(0)
+    expect(look(1)).toBe(START)
+
+    const later = world(3)
+    expect(later.refusal(0)).toBe(null)
+    later.answer(0)
+    expect(refusalOf(later.look(0)).code).toBe('CLOCK_OFF')
   })
 
   it('does not begin anew what its followers know to be longer', () => {

@@ -25,11 +25,24 @@ export type Witnesses = {
   readings(): readonly ClockReading[]
 }
 
-/** The record time that an entry would get now behind the end of the log, or why none may be written. */
-export type LogGate = (end: Pick<ChainEnd, 'offset' | 'recordTime'>) => Micros | ScanError
+type End = Pick<ChainEnd, 'offset' | 'recordTime'>
+
+export type LogGate = {
+  /** The record time of an entry that is appended now after the end of the log, or why none may be written. */
+  next(end: End): Micros | ScanError
+  /** Why none may be written now; null: one may. It changes nothing of what `next` gives. */
+  refusal(end: End): ScanError | null
+}
 
 /** How long the start waits for more nodes than it needs. They answer within a second, or not at all. */
 const FOLLOWERS_WAIT_MS = 10_000
+
+/** What followers said until now. */
+type Known = {
+  readonly agreed: Agreed
+  /** Whether they know the log to be whole. */
+  readonly isEndKnown: boolean
+}
 
 /** @param options.witnesses - Null: the clock and the log are believed. */
 export function createLogGate(options: {
@@ -38,27 +51,43 @@ export function createLogGate(options: {
 }): LogGate {
   const { clock, witnesses } = options
   const startedMs = clock.monotonicMs()
-  let agreed: Agreed = null
-  let isEndKnown = witnesses === null
+  let known: Known = { agreed: null, isEndKnown: witnesses === null }
 
-  return (end) => {
+  const look = (end: End): { readonly known: Known; readonly result: Micros | ScanError } => {
     const now = { wallMicros: clock.nowMicros(), monotonicMs: clock.monotonicMs() }
     const readings = freshReadings(witnesses?.readings() ?? [], now)
     const verdict =
       witnesses === null
         ? ({ kind: 'agrees', offsetMicros: 0 } as const)
         : judgeClock({ readings, now, needed: witnesses.needed })
-    const step = stepRecordClock(agreed, { now, verdict, last: end.recordTime })
-    agreed = step.agreed
+    const step = stepRecordClock(known.agreed, { now, verdict, last: end.recordTime })
+    let { isEndKnown } = known
+    const found = (result: Micros | ScanError) => ({
+      known: { agreed: step.agreed, isEndKnown },
+      result,
+    })
     if (witnesses !== null && !isEndKnown) {
       const heads = readings.flatMap(({ head }) => head ?? [])
       const waitedMs = now.monotonicMs - startedMs
       const judged = judgeEnd({ heads, end: end.offset, witnesses, waitedMs })
-      if (judged.kind === 'shorter') return shorter(end.offset, judged)
+      if (judged.kind === 'shorter') return found(shorter(end.offset, judged))
       isEndKnown = judged.kind === 'whole'
-      if (step.pause === null && !isEndKnown) return unanswered(heads.length, witnesses)
+      if (step.pause === null && !isEndKnown) return found(unanswered(heads.length, witnesses))
     }
-    return step.pause === null ? step.recordTime : paused(step.pause, readings.length, witnesses)
+    if (step.pause === null) return found(step.recordTime)
+    return found(paused(step.pause, readings.length, witnesses))
+  }
+
+  return {
+    next(end) {
+      const found = look(end)
+      known = found.known
+      return found.result
+    },
+    refusal(end) {
+      const { result } = look(end)
+      return result instanceof ScanError ? result : null
+    },
   }
 }
 

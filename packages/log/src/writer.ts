@@ -125,7 +125,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
           await waitForWork(isPaused ? PAUSED_LOOK_MS : checkpointMs)
         if (queue.isEmpty() && closing.signal.aborted) return
         if (!connection.isOpen()) throw new LogUnavailableError('the connection was closed')
-        const recordTime = gate(end)
+        const recordTime = gate.next(end)
         isPaused = recordTime instanceof ScanError
         if (recordTime instanceof ScanError) {
           for (const { reject } of queue.takeAll()) reject(recordTime)
@@ -193,10 +193,6 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
     offset: position.end?.offset ?? 0,
     recordTime: position.end?.recordTime ?? genesis.recordTime,
   })
-  const whyNot = () => {
-    const looked = gate(head())
-    return looked instanceof ScanError ? looked : null
-  }
 
   options.signal.addEventListener('abort', close)
   let finished: Promise<void> = Promise.resolve()
@@ -221,7 +217,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
       })
     },
     state: () => state,
-    refusal: whyNot,
+    refusal: () => gate.refusal(head()),
     head,
     finished,
     [Symbol.asyncDispose]: async () => {
