@@ -1,0 +1,55 @@
+/** What the log of a validator says while its operator cannot be registered. */
+import { ScanError } from '@quorumscan/errors'
+import { createLogger } from '@quorumscan/http'
+import { createManualClock } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { OPERATOR_RETRY_MS, registerOperator } from './operator-party.ts'
+import type { RegistrationDeps } from './registration.ts'
+
+/** The lines of the log of so many tries that fail with these, one after the other. */
+async function linesOf(failures: readonly Error[]): Promise<{ level: string; err: string }[]> {
+  const lines: { level: string; err: string }[] = []
+  const logger = createLogger({
+    ...{ name: 'validator', level: 'info' },
+    stream: {
+      write(line) {
+        const { level, err } = JSON.parse(line)
+        lines.push({ level, err: err.message })
+      },
+    },
+  })
+  const clock = createManualClock()
+  const stopping = new AbortController()
+  const rest = [...failures]
+  const running = registerOperator({} as RegistrationDeps, {
+    async begin() {
+      const failure = rest.shift()
+      if (failure !== undefined) throw failure
+      stopping.abort()
+      stopping.signal.throwIfAborted()
+    },
+    ...{ assertLive() {}, clock, logger, signal: stopping.signal },
+  })
+  while (!stopping.signal.aborted) await clock.advance(OPERATOR_RETRY_MS)
+  expect(await running).toBe(false)
+  return lines
+}
+
+it('warns of each failure when it begins, and not at every try', async () => {
+  const full = new ScanError('LOG_FULL', 'the disk of the log is full')
+  const bug = new TypeError('a bug')
+  expect(await linesOf([full, full, bug, bug, full])).toEqual([
+    { level: 'warn', err: 'the disk of the log is full' },
+    { level: 'warn', err: 'a bug' },
+    { level: 'warn', err: 'the disk of the log is full' },
+  ])
+})
+
+it('does not warn of a start that waits, and calls lost users fatal', async () => {
+  const starting = new ScanError('NOT_READY', 'the replica is catching up')
+  const lost = new ScanError('USERS_LOST', 'the users are lost')
+  expect(await linesOf([starting, starting, lost, lost])).toEqual([
+    { level: 'info', err: 'the replica is catching up' },
+    { level: 'fatal', err: 'the users are lost' },
+  ])
+})
