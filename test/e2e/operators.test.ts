@@ -145,11 +145,14 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
     }
 
     /** Writes a backup of it while all runs, loses its machine, and has the backup on another one. */
-    async function lose(operator: Operator, address?: string): Promise<void> {
+    async function lose(
+      operator: Operator,
+      { address, meanwhile = register }: { address?: string; meanwhile?(): Promise<void> } = {},
+    ): Promise<void> {
       const { role, name, machine } = operator
       await type(operator, 'backup', role, '--config', operator.configFile, '--out', BACKUP)
       const backup = await readFile(join(machine.directory, BACKUP))
-      await register()
+      await meanwhile()
       await machine.destroy()
       operator.machine = await network.machines.add(name, address)
       operator.machine.write(BACKUP, backup)
@@ -190,7 +193,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       await expectNoContradiction()
     })
 
-    it('restore a validator, whose users, rights and renewals are as they were', async () => {
+    it('restore a validator, whose users, rights, renewals and coin are as they were', async () => {
       const { validator, client } = network
       const { urls, fetch } = client
       const users = createLedgerClient({
@@ -203,7 +206,15 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       await alice.accept(await alice.request('renewed.unverified.ns'), { autoRenew: true })
       await untilFound(client, 'renewed.unverified.ns')
 
-      await lose(validator, validator.machine.address)
+      const since = { name: 'who-came-since', party: '', coin: '' }
+      await lose(validator, {
+        address: validator.machine.address,
+        async meanwhile() {
+          const user = await createUser(client, since.name)
+          since.party = user.party
+          since.coin = (await user.balance()).effective_unlocked_qty
+        },
+      })
       await restore(validator)
       await startAgain(validator)
       await untilWhole()
@@ -212,6 +223,12 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       const { subscriptions } = unwrap(await alice.client.GET('/v0/wallet/subscriptions'))
       expect(subscriptions.filter(({ auto_renew }) => auto_renew)).toHaveLength(1)
       await register()
+      // Of the backup it is unknown: it registers again, and spends the coin that it had.
+      const again = await createUser(client, since.name, null)
+      expect(again.party).toBe(since.party)
+      expect((await again.balance()).effective_unlocked_qty).toBe(since.coin)
+      await again.pay('since.unverified.ns')
+      await untilFound(client, 'since.unverified.ns')
       const late = await createUser(client, 'who-comes-later')
       await late.pay('late.unverified.ns')
       await untilFound(client, 'late.unverified.ns')
@@ -220,7 +237,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
     it.skipIf(isTogether)('restore the synchronizer, with what super-validators kept', async () => {
       const operator = network.synchronizer
       if (operator === null) throw new Error('there is none')
-      await lose(operator, operator.machine.address)
+      await lose(operator, { address: operator.machine.address })
       await restore(operator)
       run(operator)
       const { fetch } = network.client

@@ -317,6 +317,11 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       ledger: replica,
       commander,
       participant: keyPair.publicKey,
+      onFoundAgain: (user: string, party: string) =>
+        logger.warn(
+          { user, party },
+          'a user got a party that the ledger knew and the store of users did not',
+        ),
     }
     const closing = new AbortController()
     const { signal } = closing

@@ -17,6 +17,8 @@ export interface Parties {
    * @returns Who is noted.
    */
   claim(party: PartyId, owner: UserId | ''): Promise<UserId | ''>
+  /** Who is noted, '' for nobody in particular; null without a note. */
+  owner(party: PartyId): Promise<UserId | '' | null>
   annotate(party: PartyId, annotations: Annotations): Promise<void>
   /** In the order asked. */
   annotations(parties: readonly PartyId[]): Promise<readonly Annotations[]>
@@ -28,6 +30,7 @@ export function createParties({ redis, write }: StoreConnection): Parties {
       await write(() => redis.hsetnx(KEYS.partyOwners, party, owner))
       return (await reach(redis.hget(KEYS.partyOwners, party))) ?? owner
     },
+    owner: (party) => reach(redis.hget(KEYS.partyOwners, party)),
     async annotate(party, annotations) {
       const text = JSON.stringify(annotations)
       await write(() => redis.hset(KEYS.partyAnnotations, party, text))

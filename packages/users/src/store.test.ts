@@ -168,7 +168,10 @@ describe('parties', () => {
       ['alice', 'bob', ''].map((owner) => parties.claim(party('a'), owner)),
     )
     expect(new Set(owners).size).toBe(1)
+    expect(await parties.owner(party('a'))).toBe(owners[0])
+    expect(await parties.owner(party('b'))).toBe(null)
     expect(await parties.claim(party('b'), '')).toBe('')
+    expect(await parties.owner(party('b'))).toBe('')
     expect(await parties.claim(party('b'), 'bob')).toBe('')
     await parties.annotate(party('b'), { 'a/b': 'ü' })
     expect(await parties.annotations([party('a'), party('b')])).toEqual([{}, { 'a/b': 'ü' }])

@@ -1,6 +1,7 @@
 /**
- * Whether the validator's users are still there. Users and rights are in no log: a Redis that came back
- * empty would give everybody a new, empty party, so nobody is registered then before an operator has looked.
+ * Whether the validator's users are still there. Users, rights and owners of parties are in no log: with a Redis that
+ * came back empty, users could register and get parties that administrators gave to others. So none is registered
+ * before an operator has looked.
  */
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { KeptText } from '@quorumscan/users'

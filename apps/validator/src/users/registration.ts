@@ -19,6 +19,8 @@ import { partyHintOf } from './party-hint.ts'
 
 /** So often can a fitting party be given away before its user cannot register. */
 const HINTS_PER_USER_MAX = 100
+/** Of all users, when a party is found without a note. */
+const USERS_PER_READ = 1000
 
 export type RegistrationDeps = {
   readonly users: Users
@@ -28,6 +30,8 @@ export type RegistrationDeps = {
   readonly kept: Pick<KeptUsers, 'assertThere'>
   /** Public key of the participant that hosts this validator's parties, hex. */
   readonly participant: string
+  /** A user who registers gets a party that was allocated for it before the notes of owners were lost. */
+  readonly onFoundAgain: (userId: UserId, party: PartyId) => void
 }
 
 /** The party of the user; allocated, and bound to the user, if it is not. Repeating it changes nothing. */
@@ -45,8 +49,8 @@ export async function register(
 }
 
 /**
- * The party allocated for this user and nobody else. Where an administrator gave away the party of the hint,
- * the next one is taken: who registers must not find a party that somebody else acts for.
+ * The party allocated for this user alone. Where an administrator gave away the party of the hint, the user gets
+ * that of the next hint: a user who registers must not find a party that another user acts for.
  */
 async function allocateOwn(
   deps: RegistrationDeps,
@@ -56,11 +60,40 @@ async function allocateOwn(
   for (let number = 1; number <= HINTS_PER_USER_MAX; number++) {
     const hint = partyHintOf(userId, number)
     const party = partyOf(deps, hint)
-    // Allocated without a note: by another software, or before the notes were lost.
-    const owner = (await deps.ledger.isPartyAllocated(party)) ? '' : userId
-    if ((await deps.parties.claim(party, owner)) === userId) return allocate(deps, hint, signal)
+    const isAllocated = await deps.ledger.isPartyAllocated(party)
+    // A note is missing after a restore of an older backup, or after a loss of the users that was accepted.
+    const isNoted = !isAllocated || (await deps.parties.owner(party)) !== null
+    const isOwn = isNoted || (await isFoundAgain(deps, userId, number))
+    if ((await deps.parties.claim(party, isOwn ? userId : '')) !== userId) continue
+    if (!isNoted) deps.onFoundAgain(userId, party)
+    return isAllocated ? party : allocate(deps, hint, signal)
   }
   throw new ScanError('LIMIT_EXCEEDED', 'Every party that fits the user is taken.')
+}
+
+/**
+ * Whether an allocated party that no note names an owner of is the user's (D-68): it is the last that was allocated
+ * for the user, as the next one is allocated only where this one was given away, and no other user acts for it.
+ */
+async function isFoundAgain(
+  deps: RegistrationDeps,
+  userId: UserId,
+  number: number,
+): Promise<boolean> {
+  const next = partyOf(deps, partyHintOf(userId, number + 1))
+  if (await deps.ledger.isPartyAllocated(next)) return false
+  const party = partyOf(deps, partyHintOf(userId, number))
+  for (let after = ''; ; ) {
+    const records = await deps.users.list({ after, limit: USERS_PER_READ })
+    for (const { user, rights } of records) {
+      if (user.id === userId) continue
+      if (user.primaryParty === party) return false
+      if (rights.some((right) => right.kind === 'CanActAs' && right.party === party)) return false
+    }
+    const last = records.at(-1)
+    if (last === undefined) return true
+    after = last.user.id
+  }
 }
 
 /**
