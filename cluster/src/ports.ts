@@ -29,8 +29,8 @@ export type Ports = {
   readonly members: readonly (EnginePorts & { readonly synchronizer: number })[]
 }
 
-/** `p2p` is for other engines; what they say is passed on to the engine itself, which listens on `inner`. */
-export type EnginePorts = { readonly p2p: number; readonly inner: number }
+/** `p2p` is for other engines. */
+export type EnginePorts = { readonly p2p: number }
 
 /**
  * The block that starts at a port: control plane, validator, synchronizer with its engine; from +11 on the nodes, and
@@ -43,12 +43,11 @@ export function portsFrom(basePort: number, nodeCount: number): Ports {
     control: basePort,
     validator: basePort + 1,
     synchronizer: basePort + 2,
-    engine: { p2p: basePort + 3, inner: basePort + 4 },
+    engine: { p2p: basePort + 3 },
     nodes: each((index) => basePort + 11 + index),
     members: each((index) => ({
       synchronizer: basePort + 24 + index,
       p2p: basePort + 37 + index,
-      inner: basePort + 50 + index,
     })),
   }
 }
@@ -58,9 +57,8 @@ export function usedPorts(ports: Ports, driver: OrderingDriver): readonly number
   const { control, validator, synchronizer, engine, nodes, members } = ports
   const always = [control, validator, synchronizer, ...nodes]
   if (driver === 'redis') return always
-  const ofEngine = ({ p2p, inner }: EnginePorts) => [p2p, inner]
-  const ofMembers = members.flatMap((member) => [member.synchronizer, ...ofEngine(member)])
-  return [...always, ...ofEngine(engine), ...ofMembers]
+  const ofMembers = members.flatMap((member) => [member.synchronizer, member.p2p])
+  return [...always, engine.p2p, ...ofMembers]
 }
 
 /**

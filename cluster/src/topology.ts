@@ -185,7 +185,7 @@ export function planServices(input: TopologyInput): readonly Service[] {
       ...options,
       engineDirectory: engine?.directory ?? null,
       url: urlOf(port),
-      ports: engine === undefined ? [port] : [port, engine.ports.p2p, engine.ports.inner],
+      ports: engine === undefined ? [port] : [port, engine.ports.p2p],
       env: {
         QS_GENESIS: directory.genesisFile,
         QS_HOST: HOST,
@@ -319,7 +319,6 @@ function planEngines({ prepared, engineProgram }: TopologyInput) {
         QS_COMETBFT: engineProgram ?? '',
         QS_ENGINE_HOME: home,
         QS_ENGINE_ADDRESS: addressOf(name),
-        QS_FAULT_ENGINE_ADDRESS: `${HOST}:${portsOf(name).inner}`,
         QS_ENGINE_PEERS: peers.map((peer) => `${peer.nodeId}@${addressOf(peer.name)}`).join(','),
         QS_FAULT_PEERS: peers.map((peer) => peer.name).join(','),
         QS_ENGINE_FOLLOWERS: isMember ? (followerId ?? '') : '',

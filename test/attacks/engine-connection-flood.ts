@@ -66,7 +66,7 @@ export const engineConnectionFlood: Attack = {
       return {
         holds: isBack && isOrdered,
         figures: {
-          'connections opened': held,
+          'connections held': held,
           [`all connected again after, ms (at most ${BACK_MS_MAX})`]: isBack
             ? Math.round(backMs)
             : 'never',

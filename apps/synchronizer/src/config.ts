@@ -186,7 +186,7 @@ const PORT_MAX = 65_535
 
 function readEngineAddress(variables: EnvReader): string {
   const address = variables.text('QS_ENGINE_ADDRESS', {
-    about: 'host:port on which its engine listens for others',
+    about: 'host:port on which connections of other engines are accepted for its own',
     example: '0.0.0.0:26656',
   })
   const port = Number(ADDRESS.exec(address)?.[1])

@@ -17,6 +17,7 @@ import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { createAdmission } from './admission.ts'
 import { type Budgets, createBudgets, type Submitter } from './budgets.ts'
 import { openCometbftLog } from './cometbft/cometbft-log.ts'
+import type { JoinSockets } from './cometbft/engine-acceptor.ts'
 import type { SpawnEngine } from './cometbft/engine-process.ts'
 import type { SynchronizerConfig } from './config.ts'
 import { type DiskSpace, type FreeBytesOf, watchDiskSpace } from './disk-space.ts'
@@ -31,6 +32,8 @@ export type Overrides = AppOverrides & {
   readonly signal?: AbortSignal
   /** Starts the engine, whenever it is to be; the default does so at once. */
   readonly spawnEngine?: SpawnEngine
+  /** Passes bytes between an engine that connects and the own one; the default changes nothing. */
+  readonly joinEngine?: JoinSockets
   /** Asked for the room on the disk of the log; the default asks the operating system. */
   readonly freeBytesOf?: FreeBytesOf
   /** Called when everything is there, before the process listens: may add to the server. */
@@ -82,6 +85,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       resources,
       signal: overrides.signal ?? new AbortController().signal,
       spawnEngine: overrides.spawnEngine,
+      joinEngine: overrides.joinEngine,
     })
     logger.info(log.head(), 'the log is open')
     resources.opened(
@@ -135,6 +139,7 @@ async function openLog(
     readonly nodes: readonly Peer[]
     readonly signal: AbortSignal
     readonly spawnEngine: SpawnEngine | undefined
+    readonly joinEngine: JoinSockets | undefined
   },
 ): Promise<{ readonly feed: LogFeed; readonly log: OrderedLog }> {
   const { ordering, resources } = options
@@ -168,6 +173,7 @@ async function openLog(
     assertRoom: options.disk.assertRoom,
     onGroup: feed.publish,
     spawnEngine: options.spawnEngine,
+    joinEngine: options.joinEngine,
   })
   return { feed, log: resources.opened(log) }
 }

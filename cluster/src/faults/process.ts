@@ -19,8 +19,6 @@ export type FaultEnvironment = {
   /** Where this process may put sockets; each is this with an ending of its own. */
   readonly socketPrefix: string
   readonly initial: ProcessFaults
-  /** `host:port` on which its engine listens behind the edge; null: it has none. */
-  readonly engineAddress: string | null
   /** The nodes whose engines it is told to reach, in the order of their addresses. */
   readonly peerNames: readonly string[]
 }
@@ -31,8 +29,10 @@ export type FaultyProcess = {
   route(config: RoutedConfig): Promise<RoutedConfig>
   /** A Redis on a unix socket, behind the edge. */
   routeRedis(redis: RedisConfig): Promise<RedisConfig>
-  /** Where an engine listens behind its edge, and where it finds the others behind theirs. */
-  routeEngine(engine: RoutedEngine): Promise<RoutedEngine>
+  /** Where an engine finds the others behind their edges: `id@host:port`. */
+  routePeers(peers: readonly string[]): Promise<readonly string[]>
+  /** Leads what comes from other engines through the edge. */
+  readonly joinEngine: Edge['join']
   /** Stands before the server; closes everything with it. */
   guard(server: HttpServer): void
   /** Takes faults from now on; `handlers` are further things that the process can be asked. */
@@ -47,13 +47,6 @@ export type RoutedConfig = {
   readonly logUrl: string
 }
 
-export type RoutedEngine = {
-  /** `host:port` on which it listens for others. */
-  readonly address: string
-  /** `id@host:port` of others. */
-  readonly peers: readonly string[]
-}
-
 /** @throws {Error} If the cluster did not start this process. */
 export function readFaultEnvironment(
   env: Readonly<Record<string, string | undefined>>,
@@ -63,7 +56,6 @@ export function readFaultEnvironment(
   return {
     socketPrefix,
     initial: initialFaults(env['QS_FAULTS']) ?? NO_FAULTS,
-    engineAddress: env['QS_FAULT_ENGINE_ADDRESS'] ?? null,
     peerNames: (env['QS_FAULT_PEERS'] ?? '').split(','),
   }
 }
@@ -116,11 +108,9 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
       const { url: logUrl } = await linkUrl(edges.log, config.logUrl)
       return { redis: await routeRedis(config.redis), logUrl }
     },
-    async routeEngine({ address, peers }) {
-      const { engineAddress } = environment
-      if (engineAddress === null) throw new Error('QS_FAULT_ENGINE_ADDRESS is not set')
+    joinEngine: (client, engine) => edges.p2p.join(client, engine),
+    async routePeers(peers) {
       edges.p2p.set(initial.edges.p2p)
-      await linkTcp(edges.p2p, { at: address, to: engineAddress })
       const routePeer = async (peer: string, index: number) => {
         const [id, to = ''] = peer.split('@')
         const edge = newEdge()
@@ -129,7 +119,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
       }
       const routed = await Promise.all(peers.map(routePeer))
       setPeers(initial)
-      return { address: engineAddress, peers: routed }
+      return routed
     },
     guard(server) {
       guarding = guardHttpServer(server.server, {

@@ -21,6 +21,7 @@ await runProcess(async (signal) => {
       clock: faulty.clock,
       signal,
       spawnEngine: engine.spawn,
+      joinEngine: faulty.joinEngine,
       freeBytesOf: async (directory) => (isDiskFull ? 0 : await freeBytesOnDisk(directory)),
       extend: ({ server }) => faulty.guard(server),
     },
@@ -49,6 +50,6 @@ async function route(
   return {
     ...ordering,
     redis: await faulty.routeRedis(ordering.redis),
-    engine: { ...ordering.engine, ...(await faulty.routeEngine(ordering.engine)) },
+    engine: { ...ordering.engine, peers: await faulty.routePeers(ordering.engine.peers) },
   }
 }

@@ -38,6 +38,7 @@ export {
   type PeerClocks,
 } from './peer-clocks.ts'
 export { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
+export { Places } from './places.ts'
 export {
   measureJobs,
   measureLogRoom,

@@ -9,6 +9,7 @@ import { rulesOf, unknownVersion } from '@quorumscan/ledger'
 import type { EngineConfig } from '../config.ts'
 import type { OrderedLog } from '../ordered-log.ts'
 import { followBlockVersions } from './block-versions.ts'
+import { acceptForEngine, type JoinSockets } from './engine-acceptor.ts'
 import {
   engineFiles,
   nodeIdOf,
@@ -46,6 +47,8 @@ export async function openCometbftLog(
     /** The super-validators that the operator knows, its own among them: they pass on what others are asked. */
     readonly nodes: readonly Peer[]
     readonly spawnEngine: SpawnEngine | undefined
+    /** How a connection of another engine reaches the own one; the default passes all bytes on. */
+    readonly joinEngine: JoinSockets | undefined
   },
 ): Promise<OrderedLog> {
   const { clock, genesis, genesisHash, logger } = app
@@ -118,11 +121,16 @@ export async function openCometbftLog(
       help: 'Oldest block that the engine keeps.',
       read: () => [[[], Math.max(1, retention.height())]],
     })
+    const { address } = config
+    const acceptor = resources.opened(
+      await acceptForEngine({ address, join: options.joinEngine, clock }),
+    )
     const prepare = async () => {
       await rm(sockets.engine, { force: true }) // What one that was killed has left.
       const files = engineFiles({
         ...config,
-        name: config.address,
+        name: address,
+        address: await acceptor.nextEngineAddress(),
         genesis,
         genesisHash,
         ordering,

@@ -68,8 +68,8 @@ const MEMPOOL_BUNDLES_MAX = 5000
 const MEMPOOL_BYTES_MAX = 32 * 2 ** 20
 /** Bundles that are not asked about again. */
 const MEMPOOL_CACHE_BUNDLES = 20_000
-/** Members of the largest network, and full nodes. */
-const INBOUND_MAX = 128
+/** Members of the largest network and full nodes, and connections that are pending (`engine-acceptor.ts`). */
+const INBOUND_MAX = 512
 /** Between looks for what a peer lacks: idle engines cost little, and a block takes some of them. */
 const GOSSIP_SLEEP_MS = 50
 const FLUSH_MS = 10

@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { createManualClock, untilTrue } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { acceptForEngine } from './engine-acceptor.ts'
+
+const HOST = '127.0.0.1'
+const ATTACKER = '127.0.0.66'
+const PENDING_PER_ADDRESS = 16
+/** More than the engine sends in a handshake. */
+const ADMISSION = new Uint8Array(4000)
+
+/** The acceptor, and in place of the engine what admits the peers that say so. */
+async function setUp() {
+  const clock = createManualClock(0)
+  const address = `${HOST}:${await freePort()}`
+  const acceptor = await acceptForEngine({ address, clock })
+  const [, enginePort] = (await acceptor.nextEngineAddress()).split(':')
+  const engine = createServer((socket) => {
+    socket.on('error', () => {}) // The close that follows counts.
+    socket.on('data', (data) => void socket.write(String(data) === 'member' ? ADMISSION : data))
+  })
+  engine.listen(Number(enginePort), HOST)
+  await once(engine, 'listening')
+  const sockets: Socket[] = []
+  return {
+    clock,
+    async open(localAddress: string): Promise<Socket> {
+      const socket = connect({ host: HOST, port: Number(address.split(':')[1]), localAddress })
+      sockets.push(socket)
+      socket.on('error', () => {}) // The close that follows counts.
+      await once(socket, 'connect')
+      return socket
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      await acceptor[Symbol.asyncDispose]()
+      engine.close()
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // It listens on TCP.
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+/** Says what it is and waits until the engine has answered in full. */
+async function handshake(socket: Socket, word: string): Promise<number> {
+  let bytes = 0
+  socket.on('data', (data) => {
+    bytes += data.byteLength
+  })
+  socket.write(word)
+  const expected = word === 'member' ? ADMISSION.byteLength : word.length
+  await untilTrue('the answer of the engine', () => bytes >= expected)
+  return bytes
+}
+
+it('passes bytes both ways, and the end of a connection', async () => {
+  await using world = await setUp()
+  const socket = await world.open(HOST)
+  expect(await handshake(socket, 'hello')).toBe('hello'.length)
+  socket.end()
+  await once(socket, 'close')
+})
+
+it('keeps few pending connections of one address, and all whom the engine has admitted', async () => {
+  await using world = await setUp()
+  const member = await world.open(ATTACKER)
+  await handshake(member, 'member')
+  const idle: Socket[] = []
+  for (let count = 0; count < 3 * PENDING_PER_ADDRESS; count++)
+    idle.push((await world.open(ATTACKER)).resume())
+  await untilTrue(
+    'the oldest to be closed',
+    () => idle.filter(({ closed }) => !closed).length === PENDING_PER_ADDRESS,
+  )
+  expect(idle.slice(-PENDING_PER_ADDRESS).every(({ closed }) => !closed)).toBe(true)
+  expect(member.closed).toBe(false)
+  // Another address is served at once.
+  await handshake(await world.open(HOST), 'member')
+})
+
+it('closes a connection that the engine has not admitted in time, and no other', async () => {
+  await using world = await setUp()
+  const [member, stranger] = [await world.open(HOST), await world.open(HOST)]
+  await handshake(member, 'member')
+  await handshake(stranger, 'stranger')
+  const closed = once(stranger, 'close')
+  await world.clock.advance(12_000)
+  await closed
+  expect(member.closed).toBe(false)
+})

@@ -1,0 +1,123 @@
+/**
+ * Accepts the connections of other engines, and passes them to the own one, which listens on a port of loopback. An
+ * engine takes a fixed number of connections and gives each some seconds for its handshake: without this, idle
+ * connections of one address keep all members out. Here a connection counts as pending until the engine has sent more
+ * than a handshake, which it does only for peers that it admits (`application.ts`).
+ */
+import { once } from 'node:events'
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
+import type { Clock } from '@quorumscan/base'
+import { Places } from '@quorumscan/http'
+
+/** Pending ones. Below what the engine takes, less the members of the largest network (`engine-files.ts`). */
+const PENDING_MAX = 256
+/** As many as members of a network on one machine, or behind one address, dial at once. */
+const PENDING_PER_ADDRESS_MAX = 16
+const PENDING_PER_NETWORK_MAX = 64
+/** The engine itself gives 3 s each for keys and names, and 5 s for what the application says of the peer. */
+const HANDSHAKE_MS = 12_000
+/** Of the engine: its key, and a frame each of the secret connection for its signature and for what it is. */
+const HANDSHAKE_BYTES = 35 + 2 * 1044
+const LOOPBACK = '127.0.0.1'
+
+export type EngineAcceptor = AsyncDisposable & {
+  /** `host:port` on which the next engine is to listen. */
+  nextEngineAddress(): Promise<string>
+}
+
+/** Passes bytes between the two until either ends. */
+export type JoinSockets = (client: Socket, engine: Socket) => void
+
+/**
+ * Listens until it is disposed of.
+ *
+ * @param options.address - `host:port`
+ * @throws {Error} If the address cannot be listened on.
+ */
+export async function acceptForEngine(options: {
+  readonly address: string
+  readonly join?: JoinSockets | undefined
+  readonly clock: Clock
+}): Promise<EngineAcceptor> {
+  const { address, join = joinSockets, clock } = options
+  const pending = new Places({
+    max: PENDING_MAX,
+    perClientMax: PENDING_PER_ADDRESS_MAX,
+    perNetworkMax: PENDING_PER_NETWORK_MAX,
+    areInUse: false,
+  })
+  const clients = new Set<Socket>()
+  let enginePort: number | null = null
+
+  const accept = (client: Socket) => {
+    clients.add(client)
+    client.on('error', () => {}) // 'close' follows.
+    if (enginePort === null) return void client.destroy()
+    const engine = createConnection({
+      ...{ host: LOOPBACK, port: enginePort, allowHalfOpen: true, noDelay: true },
+    })
+    const admitted = new AbortController()
+    const place = pending.take(client.remoteAddress, {
+      isIdle: () => true,
+      leave: () => client.destroy(),
+    })
+    const leave = () => {
+      admitted.abort()
+      place?.release()
+    }
+    clock.delay(HANDSHAKE_MS, admitted.signal).then(
+      () => client.destroy(),
+      () => {}, // The engine has admitted it, or it has ended.
+    )
+    join(client, engine)
+    const count = () => {
+      if (engine.bytesRead <= HANDSHAKE_BYTES) return
+      engine.off('data', count)
+      leave()
+    }
+    engine.on('data', count)
+    client.once('close', () => {
+      clients.delete(client)
+      leave()
+      engine.destroySoon()
+    })
+  }
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, accept)
+  const { host, port } = parseAddress(address)
+  server.listen({ host, port })
+  await once(server, 'listening')
+  return {
+    async nextEngineAddress() {
+      enginePort = await freePort()
+      return `${LOOPBACK}:${enginePort}`
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) client.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function joinSockets(client: Socket, engine: Socket): void {
+  client.pipe(engine)
+  engine.pipe(client)
+  engine.on('error', () => {}) // 'close' follows.
+  // What was sent before the end still arrives.
+  engine.once('close', () => client.destroySoon())
+}
+
+/** An IPv6 address is in brackets. */
+function parseAddress(address: string): { readonly host: string; readonly port: number } {
+  const { hostname, port } = new URL(`tcp://${address}`)
+  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port) }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen({ host: LOOPBACK, port: 0 })
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // It listens on TCP.
+  server.close()
+  await once(server, 'close')
+  return port
+}
