@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -82,4 +82,19 @@ it('blocks are judged as the own node says, and as it said last where it says no
   const silent = { ...options, nodeUrl: 'http://127.0.0.1:1' }
   await using again = await followBlockVersions(silent)
   expect([again.versionAt(LATER - 1), again.versionAt(LATER)]).toEqual([3, 4])
+})
+
+it('a file that exists and cannot be read ends the start, as the rules of the genesis may be over', async () => {
+  const file = join(directory, 'unreadable.json')
+  await mkdir(file)
+  const options = {
+    nodeUrl: null,
+    file,
+    write: writeFile,
+    genesis: { protocolVersion: 3 },
+    trust: null,
+    clock: createSystemClock(),
+    onProblem: () => {},
+  }
+  await expect(followBlockVersions(options)).rejects.toThrow('unreadable.json')
 })

@@ -2,12 +2,12 @@
  * By which version of the protocol blocks are judged: asked of the own scan node, whose replica applies the log. What
  * it said last is kept, for starts at which it does not answer yet.
  */
-import { readFile } from 'node:fs/promises'
 import { type ClientTls, type Clock, fromUtf8, within } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/consensus'
 import { createUndiciTransport } from '@quorumscan/http'
 import { blockVersionAt, type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
 import { isOffset, type Micros, type Offset } from '@quorumscan/model'
+import { readKept } from './kept-file.ts'
 
 /** Between questions: far less than what versions begin later for blocks. */
 const ROUND_MS = 5_000
@@ -41,10 +41,10 @@ export async function followBlockVersions(options: {
   const closing = new AbortController()
   const { signal } = closing
   const transport = createUndiciTransport({ trust: options.trust })
-  let known: Versions = await readFile(file, 'utf8').then(JSON.parse, () => ({
+  let known: Versions = await readKept(file, {
     offset: 0,
     rules: { protocolVersion: genesis.protocolVersion, nextVersion: null },
-  }))
+  })
 
   const ask = async (url: string): Promise<Versions> => {
     const reply = await within(
@@ -65,15 +65,18 @@ export async function followBlockVersions(options: {
   }
   const follow = async (url: string): Promise<void> => {
     let isTold = false
+    let written = JSON.stringify(known.rules)
     while (!signal.aborted) {
       try {
         const heard = await ask(url)
         isTold = false
         // A replica that was wiped tells what held before.
         if (heard.offset > known.offset) {
-          const isNews = JSON.stringify(heard.rules) !== JSON.stringify(known.rules)
           known = heard
-          if (isNews) await options.write(file, JSON.stringify(known))
+          const rules = JSON.stringify(heard.rules)
+          // Where the write fails, the next answer tries it again.
+          if (rules !== written) await options.write(file, JSON.stringify(known))
+          written = rules
         }
       } catch (error) {
         if (!signal.aborted && !isTold) onProblem(error)

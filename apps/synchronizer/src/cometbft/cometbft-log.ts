@@ -178,20 +178,27 @@ export async function openCometbftLog(
           const isTold = isWanted && watch.state() === 'stalled'
           if (isWanted)
             logger.warn({ height, isTold }, 'an operator says that the engine shall vote anyway')
-          voting = stepVoting(voting, {
+          const next = stepVoting(voting, {
             isTold,
             height,
             ownVoteHeight: member.voteHeightOf(ownAddress),
             memberHeights: reading.peerHeights,
             memberCount: members.length,
           })
-          if (voting.kind === 'elsewhere')
-            logger.error({ height: voting.height }, describeElsewhere(voting.height))
-          if (voting.kind !== 'votes') return
-          await writePrivate(voteStateFile, voteStateAt(height))
+          if (next.kind === 'elsewhere')
+            logger.error({ height: next.height }, describeElsewhere(next.height))
+          // It votes only once it is written from which height on: an engine without that file signs from the first.
+          if (next.kind === 'votes') await writePrivate(voteStateFile, voteStateAt(height))
+          voting = next
+          if (next.kind !== 'votes') return
           logger.info({ height, isTold }, 'the engine votes again')
           engine.restart()
         },
+        onFailure: (error) =>
+          logger.error(
+            { err: error },
+            'a file beside the engine cannot be read or written; the synchronizer tries again in 2 s',
+          ),
         restart() {
           logger.warn(member.head(), 'the engine stands still; it is started anew')
           engine.restart()

@@ -31,8 +31,10 @@ export function watchEngine(options: {
   readonly members: readonly string[]
   /** Of the newest block that was published. */
   readonly height: () => number
-  /** Told at each look. */
+  /** Receives each look. */
   readonly onReading: (reading: EngineReading) => Promise<void>
+  /** Receives what `onReading` rejects with; the next look calls that again. */
+  readonly onFailure: (error: unknown) => void
   /** It stands still, and another start may help. */
   readonly restart: () => void
   readonly clock: Clock
@@ -72,7 +74,7 @@ export function watchEngine(options: {
       restartedMs = nowMs
       options.restart()
     }
-    await options.onReading(reading)
+    await options.onReading(reading).catch(options.onFailure)
     const missing = options.peers.filter((peer) => !connected.includes(idOf(peer)))
     if (reading.kind === 'away' || missing.length === 0) return
     await rpc.call('dial_peers', { peers: missing }).catch(options.onProblem)

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKeyPair } from '@quorumscan/base'
@@ -157,5 +157,27 @@ describe('what members signed twice', () => {
     await after.look()
     expect(after.list()).toHaveLength(1)
     expect((await open(() => blockWith()).created).list()).toEqual(after.list())
+  })
+
+  it('stays noted where it cannot be verified, for the next start, and keeps no other from being found', async () => {
+    const forged = blockWith([vote('aa'), vote('bb', {}, createKeyPair())])
+    const good = blockWith([vote('aa'), vote('bb')])
+    let height = 0
+    const before = open(() => (++height === 1 ? forged : good))
+    const misbehavior = await before.created
+    await misbehavior.note(9)
+    await misbehavior.note(10)
+    await expect(misbehavior.look()).rejects.toThrow()
+    expect(before.found).toHaveLength(1)
+    await misbehavior.look()
+    expect(before.asked).toHaveLength(2)
+    const after = open(() => good)
+    await (await after.created).look()
+    expect(after.asked).toEqual([['block', { height: '9' }]])
+  })
+
+  it('is not begun from nothing where what was found before cannot be read', async () => {
+    await mkdir(join(directory, 'kept.json'))
+    await expect(open(() => blockWith()).created).rejects.toThrow('kept.json')
   })
 })

@@ -2,7 +2,6 @@
  * What proves that a member voted twice in one step. The engine tells the application only who did; both votes stand
  * in the block that says so, and are asked for later, as the engine cannot answer while it repeats its blocks.
  */
-import { readFile } from 'node:fs/promises'
 import { toHex } from '@quorumscan/base'
 import {
   type CometbftOrdering,
@@ -13,6 +12,7 @@ import {
 } from '@quorumscan/consensus'
 import { nodeIdOf as addressOf } from './engine-files.ts'
 import type { EngineRpc } from './engine-rpc.ts'
+import { readKept } from './kept-file.ts'
 import { type SignedVote, voteSignBytes } from './votes.ts'
 
 /** Blocks looked into at once, at each look. */
@@ -45,9 +45,11 @@ export async function createMisbehavior(options: {
   readonly onFound: (evidence: Evidence) => void
 }): Promise<Misbehavior> {
   const { file, genesis, rpc } = options
-  const kept: Kept = await readFile(file, 'utf8').then(JSON.parse, () => NOTHING)
+  const kept: Kept = await readKept(file, NOTHING)
   const log = createEvidenceLog(kept.evidence)
   const heights = new Set(kept.heights)
+  /** Of these blocks something could not be verified: they stay noted for the software of the next start. */
+  const unverified = new Set<number>()
   const save = () =>
     options.write(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))
 
@@ -65,16 +67,23 @@ export async function createMisbehavior(options: {
       await save()
     },
     async look() {
-      if (heights.size === 0) return
-      for (const height of [...heights].slice(0, BLOCKS_PER_LOOK)) {
-        const pieces = await piecesAt(height)
-        heights.delete(height)
-        for (const evidence of pieces) {
-          await verifyEvidence(evidence, { genesis })
-          if (log.add(evidence)) options.onFound(evidence)
-        }
+      const due = [...heights].filter((height) => !unverified.has(height))
+      if (due.length === 0) return
+      const failures: unknown[] = []
+      for (const height of due.slice(0, BLOCKS_PER_LOOK)) {
+        const failuresBefore = failures.length
+        for (const evidence of await piecesAt(height))
+          try {
+            await verifyEvidence(evidence, { genesis })
+            if (log.add(evidence)) options.onFound(evidence)
+          } catch (error) {
+            failures.push(error)
+          }
+        if (failures.length === failuresBefore) heights.delete(height)
+        else unverified.add(height)
       }
       await save()
+      if (failures.length > 0) throw failures[0]
     },
     list: () => log.list(),
   }

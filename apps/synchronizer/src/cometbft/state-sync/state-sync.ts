@@ -3,10 +3,11 @@
  * too long. Its log begins anew with a block that enough of them name, and its engine goes on behind that one. What it
  * has signed stays.
  */
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import { type StateSyncInput, VOTE_STATE_FILE } from '../engine-files.ts'
+import { readKept } from '../kept-file.ts'
 import { type Beginnings, type ChosenBlock, chooseBeginning, readBeginnings } from './beginnings.ts'
 import { openLightSockets } from './light-sockets.ts'
 import type { MemberReads, OtherMember } from './member-reads.ts'
@@ -56,7 +57,7 @@ export async function createStateSync(options: {
 }): Promise<StateSync> {
   const { home, members, reads, signal, clock } = options
   const file = join(home, BEGINNING_FILE)
-  let block: ChosenBlock | null = await readFile(file, 'utf8').then(JSON.parse, () => null)
+  let block: ChosenBlock | null = await readKept<ChosenBlock | null>(file, null)
   /** Whether what the engine has is to be deleted first. */
   let isNew = false
   let chosenMs = clock.monotonicMs()
