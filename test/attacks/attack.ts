@@ -8,6 +8,11 @@ import type { RunningCluster } from 'quorumscan/testing'
 export type Attack = {
   /** As a person types it, e.g. `one-byte-chunks`. */
   readonly name: string
+  /**
+   * Whether the verdict compares times that other work on the machine changes. Such an attack has one limit and does
+   * not run in CI: it runs by hand and in `npm run test:long`, on a quiet machine.
+   */
+  readonly needsQuietMachine?: boolean
   /** Who can do it, what it does, and what must hold: a sentence each. */
   readonly claim: string
   /** Of the cluster that it attacks. Default `redis`: one synchronizer. */

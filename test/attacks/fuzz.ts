@@ -17,6 +17,8 @@ const clock = createSystemClock()
 const STALL_MS_MAX = 200
 const MEMORY_BYTES_MAX = 100 * MIB
 const AT_ONCE = 8
+/** Of the messages whose bytes were not changed. */
+const ANSWERED_SHARE_MIN = 0.9
 
 /** What came back within a time. */
 async function ask(url: string, { parts, isEnded, waitMs }: Message): Promise<string> {
@@ -84,6 +86,8 @@ export const fuzz: Attack = {
     let holds = true
     for (const [service, { url, kinds, token }] of Object.entries(await services(target))) {
       const statuses: Record<string, number> = {}
+      const reached = new Map<string, boolean>()
+      let [wholeCount, answeredCount] = [0, 0]
       const send = async (messages: readonly Message[]) => {
         const waiting = messages.values()
         const sendNext = async () => {
@@ -91,6 +95,12 @@ export const fuzz: Attack = {
             const answer = await ask(url, message)
             const status = answer.slice(9, 12) || 'none'
             statuses[status] = (statuses[status] ?? 0) + 1
+            if (!message.isEnded) {
+              wholeCount++
+              if (status !== 'none') answeredCount++
+              const isSuccess = /^(101|2..)$/.test(status)
+              reached.set(message.name, isSuccess || reached.get(message.name) === true)
+            }
             const fault = faultOf(answer, message.codes)
             if (fault === null) continue
             holds = false
@@ -107,6 +117,12 @@ export const fuzz: Attack = {
       const { stallMs, residentBytes } = await spentOn(url, () => send(messages), token)
       figures[service] =
         `${JSON.stringify(statuses)}, stall ${Math.round(stallMs)} ms, ${inMib(residentBytes)} MiB`
+      const answeredShare = answeredCount / wholeCount
+      const unreached = [...reached].flatMap(([name, isReached]) => (isReached ? [] : [name]))
+      figures[`${service}, share answered (at least ${ANSWERED_SHARE_MIN})`] =
+        answeredShare.toFixed(3)
+      figures[`${service}, never a success`] = unreached.join(' ')
+      holds &&= answeredShare >= ANSWERED_SHARE_MIN
       holds &&= stallMs <= STALL_MS_MAX && residentBytes <= MEMORY_BYTES_MAX
     }
     return { holds, figures }

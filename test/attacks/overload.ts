@@ -1,5 +1,4 @@
 import { createSystemClock } from '@quorumscan/base'
-import { until } from '@quorumscan/testkit'
 import { runChild } from '../bench/child.ts'
 import { median } from '../bench/report.ts'
 import type { Attack } from './attack.ts'
@@ -12,16 +11,14 @@ const TIMES = 10
  * them.
  */
 const GOODPUT_MIN = 0.8
-/** In full: as long as a proxy waits for a node, and as `status` waits for whom it asks. Neither is below `leastMin`. */
-const full = {
-  ...{ ms: 3_000, patienceMs: 2_000, probeMsMax: 2_000 },
-  ...{ goodputMin: GOODPUT_MIN, leastMin: 0.4 },
-}
-/** Bounded, beside other work, which takes processors away for most of a second: it does not break down. */
-const bounded = {
-  ...{ ms: 1_000, patienceMs: 10_000, probeMsMax: 10_000 },
-  ...{ goodputMin: 0.1, leastMin: 0.05 },
-}
+/** Neither of the two may be below it. */
+const LEAST_MIN = 0.4
+const MEASURED_MS = 3_000
+/** As long as a proxy waits for a node. */
+const PATIENCE_MS = 2_000
+/** As long as `status` waits for a process. */
+const PROBE_MS_MAX = 2_000
+const ROUNDS = 3
 /** With them a process is kept busy and answers most. */
 const PEAK_CONNECTIONS = 256
 const PROBE_EVERY_MS = 100
@@ -34,13 +31,14 @@ const clock = createSystemClock()
 
 /** The connections of the crowd, by its addresses: all that one of them has, or some of each. */
 const crowds = [
-  { who: 'one address', addresses: 1, connections: 512, connectionsShort: 256 },
-  { who: '64 addresses', addresses: 64, connections: 4096, connectionsShort: 1024 },
+  { who: 'one address', addresses: 1, connections: 512 },
+  { who: '64 addresses', addresses: 64, connections: 4096 },
 ] as const
 
 /** A crowd that asks for far more than there is gets what there is, and nobody takes the process for dead. */
 export const overload: Attack = {
   name: 'overload',
+  needsQuietMachine: true,
   claim:
     `A crowd, from one address or many, asks a node and the proxy for ${TIMES} times what they can answer, whatever comes ` +
     `back. At least ${GOODPUT_MIN} of the most that they answer, by the clock or by their processor time, is still ` +
@@ -53,7 +51,7 @@ export const overload: Attack = {
     const of = (what: string, url: string, prefix: string, pid: number | null | undefined) => {
       if (pid == null) throw new Error(`the ${what} does not run`)
       const path = `${prefix}/ans-entries/by-name/dso.ns`
-      return flood({ what, url, path, pid }, target.isLong, figures)
+      return flood({ what, url, path, pid }, figures)
     }
     const node = nodes.find(({ name }) => name === 'sv-1')
     const holds = [
@@ -74,38 +72,35 @@ type Flooded = {
 /** Whether it holds; what was measured goes to the figures. */
 async function flood(
   { what, url, path, pid }: Flooded,
-  isLong: boolean,
   figures: Record<string, number | string>,
 ): Promise<boolean> {
-  const { ms, goodputMin, leastMin, patienceMs, probeMsMax } = isLong ? full : bounded
   let slowestMs = 0
   // Newcomers and probes come at the peak, too: they cost as much beside either.
   const ask = async (input: Pick<OpenLoopArgument, 'addresses' | 'connections' | 'perSecond'>) => {
     const over = new AbortController()
     const probing = probe(url, over.signal)
     const load = await runChild<OpenLoop>(OPEN_LOOP, {
-      ...{ url, path, pid, ms, patienceMs },
+      ...{ url, path, pid, ms: MEASURED_MS, patienceMs: PATIENCE_MS },
       ...input,
     } satisfies OpenLoopArgument).finally(() => over.abort())
     slowestMs = Math.max(slowestMs, await probing)
     return load
   }
   const own = { addresses: ['127.0.0.1'], connections: PEAK_CONNECTIONS, perSecond: null }
-  // A machine that gave it no turn in all the time says nothing of what it can do.
-  const askAtPeak = () =>
-    until('a single answer at the peak', async () => {
-      const peak = await ask(own)
-      return peak.goodPerSecond === 0 ? undefined : peak
-    })
+  const askAtPeak = async () => {
+    const peak = await ask(own)
+    if (peak.goodPerSecond === 0)
+      throw new Error(`the ${what} answered nothing at its peak: the machine is not quiet`)
+    return peak
+  }
   await ask(own) // Its code is compiled.
   let holds = true
-  for (const { who, addresses, connections, connectionsShort } of crowds) {
-    const crowd = isLong ? connections : connectionsShort
+  for (const { who, addresses, connections: crowd } of crowds) {
     // Before, between and after the crowds, so that whatever else the machine does slows both sides of the ratio.
     const peaks = [await askAtPeak()]
     const loads: OpenLoop[] = []
     slowestMs = 0
-    while (loads.length < (isLong ? 3 : 1)) {
+    while (loads.length < ROUNDS) {
       const load = await ask({
         addresses: Array.from({ length: addresses }, (_, index) => `127.0.1.${index + 1}`),
         connections: crowd,
@@ -121,17 +116,17 @@ async function flood(
     const before = median(loads.map(({ beforeNewcomer }) => beforeNewcomer))
     const bad = loads.map((load) => load.bad).find((text) => text !== '')
     holds &&=
-      Math.max(share, wallShare) >= goodputMin &&
-      Math.min(share, wallShare) >= leastMin &&
+      Math.max(share, wallShare) >= GOODPUT_MIN &&
+      Math.min(share, wallShare) >= LEAST_MIN &&
       bad === undefined &&
       // A small crowd stands in line as a whole, of a large one only a part does.
       (addresses === 1 || before <= BEFORE_NEWCOMER_MAX * crowd) &&
-      slowestMs <= probeMsMax
+      slowestMs <= PROBE_MS_MAX
     figures[`${what}, ${who}: answers/s at the peak`] = Math.round(
       median(peaks.map(({ goodPerSecond }) => goodPerSecond)),
     )
     figures[
-      `${what}, ${who}: answered ÷ peak, by processor time (one of them at least ${goodputMin})`
+      `${what}, ${who}: answered ÷ peak, by processor time (one of them at least ${GOODPUT_MIN})`
     ] = share.toFixed(2)
     figures[`${what}, ${who}: answered ÷ peak, by the clock`] = wallShare.toFixed(2)
     figures[`${what}, ${who}: refused/s`] = Math.round(
@@ -139,7 +134,7 @@ async function flood(
     )
     figures[`${what}, ${who}: answered before a newcomer`] = `${before} of ${crowd}`
     figures[`${what}, ${who}: neither`] = bad ?? 'none'
-    figures[`${what}, ${who}: slowest probe, ms (at most ${probeMsMax})`] = Math.round(slowestMs)
+    figures[`${what}, ${who}: slowest probe, ms (at most ${PROBE_MS_MAX})`] = Math.round(slowestMs)
   }
   return holds
 }
