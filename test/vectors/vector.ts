@@ -35,7 +35,7 @@ const CERTIFICATE = /^MALFORMED: the certificate is malformed$/
 const LIST = /^MALFORMED: the proof is malformed: list$/
 const LEAF = /^MALFORMED: the proof is malformed: leaf$/
 const HIDDEN = /^NOT_PROVEN: the proof leaves something out$/
-const NEEDLESS = /^NOT_PROVEN: the proof shows too much or is malformed$/
+const NEEDLESS = /^NOT_PROVEN: the proof shows too much$/
 const RUN = /^MALFORMED: the proof is malformed: run$/
 const ROW = /^MALFORMED: the proof is malformed: row$/
 const ROWS = /^NOT_PROVEN: the rows are of another history, or not all of a run$/
@@ -64,7 +64,7 @@ export const RULES = {
     /^NOT_PROVEN: a walk never goes back to an earlier offset$/,
   ],
   'proof.list': [LIST],
-  'proof.short': [LEAF, /^MALFORMED: the proof is malformed: too short$/],
+  'proof.short': [LEAF, LIST],
   'proof.long': [NEEDLESS, LEAF],
   'proof.item': [LEAF, /^MALFORMED: the proof is malformed: bit$/],
   'proof.bit': [/^MALFORMED: the proof is malformed: bit$/],

@@ -1,8 +1,8 @@
 /** `verify`: whether a file proves what it says, of which request, at which offset, signed by whom. */
 import { readFileSync } from 'node:fs'
-import { text as textOf } from 'node:stream/consumers'
+import { buffer as bytesOf } from 'node:stream/consumers'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
-import { describeFileError } from '@quorumscan/base'
+import { describeFileError, fromUtf8 } from '@quorumscan/base'
 import {
   type CanonicalRequest,
   type Genesis,
@@ -53,7 +53,7 @@ export async function verify(
   const threshold = parseVotes(options.threshold, genesis)
   const document = options.file === '-' ? await readInput() : read(options.file)
   try {
-    const proven = await judgeProof(document, { genesis, request, threshold })
+    const proven = await judgeProof(decode(document), { genesis, request, threshold })
     const parts = proven.map((one) => formatProven(one, { genesis, threshold }))
     const text = ['valid', ...parts].join('\n')
     return { isValid: true, text, json: { valid: true, proven: proven.map(jsonOf) } }
@@ -70,7 +70,7 @@ export async function verify(
 
 /** @throws {UsageError} */
 export function readGenesis(file: string): Genesis {
-  const text = read(file)
+  const text = read(file).toString()
   try {
     return parseGenesis(JSON.parse(text))
   } catch (error) {
@@ -229,15 +229,25 @@ function parseRequest(text: string): CanonicalRequest {
 }
 
 /** What is piped in: nothing at all says that the command before failed. */
-async function readInput(): Promise<string> {
-  const text = await textOf(process.stdin)
-  if (text.trim() === '') throw new UsageError('the standard input is empty: nothing was judged')
-  return text
+async function readInput(): Promise<Uint8Array> {
+  const bytes = await bytesOf(process.stdin)
+  if (bytes.toString().trim() === '')
+    throw new UsageError('the standard input is empty: nothing was judged')
+  return bytes
 }
 
-function read(file: string): string {
+/** Strictly: a decoder that replaces what is no UTF-8 would make one document of many. @throws {InvalidProof} */
+function decode(document: Uint8Array): string {
   try {
-    return readFileSync(file, 'utf8')
+    return fromUtf8(document)
+  } catch (cause) {
+    throw new InvalidProof('it is not UTF-8', { cause })
+  }
+}
+
+function read(file: string): Buffer {
+  try {
+    return readFileSync(file)
   } catch (error) {
     throw new UsageError(describeFileError(error, file) ?? messageOf(error))
   }

@@ -106,7 +106,7 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
   const needed = ranges.map((range) => {
     if (isEmpty) return null
     const { value: tree } = trees.next()
-    if (tree === undefined) throw malformed('too short')
+    if (tree === undefined) throw malformed('list')
     return prune(shownTree, tree, { ...range, at })
   })
   const readValue = (leaf: Leaf): string => {
@@ -193,8 +193,9 @@ function leftOut(): InvalidProof {
   return new InvalidProof('NOT_PROVEN', 'the proof leaves something out')
 }
 
+/** Also what is shown in another form. */
 function tooMuch(): InvalidProof {
-  return new InvalidProof('NOT_PROVEN', 'the proof shows too much or is malformed')
+  return new InvalidProof('NOT_PROVEN', 'the proof shows too much')
 }
 
 /** A node that was shown, or of which the hash was. */
