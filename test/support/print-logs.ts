@@ -2,11 +2,11 @@
 import { afterAll, afterEach } from 'vitest'
 import { deleteEnded, keepTemporaryFilesTogether, printLogs } from './test-logs.ts'
 
-keepTemporaryFilesTogether()
+const temporary = keepTemporaryFilesTogether()
+// The last of all, as it is the first that is registered.
+afterAll(() => temporary[Symbol.dispose]())
 
 afterEach(({ task }) => {
   if (task.result?.state === 'fail') printLogs()
   deleteEnded()
 })
-// The last of all, as it is the first that is registered.
-afterAll(deleteEnded)

@@ -4,7 +4,7 @@
  */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 
 /** Of each process. */
 const LINES_PRINTED_MAX = 40
@@ -16,13 +16,23 @@ const PREFIX = 't-'
 /** Data directories of clusters that have ended, while the test that used them may still fail. */
 const ended = new Set<string>()
 
-/** From now on, temporary files of this process, and of those that it starts, are in a directory that ends with it. */
-export function keepTemporaryFilesTogether(): void {
-  if (basename(tmpdir()).startsWith(PREFIX)) return
+/**
+ * Until it is disposed of, temporary files of this process, and of those that it starts, are in a directory of their own,
+ * which is deleted then. (Workers are ended by a signal: at their exit nothing runs.)
+ */
+export function keepTemporaryFilesTogether(): Disposable {
+  const before = process.env['TMPDIR']
   const directory = mkdtempSync(join(tmpdir(), PREFIX))
   chmodSync(directory, 0o711) // Programs of other users find theirs in it, and nothing else.
   process.env['TMPDIR'] = directory
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }))
+  return {
+    [Symbol.dispose]() {
+      if (before === undefined) delete process.env['TMPDIR']
+      else process.env['TMPDIR'] = before
+      ended.clear()
+      rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
+    },
+  }
 }
 
 /** Deletes a directory once the test that runs has printed its logs, if it fails. */

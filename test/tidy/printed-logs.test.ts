@@ -1,4 +1,5 @@
 /** A test of a cluster that fails prints the logs of the processes, whoever started them. */
+import { existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { runFixture } from './fixture.ts'
 
@@ -9,4 +10,7 @@ it('a test that fails prints the logs of its clusters, also of one that has ende
   for (const line of ['a line of one that ended', 'a line of one that runs'])
     expect(output).toContain(`-- sv-1.log\n${line}\n`)
   expect(output).not.toContain('a line of one that passed')
+  const [, directory = ''] = /temporary files: (.*)/.exec(output) ?? []
+  expect(directory).not.toBe('')
+  expect(existsSync(directory)).toBe(false)
 })
