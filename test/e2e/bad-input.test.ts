@@ -204,14 +204,14 @@ describe('registration', () => {
     expectError(answer, 404, 'CONTRACT_NOT_FOUND')
   })
 
-  it('a second payment of one request finds it gone', async () => {
+  it('a second payment of one request is refused, as the first consumed it', async () => {
     const request = await user.request('once.unverified.ns')
     await user.accept(request)
     const again = await send(`${bases.validator}/wallet/subscription-requests/${request}/accept`, {
       method: 'POST',
       headers: { authorization: `Bearer ${user.token}` },
     })
-    expectError(again, 404, 'CONTRACT_NOT_FOUND')
+    expectError(again, 409, 'CONTRACT_CONSUMED')
   })
 
   it.each(['-1', '0', '1e3', 'NaN', '0.00000000001', '1'.repeat(40), ' 1'])(

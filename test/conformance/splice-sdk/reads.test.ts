@@ -46,6 +46,7 @@ beforeAll(async () => {
     entries: [entry(ALICE), entry('alba.unverified.cns')],
   })
   scan = connect()
+  await scan.dso() // It knows the members from here on, whichever test runs.
 })
 afterEach(() => {
   for (const name of NAMES) scans.behave(name)
