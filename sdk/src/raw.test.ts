@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createLedgerClient, createScanClient, createValidatorClient } from './raw.ts'
 
 /** A server that answers the same to every request and keeps what it was asked. */
@@ -21,7 +21,7 @@ const refusal = {
 }
 
 describe('requests', () => {
-  test('go to the mount point, with parameters encoded and the token', async () => {
+  it('go to the mount point, with parameters encoded and the token', async () => {
     const server = observed()
     const client = createValidatorClient({
       baseUrl: 'http://host/api/validator/',
@@ -43,7 +43,7 @@ describe('requests', () => {
     expect(request?.headers.get('x-min-offset')).toBe('7')
   })
 
-  test('without a body have no content type, with one it is JSON', async () => {
+  it('without a body have no content type, with one it is JSON', async () => {
     const server = observed()
     const client = createScanClient({ baseUrl: 'http://host', fetch: server.fetch })
     await client.GET('/v0/dso-party-id')
@@ -55,7 +55,7 @@ describe('requests', () => {
     expect(server.requests[0]?.headers.get('authorization')).toBeNull()
   })
 
-  test('ask a token function every time', async () => {
+  it('ask a token function every time', async () => {
     const server = observed()
     let count = 0
     const client = createValidatorClient({
@@ -78,24 +78,24 @@ describe('answers', () => {
       '/v0/dso-party-id',
     )
 
-  test('that are ok give data and no error', async () => {
+  it('that are ok give data and no error', async () => {
     const { data, error } = await ask(() => Response.json({ dso_party_id: 'DSO::1' }))
     expect([data, error]).toEqual([{ dso_party_id: 'DSO::1' }, undefined])
   })
 
-  test('that are ok and empty give neither', async () => {
+  it('that are ok and empty give neither', async () => {
     const reply = await ask(
       () => new Response(null, { status: 200, headers: { 'content-length': '0' } }),
     )
     expect([reply.data, reply.error]).toEqual([undefined, undefined])
   })
 
-  test('that refuse give the body of the error', async () => {
+  it('that refuse give the body of the error', async () => {
     const { data, error, response } = await ask(() => Response.json(refusal, { status: 409 }))
     expect([data, error, response.status]).toEqual([undefined, refusal, 409])
   })
 
-  test.each([
+  it.each([
     ['nothing', () => new Response(null, { status: 502, headers: { 'content-length': '0' } })],
     ['an empty text', () => new Response('', { status: 502 })],
     ['a page', () => new Response('<h1>Bad Gateway</h1>', { status: 502 })],
@@ -108,7 +108,7 @@ describe('answers', () => {
     await expect(response).toAnswer(502)
   })
 
-  test('that never come reject', async () => {
+  it('that never come reject', async () => {
     const gone = ask(() => {
       throw new TypeError('fetch failed')
     })
@@ -132,18 +132,18 @@ describe('the ledger interface', () => {
     definiteAnswer: null,
   }
 
-  test('gives data, typed by its own document', async () => {
+  it('gives data, typed by its own document', async () => {
     const { data } = await ask(() => Response.json({ offset: 7 })).GET('/v2/state/ledger-end')
     expect(data?.offset).toBe(7)
   })
 
-  test('refuses in its own form', async () => {
+  it('refuses in its own form', async () => {
     const client = ask(() => Response.json(cantonError, { status: 400 }))
     const { error } = await client.GET('/v2/state/ledger-end')
     expect(error).toEqual(cantonError)
   })
 
-  test('says in a line of text what does not decode', async () => {
+  it('says in a line of text what does not decode', async () => {
     const client = ask(
       () =>
         new Response('Invalid value', { status: 400, headers: { 'content-type': 'text/plain' } }),
@@ -152,7 +152,7 @@ describe('the ledger interface', () => {
     expect(error).toBe('Invalid value')
   })
 
-  test('that is not there still gives an error, in that form', async () => {
+  it('that is not there still gives an error, in that form', async () => {
     const client = ask(() => new Response('', { status: 502 }))
     const { error } = await client.GET('/v2/state/ledger-end')
     expect(error).toMatchObject({ code: 'INVALID_RESPONSE', retryInfo: '1 second' })

@@ -4,12 +4,12 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { API_VERSION, apiDocuments } from '@quorumscan/api'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFile(join(root, path), 'utf8')
 
-test.each(Object.entries(apiDocuments()))(
+it.each(Object.entries(apiDocuments()))(
   'the committed document %s is that of the tables',
   async (name, document) => {
     expect(await read(`packages/api/generated/${name}.json`)).toBe(
@@ -19,7 +19,7 @@ test.each(Object.entries(apiDocuments()))(
 )
 
 describe.each(['scan', 'validator', 'ledger'])('%s', (name) => {
-  test("the SDK's types are those of the document", async () => {
+  it("the SDK's types are those of the document", async () => {
     const generator = join(root, 'sdk/node_modules/.bin/openapi-typescript')
     const document = join(root, `packages/api/generated/${name}.json`)
     const { stdout } = await promisify(execFile)(generator, [document], {
@@ -29,7 +29,7 @@ describe.each(['scan', 'validator', 'ledger'])('%s', (name) => {
   })
 })
 
-test("the SDK's checks of answers are those of the documents", async () => {
+it("the SDK's checks of answers are those of the documents", async () => {
   const { checksSource, FILES } = (await import(join(root, 'sdk/scripts/generate-checks.mjs'))) as {
     checksSource: (file: string, document: unknown) => string
     FILES: Record<string, { document: keyof ReturnType<typeof apiDocuments> }>
@@ -40,7 +40,7 @@ test("the SDK's checks of answers are those of the documents", async () => {
   }
 })
 
-test('the documents have the version of their package', async () => {
+it('the documents have the version of their package', async () => {
   expect(JSON.parse(await read('packages/api/package.json'))).toMatchObject({
     version: API_VERSION,
   })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseGenesis } from '@quorumscan/consensus'
 import { testKeyPair } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 
 type Schema = {
   readonly type?: string
@@ -38,7 +38,7 @@ function example(of: Schema): unknown {
 }
 let count = 0
 
-test('a document with the members of the schema passes the parser, and each member is needed', () => {
+it('a document with the members of the schema passes the parser, and each member is needed', () => {
   const genesis = example(schema) as Record<string, unknown>
   expect(() => parseGenesis(genesis)).not.toThrow()
   for (const name of schema.required ?? []) {
@@ -53,7 +53,7 @@ test('a document with the members of the schema passes the parser, and each memb
   expect([...(schema.required ?? [])].sort()).toEqual(Object.keys(genesis).sort())
 })
 
-test.each([
+it.each([
   [{ version: 1 }, 'at version: this software reads form 3'],
   [{ ordering: undefined }, 'at ordering.driver'],
   [{ ordering: { driver: 'raft', key: '' } }, 'knows "redis" and "cometbft", not "raft"'],
@@ -84,7 +84,7 @@ const node = {
   operatorKey: testKeyPair('operator').publicKey,
 }
 
-test('members that order together are the nodes, with keys of their own', () => {
+it('members that order together are the nodes, with keys of their own', () => {
   const genesis = { ...(example(schema) as object), nodes: [node], ordering: members }
   expect(() => parseGenesis(genesis)).not.toThrow()
   const evidenceAge = { micros: 1_000_000, blocks: 1 }
@@ -92,7 +92,7 @@ test('members that order together are the nodes, with keys of their own', () => 
   expect(parseGenesis(other)).toEqual(other)
 })
 
-test.each([
+it.each([
   [{ validators: [] }, 'validators: it must have from 1 to 1 items'],
   [{ validators: [{ ...validator, name: 'sv-2' }] }, 'validators[0].name'],
   [{ validators: [{ ...validator, key: node.operatorKey }] }, 'occurs twice'],

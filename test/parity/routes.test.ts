@@ -9,7 +9,7 @@ import {
   synchronizerRoutes,
   validatorRoutes,
 } from '@quorumscan/api'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 
 /** `POST /v2/updates`, from rows `| POST, WebSocket | /v2/updates, … | … |`. */
 function specified(): string[] {
@@ -23,7 +23,7 @@ function specified(): string[] {
   )
 }
 
-test('the specification lists every operation, and no other', () => {
+it('the specification lists every operation, and no other', () => {
   const health = new Set<string>(Object.values(healthRoutes).map(({ path }) => path))
   const routes = [scanRoutes, validatorRoutes, synchronizerRoutes, ledgerRoutes]
     .flatMap((table) => Object.values<{ method: string; path: string }>(table))

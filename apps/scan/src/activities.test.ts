@@ -10,7 +10,7 @@ import {
 import { AMOUNT_SCALE, type ContractId, formatTime } from '@quorumscan/model'
 import { send, until, untilTrue } from '@quorumscan/testkit'
 import { Compile } from 'typebox/compile'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { type Network, startNetwork, type Wallet } from './testing/network.ts'
 
@@ -100,7 +100,7 @@ function placeOf(done: Awaited<ReturnType<Wallet['submit']>>) {
 }
 
 describe('the activity history of a network', () => {
-  test('closing a round is one mint for each super-validator', async () => {
+  it('closing a round is one mint for each super-validator', async () => {
     const rows = await rowsBehind('', (found) => found.length >= 4)
     const dso = (await send(`${nodes[0]?.url}/v0/dso`)).body.dso_rules.contract.payload
     const { offset, date } = rows[0] as Row
@@ -119,7 +119,7 @@ describe('the activity history of a network', () => {
     expect(date).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
   })
 
-  test('tap, offers and a registration are shown as what they are, in every field', async () => {
+  it('tap, offers and a registration are shown as what they are, in every field', async () => {
     const [alice, bob] = [await network.createWallet('alice'), await network.createWallet('bob')]
     const tapped = placeOf(await tap(alice, 50n))
     const offer = async (amount: bigint, description: string) =>
@@ -281,7 +281,7 @@ describe('the activity history of a network', () => {
     })
   })
 
-  test('every node gives the same bytes at one offset, and says which', async () => {
+  it('every node gives the same bytes at one offset, and says which', async () => {
     const newest = await post({ page_size: 1000 })
     const at = newest.headers.get('x-ledger-offset') ?? ''
     for (const body of [
@@ -308,7 +308,7 @@ describe('the activity history of a network', () => {
     }
   })
 
-  test('walks in both directions miss and repeat nothing while rows arrive', async () => {
+  it('walks in both directions miss and repeat nothing while rows arrive', async () => {
     const wallet = await network.createWallet('carol')
     await tap(wallet, 1n)
     const [newest] = await rowsBehind('', (rows) =>
@@ -343,7 +343,7 @@ describe('the activity history of a network', () => {
     expect(seen.desc).toEqual(older)
   })
 
-  test('refuses what is no request, and offsets that it cannot read', async () => {
+  it('refuses what is no request, and offsets that it cannot read', async () => {
     const refused: [unknown, string][] = [
       [{}, 'body.page_size'],
       [{ page_size: 0 }, 'body.page_size'],

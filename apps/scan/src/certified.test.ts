@@ -19,7 +19,7 @@ import {
 } from '@quorumscan/consensus/certified'
 import { AMOUNT_SCALE } from '@quorumscan/model'
 import { type HttpRequest, send, until, untilTrue } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { type Network, startNetwork, type Wallet } from './testing/network.ts'
 
@@ -56,7 +56,7 @@ afterAll(async () => {
   await network?.[Symbol.asyncDispose]()
 })
 
-test.each<[string, string, () => Question<unknown>]>([
+it.each<[string, string, () => Question<unknown>]>([
   ['a name', '/v0/ans-entries/by-name/alice.unverified.ns', () => askName('alice.unverified.ns')],
   ['a node', '/v0/ans-entries/by-name/sv-2.sv.ns', () => askName('sv-2.sv.ns')],
   ['a party', '/v0/ans-entries/by-party/PARTY', () => askParty(wallet.party, hashed)],
@@ -68,7 +68,7 @@ test.each<[string, string, () => Question<unknown>]>([
   expect(signers).toEqual(network.genesis.nodes.map(({ name }) => name))
 })
 
-test.each<[string, string, () => Question<unknown>]>([
+it.each<[string, string, () => Question<unknown>]>([
   ['a name', '/v0/ans-entries/by-name/carol.unverified.ns', () => askName('carol.unverified.ns')],
   ['a text', '/v0/ans-entries/by-name/a%00b', () => askName('a\0b')],
   [
@@ -81,7 +81,7 @@ test.each<[string, string, () => Question<unknown>]>([
   expect((await read(path, ask())).answer).toBeNull()
 })
 
-test('pages of a list are certified one after the other, and end', async () => {
+it('pages of a list are certified one after the other, and end', async () => {
   const found: string[] = []
   let pageToken: string | null = null
   do {
@@ -95,7 +95,7 @@ test('pages of a list are certified one after the other, and end', async () => {
   expect(found).toEqual(NAMES.slice(0, 2))
 })
 
-test('all names of a party, batches and what the network says of itself', async () => {
+it('all names of a party, batches and what the network says of itself', async () => {
   const page = { pageSize: 10, pageToken: null }
   const ofParty = await read(
     pathOf('/v0/ans-entries/by-party/PARTY/all?page_size=10'),
@@ -113,7 +113,7 @@ test('all names of a party, batches and what the network says of itself', async 
   expect(answer.map((entry) => entry?.name ?? null)).toEqual([NAMES[2], null, NAMES[0]])
 })
 
-test('what the network says of itself is certified as it is answered at that offset, whatever changes', async () => {
+it('what the network says of itself is certified as it is answered at that offset, whatever changes', async () => {
   const rules = { method: 'POST', body: {} }
   const readAll = async () => {
     const values: unknown[] = []
@@ -143,7 +143,7 @@ test('what the network says of itself is certified as it is answered at that off
   await until('another round', async () => ((await readAll()) === before ? undefined : true))
 })
 
-test('what cannot be certified is refused by name', async () => {
+it('what cannot be certified is refused by name', async () => {
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
   const ask = async (query: string) => {
     const { status, body } = await send(`${urlOf(0)}${path}?${query}`, { headers: { accept } })
@@ -154,7 +154,7 @@ test('what cannot be certified is refused by name', async () => {
   expect(await ask('signers=many')).toEqual([400, 'INVALID_QUORUM'])
 })
 
-test('a state that is certified and kept no more is no answer, and no reason to call the caller wrong', async () => {
+it('a state that is certified and kept no more is no answer, and no reason to call the caller wrong', async () => {
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
   await Promise.all(nodes.slice(1).map((node) => node[Symbol.asyncDispose]()))
   // Longer than states are kept, and nobody is there to certify one behind it.
@@ -169,14 +169,14 @@ test('a state that is certified and kept no more is no answer, and no reason to 
   expect((await read(path, askName('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
 })
 
-test('nodes that were all restarted while nothing happens certify again', async () => {
+it('nodes that were all restarted while nothing happens certify again', async () => {
   await stopNodes()
   await startNodes()
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
   expect((await read(path, askName('alice.unverified.ns'), 'all')).answer?.user).toBe(wallet.party)
 })
 
-test('a state that is signed again after the replica was lost has the same bytes', async () => {
+it('a state that is signed again after the replica was lost has the same bytes', async () => {
   const statements = async () =>
     (await send(`${urlOf(3)}/v0/state-statements?after=0`)).body.statements as { offset: number }[]
   const before = new Map((await statements()).map((statement) => [statement.offset, statement]))
@@ -192,7 +192,7 @@ test('a state that is signed again after the replica was lost has the same bytes
   for (const statement of again) expect(statement).toEqual(before.get(statement.offset))
 })
 
-test('a value that somebody changed in the Redis of one node is never served as certified', async () => {
+it('a value that somebody changed in the Redis of one node is never served as certified', async () => {
   const redis = network.nodeRedis[3]?.connect()
   const versions = (await redis?.hgetBuffer('{replica}:names', 'bob.unverified.ns')) as Buffer
   const forged = Buffer.from(versions.toString('latin1').replace('quoted', 'QUOTED'), 'latin1')
@@ -208,7 +208,7 @@ test('a value that somebody changed in the Redis of one node is never served as 
   expect((await read(path, askName('bob.unverified.ns'))).answer?.description).toContain('quoted')
 })
 
-test('a node says so from the first read on of a value that was changed meanwhile', async () => {
+it('a node says so from the first read on of a value that was changed meanwhile', async () => {
   const name = 'alice.unverified.ns'
   const redis = network.nodeRedis[2]?.connect()
   const versions = (await redis?.hgetBuffer('{replica}:names', name)) as Buffer

@@ -1,5 +1,5 @@
 import { EnvError } from '@quorumscan/base'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { envToConfig } from './config.ts'
 
 const complete = {
@@ -13,7 +13,7 @@ const complete = {
   QS_OPERATOR_KEY_FILE: '/data/sv-1.operator',
 }
 
-test('takes defaults for what need not be set', () => {
+it('takes defaults for what need not be set', () => {
   expect(envToConfig(complete)).toMatchObject({
     host: '127.0.0.1',
     log: { url: 'http://127.0.0.1:4600', tokenFile: '/data/token' },
@@ -24,7 +24,7 @@ test('takes defaults for what need not be set', () => {
   })
 })
 
-test('names everything that is missing or bad at once', () => {
+it('names everything that is missing or bad at once', () => {
   const bad = {
     QS_PORT: '70000',
     QS_REDIS: '',
@@ -41,7 +41,7 @@ test('names everything that is missing or bad at once', () => {
   }
 })
 
-test('shows the synchronizer a token or a certificate, over https', () => {
+it('shows the synchronizer a token or a certificate, over https', () => {
   const { QS_LOG_TOKEN_FILE: _, ...others } = complete
   const shown = { ...others, QS_LOG_CERT: '/d/cert', QS_LOG_KEY: '/d/key' }
   const https = { ...shown, QS_LOG: 'https://synchronizer.example' }
@@ -56,7 +56,7 @@ test('shows the synchronizer a token or a certificate, over https', () => {
   expect(() => envToConfig(shown)).toThrow('QS_LOG is http')
 })
 
-test('takes the slash off the public address, so that records of one address are equal', () => {
+it('takes the slash off the public address, so that records of one address are equal', () => {
   const config = envToConfig({ ...complete, QS_PUBLIC_URL: 'https://sv-1.example/' })
   expect(config.publicUrl).toBe('https://sv-1.example')
 })

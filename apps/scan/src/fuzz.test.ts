@@ -4,7 +4,7 @@ import { codeByPattern } from '@quorumscan/api'
 import { catalogue } from '@quorumscan/errors'
 import { untilTrue } from '@quorumscan/testkit'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createContext } from './context.ts'
 import { createServer } from './server.ts'
 import { startNetwork } from './testing/network.ts'
@@ -134,7 +134,7 @@ function stringify(value: unknown): string {
   }
 }
 
-test('no request gets a 500, and every error has a code and the head', async () => {
+it('no request gets a 500, and every error has a code and the head', async () => {
   await using network = await startNetwork(1)
   await using context = await createContext(await network.config(0))
   await untilTrue('the replica to be live', () => context.replica.state() === 'live')

@@ -3,7 +3,7 @@ import { fromHex, verifySignature } from '@quorumscan/base'
 import { canonicalJson, encodeAddressStatement, type Json } from '@quorumscan/consensus'
 import { parseTime } from '@quorumscan/model'
 import { type HttpAnswer, send, until } from '@quorumscan/testkit'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { type Network, startNetwork } from './testing/network.ts'
 
@@ -52,7 +52,7 @@ async function startAll(network: Network, names: readonly string[]) {
 }
 
 describe('four scan nodes', () => {
-  test('answer every lookup, pinned, with the same bytes', async () => {
+  it('answer every lookup, pinned, with the same bytes', async () => {
     await using network = await startNetwork(4)
     const names = ['bob', 'alice', 'alice-2'].map((label) => `${label}.unverified.ns`)
     await using world = await startAll(network, names)
@@ -127,7 +127,7 @@ describe('four scan nodes', () => {
     }
   })
 
-  test('publish their signed addresses, and a new one under the next sequence', async () => {
+  it('publish their signed addresses, and a new one under the next sequence', async () => {
     await using network = await startNetwork(4)
     await using world = await startAll(network, [])
     const scansOf = async (node: RunningScan) => (await get(node, '/v0/scans')).body.scans[0].scans
@@ -156,7 +156,7 @@ describe('four scan nodes', () => {
     })
   })
 
-  test('register with three of four alive, and the fourth finds the name after its return', async () => {
+  it('register with three of four alive, and the fourth finds the name after its return', async () => {
     await using network = await startNetwork(4)
     await using world = await startAll(network, [])
     await world.nodes[3]?.[Symbol.asyncDispose]()
@@ -174,7 +174,7 @@ describe('four scan nodes', () => {
     expect((await found(returned)).text).toBe(before.text)
   })
 
-  test('register again after the Redis of every node was killed in the middle', async () => {
+  it('register again after the Redis of every node was killed in the middle', async () => {
     await using network = await startNetwork(4)
     await using world = await startAll(network, [])
     const paid = world.wallet.pay({ name: 'alice.unverified.ns' })
@@ -191,7 +191,7 @@ describe('four scan nodes', () => {
 })
 
 describe('one scan node', () => {
-  test('walks through pages at one offset, whatever is registered meanwhile', async () => {
+  it('walks through pages at one offset, whatever is registered meanwhile', async () => {
     await using network = await startNetwork(1)
     const labels = ['a1', 'a2', 'a3', 'a4', 'b1']
     await using world = await startAll(
@@ -236,7 +236,7 @@ describe('one scan node', () => {
     expect(names).toEqual([...names].sort())
   })
 
-  test('says 404 in the words of D-13, with the offset that the absence is of', async () => {
+  it('says 404 in the words of D-13, with the offset that the absence is of', async () => {
     await using network = await startNetwork(1)
     await using world = await startAll(network, [])
     const { first: node, wallet } = world
@@ -268,7 +268,7 @@ describe('one scan node', () => {
       ).toMatchObject({ status: 400 })
   })
 
-  test('reads at the offset asked for, waits for one that is near, refuses what it cannot read', async () => {
+  it('reads at the offset asked for, waits for one that is near, refuses what it cannot read', async () => {
     await using network = await startNetwork(1)
     await using world = await startAll(network, ['alice.unverified.ns'])
     const { first: node } = world
@@ -289,7 +289,7 @@ describe('one scan node', () => {
     expect(offsetOf(floor)).toBeGreaterThanOrEqual(head)
   })
 
-  test('keeps answering at the head it has while the log is away, and says that it is not ready', async () => {
+  it('keeps answering at the head it has while the log is away, and says that it is not ready', async () => {
     await using network = await startNetwork(1)
     let aheadMicros = 0
     const later = { ...network.clock, nowMicros: () => network.clock.nowMicros() + aheadMicros }
@@ -308,7 +308,7 @@ describe('one scan node', () => {
     await isReady(node)
   })
 
-  test('serves rules, operator, genesis and health', async () => {
+  it('serves rules, operator, genesis and health', async () => {
     await using network = await startNetwork(1)
     await using world = await startAll(network, [])
     const { first: node } = world
@@ -355,7 +355,7 @@ describe('one scan node', () => {
     })
   })
 
-  test('gives the open rounds, without those that the caller has', async () => {
+  it('gives the open rounds, without those that the caller has', async () => {
     await using network = await startNetwork(1)
     await using world = await startAll(network, [])
     const { first: node } = world

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { trimLog } from '@quorumscan/log'
 import { send, until } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { type Network, startNetwork } from './testing/network.ts'
 
@@ -15,7 +15,7 @@ type Listed = {
   readonly content_hash: string
 }
 
-test('a node with an empty disk, and one that was away, start from a snapshot where the log begins later', {
+it('a node with an empty disk, and one that was away, start from a snapshot where the log begins later', {
   tags: ['many-cases'],
 }, async () => {
   await using network = await startNetwork(4)
@@ -82,7 +82,7 @@ const KEEP_MICROS = 2 * HOUR_MICROS
 /** Those that are kept before a snapshot, and the one behind it. */
 const HOURS_HELD = 3
 
-test('the Redis of a log that is trimmed takes so much memory and no more, through a day of load', {
+it('the Redis of a log that is trimmed takes so much memory and no more, through a day of load', {
   tags: ['many-cases'],
 }, async () => {
   await using network = await startNetwork(1)

@@ -1,6 +1,6 @@
 import { createSystemClock } from '@quorumscan/base'
 import { createMetrics } from '@quorumscan/http'
-import { expect, it, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { measuredLog } from './metrics.ts'
 
 type Log = Parameters<typeof measuredLog>[0]
@@ -23,7 +23,7 @@ async function told(log: Partial<Log>, memberCount = 4): Promise<string> {
   return (await metrics.expose()).text
 }
 
-test.each([
+it.each([
   [4, 0, 1, 'live'],
   [4, 1, 0, 'live'],
   [4, 2, -1, 'live'],

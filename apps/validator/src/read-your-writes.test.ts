@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { createHttpClient } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { genesisContracts } from './testing/genesis-contracts.ts'
 import { failure, type Person, startWorld, type World } from './testing/world.ts'
@@ -36,7 +36,7 @@ async function expectNotBefore(shown: number, release: () => void): Promise<void
   expect(offsetOf(answer, 'x-quorum-offset')).toBeGreaterThanOrEqual(shown)
 }
 
-test.each([
+it.each([
   ['a change of the wallet', () => alice.client.post('/v0/wallet/tap', { amount: '1.0' }), 200],
   ['a list of names', () => alice.client.get('/v0/entry/all'), 200],
   [
@@ -60,7 +60,7 @@ test.each([
   }
 })
 
-test('nothing is older than what was shown by a stream, nor after a restart', async () => {
+it('nothing is older than what was shown by a stream, nor after a restart', async () => {
   const { rules, disclosedContracts } = await genesisContracts(world)
   const token = await world.network.token('alice')
   const ledger = createHttpClient(world.url, token)
@@ -106,7 +106,7 @@ test('nothing is older than what was shown by a stream, nor after a restart', as
   }
 })
 
-test('what is asked of the reader itself still counts, and proxied answers have offsets of their own', async () => {
+it('what is asked of the reader itself still counts, and proxied answers have offsets of their own', async () => {
   const ahead = await world.anyone().get(LOOKUP, { 'x-min-offset': '9007199254740991' })
   expect(failure(ahead)).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
   const answer = await world.anyone().get(LOOKUP)

@@ -1,5 +1,5 @@
 /** What readers and generators of the documents count on. */
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { apiDocuments } from './openapi.ts'
 import { type JsonObject, toSchema } from './openapi-schema.ts'
 import { GetUpdatesRequest } from './schemas/ledger/updates.ts'
@@ -43,7 +43,7 @@ describe.each(documents)('%s', (_name, document) => {
     return value !== undefined && described(value)
   }
 
-  test('every member has a description, or is of a component that has one', () => {
+  it('every member has a description, or is of a component that has one', () => {
     expect(
       members(document)
         .filter(({ member }) => !described(member))
@@ -51,19 +51,19 @@ describe.each(documents)('%s', (_name, document) => {
     ).toEqual([])
   })
 
-  test('every parameter and header has a description', () => {
+  it('every parameter and header has a description', () => {
     const named = nodes(document)
       .map(({ node }) => node)
       .filter((node) => 'in' in node && 'schema' in node)
     expect(named.filter((node) => !node['description']).map(({ name }) => name)).toEqual([])
   })
 
-  test('no schema has a default, which generators take for a promise that the member is there', () => {
+  it('no schema has a default, which generators take for a promise that the member is there', () => {
     expect(nodes(document).filter(({ node }) => 'default' in node)).toEqual([])
   })
 })
 
-test('under /v2 what may be left out may be null, and what is refused when left out is required', () => {
+it('under /v2 what may be left out may be null, and what is refused when left out is required', () => {
   const schemas: Record<string, JsonObject> = {}
   toSchema(GetUpdatesRequest, schemas as never, { isLenient: true })
   const { GetUpdatesRequest: request } = schemas as never as {
@@ -88,13 +88,13 @@ describe('answers that only some processes give are declared', () => {
     return paths[path]?.[method]?.['responses'] as Record<string, { content?: JsonObject }>
   }
 
-  test('the text of a validator that is ready, or is not', () => {
+  it('the text of a validator that is ready, or is not', () => {
     const { 200: ready, 503: unready } = responsesOf('validator', '/readyz', 'get')
     expect(Object.keys(ready?.content ?? {})).toEqual(['text/plain'])
     expect(Object.keys(unready?.content ?? {})).toEqual(['application/json', 'text/plain'])
   })
 
-  test.each(['scan', 'synchronizer'] as const)('of a %s, that no engine can be read', (name) => {
+  it.each(['scan', 'synchronizer'] as const)('of a %s, that no engine can be read', (name) => {
     expect(Object.keys(responsesOf(name, '/v0/engine-reads', 'post'))).toContain('404')
   })
 })

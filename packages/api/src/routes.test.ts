@@ -1,6 +1,6 @@
 import { isPartyId } from '@quorumscan/model'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { accepts } from './accepts.ts'
 import { unitsOf } from './cost.ts'
 import { errorCodesOf } from './error-codes.ts'
@@ -20,37 +20,37 @@ const tables: Record<string, Readonly<Record<string, RouteDef>>> = {
 describe.each(Object.entries(tables))('the table of the %s', (_, table) => {
   const routes = Object.entries(table)
 
-  test('names every route by its key', () => {
+  it('names every route by its key', () => {
     expect(routes.map(([, route]) => route.operationId)).toEqual(routes.map(([key]) => key))
   })
 
-  test('has one route for a method and path', () => {
+  it('has one route for a method and path', () => {
     const places = routes.map(
       ([, { method, path }]) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`,
     )
     expect(new Set(places).size).toBe(places.length)
   })
 
-  test.each(routes)('%s declares exactly the parameters of its path', (_id, route) => {
+  it.each(routes)('%s declares exactly the parameters of its path', (_id, route) => {
     const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1])
     expect(Object.keys(route.params?.properties ?? {})).toEqual(inPath)
   })
 
-  test.each(routes)('%s reads headers by their lower-case name', (_id, route) => {
+  it.each(routes)('%s reads headers by their lower-case name', (_id, route) => {
     for (const name of Object.keys(route.headers?.properties ?? {}))
       expect(name).toBe(name.toLowerCase())
   })
 
-  test.each(routes)('%s lists no error twice', (_id, route) => {
+  it.each(routes)('%s lists no error twice', (_id, route) => {
     expect(new Set(route.errors).size).toBe(route.errors.length)
   })
 
-  test.each(routes)('%s takes a body only where a body is sent', (_id, route) => {
+  it.each(routes)('%s takes a body only where a body is sent', (_id, route) => {
     expect(route.method === 'GET' && route.body !== undefined).toBe(false)
   })
 })
 
-test('the party pattern is what the ledger takes for a party (D-30)', () => {
+it('the party pattern is what the ledger takes for a party (D-30)', () => {
   const hex = fc.string({
     unit: fc.constantFrom('a', 'f', '0', 'g', 'A'),
     minLength: 63,
@@ -79,7 +79,7 @@ describe('prices (D-33)', () => {
   const cost = (route: RouteDef, query: unknown, body: unknown, headers: unknown = {}) =>
     unitsOf(route, { params: {}, query, headers, body })
 
-  test.each([
+  it.each([
     [1, 1],
     [10, 1],
     [11, 2],
@@ -91,7 +91,7 @@ describe('prices (D-33)', () => {
     )
   })
 
-  test.each([
+  it.each([
     [1, 1],
     [11, 2],
     [1000, 100],
@@ -101,7 +101,7 @@ describe('prices (D-33)', () => {
     expect(cost(validatorRoutes.proxyListActivities, {}, body)).toBe(units)
   })
 
-  test.each([
+  it.each([
     [0, 1],
     [1, 1],
     [256, 256],
@@ -110,14 +110,14 @@ describe('prices (D-33)', () => {
     expect(cost(scanRoutes.lookupEntries, {}, { lookups })).toBe(units)
   })
 
-  test('probes are free', () => {
+  it('probes are free', () => {
     for (const table of Object.values(tables))
       for (const id of ['livez', 'readyz', 'getStatus', 'getVersion'])
         expect(table[id]?.cost).toBe(0)
   })
 })
 
-test('a route lists what it declares and what every server adds', () => {
+it('a route lists what it declares and what every server adds', () => {
   expect(
     [...errorCodesOf(validatorRoutes.acceptSubscriptionRequest)].sort(),
   ).toMatchInlineSnapshot(`
@@ -156,7 +156,7 @@ test('a route lists what it declares and what every server adds', () => {
   `)
 })
 
-test.each([
+it.each([
   [CERTIFIED_MEDIA_TYPE, true],
   [`text/html, ${CERTIFIED_MEDIA_TYPE.toUpperCase()} ; q=0.5`, true],
   [`application/json,${CERTIFIED_MEDIA_TYPE}`, true],

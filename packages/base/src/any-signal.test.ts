@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { anySignal } from './any-signal.ts'
 import { createSystemClock } from './clock.ts'
 import { waitFor } from './wait-for.ts'
 
 const SIGNALS = 50
 
-test('a timeout that nobody else knows of comes, whatever memory is freed meanwhile', async () => {
+it('a timeout that nobody else knows of comes, whatever memory is freed meanwhile', async () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
   const stays = new AbortController()
@@ -24,6 +24,6 @@ test('a timeout that nobody else knows of comes, whatever memory is freed meanwh
   expect(await waitFor(haveEnded, { ...bound, what: 'all timeouts' })).toBe(true)
 })
 
-test('one that has aborted is heard at once', () => {
+it('one that has aborted is heard at once', () => {
   expect(anySignal([new AbortController().signal, AbortSignal.abort(7)]).reason).toBe(7)
 })

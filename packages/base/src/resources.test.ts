@@ -1,5 +1,5 @@
 /** Closing what was opened. */
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { openAll, type Resources } from './resources.ts'
 
 function openThree(resources: Resources, failing: readonly number[]) {
@@ -14,7 +14,7 @@ function openThree(resources: Resources, failing: readonly number[]) {
   return closed
 }
 
-test.each([
+it.each([
   [[3], '3 does not close'],
   [[2, 3], '2 could not be closed'],
 ])('all are closed where closing %j fails, in the opposite order', async (failing, message) => {
@@ -26,7 +26,7 @@ test.each([
   expect(closed).toEqual([3, 2, 1])
 })
 
-test('where opening fails, all that was opened is closed, and the error is that of opening', async () => {
+it('where opening fails, all that was opened is closed, and the error is that of opening', async () => {
   let closed: number[] = []
   const opening = openAll(async (resources) => {
     closed = openThree(resources, [3])

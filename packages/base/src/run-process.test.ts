@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 
 const built = new URL('../dist/index.js', import.meta.url).href
 
@@ -16,7 +16,7 @@ await runProcess(async () => { throw ${error} })`
   return report
 }
 
-test.each([
+it.each([
   [
     'of the environment, by its sentence alone',
     "new EnvError('QS_A is not set')",

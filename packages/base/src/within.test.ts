@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Clock, createSystemClock } from './clock.ts'
 import { within } from './within.ts'
 
@@ -13,7 +13,7 @@ function createHeldClock(): Clock & { advance(): void } {
 
 const never = () => new Promise<never>(() => {})
 
-test('what comes in time is the outcome, and its signal ends with it', async () => {
+it('what comes in time is the outcome, and its signal ends with it', async () => {
   const clock = createHeldClock()
   let given: AbortSignal | undefined
   const work = async (signal: AbortSignal) => {
@@ -24,7 +24,7 @@ test('what comes in time is the outcome, and its signal ends with it', async () 
   expect(given?.aborted).toBe(true)
 })
 
-test('what takes longer is what `late` says, also where it throws', async () => {
+it('what takes longer is what `late` says, also where it throws', async () => {
   const clock = createHeldClock()
   const quiet = within({ clock, timeoutMs: 10 }, never, () => null)
   const loud = within({ clock, timeoutMs: 10 }, never, () => {
@@ -36,7 +36,7 @@ test('what takes longer is what `late` says, also where it throws', async () => 
   await expect(loud).rejects.toThrow('too late')
 })
 
-test('ends with the reason of its caller', async () => {
+it('ends with the reason of its caller', async () => {
   const clock = createSystemClock()
   const caller = new AbortController()
   const outcome = within({ clock, timeoutMs: 60_000, signal: caller.signal }, never, () => null)

@@ -12,7 +12,7 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { Type } from 'typebox'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openCertificate } from './certificate.ts'
 import { createLogger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
@@ -95,7 +95,7 @@ async function textUntilClosed(socket: Socket): Promise<string> {
   return text
 }
 
-test('answers over TLS, one request after the other, and nothing but TLS', async () => {
+it('answers over TLS, one request after the other, and nothing but TLS', async () => {
   await using running = await start()
   const socket = await running.connect()
   const text = textUntilClosed(socket)
@@ -106,7 +106,7 @@ test('answers over TLS, one request after the other, and nothing but TLS', async
   expect(await textUntilClosed(plain)).toBe('')
 })
 
-test('a body that is not read to its end is sent to its end, and the answer is read', async () => {
+it('a body that is not read to its end is sent to its end, and the answer is read', async () => {
   await using running = await start({ limits: { bodyBytesMax: 1_000 } })
   const socket = await running.connect()
   const text = textUntilClosed(socket)
@@ -118,7 +118,7 @@ test('a body that is not read to its end is sent to its end, and the answer is r
   expect(await sent).toBeFalsy()
 })
 
-test('whoever is in the middle of a handshake is idle, and makes room', async () => {
+it('whoever is in the middle of a handshake is idle, and makes room', async () => {
   await using running = await start({ limits: { connectionsPerClientMax: 2 } })
   const halves = []
   for (let count = 0; count < 2; count++) {
@@ -137,7 +137,7 @@ test('whoever is in the middle of a handshake is idle, and makes room', async ()
   }
 })
 
-test('a connection that was kept open and idle goes for the next one of its client', async () => {
+it('a connection that was kept open and idle goes for the next one of its client', async () => {
   await using running = await start({ limits: { connectionsPerClientMax: 1 } })
   const kept = await running.connect()
   kept.write(PROBE)
@@ -147,7 +147,7 @@ test('a connection that was kept open and idle goes for the next one of its clie
   expect(await ended).toBe('')
 })
 
-test('a handshake that takes too long is cut off, before who is known and idle', async () => {
+it('a handshake that takes too long is cut off, before who is known and idle', async () => {
   await using running = await start({ limits: { requestMsMax: 100, idleConnectionMsMax: 5_000 } })
   const idle = textUntilClosed(await running.connect()).then(() => 'idle')
   const half = running.connectPlain()
@@ -155,7 +155,7 @@ test('a handshake that takes too long is cut off, before who is known and idle',
   expect(await Promise.race([idle, textUntilClosed(half)])).toBe('')
 })
 
-test('of one client no more than a hundred handshakes begin in a second', async () => {
+it('of one client no more than a hundred handshakes begin in a second', async () => {
   // The clock of the server stands still.
   await using running = await start({ limits: { requestMsMax: 600_000 } })
   const ends = Array.from({ length: 101 }, async () => {
@@ -168,7 +168,7 @@ test('of one client no more than a hundred handshakes begin in a second', async 
   for (const socket of sockets) socket.destroy()
 })
 
-test('closing waits for no connection that has asked nothing', async () => {
+it('closing waits for no connection that has asked nothing', async () => {
   await using running = await start()
   const ended = textUntilClosed(await running.connect())
   await running.server.close()
@@ -178,7 +178,7 @@ test('closing waits for no connection that has asked nothing', async () => {
 const LOOK_MS = 10_000
 const serialOf = (socket: TLSSocket) => socket.getPeerCertificate().serialNumber
 
-test('a certificate that was renewed is shown from then on', async () => {
+it('a certificate that was renewed is shown from then on', async () => {
   const manual = createManualClock()
   let looksBegun = 0
   const clock: Clock = {
@@ -226,14 +226,14 @@ test('a certificate that was renewed is shown from then on', async () => {
   expect(serialOf(await running.connect())).not.toBe(before)
 })
 
-test('tells until when it is valid', async () => {
+it('tells until when it is valid', async () => {
   await using running = await start()
   const { text } = await running.metrics.expose()
   const [, ends] = /^quorumscan_certificate_ends_seconds ([0-9.e+]+)$/m.exec(text) ?? []
   expect(Number(ends) * 1_000_000).toBeGreaterThan(createSystemClock().nowMicros())
 })
 
-test('files that are none end the start by name', async () => {
+it('files that are none end the start by name', async () => {
   const app = {
     clock: createManualClock(),
     logger: createLogger({ name: 't', level: 'silent' }),

@@ -10,7 +10,7 @@ import {
   type TestAuthority,
   untilTrue,
 } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openCertificate } from './certificate.ts'
 import type { Handlers } from './handler.ts'
 import { createLogClient } from './log-client.ts'
@@ -111,7 +111,7 @@ function follow(url: string, own: OwnFiles | null) {
   }
 }
 
-test('whoever shows a certificate of the authority follows and submits as a peer, and nobody else', async () => {
+it('whoever shows a certificate of the authority follows and submits as a peer, and nobody else', async () => {
   await using synchronizer = await startSynchronizer()
   const { url, submitters } = synchronizer
   await using peer = follow(url, await followers.issue('validator'))
@@ -126,7 +126,7 @@ test('whoever shows a certificate of the authority follows and submits as a peer
   expect(submitters.map(({ isPeer }) => isPeer)).toEqual([true, false, false])
 })
 
-test('a follower shows the certificate that its files hold by then, and is the same peer', async () => {
+it('a follower shows the certificate that its files hold by then, and is the same peer', async () => {
   await using synchronizer = await startSynchronizer()
   const { url, serials, submitters } = synchronizer
   const own = await followers.issue('sv-1')
@@ -155,7 +155,7 @@ test('a follower shows the certificate that its files hold by then, and is the s
   expect(submitters[0]?.isPeer).toBe(true)
 })
 
-test('an issuer of tokens whose certificate QS_PEER_CA vouches for is asked, and no other', async () => {
+it('an issuer of tokens whose certificate QS_PEER_CA vouches for is asked, and no other', async () => {
   await using synchronizer = await startSynchronizer()
   const ca = { variable: 'QS_PEER_CA', file: servers.caFile }
   const { status } = await createFetch(openClientTls({ ca, own: null }))(
@@ -165,7 +165,7 @@ test('an issuer of tokens whose certificate QS_PEER_CA vouches for is asked, and
   await expect(createFetch(null)(`${synchronizer.url}/livez`)).rejects.toThrow()
 })
 
-test('the authority is looked at again, too', async () => {
+it('the authority is looked at again, too', async () => {
   await using synchronizer = await startSynchronizer()
   const { url, clock, clientCaFile } = synchronizer
   const [own, another] = [await followers.issue('sv-2'), await others.issue('sv-2')]

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { clientKey, networkKey } from './client-key.ts'
 
-test.each([
+it.each([
   [undefined, 'local'],
   ['127.0.0.1', '127.0.0.1'],
   ['::ffff:10.1.2.3', '10.1.2.3'],
@@ -16,7 +16,7 @@ test.each([
   expect(clientKey(address)).toBe(key)
 })
 
-test('networks are addresses of IPv4, and what a provider gives away of IPv6', () => {
+it('networks are addresses of IPv4, and what a provider gives away of IPv6', () => {
   expect(networkKey('::ffff:10.1.2.3')).toBe('10.1.2.3')
   expect(networkKey('2001:0DB8:1:2:ffff::1')).toBe('2001:db8:1::/48')
 })

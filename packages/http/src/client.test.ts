@@ -1,5 +1,5 @@
 import { createManualClock } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createClients } from './client.ts'
 import { createOrigins } from './origins.ts'
 import { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
@@ -11,7 +11,7 @@ const request = (token?: string) => ({
   headers: token === undefined ? {} : { 'x-peer-token': token },
 })
 
-test('who shows a peer token has a budget of its own, far above that of an address', () => {
+it('who shows a peer token has a budget of its own, far above that of an address', () => {
   const clientOf = createClients({
     origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
@@ -25,7 +25,7 @@ test('who shows a peer token has a budget of its own, far above that of an addre
   expect(() => peer.admit(1)).toThrow('too much work')
 })
 
-test('all clients of an IPv6 /48 together have twice what one has', () => {
+it('all clients of an IPv6 /48 together have twice what one has', () => {
   const clientOf = createClients({
     origins,
     rateLimit: { unitsPerSecond: 10 },
@@ -41,7 +41,7 @@ test('all clients of an IPv6 /48 together have twice what one has', () => {
   at('192.0.2.1').admit(10)
 })
 
-test('a connection is asked anew who it is as soon as it shows another token', () => {
+it('a connection is asked anew who it is as soon as it shows another token', () => {
   const clientOf = createClients({
     origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
@@ -52,7 +52,7 @@ test('a connection is asked anew who it is as soon as it shows another token', (
   expect(keys).toEqual(['192.0.2.1', 'peer 0', 'peer 0', '192.0.2.1'])
 })
 
-test('a wrong token makes nobody a peer', () => {
+it('a wrong token makes nobody a peer', () => {
   const clientOf = createClients({
     origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
@@ -62,7 +62,7 @@ test('a wrong token makes nobody a peer', () => {
     expect(clientOf(request(token))).toMatchObject({ key: '192.0.2.1', isPeer: false })
 })
 
-test('token files are read, and a bad line is named without showing it', () => {
+it('token files are read, and a bad line is named without showing it', () => {
   expect(parsePeerTokens(`# wallets\n\n${TOKEN}\r\n`)).toEqual([TOKEN])
   expect(() => parsePeerTokens(`${TOKEN}\nshort`)).toThrow(/^line 2 is not of the form 22 to 128/)
   expect(parseOriginTokens(`https://sv-1.example/ ${TOKEN}`)).toEqual(
@@ -72,7 +72,7 @@ test('token files are read, and a bad line is named without showing it', () => {
     expect(() => parseOriginTokens(line)).toThrow('line 1 is not of the form <origin> <token>')
 })
 
-test('the clients of a proxy are those that it tells, one after the other on one connection', () => {
+it('the clients of a proxy are those that it tells, one after the other on one connection', () => {
   const clientOf = createClients({
     origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },

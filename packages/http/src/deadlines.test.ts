@@ -1,10 +1,10 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createManualClock } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createDeadlines } from './deadlines.ts'
 
-test('each one that has not ended is told at its own time, and nobody twice', async () => {
+it('each one that has not ended is told at its own time, and nobody twice', async () => {
   const clock = createManualClock()
   const closing = new AbortController()
   const deadlines = createDeadlines({ clock, ms: 100, signal: closing.signal })
@@ -33,7 +33,7 @@ test('each one that has not ended is told at its own time, and nobody twice', as
   expect(late).toEqual(['second', 'fourth'])
 })
 
-test('what has ended is young garbage, also for a process that has been idle', () => {
+it('what has ended is young garbage, also for a process that has been idle', () => {
   setFlagsFromString('--expose-gc')
   const collect: (options?: { type: 'minor' }) => void = runInNewContext('gc')
   const deadlines = createDeadlines({

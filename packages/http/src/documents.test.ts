@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { buildServer } from './server.ts'
 
-test('documents are served below each mount point, to pages of any origin, and cost ten units', async () => {
+it('documents are served below each mount point, to pages of any origin, and cost ten units', async () => {
   let made = 0
   const app = buildServer({
     routes: {},

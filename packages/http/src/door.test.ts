@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createDoor, nextAnswersInARow } from './door.ts'
 
 function start() {
@@ -27,7 +27,7 @@ function start() {
   }
 }
 
-test('a turn begins what it has time for, first come, first served', async () => {
+it('a turn begins what it has time for, first come, first served', async () => {
   const { begun, enter } = start()
   enter(5, 4)
   expect(begun.length).toBe(0)
@@ -37,7 +37,7 @@ test('a turn begins what it has time for, first come, first served', async () =>
   expect(begun.map(({ name }) => name)).toEqual([0, 1, 2, 3, 4])
 })
 
-test('one probe a turn goes first, others wait for their turn', async () => {
+it('one probe a turn goes first, others wait for their turn', async () => {
   const { door, begun, enter, pass } = start()
   enter(3, 10)
   const enterProbe = (name: number) => {
@@ -56,7 +56,7 @@ test('one probe a turn goes first, others wait for their turn', async () => {
   }
 })
 
-test('who enters twice begins once, and has waited since the first time', async () => {
+it('who enters twice begins once, and has waited since the first time', async () => {
   const { door, enter } = start()
   enter(11, 100)
   const waits: number[] = []
@@ -68,7 +68,7 @@ test('who enters twice begins once, and has waited since the first time', async 
   expect(waits).toEqual([1100])
 })
 
-test('while connections come four moments in five are theirs', async () => {
+it('while connections come four moments in five are theirs', async () => {
   const { door, begun, enter, pass } = start()
   enter(2, 10)
   for (let count = 0; count < 5; count++) {
@@ -88,7 +88,7 @@ test('while connections come four moments in five are theirs', async () => {
   expect(begun.length).toBe(2)
 })
 
-test('a wait counts where a crowd was before, not where the process stood still', async () => {
+it('a wait counts where a crowd was before, not where the process stood still', async () => {
   const stalled = start()
   stalled.enter(1, 0)
   stalled.pass(5_000)
@@ -101,7 +101,7 @@ test('a wait counts where a crowd was before, not where the process stood still'
   expect(begun.map(({ waitedMs }) => waitedMs)).toEqual([...Array(10).fill(0), 1000, 1100])
 })
 
-test('who was answered is read again when fewer stand in line, and has waited meanwhile', async () => {
+it('who was answered is read again when fewer stand in line, and has waited meanwhile', async () => {
   const { door, enter } = start()
   const back: string[] = []
   const aways: number[] = []
@@ -140,7 +140,7 @@ test('who was answered is read again when fewer stand in line, and has waited me
   expect(door.keepAway(first)).toBe(false)
 })
 
-test('each of a crowd has as many answers in a row as keep a round short, and steadily so', () => {
+it('each of a crowd has as many answers in a row as keep a round short, and steadily so', () => {
   for (const [roundMs, expected] of [
     [10, 6],
     [300, 5],

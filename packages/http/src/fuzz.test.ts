@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { type RouteTable, scanRoutes, synchronizerRoutes, validatorRoutes } from '@quorumscan/api'
 import { catalogue, ScanError } from '@quorumscan/errors'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { buildServer } from './server.ts'
 
 const ready = new TextEncoder().encode('{}')
@@ -54,7 +54,7 @@ const body = fc.oneof(
   fc.array(fc.jsonValue()).map((lookups) => JSON.stringify({ lookups })),
 )
 
-test('nothing that a client sends produces a 500 or an error without the body of D-6', async () => {
+it('nothing that a client sends produces a 500 or an error without the body of D-6', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...servers).chain(({ server, paths, names }) =>
@@ -104,7 +104,7 @@ test('nothing that a client sends produces a 500 or an error without the body of
   )
 })
 
-test('bytes that are no HTTP are answered with 400 or nothing, and the server goes on', async () => {
+it('bytes that are no HTTP are answered with 400 or nothing, and the server goes on', async () => {
   await using server = serve(scanRoutes)
   const url = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))
   const talk = (bytes: Uint8Array) =>

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { createSystemClock } from '@quorumscan/base'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { buildServer, type ServerOptions } from './server.ts'
 
 const clock = createSystemClock()
@@ -77,7 +77,7 @@ async function start(options: Partial<ServerOptions<typeof routes, never>> = {})
   }
 }
 
-test('closing answers what is under way, ends its connection, and takes nothing new', async () => {
+it('closing answers what is under way, ends its connection, and takes nothing new', async () => {
   await using running = await start()
   const reply = running.ask()
   await running.started
@@ -89,7 +89,7 @@ test('closing answers what is under way, ends its connection, and takes nothing 
   await expect(running.ask()).rejects.toThrow()
 })
 
-test('a request that gets through while closing is told so, a probe is answered', async () => {
+it('a request that gets through while closing is told so, a probe is answered', async () => {
   await using running = await start()
   const reply = running.ask()
   await running.started
@@ -115,7 +115,7 @@ test('a request that gets through while closing is told so, a probe is answered'
   await closed
 })
 
-test('closing waits for no connection that has asked nothing', async () => {
+it('closing waits for no connection that has asked nothing', async () => {
   await using running = await start({ clock: createManualClock() })
   const accepted = once(running.server.server, 'connection')
   const socket = running.connect()
@@ -125,7 +125,7 @@ test('closing waits for no connection that has asked nothing', async () => {
   expect(await ended).toBe('')
 })
 
-test('closing does not wait longer than the drain time', async () => {
+it('closing does not wait longer than the drain time', async () => {
   const manual = createManualClock()
   await using running = await start({ clock: manual })
   const reply = running.ask().catch((error: Error) => error)
@@ -137,7 +137,7 @@ test('closing does not wait longer than the drain time', async () => {
   expect(await reply).toBeInstanceOf(Error)
 })
 
-test('a handler is told when its client goes away, and not before', async () => {
+it('a handler is told when its client goes away, and not before', async () => {
   await using running = await start()
   const client = new AbortController()
   const gone = running.ask(client.signal)
@@ -148,7 +148,7 @@ test('a handler is told when its client goes away, and not before', async () => 
   await untilTrue('the signal of the handler', () => signal.aborted)
 })
 
-test('a handler that takes too long is given up on, and told so', async () => {
+it('a handler that takes too long is given up on, and told so', async () => {
   const manual = createManualClock()
   await using running = await start({ clock: manual })
   const reply = running.ask()
@@ -172,7 +172,7 @@ async function textUntilClosed(socket: Socket): Promise<string> {
   return text
 }
 
-test.each([
+it.each([
   ['headers', 'POST /slow HTTP/1.1\r\nhost: a\r\n'],
   ['a body', 'POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\n{'],
 ])('a client that never finishes sending %s is cut off with 408', async (_, text) => {
@@ -182,7 +182,7 @@ test.each([
   expect(await textUntilClosed(socket)).toMatch(/^HTTP\/1\.1 408 .*"code":"REQUEST_TIMEOUT"/s)
 })
 
-test('the answer to a body that is late names its request', async () => {
+it('the answer to a body that is late names its request', async () => {
   await using running = await start({ limits: { requestMsMax: 100 } })
   const socket = running.connect()
   socket.write('POST /slow HTTP/1.1\r\nhost: a\r\nx-request-id: r-1\r\ncontent-length: 10\r\n\r\n{')
@@ -190,7 +190,7 @@ test('the answer to a body that is late names its request', async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 408 .*x-request-id: r-1.*"request_id":"r-1"/s)
 })
 
-test('a client that is late is cut off even if it never closes its side', async () => {
+it('a client that is late is cut off even if it never closes its side', async () => {
   await using running = await start({ limits: { requestMsMax: 100 } })
   const accepted = once(running.server.server, 'connection')
   const socket = connect({ port: running.port, host: '127.0.0.1', allowHalfOpen: true })
@@ -200,7 +200,7 @@ test('a client that is late is cut off even if it never closes its side', async 
   socket.destroy()
 })
 
-test('one client has its share of connections: out of it the longest idle one makes room', async () => {
+it('one client has its share of connections: out of it the longest idle one makes room', async () => {
   await using running = await start({ limits: { connectionsPerClientMax: 2 } })
   const sockets: Socket[] = []
   for (let count = 0; count < 2; count++) {
@@ -215,7 +215,7 @@ test('one client has its share of connections: out of it the longest idle one ma
   expect(await second).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-test('where all connections are at work, a newcomer is told so, and how we are', async () => {
+it('where all connections are at work, a newcomer is told so, and how we are', async () => {
   await using running = await start({
     limits: { connectionsPerClientMax: 1, spareConnectionsMax: 1 },
   })
@@ -237,7 +237,7 @@ describe('a body that is not read to its end', () => {
   const head = (more: string) =>
     `POST /slow HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n${more}\r\n\r\n`
   const bytes = 4 * 1024 * 1024
-  test.each([
+  it.each([
     [
       'announced',
       head(`content-length: ${bytes}`),
@@ -280,7 +280,7 @@ describe('a body that is not read to its end', () => {
   })
 })
 
-test('who sends a short body after the last answer is let finish', async () => {
+it('who sends a short body after the last answer is let finish', async () => {
   await using running = await start({ limits: { bodyBytesMax: 1_000 } })
   const socket = connect({ port: running.port, host: '127.0.0.1', allowHalfOpen: true })
   socket.write(
@@ -294,7 +294,7 @@ test('who sends a short body after the last answer is let finish', async () => {
   expect(await closed).toEqual([false])
 })
 
-test('who does not close its side after its last answer is not waited for for long', async () => {
+it('who does not close its side after its last answer is not waited for for long', async () => {
   await using running = await start({ limits: { answerMsMax: 100 } })
   const accepted = once(running.server.server, 'connection')
   const socket = connect({ port: running.port, host: '127.0.0.1', allowHalfOpen: true })
@@ -304,7 +304,7 @@ test('who does not close its side after its last answer is not waited for for lo
   socket.destroy()
 })
 
-test('who sends a body without end is cut off after a bounded rest of it', async () => {
+it('who sends a body without end is cut off after a bounded rest of it', async () => {
   await using running = await start()
   const socket = running.connect()
   socket.on('error', () => {}) // It is reset while it still sends.
@@ -317,7 +317,7 @@ test('who sends a body without end is cut off after a bounded rest of it', async
   expect(socket.bytesWritten).toBeLessThan(64 * 1024 * 1024)
 })
 
-test('who sends many requests ahead of their answers is cut off', async () => {
+it('who sends many requests ahead of their answers is cut off', async () => {
   await using running = await start()
   const socket = running.connect()
   socket.write('GET /livez HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(2_000))
@@ -325,7 +325,7 @@ test('who sends many requests ahead of their answers is cut off', async () => {
   expect(text.split('HTTP/1.1 200').length - 1).toBeLessThanOrEqual(9)
 })
 
-test('who asks eight requests ahead all the time is answered all the time', async () => {
+it('who asks eight requests ahead all the time is answered all the time', async () => {
   await using running = await start()
   const socket = running.connect()
   const request = 'GET /livez HTTP/1.1\r\nhost: a\r\n\r\n'
@@ -342,7 +342,7 @@ test('who asks eight requests ahead all the time is answered all the time', asyn
   })
 })
 
-test('who was refused is read again after a second, and nobody else waits', async () => {
+it('who was refused is read again after a second, and nobody else waits', async () => {
   await using running = await start({ rateLimit: { unitsPerSecond: 0.001 } })
   const socket = running.connect()
   const probe = 'GET /livez HTTP/1.1\r\nhost: a\r\n\r\n'
@@ -363,7 +363,7 @@ test('who was refused is read again after a second, and nobody else waits', asyn
   other.destroy()
 })
 
-test('each of a crowd is answered again, when it is its turn to be read', async () => {
+it('each of a crowd is answered again, when it is its turn to be read', async () => {
   let nowMs = 0
   await using running = await start({
     limits: { connectionsPerClientMax: 600 },
@@ -389,7 +389,7 @@ test('each of a crowd is answered again, when it is its turn to be read', async 
 
 const slowRequest = 'POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\n{}'
 
-test('a crowd is answered as far as that is in time, and the rest of it told so', async () => {
+it('a crowd is answered as far as that is in time, and the rest of it told so', async () => {
   let nowMs = 0
   let calls = 0
   const ask = {
@@ -424,7 +424,7 @@ test('a crowd is answered as far as that is in time, and the rest of it told so'
   for (const socket of sockets) socket.destroy()
 })
 
-test('nothing is done for who left before its turn', async () => {
+it('nothing is done for who left before its turn', async () => {
   let calls = 0
   await using running = await start({
     rateLimit: { unitsPerSecond: 1 },
@@ -463,7 +463,7 @@ function untilText(socket: Socket, text: string): Promise<void> {
   })
 }
 
-test('who does not take its answer is cut off', async () => {
+it('who does not take its answer is cut off', async () => {
   const body = Buffer.alloc(32 * 1024 * 1024, '1')
   await using server = buildServer({
     routes: { slow: routes.slow },

@@ -5,7 +5,7 @@ import { synchronizerRoutes } from '@quorumscan/api'
 import { openClientTls, utf8 } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import { createAuthority, untilTrue } from '@quorumscan/testkit'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Handlers } from './handler.ts'
 import { createLogClient } from './log-client.ts'
 import { buildServer } from './server.ts'
@@ -44,7 +44,7 @@ async function start(submitEntry: (bytes: Uint8Array) => void | Promise<void>) {
 
 const signal = new AbortController().signal
 
-test('the bytes arrive as they are', async () => {
+it('the bytes arrive as they are', async () => {
   const received: Uint8Array[] = []
   await using running = await start((bytes) => void received.push(bytes))
   const entry = Uint8Array.of(1, 0, 255, 2).subarray(1, 3)
@@ -52,7 +52,7 @@ test('the bytes arrive as they are', async () => {
   expect(received).toEqual([Uint8Array.of(0, 255)])
 })
 
-test('as many wait for one block as a busy validator submits', async () => {
+it('as many wait for one block as a busy validator submits', async () => {
   const count = 64
   let waitingCount = 0
   let decide = () => {}
@@ -68,7 +68,7 @@ test('as many wait for one block as a busy validator submits', async () => {
   expect(waitingCount).toBe(count)
 })
 
-test.each([
+it.each([
   ['RATE_LIMITED', 'RATE_LIMITED', true],
   ['BODY_TOO_LARGE', 'BODY_TOO_LARGE', true],
   ['INVALID_ARGUMENT', 'INVALID_ARGUMENT', true],
@@ -93,14 +93,14 @@ test.each([
   },
 )
 
-test('nobody there: nothing is known', async () => {
+it('nobody there: nothing is known', async () => {
   await using client = createLogClient({ url: 'http://127.0.0.1:1' })
   await expect(client.submit(Uint8Array.of(1), signal)).rejects.toMatchObject({
     code: 'DEPENDENCY_UNAVAILABLE',
   })
 })
 
-test('who stops waiting gets the own reason back', async () => {
+it('who stops waiting gets the own reason back', async () => {
   await using client = createLogClient({ url: 'http://127.0.0.1:1' })
   const aborted = AbortSignal.abort(new Error('shutting down'))
   await expect(client.submit(Uint8Array.of(1), aborted)).rejects.toThrow('shutting down')
@@ -129,7 +129,7 @@ describe('the stream of the log', () => {
     }
   }
 
-  test('comes as it is sent, to whoever shows a token, and ends for the sender when the reader leaves', async () => {
+  it('comes as it is sent, to whoever shows a token, and ends for the sender when the reader leaves', async () => {
     let left = false
     await using running = await startStream(async ({ query, client, signal }) => {
       signal.addEventListener('abort', () => {
@@ -148,7 +148,7 @@ describe('the stream of the log', () => {
     await untilTrue('the sender to know', () => left)
   })
 
-  test('that waits for its reader comes in one piece', async () => {
+  it('that waits for its reader comes in one piece', async () => {
     let isSent = false
     await using running = await startStream(async () => {
       async function* body() {
@@ -166,7 +166,7 @@ describe('the stream of the log', () => {
     expect(pieces.length).toBeLessThan(10)
   })
 
-  test.each(['UNAUTHENTICATED', 'OFFSET_PRUNED', 'OVERLOADED', 'DEPENDENCY_UNAVAILABLE'] as const)(
+  it.each(['UNAUTHENTICATED', 'OFFSET_PRUNED', 'OVERLOADED', 'DEPENDENCY_UNAVAILABLE'] as const)(
     'is refused with %s by name',
     async (code) => {
       await using running = await startStream(async () => {
@@ -177,7 +177,7 @@ describe('the stream of the log', () => {
     },
   )
 
-  test('of nobody is DEPENDENCY_UNAVAILABLE, and whoever has given up hears that', async () => {
+  it('of nobody is DEPENDENCY_UNAVAILABLE, and whoever has given up hears that', async () => {
     const client = createLogClient({ url: 'http://127.0.0.1:1', token: TOKEN })
     const refused = client.open({ from: 1, signal })
     await expect(refused).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
@@ -187,7 +187,7 @@ describe('the stream of the log', () => {
     await client[Symbol.asyncDispose]()
   })
 
-  test('over https is read where the certificate is vouched for, and nowhere else', async () => {
+  it('over https is read where the certificate is vouched for, and nowhere else', async () => {
     await using authority = await createAuthority()
     const { certFile, keyFile } = await authority.issue('synchronizer')
     const [key, cert] = await Promise.all([keyFile, certFile].map((file) => readFile(file)))

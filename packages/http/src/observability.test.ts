@@ -3,7 +3,7 @@ import type { Transport } from '@quorumscan/consensus'
 import { catalogue, ScanError } from '@quorumscan/errors'
 import { createManualClock, startTraceCollector } from '@quorumscan/testkit'
 import { Type } from 'typebox'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLogger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import { measureJobs } from './process-metrics.ts'
@@ -35,7 +35,7 @@ function serverWith(options: Partial<ServerOptions<typeof routes, never>>) {
   })
 }
 
-test('every answer is counted under its operation, wherever it is mounted', async () => {
+it('every answer is counted under its operation, wherever it is mounted', async () => {
   const metrics = createMetrics()
   await using app = serverWith({ metrics })
   await app.inject('/v0/items/a')
@@ -50,7 +50,7 @@ test('every answer is counted under its operation, wherever it is mounted', asyn
   expect(body).toContain('process_cpu_seconds_total')
 })
 
-test('what is counted is there from the start, at zero', async () => {
+it('what is counted is there from the start, at zero', async () => {
   const metrics = createMetrics()
   metrics.counted({ name: 'alone_total', help: '.' })
   metrics.counted({ name: 'of_total', help: '.', labels: ['of'], known: [['x'], ['y']] })('x')
@@ -67,7 +67,7 @@ test('what is counted is there from the start, at zero', async () => {
   expect(lines.filter((line) => !body.split('\n').includes(line))).toEqual([])
 })
 
-test('what is refused or fails is a line under the id of its request, and what is not there is none', async () => {
+it('what is refused or fails is a line under the id of its request, and what is not there is none', async () => {
   const logged: Record<string, unknown>[] = []
   const logger = createLogger({
     ...{ name: 'sv-1', level: 'info' },
@@ -113,7 +113,7 @@ test('what is refused or fails is a line under the id of its request, and what i
   expect(text).toContain('quorumscan_errors_total{code="ENTRY_NOT_FOUND"} 1')
 })
 
-test('refusals for want of budget are counted, and reading the metrics has its price, too', async () => {
+it('refusals for want of budget are counted, and reading the metrics has its price, too', async () => {
   const metrics = createMetrics()
   await using app = serverWith({ metrics, rateLimit: { unitsPerSecond: 12 } })
   await app.inject('/metrics')
@@ -126,7 +126,7 @@ test('refusals for want of budget are counted, and reading the metrics has its p
   expect(text).toMatch(/quorumscan_errors_total\{code="RATE_LIMITED"\} [12]/)
 })
 
-test('a source that hangs or fails costs its own values only', async () => {
+it('a source that hangs or fails costs its own values only', async () => {
   const metrics = createMetrics()
   metrics.sampled('gauge', { name: 'hung', help: '.', read: () => new Promise(() => {}) })
   metrics.sampled('gauge', { name: 'broken', help: '.', read: () => Promise.reject(new Error()) })
@@ -136,7 +136,7 @@ test('a source that hangs or fails costs its own values only', async () => {
   expect(text).not.toMatch(/^quorumscan_(hung|broken)[ {]/m)
 })
 
-test('durations fall into the first bucket that holds them, and buckets add up', async () => {
+it('durations fall into the first bucket that holds them, and buckets add up', async () => {
   const metrics = createMetrics()
   const observer = metrics.durations({ name: 'wait_seconds', help: '.', labels: ['of'] })('x')
   for (const seconds of [0, 0.001, 0.0011, 9, 10.5]) observer.observe(seconds)
@@ -151,7 +151,7 @@ test('durations fall into the first bucket that holds them, and buckets add up',
   expect(text).toContain('# TYPE quorumscan_wait_seconds histogram')
 })
 
-test('a request id goes on to whoever is asked on behalf of the request', async () => {
+it('a request id goes on to whoever is asked on behalf of the request', async () => {
   await using app = serverWith({})
   const answer = await app.inject({ url: '/v0/items/a', headers: { 'x-request-id': 'wallet-7' } })
   expect(answer.json()).toEqual({ forward: { 'x-request-id': 'wallet-7' } })
@@ -160,7 +160,7 @@ test('a request id goes on to whoever is asked on behalf of the request', async 
 const TRACE = 'ab'.repeat(16)
 const TRACEPARENT = `00-${TRACE}-${'cd'.repeat(8)}-01`
 
-test('nothing is traced without a collector, and everything is sent to one, within the caller’s trace', async () => {
+it('nothing is traced without a collector, and everything is sent to one, within the caller’s trace', async () => {
   expect(await startTracing({ service: 'sv-1', endpoint: null })).toBeNull()
   await using collector = await startTraceCollector()
   {
@@ -173,7 +173,7 @@ test('nothing is traced without a collector, and everything is sent to one, with
   for (const word of [TRACE, 'getItem', 'quorumscan-sv-1']) expect(body).toContain(word)
 })
 
-test('what is asked for the sake of a request or a job is a span below it, and what is asked besides is none', async () => {
+it('what is asked for the sake of a request or a job is a span below it, and what is asked besides is none', async () => {
   const sent: (string | undefined)[] = []
   const asked: Transport = {
     async request({ path, headers }) {
@@ -228,7 +228,7 @@ test('what is asked for the sake of a request or a job is a span below it, and w
   expect(collector.bodies.join()).not.toContain('alice')
 })
 
-test.each<[string, string | null, string]>([
+it.each<[string, string | null, string]>([
   [TRACEPARENT, TRACEPARENT, 'as it came'],
   [`01-${TRACEPARENT.slice(3)}-more`, TRACEPARENT, 'of a later version, in the words of this one'],
   [`00-${'0'.repeat(32)}-${'cd'.repeat(8)}-01`, null, 'of no trace'],

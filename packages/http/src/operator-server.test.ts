@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { createManualClock } from '@quorumscan/testkit'
 import { Type } from 'typebox'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createMetrics } from './metrics.ts'
 import { buildServer } from './server.ts'
 
@@ -28,13 +28,13 @@ function build(hasOperatorServer: boolean) {
 const statusOf = async (server: ReturnType<typeof build>, url: string) =>
   (await server.inject(url)).statusCode
 
-test('without a server of their own operators ask where everybody does', async () => {
+it('without a server of their own operators ask where everybody does', async () => {
   const server = build(false)
   expect(await statusOf(server, '/metrics')).toBe(200)
   expect(await statusOf(server, '/readyz')).toBe(200)
 })
 
-test('a server of their own has health and metrics, of the other one too, and nothing else', async () => {
+it('a server of their own has health and metrics, of the other one too, and nothing else', async () => {
   const server = build(true)
   const operators = server.buildOperatorServer()
   expect(await statusOf(server, '/ask')).toBe(200)
@@ -48,7 +48,7 @@ test('a server of their own has health and metrics, of the other one too, and no
   expect(await statusOf(server, '/readyz')).toBe(200)
 })
 
-test('operators are answered whoever has taken all places and units of the other server', async () => {
+it('operators are answered whoever has taken all places and units of the other server', async () => {
   await using server = build(true)
   await using operators = server.buildOperatorServer()
   const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))

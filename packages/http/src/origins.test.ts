@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createOrigins } from './origins.ts'
 import { parseProxies } from './proxies.ts'
 
@@ -11,7 +11,7 @@ const PROXY = '10.0.0.1'
 const from = (remoteAddress: string | undefined, headers: Record<string, string>, origins = at) =>
   origins.addressOf({ socket: { remoteAddress }, headers })
 
-test('of whoever is no proxy no header counts', () => {
+it('of whoever is no proxy no header counts', () => {
   const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' }
   for (const address of ['198.51.100.1', '11.0.0.1', '192.0.2.8', '2001:db8::1', undefined])
     for (const origins of [at, byRfc]) expect(from(address, headers, origins)).toBe(address)
@@ -19,7 +19,7 @@ test('of whoever is no proxy no header counts', () => {
   expect(from(PROXY, headers, none)).toBe(PROXY)
 })
 
-test.each([
+it.each([
   ['203.0.113.9', '203.0.113.9'],
   // Whatever its client sent stands to the left of what the proxy added.
   ['127.0.0.1, 203.0.113.9', '203.0.113.9'],
@@ -44,7 +44,7 @@ test.each([
   expect(from(PROXY, { 'x-forwarded-for': value })).toBe(address)
 })
 
-test.each([
+it.each([
   ['for=203.0.113.9', '203.0.113.9'],
   ['for=127.0.0.1;proto=https, proto=https; For="203.0.113.9:4711";by=_x', '203.0.113.9'],
   ['for="[2001:db8:1:2::3]:4711"', '2001:db8:1:2::3'],
@@ -59,13 +59,13 @@ test.each([
   expect(from(PROXY, { forwarded: value, 'x-forwarded-for': '1.2.3.4' }, byRfc)).toBe(address)
 })
 
-test('only the one header counts: a proxy passes the other on as its client sent it', () => {
+it('only the one header counts: a proxy passes the other on as its client sent it', () => {
   const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=198.51.100.1' }
   expect(from(PROXY, headers)).toBe('203.0.113.9')
   expect(from(PROXY, headers, byRfc)).toBe('198.51.100.1')
 })
 
-test.each([
+it.each([
   ['10.255.0.1', true],
   ['::ffff:10.0.0.1', true],
   ['2001:DB8:FFFF:0:1::2', true],
@@ -75,14 +75,14 @@ test.each([
   expect(at.isProxy(address)).toBe(isProxy)
 })
 
-test.each(['localhost', '10.0.0.0/33', '10.0.0/8', '::1/129', '10.0.0.0/8/8', '10.0.0.0/', '/8'])(
+it.each(['localhost', '10.0.0.0/33', '10.0.0/8', '::1/129', '10.0.0.0/8/8', '10.0.0.0/', '/8'])(
   '%s is neither address nor network',
   (item) => {
     expect(() => parseProxies(`127.0.0.1,${item}`)).toThrow(JSON.stringify(item))
   },
 )
 
-test('any number of items takes no time', () => {
+it('any number of items takes no time', () => {
   const value = `${','.repeat(16_000)}"`.repeat(2)
   expect(from(PROXY, { forwarded: value }, byRfc)).toBe(PROXY)
 })

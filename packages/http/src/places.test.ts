@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { type Guest, type PlaceLimits, Places } from './places.ts'
 
 const roomy: PlaceLimits = { max: 100, perClientMax: 100, perNetworkMax: 100, areInUse: false }
@@ -15,7 +15,7 @@ function house(limits: Partial<PlaceLimits>) {
   return { take, gone, busy }
 }
 
-test('the longest idle guest of the largest holder makes room for a newcomer', () => {
+it('the longest idle guest of the largest holder makes room for a newcomer', () => {
   const { take, gone } = house({ max: 4 })
   take('b1', '10.0.0.2')
   const used = take('a1', '10.0.0.1')
@@ -26,7 +26,7 @@ test('the longest idle guest of the largest holder makes room for a newcomer', (
   expect(gone).toEqual(['a2'])
 })
 
-test('the busy stay, and where all are busy the newcomer gets no place', () => {
+it('the busy stay, and where all are busy the newcomer gets no place', () => {
   const { take, gone, busy } = house({ max: 3 })
   for (const name of ['a1', 'a2']) take(name, '10.0.0.1')
   take('b1', '10.0.0.2')
@@ -40,7 +40,7 @@ test('the busy stay, and where all are busy the newcomer gets no place', () => {
   expect(gone).toEqual(['a2', 'b1'])
 })
 
-test('a client has its share and no more, out of which its newcomers are served', () => {
+it('a client has its share and no more, out of which its newcomers are served', () => {
   const { take, gone, busy } = house({ perClientMax: 2 })
   for (const name of ['a1', 'a2', 'a3']) take(name, '10.0.0.1')
   take('b1', '10.0.0.2')
@@ -49,14 +49,14 @@ test('a client has its share and no more, out of which its newcomers are served'
   expect(take('a4', '10.0.0.1')).toBeNull()
 })
 
-test('clients of one IPv6 network share what it may have', () => {
+it('clients of one IPv6 network share what it may have', () => {
   const { take, gone } = house({ perNetworkMax: 3 })
   for (const subnet of [1, 2, 2, 3]) take(`${subnet}`, `2001:db8:0:${subnet}::1`)
   take('other', '2001:db8:1:1::1')
   expect(gone).toEqual(['2'])
 })
 
-test('what is in use goes only for somebody who holds fewer', () => {
+it('what is in use goes only for somebody who holds fewer', () => {
   const { take, gone } = house({ max: 5, perClientMax: 3, areInUse: true })
   for (const name of ['a1', 'a2', 'a3']) take(name, '10.0.0.1')
   expect(take('a4', '10.0.0.1')).toBeNull()
@@ -67,7 +67,7 @@ test('what is in use goes only for somebody who holds fewer', () => {
   expect(gone).toEqual(['a1'])
 })
 
-test('whoever leaves gives its place to the next, once', () => {
+it('whoever leaves gives its place to the next, once', () => {
   const { take, gone } = house({ max: 1 })
   const place = take('a1', '10.0.0.1')
   place?.release()
@@ -79,7 +79,7 @@ test('whoever leaves gives its place to the next, once', () => {
   expect(gone).toEqual(['b1'])
 })
 
-test('guests of a proxy count, but have no share of their own, and make room for nobody', () => {
+it('guests of a proxy count, but have no share of their own, and make room for nobody', () => {
   const { take, gone } = house({
     ...{ max: 4, perClientMax: 1, perNetworkMax: 1 },
     isProxy: (address) => address === '10.0.0.1',

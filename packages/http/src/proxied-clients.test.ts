@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
-import { expect, it, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLogger } from './logger.ts'
 import { buildServer, type ServerOptions } from './server.ts'
 
@@ -56,7 +56,7 @@ async function statusFor(
   return Number(String(await answered).slice(9, 12))
 }
 
-test('on one connection each client has its own budget, an IPv6 /64 one', async () => {
+it('on one connection each client has its own budget, an IPv6 /64 one', async () => {
   await using running = await start({ rateLimit: { unitsPerSecond: 1 } })
   const socket = running.connect()
   expect(await statusFor(socket, ALICE)).toBe(200)
@@ -67,7 +67,7 @@ test('on one connection each client has its own budget, an IPv6 /64 one', async 
   expect(await statusFor(socket, '2001:db8:1:2::7')).toBe(200)
 })
 
-test('of whoever is no proxy no header counts', async () => {
+it('of whoever is no proxy no header counts', async () => {
   const proxies = { trusted: ['10.0.0.0/8'], header: 'x-forwarded-for' } as const
   await using running = await start({ rateLimit: { unitsPerSecond: 1 }, proxies })
   const [one, other] = [running.connect(), running.connect()]
@@ -75,7 +75,7 @@ test('of whoever is no proxy no header counts', async () => {
   expect(await statusFor(other, BOB)).toBe(429)
 })
 
-test('what a client asks too soon after it was refused waits for a second, and nobody else', async () => {
+it('what a client asks too soon after it was refused waits for a second, and nobody else', async () => {
   const clock = createManualClock()
   await using running = await start({ clock, rateLimit: { unitsPerSecond: 1 } })
   const [one, other] = [running.connect(), running.connect()]
@@ -115,7 +115,7 @@ it.each(['/ask?/livez', '/ask?a=/readyz', '/other/livez', '/livez/', 'POST /live
   },
 )
 
-test('a client has as many requests in hand as it could have connections, a proxy any number', async () => {
+it('a client has as many requests in hand as it could have connections, a proxy any number', async () => {
   let finish = () => {}
   const finished = new Promise<void>((resolve) => {
     finish = resolve
@@ -150,7 +150,7 @@ test('a client has as many requests in hand as it could have connections, a prox
   expect(await statusFor(c, ALICE)).toBe(200)
 })
 
-test('who has no room for another makes some with what waits for longest', async () => {
+it('who has no room for another makes some with what waits for longest', async () => {
   await using running = await start({
     rateLimit: { unitsPerSecond: 1 },
     limits: { connectionsPerClientMax: 1 },
@@ -164,7 +164,7 @@ test('who has no room for another makes some with what waits for longest', async
   expect(await waiting).toBe(429)
 })
 
-test('the log names the client', async () => {
+it('the log names the client', async () => {
   const lines: string[] = []
   const stream = { write: (line: string) => void lines.push(line) }
   const logger = createLogger({ name: 'test', level: 'info', stream })

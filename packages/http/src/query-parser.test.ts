@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { parseQuery } from './query-parser.ts'
 
-test('a name that occurs twice gives a list, in the order of the query', () => {
+it('a name that occurs twice gives a list, in the order of the query', () => {
   expect({ ...parseQuery('a=1&b=x&a=2&a=3') }).toEqual({ a: ['1', '2', '3'], b: 'x' })
 })
 
-test('as many pairs of one name as a header holds take no time worth mentioning', () => {
+it('as many pairs of one name as a header holds take no time worth mentioning', () => {
   const pairs = 8000
   // A list that is copied for each pair is walked each time, and takes half a minute in all.
   let walkCount = 0

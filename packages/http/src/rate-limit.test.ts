@@ -1,9 +1,9 @@
 import { createManualClock } from '@quorumscan/testkit'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createBudget } from './rate-limit.ts'
 
-test('nobody gets more than a second’s units at once and the rate after, whatever the pattern', async () => {
+it('nobody gets more than a second’s units at once and the rate after, whatever the pattern', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ waitMs: fc.nat(500), units: fc.integer({ min: 1, max: 5 }) })),
@@ -27,14 +27,14 @@ test('nobody gets more than a second’s units at once and the rate after, whate
   )
 })
 
-test('clients do not spend each other’s units', () => {
+it('clients do not spend each other’s units', () => {
   const budget = createBudget({ unitsPerSecond: 1, clock: createManualClock() })
   budget.admit('a', 1)
   expect(() => budget.admit('a', 1)).toThrow()
   expect(() => budget.admit('b', 1)).not.toThrow()
 })
 
-test('the client that was quiet longest is forgotten when there are too many', () => {
+it('the client that was quiet longest is forgotten when there are too many', () => {
   const budget = createBudget({ unitsPerSecond: 1, clock: createManualClock(), bucketsMax: 2 })
   budget.admit('a', 1)
   budget.admit('b', 1)
@@ -45,7 +45,7 @@ test('the client that was quiet longest is forgotten when there are too many', (
   expect(() => budget.admit('b', 1)).not.toThrow()
 })
 
-test('of requests admitted at the same time, one is served on credit, not all', () => {
+it('of requests admitted at the same time, one is served on credit, not all', () => {
   const budget = createBudget({ unitsPerSecond: 10, clock: createManualClock() })
   budget.admit('a', 1)
   budget.admit('a', 1)

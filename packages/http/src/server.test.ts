@@ -3,7 +3,7 @@ import { scanRoutes, synchronizerRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
 import { type Static, Type } from 'typebox'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Handlers } from './handler.ts'
 import { createLogger } from './logger.ts'
 import { buildServer, type ServerOptions } from './server.ts'
@@ -87,7 +87,7 @@ function serve(
 
 const item = '{"name":"a"}'
 
-test('an answer is JSON unless its handler names another type for its bytes', async () => {
+it('an answer is JSON unless its handler names another type for its bytes', async () => {
   const server = serve({
     touch: async () => ({ body: null }),
     putItem: async () => ({
@@ -107,7 +107,7 @@ test('an answer is JSON unless its handler names another type for its bytes', as
 })
 
 describe('paths', () => {
-  test.each([
+  it.each([
     ['/v0/items/a?page_size=1', { name: 'a' }],
     ['/api/test/v0/items/a?page_size=1', { name: 'a' }],
     ['//v0/items/a?page_size=1', { name: 'a' }],
@@ -120,12 +120,12 @@ describe('paths', () => {
     expect(reply.json().seen.params).toEqual(params)
   })
 
-  test('HEAD is answered like GET, without the body', async () => {
+  it('HEAD is answered like GET, without the body', async () => {
     const reply = await serve().inject({ method: 'HEAD', url: '/v0/items/a?page_size=1' })
     expect([reply.statusCode, reply.body]).toEqual([200, ''])
   })
 
-  test.each([
+  it.each([
     ['GET', '/v0/nothing', 404, 'ROUTE_NOT_FOUND'],
     ['POST', '/v0/nothing', 404, 'ROUTE_NOT_FOUND'],
     ['DELETE', '/v0/items/a', 405, 'METHOD_NOT_ALLOWED'],
@@ -147,14 +147,14 @@ describe('paths', () => {
     expect(reply.headers['access-control-allow-origin']).toBe('*')
   })
 
-  test('a refused method says which are allowed', async () => {
+  it('a refused method says which are allowed', async () => {
     const reply = await serve().inject({ method: 'PUT', url: '/v0/items/a' })
     expect(reply.headers['allow']).toBe('HEAD, GET')
   })
 })
 
 describe('parameters, queries and headers', () => {
-  test('are decoded by their type, and only the declared ones are handed on', async () => {
+  it('are decoded by their type, and only the declared ones are handed on', async () => {
     const reply = await serve().inject({
       url: '/v0/items/a?page_size=10&shared=true&other=1',
       headers: { 'x-read-at-offset': '7' },
@@ -166,7 +166,7 @@ describe('parameters, queries and headers', () => {
     })
   })
 
-  test.each([
+  it.each([
     ['', 'query.page_size', 'must be present'],
     ['page_size=0', 'query.page_size', 'must be >= 1'],
     ['page_size=11', 'query.page_size', 'must be <= 10'],
@@ -185,13 +185,13 @@ describe('parameters, queries and headers', () => {
     expect(reply.json()).toMatchObject({ code: 'INVALID_ARGUMENT', details: { path, rule } })
   })
 
-  test('a header of the wrong form is refused by its name', async () => {
+  it('a header of the wrong form is refused by its name', async () => {
     const headers = { 'x-read-at-offset': 'soon' }
     const reply = await serve().inject({ url: '/v0/items/a?page_size=1', headers })
     expect(reply.json().details.path).toBe('headers.x-read-at-offset')
   })
 
-  test('a strange header that nobody reads is harmless', async () => {
+  it('a strange header that nobody reads is harmless', async () => {
     const headers = { authorization: 'Bearer Bearer x', cookie: ';;=', 'content-type': 'nonsense' }
     const reply = await serve().inject({ url: '/v0/items/a?page_size=1', headers })
     expect(reply.statusCode).toBe(200)
@@ -205,7 +205,7 @@ describe('bodies', () => {
     url = '/v0/items',
   ) => serve().inject({ method: 'POST', url, payload, headers })
 
-  test.each([
+  it.each([
     [undefined],
     ['application/json'],
     ['application/json; charset=utf-8'],
@@ -215,7 +215,7 @@ describe('bodies', () => {
     expect([reply.statusCode, reply.body]).toEqual([200, item])
   })
 
-  test.each([['text/plain'], ['application/x-www-form-urlencoded'], ['nonsense'], [' ; ']])(
+  it.each([['text/plain'], ['application/x-www-form-urlencoded'], ['nonsense'], [' ; ']])(
     'with the content type %s are refused',
     async (type) => {
       const reply = await post(item, { 'content-type': type })
@@ -223,21 +223,21 @@ describe('bodies', () => {
     },
   )
 
-  test('text/plain is JSON where the route says so (D-14)', async () => {
+  it('text/plain is JSON where the route says so (D-14)', async () => {
     const reply = await post(item, { 'content-type': 'text/plain;charset=UTF-8' }, '/v0/text-items')
     expect(reply.statusCode).toBe(200)
   })
 
-  test('compressed bodies are refused', async () => {
+  it('compressed bodies are refused', async () => {
     const reply = await post(item, { 'content-encoding': 'gzip' })
     expect(reply.json().code).toBe('UNSUPPORTED_MEDIA_TYPE')
   })
 
-  test('unknown members are ignored', async () => {
+  it('unknown members are ignored', async () => {
     expect((await post('{"name":"a","x":{"y":1}}')).statusCode).toBe(200)
   })
 
-  test.each([
+  it.each([
     ['{', 'MALFORMED_BODY'],
     ['{"name":"a"', 'MALFORMED_BODY'],
     ['{"__proto__":{"name":"a"},"name":"a"}', 'MALFORMED_BODY'],
@@ -258,7 +258,7 @@ describe('bodies', () => {
     expect([reply.statusCode, reply.json().code]).toEqual([400, code])
   })
 
-  test.each([
+  it.each([
     [63, 200],
     [64, 400],
     [500_000, 400],
@@ -269,39 +269,39 @@ describe('bodies', () => {
     expect((await post(`{"name":"a","x":"${'[\\"{'.repeat(100)}"}`)).statusCode).toBe(200)
   })
 
-  test('with more values than any operation takes are refused before they are looked at', async () => {
+  it('with more values than any operation takes are refused before they are looked at', async () => {
     const wide = (count: number) => `{"name":"a","x":[${'0,'.repeat(count)}0]}`
     expect((await post(wide(4_000))).statusCode).toBe(200)
     expect((await post(wide(4_100))).json().code).toBe('MALFORMED_BODY')
   })
 
-  test('bytes that are not UTF-8 are refused, not repaired', async () => {
+  it('bytes that are not UTF-8 are refused, not repaired', async () => {
     const reply = await post(
       Buffer.concat([Buffer.from('{"name":"'), Buffer.of(0xff), Buffer.from('"}')]),
     )
     expect(reply.json().code).toBe('MALFORMED_BODY')
   })
 
-  test('the first member that does not fit is named', async () => {
+  it('the first member that does not fit is named', async () => {
     expect((await post('{"count":"x"}')).json().details).toEqual({
       path: 'body.name',
       rule: 'must be present',
     })
   })
 
-  test('above 1 MiB they are 413, exactly 1 MiB is read', async () => {
+  it('above 1 MiB they are 413, exactly 1 MiB is read', async () => {
     const padded = (size: number) => `{"name":"a"${' '.repeat(size - 12)}}`
     expect((await post(padded(1024 * 1024))).statusCode).toBe(200)
     const reply = await post(padded(1024 * 1024 + 1))
     expect([reply.statusCode, reply.json().code]).toEqual([413, 'BODY_TOO_LARGE'])
   })
 
-  test('are ignored where none is declared, even if they are no JSON', async () => {
+  it('are ignored where none is declared, even if they are no JSON', async () => {
     const reply = await post('{', { 'content-type': 'application/json' }, '/v0/touch')
     expect([reply.statusCode, reply.body]).toEqual([200, ''])
   })
 
-  test('a malformed party has a code of its own, in a batch too', async () => {
+  it('a malformed party has a code of its own, in a batch too', async () => {
     const notCalled = async () => expect.fail('not called')
     const scan = buildServer({
       routes: scanRoutes,
@@ -331,7 +331,7 @@ describe('bodies', () => {
     })
   })
 
-  test('raw bytes reach the handler as they are', async () => {
+  it('raw bytes reach the handler as they are', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index)
     let seen: Uint8Array | undefined
     const unused = async () => expect.fail('not called')
@@ -368,7 +368,7 @@ describe('bodies', () => {
 })
 
 describe('answers', () => {
-  test('carry the head, the request id and CORS headers, errors too', async () => {
+  it('carry the head, the request id and CORS headers, errors too', async () => {
     const server = serve({}, { head: () => ({ 'x-ledger-head': '9' }) })
     for (const url of ['/v0/items/a?page_size=1', '/v0/items/a', '/v0/nothing', '/v0/items/%ff']) {
       const { headers } = await server.inject({ url, headers: { 'x-request-id': 'abc-1' } })
@@ -400,7 +400,7 @@ describe('answers', () => {
     }
   })
 
-  test('get a request id of ours when the client sends none, or a bad one', async () => {
+  it('get a request id of ours when the client sends none, or a bad one', async () => {
     for (const id of ['', 'a b', 'x'.repeat(65)]) {
       const reply = await serve().inject({ url: '/v0/nothing', headers: { 'x-request-id': id } })
       expect(reply.headers['x-request-id']).toMatch(/^[0-9a-f]{24}$/)
@@ -408,7 +408,7 @@ describe('answers', () => {
     }
   })
 
-  test('as ready bytes are passed on untouched', async () => {
+  it('as ready bytes are passed on untouched', async () => {
     const bytes = new TextEncoder().encode(' {"name" : "é"} ').subarray(1)
     const reply = await serve({ putItem: async () => ({ body: bytes }) }).inject({
       method: 'POST',
@@ -419,7 +419,7 @@ describe('answers', () => {
     expect(reply.headers['content-type']).toBe('application/json; charset=utf-8')
   })
 
-  test('a peer token lifts the budget of an address', async () => {
+  it('a peer token lifts the budget of an address', async () => {
     const token = 'a-token-of-22-letters_'
     const rateLimit = { unitsPerSecond: 1, peerTokens: [token] }
     const server = serve({}, { rateLimit, clock: createManualClock() })
@@ -429,7 +429,7 @@ describe('answers', () => {
     expect(statuses).toEqual([200, 429, 200, 200])
   })
 
-  test('preflights are answered on every path, before any work', async () => {
+  it('preflights are answered on every path, before any work', async () => {
     const server = serve({}, { rateLimit: { unitsPerSecond: 1 }, clock: createManualClock() })
     for (let count = 0; count < 5; count++) {
       const reply = await server.inject({
@@ -447,7 +447,7 @@ describe('answers', () => {
     }
   })
 
-  test('an error with headers keeps them', async () => {
+  it('an error with headers keeps them', async () => {
     const error = new ScanError('ENTRY_NOT_FOUND', 'No ans entry found for name: a')
     const reply = await serve({
       getItem: async () => ({ error, headers: { 'x-ledger-offset': '4' } }),
@@ -456,7 +456,7 @@ describe('answers', () => {
     expect(reply.json().error).toBe('No ans entry found for name: a')
   })
 
-  test.each([
+  it.each([
     ['an exception', async () => Promise.reject(new Error('secret in redis://:pw@host'))],
     ['something thrown that is no error', async () => Promise.reject(undefined)],
     ['an answer that is not as declared', async () => ({ body: { name: 7 } as never })],
@@ -491,14 +491,14 @@ describe('answers', () => {
 })
 
 describe('authentication', () => {
-  test('comes before the body and gives the handler its user', async () => {
+  it('comes before the body and gives the handler its user', async () => {
     const good = await serve().inject({ url: '/v0/me', headers: { authorization: 'Bearer good' } })
     expect(good.json()).toBe('alice')
     const bad = await serve().inject('/v0/me')
     expect([bad.statusCode, bad.headers['www-authenticate']]).toEqual([401, 'Bearer'])
   })
 
-  test('a route that asks for a user cannot be served without it', () => {
+  it('a route that asks for a user cannot be served without it', () => {
     expect(() =>
       buildServer({ routes, handlers: handlers as never, prefix: null, rateLimit: null }),
     ).toThrow('me needs authenticate')
@@ -527,7 +527,7 @@ describe('too much work in hand', () => {
       authenticate: async () => 'alice',
     })
 
-  test('is refused with 503 before it is read, but for probes and peers, until some is done', async () => {
+  it('is refused with 503 before it is read, but for probes and peers, until some is done', async () => {
     await using app = server()
     const post = (headers = {}) =>
       app.inject({ method: 'POST', url: '/v0/items', payload: item, headers })
@@ -543,7 +543,7 @@ describe('too much work in hand', () => {
     expect((await post()).statusCode).toBe(200)
   })
 
-  test('is not what a request waits for', async () => {
+  it('is not what a request waits for', async () => {
     let happen = () => {}
     await using app = buildServer<typeof heavy, string>({
       routes: heavy,
@@ -578,7 +578,7 @@ describe('too much work in hand', () => {
     expect(await post()).toBe(200)
   })
 
-  test('is refused as well when there is too much by the time that it has been read', async () => {
+  it('is refused as well when there is too much by the time that it has been read', async () => {
     await using app = server()
     const payload = new PassThrough()
     const headers = { 'content-type': 'application/json', 'content-length': String(item.length) }
@@ -595,7 +595,7 @@ describe('too much work in hand', () => {
 })
 
 describe('the budget', () => {
-  test('refuses with 429 before anything is read, says when to come back, and refills', async () => {
+  it('refuses with 429 before anything is read, says when to come back, and refills', async () => {
     const clock = createManualClock()
     let calls = 0
     const server = serve(
@@ -620,7 +620,7 @@ describe('the budget', () => {
     expect(calls).toBe(2)
   })
 
-  test.each([
+  it.each([
     ['without unknown members', 0, 200],
     ['with 15 kB of unknown members', 15_000, 200],
     ['with 900 kB of unknown members', 900_000, 429],
@@ -632,7 +632,7 @@ describe('the budget', () => {
     expect((await post()).statusCode).toBe(next)
   })
 
-  test('a dear request is served on credit once, then the client waits', async () => {
+  it('a dear request is served on credit once, then the client waits', async () => {
     const clock = createManualClock()
     const dear = { ...routes, putItem: { ...routes.putItem, cost: () => 21 } }
     const server = buildServer<typeof dear, string>({

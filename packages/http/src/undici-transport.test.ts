@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { PrivateAddressError, type TransportRequest } from '@quorumscan/consensus'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { createUndiciTransport } from './undici-transport.ts'
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void
@@ -45,7 +45,7 @@ const request = (changes: Partial<TransportRequest> & { url: string }): Transpor
   ...changes,
 })
 
-test('sends method, path below the base, headers and body; gives status, headers and bytes', async () => {
+it('sends method, path below the base, headers and body; gives status, headers and bytes', async () => {
   const { url } = await serve((incoming, response) => {
     const chunks: Buffer[] = []
     incoming.on('data', (chunk) => chunks.push(chunk))
@@ -74,7 +74,7 @@ test('sends method, path below the base, headers and body; gives status, headers
   expect(Buffer.from(reply.body).toString()).toBe('POST /api/scan/v0/x?y=1 b hello')
 })
 
-test('a peer token goes to its own origin only', async () => {
+it('a peer token goes to its own origin only', async () => {
   const echo: Listener = (incoming, response) =>
     response.end(String(incoming.headers['x-peer-token']))
   const [mine, other] = [await serve(echo), await serve(echo)]
@@ -89,7 +89,7 @@ test('a peer token goes to its own origin only', async () => {
   }
 })
 
-test('a redirect is an answer, not followed', async () => {
+it('a redirect is an answer, not followed', async () => {
   let asked = 0
   const { url } = await serve((_, response) => {
     asked++
@@ -126,7 +126,7 @@ const endless = (first: string, more: string) =>
   })()
 const head = (line: string) => `HTTP/1.1 200 OK\r\n${line}\r\n\r\n`
 
-test.each([
+it.each([
   ['too large, announced', () => [head('content-length: 1001')], 'at most 1000 bytes'],
   ['of no length', () => endless(head('connection: close'), 'x'), 'at most 1000 bytes'],
   ['in chunks', () => endless(head('transfer-encoding: chunked'), '1\r\nx\r\n'), 'at most 1000'],
@@ -146,12 +146,12 @@ test.each([
   await expect(transport().request(request({ url }))).rejects.toThrow(why)
 })
 
-test('exactly as large as allowed is fine', async () => {
+it('exactly as large as allowed is fine', async () => {
   const { url } = await serve((_, response) => void response.end('x'.repeat(1000)))
   expect((await transport().request(request({ url }))).body.byteLength).toBe(1000)
 })
 
-test('an answer that has become useless is read no further, unless it is short', async () => {
+it('an answer that has become useless is read no further, unless it is short', async () => {
   const [longBytes, shortBytes] = [8 * 1024 * 1024, 32 * 1024]
   let bytesWanted = longBytes
   const { url } = await serve((incoming, response) => {
@@ -172,7 +172,7 @@ test('an answer that has become useless is read no further, unless it is short',
   expect((await ask('/short')).body).toHaveLength(shortBytes)
 })
 
-test('rejects with the reason when the signal aborts: before, while waiting, while reading', async () => {
+it('rejects with the reason when the signal aborts: before, while waiting, while reading', async () => {
   const { url } = await serve((incoming, response) => {
     if (incoming.url === '/read') response.write('x')
   })
@@ -187,7 +187,7 @@ test('rejects with the reason when the signal aborts: before, while waiting, whi
   await expect(used.request(request({ url, signal: aborted }))).rejects.toThrow('already')
 })
 
-test.each([
+it.each([
   ['nobody listens', 'http://127.0.0.1:1'],
   ['no URL', 'nonsense'],
   ['another protocol', 'ftp://127.0.0.1'],
@@ -195,7 +195,7 @@ test.each([
   await expect(transport().request(request({ url }))).rejects.toThrow()
 })
 
-test('a name that resolves to this machine is refused where only public addresses are taken', async () => {
+it('a name that resolves to this machine is refused where only public addresses are taken', async () => {
   let asked = 0
   const { url } = await serve((_, response) => {
     asked++
@@ -212,7 +212,7 @@ test('a name that resolves to this machine is refused where only public addresse
   await expect(used.request(request({ url: named, isPublicOnly: true }))).rejects.toThrow('private')
 })
 
-test('rejects when the node hangs up in the middle of an answer', async () => {
+it('rejects when the node hangs up in the middle of an answer', async () => {
   const { url } = await serve((_, response) => {
     response.writeHead(200, { 'content-length': '100' })
     response.write('x', () => response.destroy())
@@ -220,7 +220,7 @@ test('rejects when the node hangs up in the middle of an answer', async () => {
   await expect(transport().request(request({ url }))).rejects.toThrow()
 })
 
-test('connections are kept, and large answers have their own', async () => {
+it('connections are kept, and large answers have their own', async () => {
   const node = await serve((_, response) => void response.end('x'))
   const used = transport()
   for (let count = 0; count < 40; count++) await used.request(request({ url: node.url }))
@@ -231,7 +231,7 @@ test('connections are kept, and large answers have their own', async () => {
   expect(node.connectionCount()).toBe(ofLookups + 1)
 })
 
-test('requests that would only wait are refused beyond a bound', async () => {
+it('requests that would only wait are refused beyond a bound', async () => {
   const { url } = await serve(() => {}) // Never answers.
   const used = transport()
   const controller = new AbortController()
@@ -242,7 +242,7 @@ test('requests that would only wait are refused beyond a bound', async () => {
   await Promise.all(hanging)
 })
 
-test('bulk requests that hang delay no lookup', async () => {
+it('bulk requests that hang delay no lookup', async () => {
   const { url } = await serve((incoming, response) => {
     if (incoming.url === '/fast') response.end('x')
   })

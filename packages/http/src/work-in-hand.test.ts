@@ -1,6 +1,6 @@
 import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createWorkInHand } from './work-in-hand.ts'
 
 const TOO_LATE = new ScanError('OVERLOADED', 'too many reads are waiting')
@@ -30,7 +30,7 @@ function createWork() {
   }
 }
 
-test('half as much is taken in when one came too late, once for all that came with it', async () => {
+it('half as much is taken in when one came too late, once for all that came with it', async () => {
   const { clock, work, room } = createWork()
   const before = room()
   work.begin(before)
@@ -45,7 +45,7 @@ test('half as much is taken in when one came too late, once for all that came wi
   expect(room()).toBe(256)
 })
 
-test('more is taken in again while that much is asked for, and is answered', () => {
+it('more is taken in again while that much is asked for, and is answered', () => {
   const { work, room } = createWork()
   const before = room()
   for (let round = 0; round < 10; round++) {
@@ -63,7 +63,7 @@ test('more is taken in again while that much is asked for, and is answered', () 
   expect(room()).toBe(most)
 })
 
-test('what fails for another reason is no sign of too much', () => {
+it('what fails for another reason is no sign of too much', () => {
   const { work, room } = createWork()
   const before = room()
   work.begin(1)
@@ -71,7 +71,7 @@ test('what fails for another reason is no sign of too much', () => {
   expect(room()).toBe(before)
 })
 
-test('who stood in line for longer than anybody waits is refused, a peer a little later', () => {
+it('who stood in line for longer than anybody waits is refused, a peer a little later', () => {
   const { work } = createWork()
   for (const [client, waitedMsMax] of [
     [stranger, 1750],

@@ -4,7 +4,7 @@ import type { DueItem, Ledger } from '@quorumscan/ledger'
 import { startRedis, type TestRedis, until, untilTrue } from '@quorumscan/testkit'
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import type { JobDefinition } from './job.ts'
 import { Jobs, type JobsOptions } from './jobs.ts'
 
@@ -76,7 +76,7 @@ function startJobs(
   })
 }
 
-test('does all that is due, each once, and leaves nothing in Redis', async () => {
+it('does all that is due, each once, and leaves nothing in Redis', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)
   world.add(700)
@@ -91,7 +91,7 @@ test('does all that is due, each once, and leaves nothing in Redis', async () =>
   expect(await client.redis.keys(`jobs:${JOB}:00*`)).toEqual([])
 })
 
-test('tries again what may succeed later, and does it in the end', async () => {
+it('tries again what may succeed later, and does it in the end', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)
   world.add(1)
@@ -107,7 +107,7 @@ test('tries again what may succeed later, and does it in the end', async () => {
   expect(await jobs.failures()).toEqual([])
 })
 
-test('reads again and acts again at once when the ledger moved on meanwhile', async () => {
+it('reads again and acts again at once when the ledger moved on meanwhile', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)
   world.add(10)
@@ -132,7 +132,7 @@ test('reads again and acts again at once when the ledger moved on meanwhile', as
   expect(await jobs.failures()).toEqual([])
 })
 
-test('drops what can never succeed, says why, and does not come back to it at once', async () => {
+it('drops what can never succeed, says why, and does not come back to it at once', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)
   world.add(2)
@@ -165,7 +165,7 @@ test('drops what can never succeed, says why, and does not come back to it at on
   expect(runs.filter((id) => id === refused)).toHaveLength(1)
 })
 
-test('leaves alone for a while what asked for it', async () => {
+it('leaves alone for a while what asked for it', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)
   world.add(1)
@@ -182,7 +182,7 @@ test('leaves alone for a while what asked for it', async () => {
   expect(await jobs.failures()).toEqual([])
 })
 
-test('goes on by itself after Redis was killed, and loses nothing', async () => {
+it('goes on by itself after Redis was killed, and loses nothing', async () => {
   await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'everysec'])
   const world = createDueLedger(JOB)
   world.add(40)
@@ -207,7 +207,7 @@ test('goes on by itself after Redis was killed, and loses nothing', async () => 
   expect([...world.effects.values()].every((count) => count === 1)).toBe(true)
 })
 
-test('starts although Redis answers no write for a while', async () => {
+it('starts although Redis answers no write for a while', async () => {
   await using redis = await startRedis()
   await using client = withDispose(redis.connect())
   await client.redis.call('CLIENT', 'PAUSE', '600000', 'WRITE')
@@ -228,7 +228,7 @@ test('starts although Redis answers no write for a while', async () => {
   await until('the job to be done', () => (world.due.size === 0 ? true : undefined))
 })
 
-test('says that Redis is away, but not all the time', async () => {
+it('says that Redis is away, but not all the time', async () => {
   await using redis = await startRedis()
   await using _jobs = await startJobs(redis, createDueLedger(JOB).ledger, async () => {})
   const before = logged.length
@@ -240,7 +240,7 @@ test('says that Redis is away, but not all the time', async () => {
   expect(lines('')).toBeLessThanOrEqual(6)
 })
 
-test('takes up at once what a killed process was working on', async () => {
+it('takes up at once what a killed process was working on', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)
   world.add(1)
@@ -260,7 +260,7 @@ test('takes up at once what a killed process was working on', async () => {
   connection.disconnect()
 })
 
-test('closes in bounded time with jobs running and Redis dead', async () => {
+it('closes in bounded time with jobs running and Redis dead', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)
   world.add(1)
@@ -277,7 +277,7 @@ test('closes in bounded time with jobs running and Redis dead', async () => {
   await jobs[Symbol.asyncDispose]()
 })
 
-test('does nothing while the replica catches up', async () => {
+it('does nothing while the replica catches up', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)
   world.add(1)
@@ -295,7 +295,7 @@ test('does nothing while the replica catches up', async () => {
   await until('the job to be done', () => (world.due.size === 0 ? true : undefined))
 })
 
-test('refuses a Redis that may evict keys', async () => {
+it('refuses a Redis that may evict keys', async () => {
   await using redis = await startRedis(['--maxmemory-policy', 'allkeys-lru'])
   const world = createDueLedger(JOB)
   await expect(startJobs(redis, world.ledger, async () => {})).rejects.toThrow(/noeviction/)

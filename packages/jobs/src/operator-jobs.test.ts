@@ -26,7 +26,7 @@ import {
   testKeyPair,
   untilTrue,
 } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import type { OperatorDeps } from './job.ts'
 import { Jobs } from './jobs.ts'
 import { operatorJobs } from './operator-jobs.ts'
@@ -145,7 +145,7 @@ const confirmationsOf = (world: World) =>
     count: world.memory.byKey(`confirmations:${contractId}`).length,
   }))
 
-test('a paid name becomes an entry when the third super-validator confirms, not before', async () => {
+it('a paid name becomes an entry when the third super-validator confirms, not before', async () => {
   await using redis = await startRedis()
   const world = createWorld()
   await using _first = await startOperator(redis, world, { index: 0 })
@@ -160,7 +160,7 @@ test('a paid name becomes an entry when the third super-validator confirms, not 
   expect(await third.failures()).toEqual([])
 })
 
-test('submissions whose outcome is unknown are repeated until they are seen', async () => {
+it('submissions whose outcome is unknown are repeated until they are seen', async () => {
   await using redis = await startRedis()
   const world = createWorld()
   let isOrderingAway = true
@@ -178,7 +178,7 @@ test('submissions whose outcome is unknown are repeated until they are seen', as
   await untilTrue('the entry', () => world.memory.all(ansEntry).length === 1)
 })
 
-test('an entry and its subscription are ended when nobody renews, and rounds go on', async () => {
+it('an entry and its subscription are ended when nobody renews, and rounds go on', async () => {
   await using redis = await startRedis()
   const world = createWorld()
   world.pay('alice.unverified.ns')
@@ -199,7 +199,7 @@ test('an entry and its subscription are ended when nobody renews, and rounds go 
   })
 })
 
-test('a payment that is not confirmed in time is refunded by one super-validator alone', async () => {
+it('a payment that is not confirmed in time is refunded by one super-validator alone', async () => {
   await using redis = await startRedis()
   const world = createWorld()
   world.pay('alice.unverified.ns')
@@ -212,7 +212,7 @@ test('a payment that is not confirmed in time is refunded by one super-validator
   expect(world.memory.byKey(`party:LockedCoin:${alice.party}`)).toEqual([])
 })
 
-test('a request that nobody pays is ended with its context', async () => {
+it('a request that nobody pays is ended with its context', async () => {
   await using redis = await startRedis()
   const world = createWorld()
   world.memory.submit({
@@ -235,7 +235,7 @@ test('a request that nobody pays is ended with its context', async () => {
   expect(world.memory.all(subscriptionRequest)).toEqual([])
 })
 
-test('after a standstill each due round is closed once, oldest first, also by one node alone', async () => {
+it('after a standstill each due round is closed once, oldest first, also by one node alone', async () => {
   await using redis = await startRedis()
   const world = createWorld()
   const numbers = () =>

@@ -1,6 +1,6 @@
 import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { ATTEMPTS_MAX, backoffMs } from './backoff.ts'
 import { createPostponed } from './postponed.ts'
 import { turnMs } from './queue.ts'
@@ -8,7 +8,7 @@ import { isWorthRetrying } from './worker.ts'
 
 const random = (fraction: number) => ({ bytes: () => new Uint8Array(), fraction: () => fraction })
 
-test('waits double up to a bound, and half of each is chance', () => {
+it('waits double up to a bound, and half of each is chance', () => {
   const least = Array.from({ length: ATTEMPTS_MAX }, (_, i) => backoffMs(i + 1, random(0)))
   const most = Array.from({ length: ATTEMPTS_MAX }, (_, i) => backoffMs(i + 1, random(0.999)))
   expect(least).toEqual([125, 250, 500, 1000, 2000, 2500, 2500, 2500])
@@ -16,7 +16,7 @@ test('waits double up to a bound, and half of each is chance', () => {
     expect(wait, `attempt ${index + 1}`).toBeLessThanOrEqual(2 * (least[index] ?? 0))
 })
 
-test('every contract has one member that takes it up at once, and no two members together', () => {
+it('every contract has one member that takes it up at once, and no two members together', () => {
   for (const contractId of ['00aabbcc', '00000000', '00ffffff', '00123457']) {
     const turns = [0, 1, 2, 3].map((index) => turnMs(contractId, { index, count: 4 }))
     expect(new Set(turns).size, contractId).toBe(4)
@@ -24,7 +24,7 @@ test('every contract has one member that takes it up at once, and no two members
   }
 })
 
-test('what is postponed comes back by itself, and the oldest is forgotten when there are too many', async () => {
+it('what is postponed comes back by itself, and the oldest is forgotten when there are too many', async () => {
   const clock = createManualClock()
   const postponed = createPostponed(clock, 2)
   postponed.postpone('a', 1_000)
@@ -35,7 +35,7 @@ test('what is postponed comes back by itself, and the oldest is forgotten when t
   expect(['a', 'b', 'c'].map((key) => postponed.isPostponed(key))).toEqual([false, false, false])
 })
 
-test.each([
+it.each([
   [new ScanError('DEPENDENCY_UNAVAILABLE', 'x'), true],
   [new ScanError('SUBMISSION_UNKNOWN', 'x'), true],
   [new ScanError('CONTRACT_CONSUMED', 'x'), true],

@@ -1,6 +1,6 @@
 import type { DueItem } from '@quorumscan/ledger'
 import { createManualClock } from '@quorumscan/testkit'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createPostponed } from './postponed.ts'
 import type { JobQueue } from './queue.ts'
 import { createSweep, PAGE_SIZE, PAGES_PER_SWEEP_MAX, QUEUED_MAX } from './sweep.ts'
@@ -53,7 +53,7 @@ const dueOfJob = (job: string, count: number) =>
   )
 
 describe('a sweep', () => {
-  test('reads a bounded portion of a backlog and goes on from there the next time', async () => {
+  it('reads a bounded portion of a backlog and goes on from there the next time', async () => {
     const backlog = dueOfJob('expire-entry', PAGE_SIZE * PAGES_PER_SWEEP_MAX + 1)
     const last = backlog.at(-1)?.contractId ?? ''
     const { sweep, entries, asked } = setUp(backlog, async (_job, ids) =>
@@ -66,7 +66,7 @@ describe('a sweep', () => {
     expect([...entries.ids]).toEqual([last])
   })
 
-  test('reads no further while a queue is full', async () => {
+  it('reads no further while a queue is full', async () => {
     const { sweep, entries, pagesRead } = setUp(dueOfJob('expire-entry', QUEUED_MAX * 3))
     await sweep.tick()
     expect(entries.ids.size).toBe(QUEUED_MAX)
@@ -76,7 +76,7 @@ describe('a sweep', () => {
     expect(pagesRead()).toBe(before + 1)
   })
 
-  test('no backlog of another job delays a job, neither of an own one nor of one without a queue', async () => {
+  it('no backlog of another job delays a job, neither of an own one nor of one without a queue', async () => {
     const foreign = dueOfJob('renew-subscription', 200_000)
     const backlog = dueOfJob('expire-entry', 200_000)
     const ours: DueItem = { job: 'resolve-initial-payment', contractId: '00ff', at: 1e9 }
@@ -86,7 +86,7 @@ describe('a sweep', () => {
     expect(pagesRead()).toBeLessThanOrEqual(PAGES_PER_SWEEP_MAX + 1)
   })
 
-  test('works a backlog off as room comes, and starts again from the oldest', async () => {
+  it('works a backlog off as room comes, and starts again from the oldest', async () => {
     const backlog = dueOfJob('expire-entry', QUEUED_MAX * 3)
     const { sweep, entries, clock } = setUp(backlog)
     const done = new Set<string>()
@@ -99,7 +99,7 @@ describe('a sweep', () => {
     expect(done.size).toBe(backlog.length)
   })
 
-  test('adds again what a queue did not take', async () => {
+  it('adds again what a queue did not take', async () => {
     const { sweep, entries } = setUp(dueOfJob('expire-entry', 3))
     entries.setAway(true)
     await expect(sweep.tick()).rejects.toThrow('away')
@@ -108,7 +108,7 @@ describe('a sweep', () => {
     expect(entries.ids.size).toBe(3)
   })
 
-  test('adds what is still due, but lost by its queue, after a while', async () => {
+  it('adds what is still due, but lost by its queue, after a while', async () => {
     const { sweep, entries, clock } = setUp(dueOfJob('expire-entry', 1))
     await sweep.tick()
     entries.ids.clear()
@@ -119,7 +119,7 @@ describe('a sweep', () => {
     expect(entries.ids.size).toBe(1)
   })
 
-  test('queues what is selected only, so that others fill no queue and keep nobody waiting', async () => {
+  it('queues what is selected only, so that others fill no queue and keep nobody waiting', async () => {
     const isEven = (id: string) => Number(id.slice(2)) % 2 === 0
     const due = dueOfJob('expire-entry', 2 * QUEUED_MAX)
     const asked: string[] = []
@@ -136,7 +136,7 @@ describe('a sweep', () => {
     expect(asked).toEqual(['resolve-initial-payment'])
   })
 
-  test('leaves the work of other processes alone', async () => {
+  it('leaves the work of other processes alone', async () => {
     const { sweep, entries, payments } = setUp(dueOfJob('renew-subscription', 5))
     await sweep.tick()
     sweep.offer(dueOfJob('renew-subscription', 5))
@@ -144,7 +144,7 @@ describe('a sweep', () => {
     expect(entries.ids.size + payments.ids.size).toBe(0)
   })
 
-  test('adds what an event offers without reading what else is due', async () => {
+  it('adds what an event offers without reading what else is due', async () => {
     const { sweep, payments, pagesRead } = setUp([])
     sweep.offer(dueOfJob('resolve-initial-payment', 2))
     await sweep.flush()

@@ -9,7 +9,7 @@ import {
   transferInstruction,
 } from '@quorumscan/ledger'
 import { type Actor, amountOf, Scenario } from '@quorumscan/ledger/testing'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import type { JobDefinition, WalletDeps } from './job.ts'
 import { retryMs } from './wallet/renew-subscription.ts'
 import { walletJobs } from './wallet-jobs.ts'
@@ -85,7 +85,7 @@ const entryOf = (scenario: Scenario, actor: Actor, name: string) => {
   return { idle: String(idle?.contractId), reference: String(idle?.payload['reference']) }
 }
 
-test('a renewal is paid inside its window, for hosted owners who asked for it', async () => {
+it('a renewal is paid inside its window, for hosted owners who asked for it', async () => {
   const world = createWorld((scenario) => [scenario.actor('alice'), scenario.actor('bob')])
   const { scenario, actors, renewed, paid } = world
   const [alice, bob] = actors as [Actor, Actor]
@@ -104,7 +104,7 @@ test('a renewal is paid inside its window, for hosted owners who asked for it', 
   expect(paid).toEqual([wanted.idle])
 })
 
-test.each([
+it.each([
   ['INSUFFICIENT_FUNDS', [60_000]],
   ['LIMIT_EXCEEDED', [60_000]],
 ] as const)('an owner who cannot pay (%s) is left alone for a while', async (code, postponed) => {
@@ -116,7 +116,7 @@ test.each([
   expect(await world.run('renew-subscription')).toEqual(postponed)
 })
 
-test('what else goes wrong with a renewal is not hidden', async () => {
+it('what else goes wrong with a renewal is not hidden', async () => {
   const world = createWorld((scenario) => [scenario.actor('alice')])
   const [alice] = world.actors as [Actor]
   world.renewed.add(entryOf(world.scenario, alice, 'alice.unverified.ns').reference)
@@ -127,7 +127,7 @@ test('what else goes wrong with a renewal is not hidden', async () => {
   })
 })
 
-test.each([
+it.each([
   [30 * DAY_MICROS, 60_000],
   [600_000_000, 30_000],
   [8_000_000, 1_000],
@@ -136,7 +136,7 @@ test.each([
   expect(retryMs(leftMicros)).toBe(ms)
 })
 
-test('a payment of a hosted party is refunded when its lock ends, first one or renewal', async () => {
+it('a payment of a hosted party is refunded when its lock ends, first one or renewal', async () => {
   const world = createWorld((scenario) => [scenario.actor('alice'), scenario.actor('bob')])
   const { scenario } = world
   const [alice, bob] = world.actors as [Actor, Actor]
@@ -161,7 +161,7 @@ test('a payment of a hosted party is refunded when its lock ends, first one or r
     expect(scenario.balance(actor)).toEqual({ unlocked: amountOf('200'), locked: 0n })
 })
 
-test.each([
+it.each([
   ['the sender', 0],
   ['the receiver', 1],
 ])('an offer that nobody took is ended where %s is hosted', async (_, hostedIndex) => {

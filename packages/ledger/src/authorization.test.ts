@@ -6,7 +6,7 @@ import {
   NAME_SUFFIX,
 } from '@quorumscan/model'
 import { testKeyPair } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { expireEntry, renewEntry } from './choices/ans-entry.ts'
 import { contextCollectInitial } from './choices/ans-entry-context.ts'
 import { collectInitialEntryPayment, setAnsConfig } from './choices/ans-rules.ts'
@@ -69,14 +69,14 @@ const coinOf = (owner: string, dso: string) =>
     },
   })
 
-test('nobody creates coin for itself under the real operator', () => {
+it('nobody creates coin for itself under the real operator', () => {
   const { story, mallory } = begin()
   const argument = coinOf(mallory.party, story.network.genesis.dso)
   const create: Command = { kind: 'create', template: templateRef(coin), argument }
   expectRefused(story, () => outcomeOf(story.submit(mallory, create)), 'PERMISSION_DENIED')
 })
 
-test('nobody makes steps of a subscription with itself, which super-validators would try to resolve', () => {
+it('nobody makes steps of a subscription with itself, which super-validators would try to resolve', () => {
   const { story, mallory } = begin()
   const { party } = mallory
   // Any contract that it may name.
@@ -115,7 +115,7 @@ test('nobody makes steps of a subscription with itself, which super-validators w
   expect(story.ledger.due()).toEqual([])
 })
 
-test('nobody creates contracts that name itself as the operator', () => {
+it('nobody creates contracts that name itself as the operator', () => {
   const { story, mallory } = begin()
   const { party } = mallory
   const attempts: readonly [string, DamlValue][] = [
@@ -149,7 +149,7 @@ test('nobody creates contracts that name itself as the operator', () => {
     )
 })
 
-test('createAndExercise of a forged DsoRules does not lend its authority', () => {
+it('createAndExercise of a forged DsoRules does not lend its authority', () => {
   const { story, mallory } = begin()
   const { party } = mallory
   const command: Command = {
@@ -167,7 +167,7 @@ test('createAndExercise of a forged DsoRules does not lend its authority', () =>
   expectRefused(story, () => outcomeOf(story.submit(mallory, command)), 'PERMISSION_DENIED')
 })
 
-test('actAs and readAs with the operator are ignored, also next to an own party', () => {
+it('actAs and readAs with the operator are ignored, also next to an own party', () => {
   const { story, mallory } = begin()
   const { dso } = story.network.genesis
   const tap = tapCommand({
@@ -179,7 +179,7 @@ test('actAs and readAs with the operator are ignored, also next to an own party'
     expectRefused(story, () => outcomeOf(story.submit(mallory, tap, more)), 'ignored: not bound')
 })
 
-test('a participant cannot speak for a party of another, as actAs or readAs', () => {
+it('a participant cannot speak for a party of another, as actAs or readAs', () => {
   const { story, alice, mallory } = begin()
   story.tap(alice, '10')
   const steal = transferCommand({
@@ -196,7 +196,7 @@ test('a participant cannot speak for a party of another, as actAs or readAs', ()
     expectRefused(story, () => outcomeOf(story.submit(mallory, steal, more)), 'ignored: not bound')
 })
 
-test('a party that was not allocated cannot act', () => {
+it('a party that was not allocated cannot act', () => {
   const { story } = begin()
   const keyPair = testKeyPair('ghost')
   const ghost: Actor = {
@@ -215,7 +215,7 @@ function disclosedOf(story: Scenario, id: string) {
   return disclose(story.ledger.contract(id) as Contract)
 }
 
-test('rules and rounds of the operator are seen by super-validators, and by others when disclosed', () => {
+it('rules and rounds of the operator are seen by super-validators, and by others when disclosed', () => {
   const { story, alice } = begin()
   const [sv] = story.svs as [Actor]
   const rules = { coinRules: story.the(coinRules), ansRules: story.the(ansRules) }
@@ -248,7 +248,7 @@ test('rules and rounds of the operator are seen by super-validators, and by othe
   expectRefused(story, () => outcome([round]), 'PERMISSION_DENIED')
 })
 
-test('a coin of another is not visible, and with its blob still not spendable', () => {
+it('a coin of another is not visible, and with its blob still not spendable', () => {
   const { story, alice, mallory } = begin()
   const stolen = story.tap(alice, '10')
   const steal = transferCommand({
@@ -266,7 +266,7 @@ test('a coin of another is not visible, and with its blob still not spendable', 
   )
 })
 
-test('a forged blob, and a genuine one of another contract, are refused', () => {
+it('a forged blob, and a genuine one of another contract, are refused', () => {
   const { story, alice, mallory } = begin()
   const stolen = story.tap(alice, '10')
   const own = story.tap(mallory, '10')
@@ -293,7 +293,7 @@ test('a forged blob, and a genuine one of another contract, are refused', () => 
   }
 })
 
-test('a disclosed contract that is archived is not found', () => {
+it('a disclosed contract that is archived is not found', () => {
   const { story, alice, mallory } = begin()
   const { request } = story.request(alice, NAME)
   const disclosed = [disclosedOf(story, request)]
@@ -304,7 +304,7 @@ test('a disclosed contract that is archived is not found', () => {
   expect(outcomeOf(result)).toBe('CONTRACT_NOT_FOUND')
 })
 
-test('a party reads through readAs what another party of its participant sees', () => {
+it('a party reads through readAs what another party of its participant sees', () => {
   const story = new Scenario()
   const alice = story.actor('alice', 'shared')
   const clerk = story.actor('clerk', 'shared')
@@ -320,7 +320,7 @@ test('a party reads through readAs what another party of its participant sees', 
   )
 })
 
-test('super-validators’ choices are theirs alone', () => {
+it('super-validators’ choices are theirs alone', () => {
   const { story, alice, mallory } = begin()
   story.tap(alice, '400')
   const { payment } = story.pay(alice, NAME)
@@ -345,7 +345,7 @@ test('super-validators’ choices are theirs alone', () => {
   }
 })
 
-test('a super-validator cannot confirm in the name of another', () => {
+it('a super-validator cannot confirm in the name of another', () => {
   const { story, alice } = begin()
   story.tap(alice, '400')
   const { payment } = story.pay(alice, NAME)
@@ -358,7 +358,7 @@ test('a super-validator cannot confirm in the name of another', () => {
   expect(outcomeOf(story.submit(first, forged))).toBe('PERMISSION_DENIED')
 })
 
-test('steps that carry the operator’s authority cannot be taken directly, even by the owner or an SV', () => {
+it('steps that carry the operator’s authority cannot be taken directly, even by the owner or an SV', () => {
   const { story, alice } = begin()
   story.tap(alice, '400')
   const { context, payment } = story.pay(alice, NAME)
@@ -406,7 +406,7 @@ test('steps that carry the operator’s authority cannot be taken directly, even
       expectRefused(story, () => outcomeOf(story.submit(actor, command)), 'PERMISSION_DENIED')
 })
 
-test('what belongs to another is refused: accept, reject, cancel, refund, expire', () => {
+it('what belongs to another is refused: accept, reject, cancel, refund, expire', () => {
   const { story, alice, mallory } = begin()
   story.tap(alice, '400')
   story.tap(mallory, '400')
@@ -434,7 +434,7 @@ test('what belongs to another is refused: accept, reject, cancel, refund, expire
   }
 })
 
-test('a contract is not exercised as another template, and unknown names are refused', () => {
+it('a contract is not exercised as another template, and unknown names are refused', () => {
   const { story, alice } = begin()
   const { request } = story.request(alice, NAME)
   expectRefused(
@@ -476,7 +476,7 @@ function requestEntryCommandWith(story: Scenario, members: Record<string, string
   return { ...command, argument: { ...(command.argument as object), ...members } }
 }
 
-test('an offer to the operator or to nobody is refused', () => {
+it('an offer to the operator or to nobody is refused', () => {
   const { story, alice } = begin()
   story.tap(alice, '10')
   for (const receiver of [story.network.genesis.dso, alice.party.replace('alice', 'nobody')]) {
@@ -493,7 +493,7 @@ test('an offer to the operator or to nobody is refused', () => {
   }
 })
 
-test('a hint is allocated once, on the participant that signs', () => {
+it('a hint is allocated once, on the participant that signs', () => {
   const { story, alice } = begin()
   const again = story.ledger.submit({
     keyPair: alice.keyPair,

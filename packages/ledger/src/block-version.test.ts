@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { BLOCK_RULES_DELAY_MICROS as DELAY } from './limits.ts'
 import {
   blockVersionAt,
@@ -45,7 +45,7 @@ const histories = fc
 const rulesAt = (eras: readonly Era[], head: number): Versions =>
   (eras.findLast(({ since }) => since <= head) ?? FIRST).rules
 
-test('members whose replicas are up to the delay behind judge each block by the same version', () => {
+it('members whose replicas are up to the delay behind judge each block by the same version', () => {
   fc.assert(
     fc.property(histories, minutes(300), minutes(10), (eras, at, lag) => {
       const tip = START + at
@@ -57,7 +57,7 @@ test('members whose replicas are up to the delay behind judge each block by the 
   )
 })
 
-test('no version begins before it was voted for, and none takes the place of one that is too new', () => {
+it('no version begins before it was voted for, and none takes the place of one that is too new', () => {
   const voted = versionsAfter(FIRST.rules, { version: 4, notBefore: 1 }, START)
   expect(voted).toEqual({ protocolVersion: 3, nextVersion: { version: 4, notBefore: START } })
   expect(versionRefusal(voted, 5, START + DELAY - 1)).toContain('too new')

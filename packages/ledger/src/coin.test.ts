@@ -1,5 +1,5 @@
 import { type ContractId, NAME_SUFFIX, type PartyId } from '@quorumscan/model'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { transfer } from './choices/coin-rules.ts'
 import { ownerExpireLock } from './choices/locked-coin.ts'
 import {
@@ -44,7 +44,7 @@ function send(
 
 const unlocked = (amount: string) => ({ unlocked: amountOf(amount), locked: 0n })
 
-test('tap creates coin on a devnet, positive amounts only', () => {
+it('tap creates coin on a devnet, positive amounts only', () => {
   const { story, alice } = begin()
   story.tap(alice, '0.0000000001')
   expect(story.balance(alice)).toEqual(unlocked('0.0000000001'))
@@ -54,7 +54,7 @@ test('tap creates coin on a devnet, positive amounts only', () => {
   }
 })
 
-test('no tap gives more than a bound that keeps every sum of coin a decimal', () => {
+it('no tap gives more than a bound that keeps every sum of coin a decimal', () => {
   const { story, alice } = begin()
   story.tap(alice, '1000000000000')
   for (const text of ['1000000000000.0000000001', '9999999999999999999999999999']) {
@@ -64,13 +64,13 @@ test('no tap gives more than a bound that keeps every sum of coin a decimal', ()
   }
 })
 
-test('tap does not exist elsewhere', () => {
+it('tap does not exist elsewhere', () => {
   const { story, alice } = begin({ devnet: false })
   const tap = tapCommand({ coinRules: story.the(coinRules), receiver: alice.party, amount: 1n })
   expect(outcomeOf(story.submit(alice, tap))).toBe('DEVNET_ONLY')
 })
 
-test('a transfer to itself splits, merges and gives change', () => {
+it('a transfer to itself splits, merges and gives change', () => {
   const { story, alice } = begin()
   story.tap(alice, '10')
   story.tap(alice, '5')
@@ -86,14 +86,14 @@ test('a transfer to itself splits, merges and gives change', () => {
   expect(story.balance(alice)).toEqual(unlocked('15'))
 })
 
-test('an exact transfer leaves no change', () => {
+it('an exact transfer leaves no change', () => {
   const { story, alice } = begin()
   story.tap(alice, '10')
   const result = story.do(alice, send(story, alice, { outputs: [[alice.party, '10']] }))
   expect(result['senderChange']).toEqual([])
 })
 
-test('a direct transfer needs the receiver’s authority', () => {
+it('a direct transfer needs the receiver’s authority', () => {
   const story = new Scenario()
   const alice = story.actor('alice', 'shared')
   const bob = story.actor('bob', 'shared')
@@ -105,7 +105,7 @@ test('a direct transfer needs the receiver’s authority', () => {
   expect(story.balance(bob)).toEqual(unlocked('4'))
 })
 
-test.each([
+it.each([
   ['above the inputs', ['10.0000000001'], 'INSUFFICIENT_FUNDS'],
   ['of zero', ['0'], 'INVALID_ARGUMENT'],
   ['negative, balanced by another', ['-5', '15'], 'INVALID_ARGUMENT'],
@@ -117,7 +117,7 @@ test.each([
   expect(story.balance(alice)).toEqual(unlocked('10'))
 })
 
-test('one coin cannot be spent twice, within a transfer or a transaction', () => {
+it('one coin cannot be spent twice, within a transfer or a transaction', () => {
   const { story, alice } = begin()
   const input = story.tap(alice, '10')
   const twice = send(story, alice, { inputs: [input, input], outputs: [[alice.party, '20']] })
@@ -127,7 +127,7 @@ test('one coin cannot be spent twice, within a transfer or a transaction', () =>
   expect(story.balance(alice)).toEqual(unlocked('10'))
 })
 
-test('outputs whose sum lies beyond the range of Decimal are refused, not wrapped', () => {
+it('outputs whose sum lies beyond the range of Decimal are refused, not wrapped', () => {
   const { story, alice } = begin()
   const coin = story.tap(alice, '10')
   const most = [alice.party, '9999999999999999999999999999.9999999999'] as [string, string]
@@ -136,7 +136,7 @@ test('outputs whose sum lies beyond the range of Decimal are refused, not wrappe
   expect(story.balance(alice)).toEqual(unlocked('10'))
 })
 
-test('an own lock keeps coin from being spent until it ends', () => {
+it('an own lock keeps coin from being spent until it ends', () => {
   const { story, alice } = begin()
   story.tap(alice, '10')
   const expiresAt = story.ledger.head().recordTime + TICK_MICROS
@@ -162,7 +162,7 @@ test('an own lock keeps coin from being spent until it ends', () => {
   expect(story.balance(alice)).toEqual(unlocked('10'))
 })
 
-test('a lock has at most 16 holders', () => {
+it('a lock has at most 16 holders', () => {
   const { story, alice } = begin()
   story.tap(alice, '10')
   const expiresAt = story.ledger.head().recordTime + TICK_MICROS
@@ -187,7 +187,7 @@ test('a lock has at most 16 holders', () => {
   expect(outcomeOf(lockFor(16))).toBe('accepted')
 })
 
-test('the lock of a payment is not the owner’s to release, even when it has ended', () => {
+it('the lock of a payment is not the owner’s to release, even when it has ended', () => {
   const { story, alice } = begin()
   story.tap(alice, '200')
   story.pay(alice, `alice${NAME_SUFFIX}`)
@@ -197,7 +197,7 @@ test('the lock of a payment is not the owner’s to release, even when it has en
   expect(outcomeOf(story.submit(alice, release))).toBe('CHOICE_REFUSED')
 })
 
-test('the price is the fee at the price of the newest round, rounded up', () => {
+it('the price is the fee at the price of the newest round, rounded up', () => {
   const story = new Scenario({ coin: { priceUsd: '0.0030000000' } })
   const alice = story.actor('alice')
   story.tap(alice, '1000')
@@ -226,7 +226,7 @@ function offered() {
   return { story, alice, bob, instruction: transferInstructionCid as ContractId }
 }
 
-test('an offer that is accepted moves the coin', () => {
+it('an offer that is accepted moves the coin', () => {
   const { story, alice, bob, instruction } = offered()
   story.do(bob, acceptTransferCommand({ instruction }))
   expect(story.balance(alice)).toEqual(unlocked('6'))
@@ -236,7 +236,7 @@ test('an offer that is accepted moves the coin', () => {
   )
 })
 
-test('an offer that is rejected, withdrawn or expired gives the coin back', () => {
+it('an offer that is rejected, withdrawn or expired gives the coin back', () => {
   for (const end of ['reject', 'withdraw', 'expire by sender', 'expire by receiver']) {
     const { story, alice, bob, instruction } = offered()
     if (end === 'reject') story.do(bob, rejectTransferCommand({ instruction }))
@@ -256,7 +256,7 @@ test('an offer that is rejected, withdrawn or expired gives the coin back', () =
   }
 })
 
-test('only the receiver accepts and rejects, only the sender withdraws', () => {
+it('only the receiver accepts and rejects, only the sender withdraws', () => {
   const { story, alice, bob, instruction } = offered()
   expect(outcomeOf(story.submit(alice, acceptTransferCommand({ instruction })))).toBe(
     'PERMISSION_DENIED',
@@ -266,7 +266,7 @@ test('only the receiver accepts and rejects, only the sender withdraws', () => {
   )
 })
 
-test('a party has at most 100 open offers, and nobody else’s offers count', () => {
+it('a party has at most 100 open offers, and nobody else’s offers count', () => {
   const { story, alice, bob } = begin()
   story.tap(alice, '1000')
   story.tap(bob, '1000')
@@ -275,7 +275,7 @@ test('a party has at most 100 open offers, and nobody else’s offers count', ()
   expect(outcomeOf(story.submit(bob, offer(story, bob, alice, '1')))).toBe('accepted')
 })
 
-test('a party has at most 16 open requests and 16 payments in flight, renewals included', () => {
+it('a party has at most 16 open requests and 16 payments in flight, renewals included', () => {
   const { story, alice } = begin()
   story.register(alice, `first${NAME_SUFFIX}`)
   story.tap(alice, '9000')
@@ -300,7 +300,7 @@ const roundsOf = (story: Scenario) =>
     .map(({ payload }) => payload.round.number)
     .sort((a, b) => a - b)
 
-test('a round closes at its time, once; every super-validator gets the same reward', () => {
+it('a round closes at its time, once; every super-validator gets the same reward', () => {
   const story = new Scenario()
   story.ledger.advance(TICK_MICROS - 2)
   expect(outcomeOf(advance(story))).toBe('CHOICE_REFUSED')
@@ -310,7 +310,7 @@ test('a round closes at its time, once; every super-validator gets the same rewa
   for (const sv of story.svs) expect(story.balance(sv)).toEqual(unlocked('10'))
 })
 
-test('rounds keep their rhythm when automation is a little late, and do not catch up after a standstill', () => {
+it('rounds keep their rhythm when automation is a little late, and do not catch up after a standstill', () => {
   const story = new Scenario()
   const start = story.network.genesis.recordTime
   story.ledger.advance(TICK_MICROS + 5_000_000)
@@ -324,7 +324,7 @@ test('rounds keep their rhythm when automation is a little late, and do not catc
   expect(newest() - story.ledger.head().recordTime).toBeGreaterThan(2 * TICK_MICROS)
 })
 
-test('a network may pay no reward', () => {
+it('a network may pay no reward', () => {
   const story = new Scenario({ coin: { rewardPerRound: '0.0000000000' } })
   story.ledger.advance(TICK_MICROS)
   expect(resultOf(advance(story))['rewards']).toEqual([])

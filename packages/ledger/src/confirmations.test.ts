@@ -1,5 +1,5 @@
 import { NAME_SUFFIX } from '@quorumscan/model'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { confirmResolveCommand, confirmSetConfigCommand } from './commands.ts'
 import { ADDRESS_INTERVAL_MICROS } from './limits.ts'
 import { ansEntry } from './templates/ans-entry.ts'
@@ -19,7 +19,7 @@ function paid(options?: ConstructorParameters<typeof Scenario>[0]) {
   return { story, alice, ...story.pay(alice, NAME) }
 }
 
-test.each([
+it.each([
   [1, 1],
   [3, 2],
   [4, 3],
@@ -38,7 +38,7 @@ test.each([
   expect(story.ledger.all(confirmation)).toEqual([])
 })
 
-test('a repeated confirmation is accepted and changes nothing', () => {
+it('a repeated confirmation is accepted and changes nothing', () => {
   const { story, payment } = paid()
   const first = resultOf(story.confirm(0, payment))
   const before = story.ledger.contracts().map(({ contractId }) => contractId)
@@ -47,20 +47,20 @@ test('a repeated confirmation is accepted and changes nothing', () => {
   expect(story.ledger.contracts().map(({ contractId }) => contractId)).toEqual(before)
 })
 
-test('a confirmation after the resolution finds no payment', () => {
+it('a confirmation after the resolution finds no payment', () => {
   const { story, payment } = paid()
   story.resolve(payment)
   expect(outcomeOf(story.confirm(3, payment))).toBe('CONTRACT_NOT_FOUND')
 })
 
-test('confirmations of payments that never existed, or are something else, are refused', () => {
+it('confirmations of payments that never existed, or are something else, are refused', () => {
   const { story } = paid()
   expect(outcomeOf(story.confirm(0, `00${'ab'.repeat(32)}`))).toBe('CONTRACT_NOT_FOUND')
   expect(outcomeOf(story.confirm(0, story.the(ansRules)))).toBe('WRONGLY_TYPED_CONTRACT')
   expect(story.ledger.all(confirmation)).toEqual([])
 })
 
-test('two payers, one name, votes mixed by a super-validator that confirms both: one wins, one is refunded', () => {
+it('two payers, one name, votes mixed by a super-validator that confirms both: one wins, one is refunded', () => {
   const { story, alice, payment } = paid()
   const bob = story.actor('bob')
   story.tap(bob, '200')
@@ -77,7 +77,7 @@ test('two payers, one name, votes mixed by a super-validator that confirms both:
   expect(story.ledger.all(confirmation)).toEqual([])
 })
 
-test('one transaction that confirms two payments of one name collects one and refunds the other', () => {
+it('one transaction that confirms two payments of one name collects one and refunds the other', () => {
   const { story, payment } = paid({ nodeCount: 1 })
   const bob = story.actor('bob')
   story.tap(bob, '200')
@@ -112,7 +112,7 @@ function confirmConfig(story: Scenario, index: number, wanted = config, current?
   )
 }
 
-test('a new config takes a quorum that wants the same; requests made before keep their terms', () => {
+it('a new config takes a quorum that wants the same; requests made before keep their terms', () => {
   const story = new Scenario()
   const alice = story.actor('alice')
   story.request(alice, NAME)
@@ -130,27 +130,25 @@ test('a new config takes a quorum that wants the same; requests made before keep
   expect(outcomeOf(confirmConfig(story, 3, config, before))).toBe('CONTRACT_NOT_FOUND')
 })
 
-test('one super-validator holds at most one vote for a config', () => {
+it('one super-validator holds at most one vote for a config', () => {
   const story = new Scenario()
   for (let fee = 1; fee <= 5; fee++)
     confirmConfig(story, 0, { ...config, entryFee: amountOf(String(fee)) })
   expect(story.ledger.all(confirmation)).toHaveLength(1)
 })
 
-test.each([
-  { entryFee: 0n },
-  { entryLifetime: 0 },
-  { renewalDuration: -1 },
-  { entryLifetime: 9e15 },
-])('a config out of range is refused: %o', (change) => {
-  const story = new Scenario()
-  expect(outcomeOf(confirmConfig(story, 0, { ...config, ...change }))).toBe('INVALID_ARGUMENT')
-})
+it.each([{ entryFee: 0n }, { entryLifetime: 0 }, { renewalDuration: -1 }, { entryLifetime: 9e15 }])(
+  'a config out of range is refused: %o',
+  (change) => {
+    const story = new Scenario()
+    expect(outcomeOf(confirmConfig(story, 0, { ...config, ...change }))).toBe('INVALID_ARGUMENT')
+  },
+)
 
 const setUrl = (story: Scenario, address: Parameters<Scenario['publish']>[1]) =>
   story.publish(1, address)
 
-test('an address record is stored with its signature, the higher sequence wins', () => {
+it('an address record is stored with its signature, the higher sequence wins', () => {
   const story = new Scenario()
   const addresses = () => story.ledger.all(scanAddress).map(({ payload }) => payload)
   expect(outcomeOf(setUrl(story, { sequence: 5 }))).toBe('accepted')
@@ -165,7 +163,7 @@ test('an address record is stored with its signature, the higher sequence wins',
   ])
 })
 
-test('a super-validator changes its address every ten seconds at most, to the microsecond', () => {
+it('a super-validator changes its address every ten seconds at most, to the microsecond', () => {
   const story = new Scenario()
   expect(outcomeOf(setUrl(story, { sequence: 1 }))).toBe('accepted')
   // Each entry comes 1 µs after the one before.
@@ -174,7 +172,7 @@ test('a super-validator changes its address every ten seconds at most, to the mi
   expect([again(), again()]).toEqual(['CHOICE_REFUSED', 'accepted'])
 })
 
-test('a change of address replaces nothing that a confirmation names', () => {
+it('a change of address replaces nothing that a confirmation names', () => {
   const story = new Scenario()
   const alice = story.actor('alice')
   story.tap(alice, '200')
@@ -185,7 +183,7 @@ test('a change of address replaces nothing that a confirmation names', () => {
   expect(outcomeOf(story.confirm(0, payment))).toBe('accepted')
 })
 
-test('an address record that the scan key did not sign is refused', () => {
+it('an address record that the scan key did not sign is refused', () => {
   const story = new Scenario()
   expect(outcomeOf(setUrl(story, { sequence: 1, signedUrl: 'http://other' }))).toBe(
     'INVALID_ARGUMENT',

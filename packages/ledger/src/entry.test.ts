@@ -3,7 +3,7 @@ import { canonicalJson, encodeSubmissionStatement, type Json } from '@quorumscan
 import type { Submission } from '@quorumscan/model'
 import { testKeyPair } from '@quorumscan/testkit'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { decodeEntry, encodeEntry } from './entry.ts'
 import { ENTRY_BYTES_MAX } from './limits.ts'
 
@@ -37,7 +37,7 @@ const reasonOf = (bytes: Uint8Array) => {
   return decoded.kind === 'ignored' ? decoded.reason : decoded.kind
 }
 
-test('an entry decodes to what was signed, and is known by the hash of its bytes', () => {
+it('an entry decodes to what was signed, and is known by the hash of its bytes', () => {
   const bytes = encodeEntry(submission, keyPair)
   expect(decodeEntry(bytes, GENESIS)).toEqual({
     kind: 'submission',
@@ -46,16 +46,16 @@ test('an entry decodes to what was signed, and is known by the hash of its bytes
   })
 })
 
-test('no bytes are a checkpoint', () => {
+it('no bytes are a checkpoint', () => {
   expect(decodeEntry(new Uint8Array(), GENESIS)).toEqual({ kind: 'checkpoint' })
 })
 
-test('the layout is format, key, signature, body', () => {
+it('the layout is format, key, signature, body', () => {
   const body = utf8(json(submission))
   expect(encodeEntry(submission, keyPair)).toEqual(entryAround(body))
 })
 
-test('a submission of another network, key or signature is ignored', () => {
+it('a submission of another network, key or signature is ignored', () => {
   const bytes = encodeEntry(submission, keyPair)
   expect(decodeEntry(bytes, 'ac'.repeat(32))).toMatchObject({ reason: 'other network' })
   const other = bytes.slice()
@@ -69,7 +69,7 @@ test('a submission of another network, key or signature is ignored', () => {
 const text = json(submission)
 const deep = (depth: number): unknown => (depth === 0 ? 0 : [deep(depth - 1)])
 
-test.each([
+it.each([
   ['white space', `${text} `],
   ['a doubled member', text.replace('"id":', '"id":"","id":')],
   ['members in another order', JSON.stringify(submission)],
@@ -104,19 +104,19 @@ test.each([
   expect(reasonOf(entryAround(utf8(body)))).toBe('malformed')
 })
 
-test('32 levels are allowed', () => {
+it('32 levels are allowed', () => {
   const commands = [{ kind: 'create', template: 't', argument: deep(29) }]
   expect(reasonOf(entryAround(utf8(json({ ...submission, commands }))))).toBe('submission')
 })
 
-test('invalid UTF-8 is malformed, a very deep body too', () => {
+it('invalid UTF-8 is malformed, a very deep body too', () => {
   const bytes = utf8(text)
   bytes[bytes.indexOf(0xc3)] = 0xff
   expect(reasonOf(entryAround(bytes))).toBe('malformed')
   expect(reasonOf(entryAround(utf8('['.repeat(200_000))))).toBe('malformed')
 })
 
-test('an entry has at most 256 KiB, for writer and reader', () => {
+it('an entry has at most 256 KiB, for writer and reader', () => {
   expect(reasonOf(new Uint8Array(ENTRY_BYTES_MAX + 1))).toBe('too large')
   const commands = [
     { kind: 'create', template: 't', argument: 'x'.repeat(ENTRY_BYTES_MAX) } as const,
@@ -124,12 +124,12 @@ test('an entry has at most 256 KiB, for writer and reader', () => {
   expect(() => encodeEntry({ ...submission, commands }, keyPair)).toThrow(RangeError)
 })
 
-test('encoding refuses what no replica would accept', () => {
+it('encoding refuses what no replica would accept', () => {
   expect(() => encodeEntry({ ...submission, userId: 'ä' }, keyPair)).toThrow(RangeError)
   expect(() => encodeEntry(submission, testKeyPair('bob'))).toThrow(RangeError)
 })
 
-test('keys of small order or with a second encoding are malformed', () => {
+it('keys of small order or with a second encoding are malformed', () => {
   const weak = [
     `01${'00'.repeat(31)}`,
     '00'.repeat(32),
@@ -149,7 +149,7 @@ test('keys of small order or with a second encoding are malformed', () => {
   }
 })
 
-test('no change of one byte is accepted, and decoding never throws', () => {
+it('no change of one byte is accepted, and decoding never throws', () => {
   const bytes = encodeEntry(submission, keyPair)
   fc.assert(
     fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), (index, change) => {

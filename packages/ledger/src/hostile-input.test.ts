@@ -6,7 +6,7 @@
 import { canonicalJson, type Json } from '@quorumscan/consensus'
 import { type Command, type DamlValue, NAME_SUFFIX } from '@quorumscan/model'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { activityRowsOf } from './activities.ts'
 import { makePaymentCommand } from './commands.ts'
 import { createContractCodec } from './contract-codec.ts'
@@ -176,7 +176,7 @@ function worldOf(story: Scenario, actors: readonly (readonly Actor[])[], self: s
   return { dso, self, parties, idsByEntity, ids: contracts.map(({ contractId }) => contractId) }
 }
 
-test('whatever a participant signs ends in a result, and nothing comes of it that the operator did not sign', () => {
+it('whatever a participant signs ends in a result, and nothing comes of it that the operator did not sign', () => {
   fc.assert(
     fc.property(fc.infiniteStream(fc.nat()), (numbers) => {
       const draw = new Draw(numbers)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   bool,
   decimal,
@@ -46,7 +46,7 @@ const value = {
   last: null,
 }
 
-test('members come as declared, without trailing None, and times without trailing zeros (§L4.3)', () => {
+it('members come as declared, without trailing None, and times without trailing zeros (§L4.3)', () => {
   const shown = toLfJson(outer.descriptor, outer.encode(value))
   expect(JSON.stringify(shown)).toBe(
     JSON.stringify({
@@ -64,7 +64,7 @@ test('members come as declared, without trailing None, and times without trailin
   expect(outer.decode(shown, [])).toEqual(value)
 })
 
-test.each([
+it.each([
   [0, '1970-01-01T00:00:00Z'],
   [10_000_000, '1970-01-01T00:00:10Z'],
   [1, '1970-01-01T00:00:00.000001Z'],

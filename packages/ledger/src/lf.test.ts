@@ -1,6 +1,6 @@
 import { canonicalJson } from '@quorumscan/consensus'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   bool,
   contractId,
@@ -25,7 +25,7 @@ const CID = `00${'cd'.repeat(32)}`
 const pair = record('Pair', { first: text, second: optional(int) })
 const choice = variant('Choice', { A: pair, B: unit })
 
-test.each([
+it.each([
   ['Text', text, 'é', 'é'],
   ['Party', party, PARTY, PARTY],
   ['ContractId', contractId, CID, CID],
@@ -48,7 +48,7 @@ test.each([
   expect(type.decode(value, [])).toEqual(want)
 })
 
-test.each([
+it.each([
   ['Text', text, 1, ''],
   ['Text, lone surrogate', text, '\ud800', ''],
   ['Party', party, 'alice', ''],
@@ -88,7 +88,7 @@ test.each([
   expect((caught as LfError).path).toBe(path)
 })
 
-test('contract ids inside a value are collected', () => {
+it('contract ids inside a value are collected', () => {
   const ids: string[] = []
   record('R', { a: contractId, b: list(optional(contractId)) }).decode(
     { a: CID, b: [null, CID] },
@@ -97,7 +97,7 @@ test('contract ids inside a value are collected', () => {
   expect(ids).toEqual([CID, CID])
 })
 
-test('what encodes or packs decodes to the same, and encodes again to the same, canonically', () => {
+it('what encodes or packs decodes to the same, and encodes again to the same, canonically', () => {
   const type = record('All', {
     amount: decimal,
     owner: party,

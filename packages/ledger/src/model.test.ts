@@ -7,7 +7,7 @@ import {
   NAME_SUFFIX,
 } from '@quorumscan/model'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   acceptRequestCommand,
   acceptTransferCommand,
@@ -499,13 +499,13 @@ function compare(parameters: fc.Parameters<[Step[]]>): ReadonlyMap<string, numbe
   return taken
 }
 
-test('commands in any order at any time do to balances, names and subscriptions what the plain model says', {
+it('commands in any order at any time do to balances, names and subscriptions what the plain model says', {
   tags: ['many-cases'],
 }, () => {
   compare({ numRuns: IS_LONG ? 200 : 8, interruptAfterTimeLimit: LIMIT_MS })
 })
 
-test('sequences get somewhere: in these, steps of every kind take place', {
+it('sequences get somewhere: in these, steps of every kind take place', {
   tags: ['many-cases'],
 }, () => {
   const taken = compare({ numRuns: 25, seed: 12 })

@@ -1,5 +1,5 @@
 import type { ContractId, EntryResult } from '@quorumscan/model'
-import { describe, expect, it, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { activityRowsOf } from './activities.ts'
 import { transfer } from './choices/coin-rules.ts'
 import { ownerExpireLock, unlock } from './choices/locked-coin.ts'
@@ -159,7 +159,7 @@ describe('coin that comes back is told to its owner', () => {
   })
 })
 
-test('rows of activities say what the transfer was for', () => {
+it('rows of activities say what the transfer was for', () => {
   const { story, alice, by, sv } = begin()
   const steps = () => activityRowsOf(newest(story)).map(({ step }) => step)
   expect(steps()).toEqual(['CoinRules_DevNet_Tap'])

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { allocatePartyCommand, confirmSetProtocolVersionCommand } from './commands.ts'
 import { decodeEntry } from './entry.ts'
 import { genesisDelta } from './genesis-state.ts'
@@ -50,7 +50,7 @@ function kindAt(story: Scenario, recordTime: number, bytes: Uint8Array): string 
   return interpret({ entry, decoded, genesis, genesisHash, view }).kind
 }
 
-test('the q-th vote for a version puts it in force from the next offset on, for every kind of entry', () => {
+it('the q-th vote for a version puts it in force from the next offset on, for every kind of entry', () => {
   const story = new Scenario()
   vote(story, 0)
   vote(story, 1)
@@ -69,7 +69,7 @@ test('the q-th vote for a version puts it in force from the next offset on, for 
     expect(kindAt(story, recordTime + 1, bytes)).toBe('unknown version')
 })
 
-test('a version that is to come later holds from the first entry at that record time', () => {
+it('a version that is to come later holds from the first entry at that record time', () => {
   const story = new Scenario()
   const notBefore = story.ledger.head().recordTime + 60_000_000
   for (const index of [0, 1, 2]) vote(story, index, { notBefore })
@@ -80,7 +80,7 @@ test('a version that is to come later holds from the first entry at that record 
   story.register(story.actor('alice'), 'alice.unverified.ns')
 })
 
-test('votes for different versions, or different times, do not add up; the last of each counts', () => {
+it('votes for different versions, or different times, do not add up; the last of each counts', () => {
   const story = new Scenario()
   vote(story, 0, { version: NEXT + 1 })
   vote(story, 1, { notBefore: 1 })
@@ -92,7 +92,7 @@ test('votes for different versions, or different times, do not add up; the last 
   expect(inForce(story).nextVersion).toMatchObject({ version: NEXT })
 })
 
-test('what is to come is taken back by voting for what holds; older votes are void then', () => {
+it('what is to come is taken back by voting for what holds; older votes are void then', () => {
   const story = new Scenario()
   const notBefore = story.ledger.head().recordTime + 60_000_000
   const before = story.the(dsoRules)
@@ -103,13 +103,13 @@ test('what is to come is taken back by voting for what holds; older votes are vo
   expect(kindAt(story, notBefore, new Uint8Array())).toBe('done')
 })
 
-test('a version that held before is not voted for', () => {
+it('a version that held before is not voted for', () => {
   const story = new Scenario()
   expect(outcomeOf(vote(story, 0, { version: CURRENT - 1 }))).toBe('INVALID_ARGUMENT')
   expect(story.ledger.all(confirmation)).toEqual([])
 })
 
-test('a network that began with a version that this software does not know is none that it can begin', () => {
+it('a network that began with a version that this software does not know is none that it can begin', () => {
   const { genesis, genesisHash } = new Scenario().network
   expect(() => genesisDelta({ ...genesis, protocolVersion: NEXT }, genesisHash)).toThrow(
     expect.objectContaining({

@@ -1,7 +1,7 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
 import { canonicalJson, type Json } from '@quorumscan/consensus'
 import { NAME_SUFFIX } from '@quorumscan/model'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { makePaymentCommand, rejectRequestCommand } from './commands.ts'
 import { createContractCodec } from './contract-codec.ts'
 import { contractBlob, contractIdOf, isBlobOf, payloadText } from './contract-id.ts'
@@ -35,7 +35,7 @@ function codecOf({ network }: Scenario) {
   return createContractCodec({ genesisHash: network.genesisHash, dso: network.genesis.dso })
 }
 
-test('the stored form of a contract gives back the contract, and the same bytes again', () => {
+it('the stored form of a contract gives back the contract, and the same bytes again', () => {
   const story = busyStory()
   const codec = codecOf(story)
   for (const contract of story.ledger.contracts()) {
@@ -45,7 +45,7 @@ test('the stored form of a contract gives back the contract, and the same bytes 
   }
 })
 
-test('a contract as interpretation makes it equals the one that is read back', () => {
+it('a contract as interpretation makes it equals the one that is read back', () => {
   const story = new Scenario()
   const { genesis, genesisHash } = story.network
   const codec = codecOf(story)
@@ -53,7 +53,7 @@ test('a contract as interpretation makes it equals the one that is read back', (
     expect(codec.decode(codec.encode(contract))).toEqual(contract)
 })
 
-test('a contract id is the hash of its blob, and of nothing else', () => {
+it('a contract id is the hash of its blob, and of nothing else', () => {
   const [contract] = busyStory().ledger.contracts()
   if (contract === undefined) throw new Error('a contract')
   expect(contractIdOf(contract)).toBe(contract.contractId)
@@ -63,13 +63,13 @@ test('a contract id is the hash of its blob, and of nothing else', () => {
   expect(contractIdOf({ ...contract, nodeId: contract.nodeId + 1 })).not.toBe(contract.contractId)
 })
 
-test('every template signs with the operator, so that nobody creates any by itself', () => {
+it('every template signs with the operator, so that nobody creates any by itself', () => {
   const story = busyStory()
   for (const contract of story.ledger.contracts())
     expect(contract.signatories, contract.templateId).toContain(story.network.genesis.dso)
 })
 
-test('contracts are filed by stakeholder and by what they are looked up by', () => {
+it('contracts are filed by stakeholder and by what they are looked up by', () => {
   const story = new Scenario()
   const alice = story.actor('alice')
   story.register(alice, `a${NAME_SUFFIX}`)
@@ -90,7 +90,7 @@ test('contracts are filed by stakeholder and by what they are looked up by', () 
   })
 })
 
-test('work falls due at the times that the choices accept', () => {
+it('work falls due at the times that the choices accept', () => {
   const story = busyStory()
   const [entry] = story.ledger.all(ansEntry)
   if (entry === undefined) throw new Error('an entry')
@@ -106,13 +106,13 @@ test('work falls due at the times that the choices accept', () => {
   ])
 })
 
-test('package ids follow from the definitions; a change of one is deliberate', () => {
+it('package ids follow from the definitions; a change of one is deliberate', () => {
   expect(templates).toHaveLength(17)
   expect(new Set(packages.map(({ id }) => id)).size).toBe(4)
   for (const { id } of packages) expect(id).toMatch(/^[0-9a-f]{64}$/)
 })
 
-test('the same log gives the same history and state, entry by entry', () => {
+it('the same log gives the same history and state, entry by entry', () => {
   const story = busyStory()
   const again = new MemoryLedger(story.network)
   for (const { bytes, recordTime } of story.ledger.entries()) again.append(bytes, recordTime)
@@ -120,7 +120,7 @@ test('the same log gives the same history and state, entry by entry', () => {
   expect(again.contracts()).toEqual(story.ledger.contracts())
 })
 
-test('the history hash depends on time, bytes and every entry before', () => {
+it('the history hash depends on time, bytes and every entry before', () => {
   const story = busyStory()
   const entries = story.ledger.entries()
   const historyOf = (changed: (index: number) => number) => {
@@ -134,7 +134,7 @@ test('the history hash depends on time, bytes and every entry before', () => {
   expect(historyOf(() => 0)).toBe(story.ledger.head().historyHash)
 })
 
-test('a working state that is loaded late shows what was applied before', () => {
+it('a working state that is loaded late shows what was applied before', () => {
   const { genesis, genesisHash } = new Scenario().network
   const delta = genesisDelta(genesis, genesisHash)
   const [rules, names, ...others] = delta.created
@@ -155,7 +155,7 @@ test('a working state that is loaded late shows what was applied before', () => 
   expect(state.index('transfers')).toEqual([names.contractId])
 })
 
-test('a result is hashed as its canonical JSON', () => {
+it('a result is hashed as its canonical JSON', () => {
   const story = busyStory()
   const alice = story.actor('carol')
   story.submit(alice, rejectRequestCommand({ request: `00${'ab'.repeat(32)}` }))
@@ -166,7 +166,7 @@ test('a result is hashed as its canonical JSON', () => {
     expect(fromUtf8(encodeResult(result))).toBe(canonicalJson(result as unknown as Json))
 })
 
-test('what interpretation keeps of a payload is what its stored form decodes to', () => {
+it('what interpretation keeps of a payload is what its stored form decodes to', () => {
   const { genesis, genesisHash } = new Scenario().network
   for (const contract of genesisDelta(genesis, genesisHash).created) {
     const template = templateOf(contract)

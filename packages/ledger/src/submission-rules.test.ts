@@ -2,7 +2,7 @@ import { fromUtf8 } from '@quorumscan/base'
 import { canonicalJson, type Json } from '@quorumscan/consensus'
 import { type Command, NAME_SUFFIX } from '@quorumscan/model'
 import { DAY_MICROS } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { requestEntryCommand, tapCommand, transferCommand } from './commands.ts'
 import { decodeEntry } from './entry.ts'
 import { genesisDelta } from './genesis-state.ts'
@@ -26,7 +26,7 @@ function begin(options?: ConstructorParameters<typeof Scenario>[0]) {
   return { story, alice, tap, coins }
 }
 
-test('the same bytes count once, however often they are appended', () => {
+it('the same bytes count once, however often they are appended', () => {
   const { story, alice, tap, coins } = begin()
   const bytes = story.ledger.sign({ keyPair: alice.keyPair, actAs: [alice.party], commands: [tap] })
   const outcomes = [1, 2, 3].map(() => outcomeOf(story.ledger.append(bytes).result))
@@ -34,7 +34,7 @@ test('the same bytes count once, however often they are appended', () => {
   expect(coins()).toBe(1)
 })
 
-test('rejected bytes are seen as well', () => {
+it('rejected bytes are seen as well', () => {
   const { story, alice } = begin()
   const refused = tapCommand({
     coinRules: story.the(coinRules),
@@ -50,7 +50,7 @@ test('rejected bytes are seen as well', () => {
   expect(outcomeOf(story.ledger.append(bytes).result)).toBe('ignored: seen before')
 })
 
-test('an entry counts until notAfter, which lies at most ten minutes ahead', () => {
+it('an entry counts until notAfter, which lies at most ten minutes ahead', () => {
   const { story, alice, tap } = begin()
   const submitAt = (notAfter: number) =>
     outcomeOf(story.submit(alice, tap, { notAfter: story.ledger.head().recordTime + 1 + notAfter }))
@@ -60,7 +60,7 @@ test('an entry counts until notAfter, which lies at most ten minutes ahead', () 
   expect(submitAt(600_000_001)).toBe('ignored: not after')
 })
 
-test('a change id blocks for its period, by record time, to the microsecond', () => {
+it('a change id blocks for its period, by record time, to the microsecond', () => {
   const { story, alice, tap } = begin()
   const submit = (micros: number) =>
     outcomeOf(
@@ -79,7 +79,7 @@ test('a change id blocks for its period, by record time, to the microsecond', ()
   expect(submit(1002)).toBe('accepted')
 })
 
-test('a change id blocks for what was accepted after an offset', () => {
+it('a change id blocks for what was accepted after an offset', () => {
   const { story, alice, tap } = begin()
   const submit = (offset: number) =>
     outcomeOf(
@@ -94,7 +94,7 @@ test('a change id blocks for what was accepted after an offset', () => {
   expect(submit(accepted)).toBe('accepted')
 })
 
-test('user, set of actAs, command id and participant make the change; the rest does not', () => {
+it('user, set of actAs, command id and participant make the change; the rest does not', () => {
   const story = new Scenario()
   const alice = story.actor('alice', 'shared')
   const clerk = story.actor('clerk', 'shared')
@@ -114,7 +114,7 @@ test('user, set of actAs, command id and participant make the change; the rest d
   expect(outcomeOf(story.submit(bob, tap(bob.party), base))).toBe('accepted')
 })
 
-test('a duplicate names the acceptance that blocks it', () => {
+it('a duplicate names the acceptance that blocks it', () => {
   const { story, alice, tap } = begin()
   const same = { commandId: 'same', deduplication: { kind: 'duration', micros: 1000 } } as const
   story.submit(alice, tap, { ...same, submissionId: 'first' })
@@ -127,7 +127,7 @@ test('a duplicate names the acceptance that blocks it', () => {
   expect(fromUtf8(encodeResult(again))).toBe(canonicalJson(again as unknown as Json))
 })
 
-test('a rejected command does not block its change id', () => {
+it('a rejected command does not block its change id', () => {
   const { story, alice, tap } = begin()
   const bad = tapCommand({ coinRules: story.the(coinRules), receiver: alice.party, amount: 0n })
   const same = { commandId: 'same', deduplication: { kind: 'duration', micros: 1000 } } as const
@@ -135,7 +135,7 @@ test('a rejected command does not block its change id', () => {
   expect(outcomeOf(story.submit(alice, tap, same))).toBe('accepted')
 })
 
-test('a period beyond the genesis maximum is refused, and records beyond it are forgotten', () => {
+it('a period beyond the genesis maximum is refused, and records beyond it are forgotten', () => {
   const longest = 600_000_000
   const { story, alice, tap } = begin({ deduplicationMicrosMax: longest })
   const submit = (deduplication: Parameters<typeof story.submit>[2]) =>
@@ -148,14 +148,14 @@ test('a period beyond the genesis maximum is refused, and records beyond it are 
   expect(submit({ deduplication: { kind: 'offset', offset: 0 } })).toBe('accepted')
 })
 
-test('a transaction acts wholly or not at all', () => {
+it('a transaction acts wholly or not at all', () => {
   const { story, alice, tap, coins } = begin()
   const bad = tapCommand({ coinRules: story.the(coinRules), receiver: alice.party, amount: 0n })
   expect(outcomeOf(story.submit(alice, [tap, tap, bad]))).toBe('INVALID_ARGUMENT')
   expect(coins()).toBe(0)
 })
 
-test('a submission has at most 100 commands', () => {
+it('a submission has at most 100 commands', () => {
   const { story, alice, tap, coins } = begin()
   expect(outcomeOf(story.submit(alice, Array(101).fill(tap)))).toBe('LIMIT_EXCEEDED')
   expect(outcomeOf(story.submit(alice, Array(100).fill(tap)))).toBe('accepted')
@@ -191,7 +191,7 @@ function cellsAskedFor(story: Scenario, bytes: Uint8Array): { kinds: string[]; r
 
 const idOf = (index: number) => `00${String(index).padStart(64, '0')}`
 
-test.each([
+it.each([
   ['a list of inputs', { inputs: Array.from({ length: 101 }, (_, index) => idOf(index)) }],
   ['a list of outputs', { outputs: Array(101).fill({ amount: 1n }) }],
 ])('%s that is too long is refused before a contract is loaded', (_, changes) => {
@@ -210,7 +210,7 @@ test.each([
   expect(cellsAskedFor(story, bytes)).toEqual({ kinds: ['seen'], result: 'LIMIT_EXCEEDED' })
 })
 
-test('a submission names at most 200 contracts, and more are refused before one is loaded', () => {
+it('a submission names at most 200 contracts, and more are refused before one is loaded', () => {
   const { story, alice } = begin()
   const naming = (count: number) =>
     // Each command names one contract, and they share the rules.
@@ -232,7 +232,7 @@ test('a submission names at most 200 contracts, and more are refused before one 
   expect(outcomeOf(story.ledger.append(sign(200)).result)).toBe('CONTRACT_NOT_FOUND')
 })
 
-test('parties that are not there are refused before a contract is loaded', () => {
+it('parties that are not there are refused before a contract is loaded', () => {
   const { story, alice, tap } = begin()
   const bytes = story.ledger.sign({ keyPair: alice.keyPair, actAs: [alice.party], commands: [tap] })
   // Of a ledger on which nobody allocated the party.
@@ -242,7 +242,7 @@ test('parties that are not there are refused before a contract is loaded', () =>
   })
 })
 
-test('the context of a lock is bounded: a later entry that names the coin costs every replica all of it', () => {
+it('the context of a lock is bounded: a later entry that names the coin costs every replica all of it', () => {
   const { story, alice } = begin()
   const locked = (length: number) =>
     outcomeOf(
@@ -272,7 +272,7 @@ test('the context of a lock is bounded: a later entry that names the coin costs 
   expect(locked(1025)).toBe('LIMIT_EXCEEDED')
 })
 
-test('a transfer has at most 100 outputs, a transaction at most 1000 events', () => {
+it('a transfer has at most 100 outputs, a transaction at most 1000 events', () => {
   const { story, alice } = begin()
   // Each is one exercise, one archived input, and its outputs.
   const split = (input: string, outputCount: number): Command =>
@@ -293,7 +293,7 @@ test('a transfer has at most 100 outputs, a transaction at most 1000 events', ()
   expect(result.kind === 'accepted' && result.update.events.length).toBe(1000)
 })
 
-test('one entry needs few round trips, though several commands miss cells', () => {
+it('one entry needs few round trips, though several commands miss cells', () => {
   const { story, alice } = begin()
   const request = (name: string) =>
     requestEntryCommand({

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { formatPageToken, type PageSubject, parsePageToken } from './page-token.ts'
 
 const genesisHash = 'ab'.repeat(32)
@@ -7,7 +7,7 @@ const prefix = (text: string): PageSubject => ({ kind: 'prefix', prefix: text })
 const wellFormed = fc.string({ unit: 'grapheme', maxLength: 60 })
 const offsets = fc.nat({ max: Number.MAX_SAFE_INTEGER })
 
-test('a token gives back its name and offset', () => {
+it('a token gives back its name and offset', () => {
   fc.assert(
     fc.property(wellFormed, wellFormed, offsets, (start, rest, offset) => {
       const after = start + rest
@@ -18,7 +18,7 @@ test('a token gives back its name and offset', () => {
   )
 })
 
-test('a token is refused for another list, another network, and with any character changed', () => {
+it('a token is refused for another list, another network, and with any character changed', () => {
   const token = formatPageToken(genesisHash, prefix('al'), {
     after: 'alice.unverified.ns',
     offset: 7,
@@ -38,7 +38,7 @@ test('a token is refused for another list, another network, and with any charact
         )
 })
 
-test('no text but a token is taken, and none breaks', () => {
+it('no text but a token is taken, and none breaks', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[A-Za-z0-9_-]{1,100}$/), (text) => {
       expect(parsePageToken(genesisHash, prefix(''), text)).toBeUndefined()

@@ -11,7 +11,7 @@ import {
 } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from './clean-up/activity-clean-up.ts'
 import { loadOrStart } from './ingest/genesis.ts'
 import { loadMirror, writeSteps } from './ingest/store.ts'
@@ -99,7 +99,7 @@ describe('the activity history', () => {
   const short = growActivityLog('brief', { steps: 200, retentionMicros: HOUR_MICROS / 8 })
   const shortOracle = new ActivityOracle(short.scenario)
 
-  test('the logs of these tests have rows of every kind, and rows that are kept no longer', () => {
+  it('the logs of these tests have rows of every kind, and rows that are kept no longer', () => {
     for (const oracle of [longOracle, shortOracle]) {
       const rows = oracle.all().map((json) => JSON.parse(json))
       const kinds = rows.map((row) => row.transfer?.transfer_kind ?? row.activity_type)
@@ -130,7 +130,7 @@ describe('the activity history', () => {
     expect(hidden.length).toBeGreaterThan(offset / 4)
   })
 
-  test('is walked through in both directions, in any pages, while it grows: nothing twice, nothing left out', async () => {
+  it('is walked through in both directions, in any pages, while it grows: nothing twice, nothing left out', async () => {
     const end = long.scenario.ledger.head().offset
     const party = fc.constantFrom(undefined, ...long.parties)
     await fc.assert(
@@ -170,7 +170,7 @@ describe('the activity history', () => {
     )
   })
 
-  test('is read whole in one page of the largest size, of all and of each party', async () => {
+  it('is read whole in one page of the largest size, of all and of each party', async () => {
     const { offset } = long.scenario.ledger.head()
     await using run = await follow(long.scenario)
     await run.reach(offset)
@@ -181,7 +181,7 @@ describe('the activity history', () => {
       }
   })
 
-  test('shows at every offset what the retention leaves, whatever was cleaned up', async () => {
+  it('shows at every offset what the retention leaves, whatever was cleaned up', async () => {
     await using run = await follow(short.scenario)
     const end = short.scenario.ledger.head().offset
     const rowIds = shortOracle.all().map((json) => JSON.parse(json).event_id as string)
@@ -217,7 +217,7 @@ describe('the activity history', () => {
     }
   })
 
-  test('holds after clean-up exactly what offsets from the horizon on can show', async () => {
+  it('holds after clean-up exactly what offsets from the horizon on can show', async () => {
     await using run = await follow(short.scenario)
     const end = short.scenario.ledger.head().offset
     const rules = activityRulesOf(short.scenario.network.genesis)
@@ -239,7 +239,7 @@ describe('the activity history', () => {
     }
   })
 
-  test('ends on the microsecond: record time + retention is the first instant without the row', async () => {
+  it('ends on the microsecond: record time + retention is the first instant without the row', async () => {
     const scenario = new Scenario({ activityRetentionMicros: HOUR_MICROS })
     scenario.tap(scenario.actor('alice'), '1')
     const tapped = scenario.ledger.head()
@@ -255,7 +255,7 @@ describe('the activity history', () => {
     expect(counts).toEqual([1, 0, 0])
   })
 
-  test('comes out the same, byte for byte, of any batches, kills and wipes', async () => {
+  it('comes out the same, byte for byte, of any batches, kills and wipes', async () => {
     const { dump } = await replay(short.scenario, { seed: 'one piece', faults: false })
     expect(dump[KEYS.activities]?.length).toBeGreaterThan(5)
     const other = await replay(short.scenario, { seed: 'in pieces', faults: true })
@@ -277,7 +277,7 @@ describe('notices', () => {
   const { offset } = scenario.ledger.head()
   const participant = partyParticipant(alice.party) ?? ''
 
-  test('are part of the own history of their party, in both directions, and of nothing else', async () => {
+  it('are part of the own history of their party, in both directions, and of nothing else', async () => {
     await using run = await follow(scenario, participant)
     await run.reach(offset)
     const steps = async (page: Partial<ActivityPage>) => {
@@ -304,7 +304,7 @@ describe('notices', () => {
     )
   })
 
-  test('are kept for a participant only', async () => {
+  it('are kept for a participant only', async () => {
     await using run = await follow(scenario)
     await run.reach(offset)
     expect(await connection.zcard(KEYS.notices)).toBe(0)
@@ -345,7 +345,7 @@ describe('large histories', () => {
     }
   }
 
-  test('are cleaned up in bounded passes, which no read can see', async () => {
+  it('are cleaned up in bounded passes, which no read can see', async () => {
     const { mirror, apply } = await begin()
     // The date in each row is that of offset 1.
     const counts = [150, ACTIVITY_CLEAN_UP_PORTION - 150, 2 * ACTIVITY_CLEAN_UP_PORTION + 1]
@@ -383,7 +383,7 @@ describe('large histories', () => {
     expect(await cleanUpActivities(connection, mirror, { rules, signal })).toBe('done')
   })
 
-  test('are cleaned up together with notices, of which no time goes before them', async () => {
+  it('are cleaned up together with notices, of which no time goes before them', async () => {
     const { mirror } = await begin()
     const apply = async (recordTime: number, notices: readonly NoticeRow[]) => {
       const activities = notices.length > 0 ? [row(mirror.head.offset + 1, 0)] : []
@@ -424,7 +424,7 @@ describe('large histories', () => {
     expect(await connection.zcard(KEYS.activityParties)).toBe(6)
   })
 
-  test('are read only while Redis holds the whole of what is visible', async () => {
+  it('are read only while Redis holds the whole of what is visible', async () => {
     const { mirror, apply } = await begin()
     await apply(genesis.recordTime + 1, [row(1, 0)])
     await apply(genesis.recordTime + 700_000_000, [])
@@ -439,7 +439,7 @@ describe('large histories', () => {
     await expect(at(late)).rejects.toMatchObject({ code: 'OFFSET_NOT_REACHED' })
   })
 
-  test('are left alone by a writer that is no longer the one', async () => {
+  it('are left alone by a writer that is no longer the one', async () => {
     const { mirror, apply } = await begin()
     await apply(genesis.recordTime + 1, [row(1, 0), row(1, 1)])
     await apply(genesis.recordTime + 700_000_000, [])
@@ -453,7 +453,7 @@ describe('large histories', () => {
     expect(await connection.zcard(KEYS.activities)).toBe(1)
   })
 
-  test('give pages of bounded bytes, of which a walk misses none', async () => {
+  it('give pages of bounded bytes, of which a walk misses none', async () => {
     const { apply } = await begin()
     const rows = Array.from({ length: 250 }, (_, index) => row(1, index, 45_000))
     const huge = row(1, 250, ACTIVITY_PAGE_BYTES_MAX)

@@ -1,6 +1,6 @@
 /** A replica whose Redis is whichever the sentinels call the primary: real processes, of which one is killed. */
 import { createManualClock, startRedis, startSentinels, untilTrue } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { readStoredOffset } from './reads/stored-head.ts'
 import { Replica } from './replica.ts'
 import { createMemoryOrdering } from './testing/memory-ordering.ts'
@@ -45,7 +45,7 @@ async function follow(redis: { readonly path: string } | Sentinels['address'], f
 
 type Sentinels = Awaited<ReturnType<typeof startSentinels>>
 
-test('goes on from what the promoted one has, to the state of one that nothing happened to', async () => {
+it('goes on from what the promoted one has, to the state of one that nothing happened to', async () => {
   await using redis = await startSentinels(['--appendonly', 'yes'])
   {
     await using follower = await follow(redis.address, THIRD)

@@ -4,7 +4,7 @@ import type { Contract, PartyId } from '@quorumscan/model'
 import { createTestNetwork, startRedis, type TestRedis } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { cleanUp, cleanUpBacklog } from './clean-up/clean-up.ts'
 import { loadOrStart } from './ingest/genesis.ts'
 import { touchedVersions } from './ingest/plan-versions.ts'
@@ -114,7 +114,7 @@ const ownerIn = (body: Uint8Array | null): string | null =>
   body === null ? null : JSON.parse(fromUtf8(body)).user
 
 describe('lookups at an offset', () => {
-  test('answer as a list of all versions would, at every offset of the horizon', async () => {
+  it('answer as a list of all versions would, at every offset of the horizon', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(change, { minLength: 1, maxLength: 8 }), { maxLength: 6 }),
@@ -194,7 +194,7 @@ describe('lookups at an offset', () => {
     )
   })
 
-  test('leave nothing of ended names behind once the horizon has passed them', async () => {
+  it('leave nothing of ended names behind once the horizon has passed them', async () => {
     const mirror = await freshMirror()
     const before = await dumpReplica(redis)
     const registered = stepAfter(mirror.head, {
@@ -221,7 +221,7 @@ describe('lookups at an offset', () => {
     expect(after).toEqual(before)
   })
 
-  test('of one moment share commands, and each hears of its own names', async () => {
+  it('of one moment share commands, and each hears of its own names', async () => {
     const mirror = await freshMirror()
     const recordTime = mirror.head.recordTime + 1
     const names = Array.from({ length: 600 }, (_, index) => `n-${index}.unverified.ns`)
@@ -268,7 +268,7 @@ describe('lookups at an offset', () => {
     expect(await countOf(names.slice(0, 9))).toBe(0)
   })
 
-  test('do not keep what ingest has overtaken while the reply travelled', async () => {
+  it('do not keep what ingest has overtaken while the reply travelled', async () => {
     const mirror = await freshMirror()
     let arrive = () => {}
     const arrival = new Promise<void>((resolve) => {
@@ -301,7 +301,7 @@ describe('lookups at an offset', () => {
     expect((await readNames(reader, [name], after)).map(nameIn)).toEqual([name])
   })
 
-  test('still show at the horizon what a clean-up takes the older versions of', async () => {
+  it('still show at the horizon what a clean-up takes the older versions of', async () => {
     const mirror = await freshMirror()
     const ann = testParty('ann')
     const start = mirror.head.recordTime
@@ -329,7 +329,7 @@ describe('lookups at an offset', () => {
     expect(await readNames(createNameReader(redis), [name], fourth)).toEqual([null])
   })
 
-  test('are one command each, however often a name was renewed and however many expired around it', async () => {
+  it('are one command each, however often a name was renewed and however many expired around it', async () => {
     const mirror = await freshMirror()
     const [ann, bob] = [testParty('ann'), testParty('bob')]
     const name = 'n-old.unverified.ns'
@@ -383,7 +383,7 @@ describe('lookups at an offset', () => {
     }
   })
 
-  test('refuse to walk over more dead names than Redis can bear', async () => {
+  it('refuse to walk over more dead names than Redis can bear', async () => {
     const mirror = await freshMirror()
     const user = testParty('ann')
     const step = (count: number, lifetime: number, label: string) => {
@@ -415,7 +415,7 @@ describe('lookups at an offset', () => {
     await expect(readParties(redis, [user], beyond)).rejects.toMatchObject({ code: 'OVERLOADED' })
   })
 
-  test('refuse an offset that the stored state has not reached, or whose data may be gone', async () => {
+  it('refuse an offset that the stored state has not reached, or whose data may be gone', async () => {
     const mirror = await freshMirror()
     const at = mirror.timeline.at(0)
     if (at === undefined) throw new Error('no instant')
@@ -440,7 +440,7 @@ describe('lookups at an offset', () => {
 })
 
 describe('writing', () => {
-  test('of two writers that start from one head changes Redis once', async () => {
+  it('of two writers that start from one head changes Redis once', async () => {
     const first = await freshMirror()
     const second = await loadMirror(redis)
     if (second === null) throw new Error('no replica')
@@ -461,7 +461,7 @@ describe('writing', () => {
     expect(second.head.offset).toBe(0)
   })
 
-  test('the same batch again, from before it was written, changes nothing', async () => {
+  it('the same batch again, from before it was written, changes nothing', async () => {
     const mirror = await freshMirror()
     const again = await loadMirror(redis)
     if (again === null) throw new Error('no replica')
@@ -474,7 +474,7 @@ describe('writing', () => {
     expect(await dumpReplica(redis)).toEqual(dump)
   })
 
-  test('two clean-ups from one head take out once', async () => {
+  it('two clean-ups from one head take out once', async () => {
     const mirror = await freshMirror()
     const recordTime = mirror.head.recordTime + 1
     const created = NAMES.map((name) => ({

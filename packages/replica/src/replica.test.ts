@@ -22,7 +22,7 @@ import {
   type TestRedis,
   untilTrue,
 } from '@quorumscan/testkit'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readStoredOffset } from './reads/stored-head.ts'
 import { Replica } from './replica.ts'
 import { ReplicaStateError } from './storage/head.ts'
@@ -108,7 +108,7 @@ async function start(options: {
 }
 
 describe('a replica', () => {
-  test('goes on when its Redis has hung', async () => {
+  it('goes on when its Redis has hung', async () => {
     await using run = await start({ entries: log.slice(0, 30), nowMicros: end.recordTime })
     await run.reach(30)
     process.kill(redis.pid, 'SIGSTOP')
@@ -124,7 +124,7 @@ describe('a replica', () => {
     expect(run.replica.state()).toBe('live')
   })
 
-  test('resumes where it stopped, and tells listeners of each entry once, in order', async () => {
+  it('resumes where it stopped, and tells listeners of each entry once, in order', async () => {
     const offsets: number[] = []
     expect(await readStoredOffset({ path: redis.socketPath })).toBe(0)
     for (const part of [log.slice(0, 30), log.slice(0, 31), log]) {
@@ -136,7 +136,7 @@ describe('a replica', () => {
     expect(offsets).toEqual(log.map((entry) => entry.offset))
   })
 
-  test('is the same after a wipe, at once and while it runs', async () => {
+  it('is the same after a wipe, at once and while it runs', async () => {
     await using run = await start({})
     await run.reach(log.length)
     await run.replica[Symbol.asyncDispose]()
@@ -157,7 +157,7 @@ describe('a replica', () => {
     expect(await settledDump(redis, scenario.network.genesis)).toEqual(dump)
   })
 
-  test('goes on correctly when Redis has lost its last seconds', async () => {
+  it('goes on correctly when Redis has lost its last seconds', async () => {
     await using run = await start({ entries: log.slice(0, 60) })
     await run.reach(60)
     const restore = await inRedis(async (connection) => {
@@ -186,7 +186,7 @@ describe('a replica', () => {
     expect(await run.replica.pin(100, signal)).toEqual(pinned)
   })
 
-  test('stays exact with two writers on one Redis', async () => {
+  it('stays exact with two writers on one Redis', async () => {
     await using one = await start({ cut: 3 })
     await using two = await start({ cut: 7 })
     await Promise.race([one.reach(log.length), two.reach(log.length)])
@@ -203,7 +203,7 @@ describe('a replica', () => {
     expect(Object.entries(head).filter(isOfState)).toEqual(Object.entries(dump).filter(isOfState))
   })
 
-  test('stops, says so and goes on answering when the log is another one', async () => {
+  it('stops, says so and goes on answering when the log is another one', async () => {
     await using run = await start({ entries: log.slice(0, 30) })
     await run.reach(30)
     await run.replica[Symbol.asyncDispose]()
@@ -220,7 +220,7 @@ describe('a replica', () => {
     }
   })
 
-  test('stops before the first entry of a version that it does not know, says which, and goes on answering', async () => {
+  it('stops before the first entry of a version that it does not know, says which, and goes on answering', async () => {
     const of = new Scenario()
     const next = NEWEST_RULES.version + 1
     for (const sv of of.svs.slice(0, 3))
@@ -255,7 +255,7 @@ describe('a replica', () => {
     }
   })
 
-  test('waits with an entry whose record time is more than 10 s ahead of its clock', async () => {
+  it('waits with an entry whose record time is more than 10 s ahead of its clock', async () => {
     const first = end.recordTime - 5_000_000
     const entries = [
       checkpointAt(1, first),
@@ -272,7 +272,7 @@ describe('a replica', () => {
     await run.reach(3)
   })
 
-  test('refuses a Redis of another genesis, of another layout, or that evicts', async () => {
+  it('refuses a Redis of another genesis, of another layout, or that evicts', async () => {
     await using run = await start({ entries: log.slice(0, 5) })
     await run.reach(5)
     const { genesis, genesisHash } = new Scenario({ nodeCount: 5 }).network
@@ -310,7 +310,7 @@ describe('a replica', () => {
 })
 
 describe('what is due', () => {
-  test('is kept for the jobs of the process only, and not taken for whole by one of other jobs', async () => {
+  it('is kept for the jobs of the process only, and not taken for whole by one of other jobs', async () => {
     const { genesis, genesisHash } = scenario.network
     const clock = createManualClock(end.recordTime)
     const create = (dueJobs: readonly string[]) =>
@@ -344,7 +344,7 @@ describe('what is due', () => {
 })
 
 describe('pinned reads', () => {
-  test('answer the same after the head has moved on, until the horizon passes them', async () => {
+  it('answer the same after the head has moved on, until the horizon passes them', async () => {
     const story = new Scenario()
     const alice = story.actor('alice')
     story.register(alice, 'a.unverified.ns')
@@ -391,7 +391,7 @@ describe('pinned reads', () => {
     })
   })
 
-  test('end at a horizon that an operator moved, while entries come and after a restart', async () => {
+  it('end at a horizon that an operator moved, while entries come and after a restart', async () => {
     const story = new Scenario()
     for (const label of ['a', 'b', 'c', 'd'])
       story.register(story.actor(label), `${label}.unverified.ns`)
@@ -419,7 +419,7 @@ describe('pinned reads', () => {
     await check(run)
   })
 
-  test('wait 250 ms for an offset that is close, and not at all for one that is far', async () => {
+  it('wait 250 ms for an offset that is close, and not at all for one that is far', async () => {
     await using run = await start({ entries: log.slice(0, 10) })
     await run.reach(10)
     const soon = run.replica.pin(12, signal)
@@ -441,7 +441,7 @@ describe('pinned reads', () => {
 })
 
 describe('reads of the newest state', () => {
-  test('agree with the ledger: contracts, keys, parties, what is due', async () => {
+  it('agree with the ledger: contracts, keys, parties, what is due', async () => {
     await using run = await start({})
     await run.reach(log.length)
     const { replica } = run
@@ -482,7 +482,7 @@ describe('reads of the newest state', () => {
     )
   })
 
-  test('a dry run says what the submission would do, and does nothing', async () => {
+  it('a dry run says what the submission would do, and does nothing', async () => {
     const story = new Scenario()
     const alice = story.actor('alice')
     story.register(alice, 'taken.unverified.ns')

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { outcomeOf } from '@quorumscan/ledger/testing'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { naiveStates } from './testing/naive-state.ts'
 import { growRandomLog } from './testing/random-log.ts'
 import { hashesOf, replay, replayDigest } from './testing/replay.ts'
@@ -11,7 +11,7 @@ import { hashesOf, replay, replayDigest } from './testing/replay.ts'
 const scenario = growRandomLog('same log', 300)
 
 describe('the same log gives the same state (Rule 1)', () => {
-  test('the log of this test meets what a ledger meets', () => {
+  it('the log of this test meets what a ledger meets', () => {
     const outcomes = new Set(scenario.ledger.results().map(outcomeOf))
     const choices = new Set(
       scenario.ledger
@@ -43,7 +43,7 @@ describe('the same log gives the same state (Rule 1)', () => {
       expect(choices).toContain(choice)
   })
 
-  test('however it is cut into batches, and whenever replica and Redis are killed', {
+  it('however it is cut into batches, and whenever replica and Redis are killed', {
     tags: ['many-cases'],
   }, async () => {
     const hashes = hashesOf(scenario)
@@ -65,7 +65,7 @@ describe('the same log gives the same state (Rule 1)', () => {
   })
 
   // `npm run test:nodes` runs this under one Node, and names another.
-  test('under every locale and Node', async () => {
+  it('under every locale and Node', async () => {
     const node = process.env['OTHER_NODE'] ?? process.execPath
     const input = { log: 'locale', steps: 80, seed: 'cuts' }
     const child = fileURLToPath(new URL('./testing/replay-child.mjs', import.meta.url))

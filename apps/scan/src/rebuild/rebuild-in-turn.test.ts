@@ -1,9 +1,9 @@
 /** Real nodes whose replicas other software wrote, each in its own Redis. */
 import { send, until, untilTrue } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { startNetwork } from '../testing/network.ts'
 
-test('of nodes that find replicas of other software one waits until the other serves, and tells so meanwhile', async () => {
+it('of nodes that find replicas of other software one waits until the other serves, and tells so meanwhile', async () => {
   await using network = await startNetwork(2)
   const { peers, nodeRedis } = network
   const start = (index: number, signal?: AbortSignal) =>

@@ -2,7 +2,7 @@
 import type { Micros, Offset } from '@quorumscan/model'
 import type { HistoryStep } from '@quorumscan/replica'
 import { createManualClock } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createUpdateFeed } from './update-feed.ts'
 import { endlessUpdates } from './update-stream.ts'
 
@@ -64,7 +64,7 @@ const at = (offset: number, second: number) => ({
   recordTime: `1970-01-01T00:00:0${second}Z`,
 })
 
-test('half a second after the start, even where nothing is newer than the begin', async () => {
+it('half a second after the start, even where nothing is newer than the begin', async () => {
   await using stream = start(7, 7)
   await stream.wait(499)
   expect(stream.told).toEqual([])
@@ -72,7 +72,7 @@ test('half a second after the start, even where nothing is newer than the begin'
   expect(stream.told).toEqual([at(7, 1)])
 })
 
-test('the same one is not told twice; the next comes 15 s later, with what nobody was shown', async () => {
+it('the same one is not told twice; the next comes 15 s later, with what nobody was shown', async () => {
   await using stream = start(3, 3)
   await stream.wait(500)
   stream.moveTo(8)
@@ -84,13 +84,13 @@ test('the same one is not told twice; the next comes 15 s later, with what nobod
   expect(stream.told).toEqual([at(3, 1), at(8, 8)])
 })
 
-test('after a backlog of which nothing is shown it stands at the end of the ledger', async () => {
+it('after a backlog of which nothing is shown it stands at the end of the ledger', async () => {
   await using stream = start(2, 9)
   await stream.wait(500)
   expect(stream.told).toEqual([at(9, 1)])
 })
 
-test('one that waits reads nothing from Redis', async () => {
+it('one that waits reads nothing from Redis', async () => {
   await using stream = start(3, 3)
   for (let minute = 0; minute < 10; minute++) await stream.wait(60_000)
   for (let offset = 4; offset < 9; offset++) {

@@ -1,10 +1,10 @@
 /** How instants are written, in whichever order they come. */
 import { formatTime, parseTime } from '@quorumscan/model'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { formatInstant } from './instants.ts'
 
-test('the fraction has 0, 3 or 6 digits, whichever are enough', () => {
+it('the fraction has 0, 3 or 6 digits, whichever are enough', () => {
   const written = [0, 1, 1_000, 999_000, 999_999, 1_000_000, 1_763_700_000_120_000, 0].map(
     formatInstant,
   )
@@ -20,7 +20,7 @@ test('the fraction has 0, 3 or 6 digits, whichever are enough', () => {
   ])
 })
 
-test('an instant is written as it is everywhere else, whatever was written before it', () => {
+it('an instant is written as it is everywhere else, whatever was written before it', () => {
   const near = fc
     .integer({ min: 0, max: 3_000_000 })
     .map((micros) => 1_763_700_000_000_000 + micros)

@@ -1,7 +1,7 @@
 /** Lists over HTTP: the rows of the reference's table (§L3.2). */
 import { fromUtf8 } from '@quorumscan/base'
 import { createManualClock } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { type ListOptions, listOf } from './list.ts'
 
 const { signal } = new AbortController()
@@ -30,7 +30,7 @@ const read = async (
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 const upTo = (end: number) => Array.from({ length: end }, (_, index) => index + 1)
 
-test.each([
+it.each([
   ['nothing', 0, undefined, 0],
   ['as many as there may be', 200, undefined, 200],
   ['a limit', 500, 3, 3],
@@ -42,7 +42,7 @@ test.each([
   expect(await read(counting(end), { limit })).toEqual(upTo(count))
 })
 
-test.each([undefined, 201, 5_000])('201 elements with limit %s are 413', async (limit) => {
+it.each([undefined, 201, 5_000])('201 elements with limit %s are 413', async (limit) => {
   await expect(read(counting(201), { limit })).rejects.toMatchObject({
     code: 'JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED',
     message: expect.stringMatching(/\(201\).*\(200\)/),
@@ -50,7 +50,7 @@ test.each([undefined, 201, 5_000])('201 elements with limit %s are 413', async (
   })
 })
 
-test('each element begins the idle time anew; then what came is answered', async () => {
+it('each element begins the idle time anew; then what came is answered', async () => {
   const clock = createManualClock()
   let pauses = 0
   const stream = counting(100, {
@@ -69,7 +69,7 @@ test('each element begins the idle time anew; then what came is answered', async
   expect(answer).toEqual(upTo(4))
 })
 
-test('without an idle time a list waits for its end', async () => {
+it('without an idle time a list waits for its end', async () => {
   const clock = createManualClock()
   const reading = read(counting(3, { batch: 1, pause: () => clock.delay(60_000) }), { clock })
   await turn()
@@ -77,12 +77,12 @@ test('without an idle time a list waits for its end', async () => {
   expect(await reading).toEqual(upTo(3))
 })
 
-test('an error in the middle is an error of the whole', async () => {
+it('an error in the middle is an error of the whole', async () => {
   const stream = counting(30, { pause: () => Promise.reject(new Error('pruned meanwhile')) })
   await expect(read(stream)).rejects.toThrow('pruned meanwhile')
 })
 
-test('whoever has enough ends the stream', async () => {
+it('whoever has enough ends the stream', async () => {
   let isOver = false
   async function* endless(): AsyncGenerator<readonly string[]> {
     try {

@@ -2,7 +2,7 @@
 import type { UserId } from '@quorumscan/model'
 import { createManualClock } from '@quorumscan/testkit'
 import type { UserRecord } from '@quorumscan/users'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createStreamGuard } from './stream-guard.ts'
 
 const rights = [{ kind: 'CanReadAsAnyParty' as const }]
@@ -50,7 +50,7 @@ function start() {
 
 const codeOf = (signal: AbortSignal) => (signal.aborted ? signal.reason.code : 'goes on')
 
-test.each([
+it.each([
   ['rights were added', { ...alice, rights: [...rights, { kind: 'ParticipantAdmin' as const }] }],
   ['rights were taken', { ...alice, rights: [] }],
   ['the user was deactivated', { ...alice, user: { ...alice.user, isDeactivated: true } }],
@@ -63,7 +63,7 @@ test.each([
   expect(codeOf(signal)).toBe('STALE_STREAM_AUTHORIZATION')
 })
 
-test('it goes on when something else changes, or somebody else', async () => {
+it('it goes on when something else changes, or somebody else', async () => {
   const { watch, change } = start()
   const signal = watch()
   await change({ ...alice, user: { ...alice.user, metadata: { colour: 'blue' } } })
@@ -71,7 +71,7 @@ test('it goes on when something else changes, or somebody else', async () => {
   expect(codeOf(signal)).toBe('goes on')
 })
 
-test('it ends when the token does, however long that is', async () => {
+it('it ends when the token does, however long that is', async () => {
   const { clock, watch } = start()
   const days = 3 * 86_400_000
   const ending = watch(clock.nowMicros() + days * 1000)
@@ -83,7 +83,7 @@ test('it ends when the token does, however long that is', async () => {
   expect(codeOf(endless)).toBe('goes on')
 })
 
-test('the watch ends with the stream', async () => {
+it('the watch ends with the stream', async () => {
   const { clock, until, watch, change } = start()
   const signal = watch(clock.nowMicros() + 1_000_000)
   until.abort(new Error('the client left'))

@@ -5,7 +5,7 @@ import type { Right } from '@quorumscan/model'
 import { createSeededIntegers, growRandomLog } from '@quorumscan/replica/testing'
 import { createManualClock, send } from '@quorumscan/testkit'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { type MemoryHistory, startHistory } from '../testing/memory-history.ts'
 import {
@@ -196,7 +196,7 @@ const comparable = (updates: unknown[]) =>
   })
 
 describe(`a log of ${end} entries from seed ${seed}`, () => {
-  test('what is delivered equals the plain projection, whatever the filter', {
+  it('what is delivered equals the plain projection, whatever the filter', {
     tags: ['many-cases'],
   }, async () => {
     await fc.assert(
@@ -208,7 +208,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
     )
   })
 
-  test('any cut of the range, in either direction, gives the same union', {
+  it('any cut of the range, in either direction, gives the same union', {
     tags: ['many-cases'],
   }, async () => {
     await fc.assert(
@@ -235,7 +235,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
     )
   })
 
-  test('a created event has all members, and its values are those of the contract', async () => {
+  it('a created event has all members, and its values are those of the contract', async () => {
     const plain: PlainFormat = {
       byParty: {},
       anyParty: [
@@ -280,7 +280,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
   })
 })
 
-test('a stream that pruning overtakes fails as one that begins too early', async () => {
+it('a stream that pruning overtakes fails as one that begins too early', async () => {
   await using own = await startHistory(scenario)
   // What was pruned when the request was checked is that of the other history: nothing.
   const ownDeps = { ...deps, feed: createUpdateFeed(own.replica) }
@@ -335,7 +335,7 @@ describe('over the network', () => {
       socket.on('error', reject)
     })
 
-  test('pages of any size over HTTP, and WebSocket, in either direction, deliver the same', {
+  it('pages of any size over HTTP, and WebSocket, in either direction, deliver the same', {
     tags: ['many-cases'],
   }, async () => {
     await using server = await serverOf(history)
@@ -365,7 +365,7 @@ describe('over the network', () => {
     )
   })
 
-  test('resuming after dropped connections, while the log grows, loses and repeats nothing', async () => {
+  it('resuming after dropped connections, while the log grows, loses and repeats nothing', async () => {
     const plain = EVERYTHING
     const wanted = await read(plain, { begin: 0, end, descending: false })
     const first = Math.floor(end / 3)

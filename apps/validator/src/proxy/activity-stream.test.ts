@@ -1,7 +1,7 @@
 /** When a stream of activities tells: on a ledger that the test moves. */
 import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createUpdateFeed } from '../ledger-interface/update-feed.ts'
 import { activityStream } from './activity-stream.ts'
 
@@ -63,7 +63,7 @@ function start(options: { readonly head: number; readonly unitsMax?: number }) {
   }
 }
 
-test('a stream tells at once where the ledger is, then every 15 s', async () => {
+it('a stream tells at once where the ledger is, then every 15 s', async () => {
   await using stream = start({ head: 9 })
   await stream.wait(0)
   expect(stream.told).toEqual([9])
@@ -74,7 +74,7 @@ test('a stream tells at once where the ledger is, then every 15 s', async () => 
   expect(stream.told).toEqual([9, 9])
 })
 
-test('an update is told as soon as the ledger has it; a checkpoint is not', async () => {
+it('an update is told as soon as the ledger has it; a checkpoint is not', async () => {
   await using stream = start({ head: 4 })
   await stream.wait(1_000)
   stream.moveTo(5, 'checkpoint')
@@ -85,7 +85,7 @@ test('an update is told as soon as the ledger has it; a checkpoint is not', asyn
   expect(stream.told).toEqual([4, 6])
 })
 
-test('a busy ledger is told of five times a second, and none of it is missed', async () => {
+it('a busy ledger is told of five times a second, and none of it is missed', async () => {
   await using stream = start({ head: 4 })
   for (const offset of [5, 6, 7]) {
     await stream.wait(60)
@@ -96,7 +96,7 @@ test('a busy ledger is told of five times a second, and none of it is missed', a
   expect(stream.told).toEqual([4, 7])
 })
 
-test('each frame is charged, and ends the stream of who is in debt', async () => {
+it('each frame is charged, and ends the stream of who is in debt', async () => {
   await using stream = start({ head: 4, unitsMax: 2 })
   for (const offset of [5, 6]) {
     await stream.wait(200)
@@ -107,7 +107,7 @@ test('each frame is charged, and ends the stream of who is in debt', async () =>
   await expect(stream.running).rejects.toMatchObject({ code: 'RATE_LIMITED' })
 })
 
-test('a stream ends with the reason of its signal', async () => {
+it('a stream ends with the reason of its signal', async () => {
   await using stream = start({ head: 4 })
   await stream.wait(300)
   stream.stop(new Error('enough'))

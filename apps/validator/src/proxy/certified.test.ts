@@ -17,7 +17,7 @@ import {
   until,
   untilTrue,
 } from '@quorumscan/testkit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from '../start.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'
 
@@ -53,7 +53,7 @@ async function untilOwn(offset: number): Promise<void> {
   })
 }
 
-test.each<[string, string, { readonly body?: object }]>([
+it.each<[string, string, { readonly body?: object }]>([
   ['a name', `${LOOKUP}/dso.ns`, {}],
   ['no name', `${LOOKUP}/nobody.unverified.ns`, {}],
   ['a party', '/v0/scan-proxy/ans-entries/by-party/DSO', {}],
@@ -73,7 +73,7 @@ test.each<[string, string, { readonly body?: object }]>([
   expect(certified.headers.get('x-quorum-outcome')).toBe(voted.headers.get('x-quorum-outcome'))
 })
 
-test('the document proves the answer to who does not believe the validator', async () => {
+it('the document proves the answer to who does not believe the validator', async () => {
   const { genesis, genesisHash } = network
   const crypto = createWebCrypto()
   const verifier = createCertifiedVerifier({ genesis, genesisHash, sha256, crypto })
@@ -92,7 +92,7 @@ test('the document proves the answer to who does not believe the validator', asy
   expect(entries.map((entry) => entry?.name)).toEqual(['sv-1.sv.ns', 'dso.ns'])
 })
 
-test('thresholds, floors and ages that cannot be met are refused', async () => {
+it('thresholds, floors and ages that cannot be met are refused', async () => {
   const ask = async (headers: Record<string, string>, path = `${LOOKUP}/dso.ns`) => {
     const { status, body } = await client.get(path, headers)
     return [status, body.code]
@@ -108,7 +108,7 @@ test('thresholds, floors and ages that cannot be met are refused', async () => {
   expect(await ask(CERTIFIED, '/v0/scan-proxy/dso-party-id')).toEqual([400, 'INVALID_QUORUM'])
 })
 
-test('the same request is answered alike until another state is certified, in its form and for its threshold', async () => {
+it('the same request is answered alike until another state is certified, in its form and for its threshold', async () => {
   // What a node proves is not kept.
   await untilOwn(0)
   const path = `${LOOKUP}/late.unverified.ns`
@@ -142,7 +142,7 @@ async function readNewest(paths: readonly string[]): Promise<HttpAnswer[]> {
   return await Promise.all(paths.map((path) => client.get(path, { ...CERTIFIED, ...floor })))
 }
 
-test('where the own replica is behind, a node is asked, and all operations have their answer', async () => {
+it('where the own replica is behind, a node is asked, and all operations have their answer', async () => {
   const wallet = await network.createWallet('alice')
   const release = network.holdValidator()
   let offset = 0
@@ -189,7 +189,7 @@ test('where the own replica is behind, a node is asked, and all operations have 
   await untilOwn(offset)
 })
 
-test.each([
+it.each([
   ['the own replica proved', false],
   ['a node proved, also after a restart', true],
 ])('no vote is behind what %s', async (_, isOwnHeld) => {
@@ -226,7 +226,7 @@ test.each([
   await until('an answer', async () => (offsetOf(await vote()) >= shown ? true : undefined))
 })
 
-test('a value that somebody changed in the Redis of the validator is never served as certified', async () => {
+it('a value that somebody changed in the Redis of the validator is never served as certified', async () => {
   const redis = network.redis.connect()
   const versions = (await redis.hgetBuffer('{replica}:names', NAME)) as Buffer
   const forged = Buffer.from(versions.toString('latin1').replace('true', 'lies'), 'latin1')
@@ -246,7 +246,7 @@ test('a value that somebody changed in the Redis of the validator is never serve
   await start()
 })
 
-test('nobody is asked where the own replica is up to date', async () => {
+it('nobody is asked where the own replica is up to date', async () => {
   await untilOwn(0)
   await Promise.all(network.scans.map(({ stop }) => stop()))
   expect((await client.get(`${LOOKUP}/dso.ns`)).status).not.toBe(200)

@@ -9,7 +9,7 @@ import {
   verifySignatures,
 } from '@quorumscan/consensus/certified'
 import { createTestNetwork, until } from '@quorumscan/testkit'
-import { expect, test, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createLogger } from '../logger.ts'
 import { createMetrics } from '../metrics.ts'
 import type { Peer } from '../peer-clocks.ts'
@@ -72,7 +72,7 @@ function startCertifier(peers: readonly Peer[], clock: Clock = createSystemClock
 
 const requestOf = (signal: AbortSignal): WaitingRequest => ({ signal, waiting: (wait) => wait() })
 
-test.each([
+it.each([
   ['tells what another one signed', signed(['sv-1', 0])],
   ['tells what another one signed as well', signed(['sv-1', 0], ['sv-2', 1])],
   ['signs with another key', signed(['sv-2', 2])],
@@ -91,7 +91,7 @@ test.each([
   await verifySignatures(certificate, { genesis, genesisHash, crypto: createWebCrypto() })
 })
 
-test('a member is polled less and less often until it has a newer statement', async () => {
+it('a member is polled less and less often until it has a newer statement', async () => {
   const [old, newer] = [signedAt(7), signedAt(8)]
   await using member = await startMember([[old], [old], [], [old], [], [], [], [newer], [newer]])
   const system = createSystemClock()
@@ -109,7 +109,7 @@ test('a member is polled less and less often until it has a newer statement', as
   expect(pausesMs).toEqual([500, 1000, 2000, 4000, 5000, 5000, 500])
 })
 
-test('the signature of a statement is verified once, however often the member repeats it', async () => {
+it('the signature of a statement is verified once, however often the member repeats it', async () => {
   const verify = vi.spyOn(crypto.subtle, 'verify')
   const [old, newer] = [signedAt(7), signedAt(8)]
   await using member = await startMember([[old], [old, newer], [old, newer]])
@@ -120,7 +120,7 @@ test('the signature of a statement is verified once, however often the member re
   verify.mockRestore()
 })
 
-test('whoever waits for a state is told when the process stops', async () => {
+it('whoever waits for a state is told when the process stops', async () => {
   const certifier = startCertifier([])
   const { signal } = new AbortController()
   const waiting = certifier.ownAfter(7, requestOf(signal))

@@ -1,13 +1,13 @@
 /** How often a member is polled. */
 import { createManualClock } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createPollPace } from './poll-pace.ts'
 
 const newer = (checkCount: number, startedMs = 0) =>
   ({ startedMs, checkCount, outcome: 'newer' }) as const
 const stale = (startedMs: number) => ({ startedMs, checkCount: 0, outcome: 'stale' }) as const
 
-test('a member that lets polls wait while it has nothing newer is polled again at once', async () => {
+it('a member that lets polls wait while it has nothing newer is polled again at once', async () => {
   const clock = createManualClock()
   const pace = createPollPace(clock)
   for (let poll = 0; poll < 10; poll++) {
@@ -17,7 +17,7 @@ test('a member that lets polls wait while it has nothing newer is polled again a
   }
 })
 
-test('a member that fails is polled again after half a second, and its back-off is kept', () => {
+it('a member that fails is polled again after half a second, and its back-off is kept', () => {
   const pace = createPollPace(createManualClock())
   const failed = { startedMs: 0, checkCount: 0, outcome: 'failed' } as const
   expect([stale(0), stale(0), failed, failed, stale(0)].map(pace.pauseMs)).toEqual([
@@ -25,7 +25,7 @@ test('a member that fails is polled again after half a second, and its back-off 
   ])
 })
 
-test('32 signatures a second are verified, 64 of them at once', async () => {
+it('32 signatures a second are verified, 64 of them at once', async () => {
   const clock = createManualClock()
   const pace = createPollPace(clock)
   expect(pace.pauseMs(newer(64))).toBe(0)

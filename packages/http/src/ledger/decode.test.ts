@@ -1,6 +1,6 @@
 import { LedgerDecodeError } from '@quorumscan/errors'
 import { Type } from 'typebox'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { compileDecoder } from './decode.ts'
 
 const item = Type.Object({
@@ -25,7 +25,7 @@ const schema = Type.Object({
 const decode = compileDecoder(schema, 'body')
 
 describe('lenient decoding (§L1.1)', () => {
-  test('what is missing gets its default, what is unknown is ignored', () => {
+  it('what is missing gets its default, what is unknown is ignored', () => {
     expect(decode({ offset: 1, unknown: { deep: [] } })).toEqual({
       offset: 1,
       small: 0,
@@ -36,13 +36,13 @@ describe('lenient decoding (§L1.1)', () => {
     })
   })
 
-  test('null is nothing for an optional member', () => {
+  it('null is nothing for an optional member', () => {
     expect(decode({ offset: 1, end: null, shape: null })).not.toHaveProperty('end')
     const nothing = { small: null, flag: null, items: null, byKey: null, kind: null }
     expect(decode({ offset: 1, ...nothing, anything: null })).toEqual(decode({ offset: 1 }))
   })
 
-  test.each([
+  it.each([
     [7, 7],
     ['7', 7],
     ['-7', -7],
@@ -57,7 +57,7 @@ describe('lenient decoding (§L1.1)', () => {
     expect(decode({ offset })).toMatchObject({ offset: want })
   })
 
-  test.each([
+  it.each([
     [null, 'body: must be an object'],
     [[], 'body: must be an object'],
     ['{}', 'body: must be an object'],

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Server } from 'node:net'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { buildServer } from '../server.ts'
 import { mountSockets } from '../sockets/mount.ts'
@@ -77,7 +77,7 @@ async function untilBlocked({ bytes }: { bytes: () => number }): Promise<void> {
   })
 }
 
-test('a client that stops reading holds little, is told why it is cut off, and slows nobody', async () => {
+it('a client that stops reading holds little, is told why it is cut off, and slows nobody', async () => {
   const streams = [endless(), endless()] as const
   let opened = 0
   const { clock, connect: open } = await start((signal) =>
@@ -107,7 +107,7 @@ test('a client that stops reading holds little, is told why it is cut off, and s
   expect(other.readyState).toBe(WebSocket.OPEN)
 })
 
-test('a client that never reads again is cut off without being waited for', async () => {
+it('a client that never reads again is cut off without being waited for', async () => {
   const stream = endless()
   const { app, clock, connect: open } = await start((signal) => stream.open(signal))
   const stalled = await open()
@@ -120,7 +120,7 @@ test('a client that never reads again is cut off without being waited for', asyn
   await untilTrue('the connection to be gone', async () => (await countOf(app)) === 0)
 })
 
-test('texts of every size come whole and in order, and before the error that ends them', async () => {
+it('texts of every size come whole and in order, and before the error that ends them', async () => {
   const sizes = [0, 125, 126, 65_535, 65_536, 300_000, 1, 127, 70_000, 2]
   const texts = sizes.flatMap((size) => ['x'.repeat(size), 'é😀'.repeat(Math.ceil(size / 6))])
   const { connect: open } = await start(async function* (): Stream {
@@ -139,7 +139,7 @@ test('texts of every size come whole and in order, and before the error that end
   expect(received).toEqual([...texts, ...texts.toReversed()])
 })
 
-test('without a request within 10 s the connection ends', async () => {
+it('without a request within 10 s the connection ends', async () => {
   const { clock, connect: open } = await start((signal) => endless().open(signal))
   const silent = await open()
   const closed = once(silent, 'close')
@@ -148,7 +148,7 @@ test('without a request within 10 s the connection ends', async () => {
   expect([code, String(reason)]).toEqual([1008, 'no request came within 10 s'])
 })
 
-test('a client that answers no ping is gone', async () => {
+it('a client that answers no ping is gone', async () => {
   const { clock, url } = await start(async function* (signal): Stream {
     yield ['1']
     await clock.delay(1e9, signal)
@@ -170,7 +170,7 @@ test('a client that answers no ping is gone', async () => {
   await closed
 })
 
-test('a server that stops says so', async () => {
+it('a server that stops says so', async () => {
   const {
     app,
     clock,

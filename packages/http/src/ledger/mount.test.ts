@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { LedgerDecodeError, LedgerError, ScanError } from '@quorumscan/errors'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { createLogger } from '../logger.ts'
 import { buildServer } from '../server.ts'
 import { mountLedger } from './mount.ts'
@@ -69,7 +69,7 @@ const REDACTED = {
   definiteAnswer: null,
 }
 
-test.each([
+it.each([
   ['an exception', new Error('secret reason'), 500, 13],
   ['no valid token', new LedgerError('UNAUTHENTICATED', 'secret reason'), 401, 16],
   ['a missing right', new LedgerError('PERMISSION_DENIED', 'secret reason'), 403, 7],
@@ -88,7 +88,7 @@ test.each([
   },
 )
 
-test('the three producers of errors have three forms', async () => {
+it('the three producers of errors have three forms', async () => {
   const text = await serve(() => Promise.reject(new LedgerDecodeError('body.at: no'))).send()
   expect([text.statusCode, text.headers['content-type'], text.body]).toEqual([
     400,
@@ -140,7 +140,7 @@ test('the three producers of errors have three forms', async () => {
   ])
 })
 
-test('decoding comes before authentication, and that before the handler', async () => {
+it('decoding comes before authentication, and that before the handler', async () => {
   let isHandled = false
   const { send } = serve(
     async () => {
@@ -154,7 +154,7 @@ test('decoding comes before authentication, and that before the handler', async 
   expect(isHandled).toBe(false)
 })
 
-test.each(['content-length: 300000', 'transfer-encoding: chunked'])(
+it.each(['content-length: 300000', 'transfer-encoding: chunked'])(
   'who sends much is known before any of it is read (%s)',
   async (length) => {
     const refuse = () => Promise.reject(new LedgerError('UNAUTHENTICATED', 'no token'))
@@ -168,7 +168,7 @@ test.each(['content-length: 300000', 'transfer-encoding: chunked'])(
   },
 )
 
-test('a body may take 20 s to arrive, then it is 408, as text', async () => {
+it('a body may take 20 s to arrive, then it is 408, as text', async () => {
   const { app, clock } = serve(async () => ({ ok: true }))
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const begin = async () => {
@@ -195,7 +195,7 @@ test('a body may take 20 s to arrive, then it is 408, as text', async () => {
   late.destroy()
 })
 
-test('an operation that takes longer than 20 s is 503, as text', async () => {
+it('an operation that takes longer than 20 s is 503, as text', async () => {
   let begun = () => {}
   const begins = new Promise<void>((resolve) => {
     begun = resolve
@@ -211,7 +211,7 @@ test('an operation that takes longer than 20 s is 503, as text', async () => {
   expect([statusCode, headers['content-type']]).toEqual([503, 'text/plain; charset=utf-8'])
 })
 
-test('what is down for a while is 503 with a time to wait', async () => {
+it('what is down for a while is 503 with a time to wait', async () => {
   const { send } = serve(() =>
     Promise.reject(new ScanError('OVERLOADED', 'busy', { retryAfterSeconds: 2 })),
   )

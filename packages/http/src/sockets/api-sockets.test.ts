@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
 import { Type } from 'typebox'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createLogger } from '../logger.ts'
 import { buildServer } from '../server.ts'
@@ -69,7 +69,7 @@ const echo: ApiSocket['open'] = async ({ request }) =>
     yield [JSON.stringify(request)]
   })()
 
-test('a path is served at the root, below the prefix and with a double slash; no other is', async () => {
+it('a path is served at the root, below the prefix and with a double slash; no other is', async () => {
   const { connect } = await start(echo)
   for (const path of ['/v0/stream', '/api/test/v0/stream', '//v0/stream?x=1'])
     expect(await answerTo(connect(path), '{"size":2,"more":true}')).toEqual({
@@ -82,7 +82,7 @@ test('a path is served at the root, below the prefix and with a double slash; no
   })
 })
 
-test('a first frame that is not what it should be is told so like a body, and nothing else follows', async () => {
+it('a first frame that is not what it should be is told so like a body, and nothing else follows', async () => {
   const { connect, lines } = await start(echo)
   for (const [first, code, path] of [
     ['{', 'MALFORMED_BODY', undefined],
@@ -98,7 +98,7 @@ test('a first frame that is not what it should be is told so like a body, and no
   expect(lines.filter((line) => line.includes('err'))).toEqual([])
 })
 
-test('a frame in more fragments than anybody needs is refused before it is whole', async () => {
+it('a frame in more fragments than anybody needs is refused before it is whole', async () => {
   const { connect } = await start(echo)
   const inFragments = async (count: number) => {
     const socket = connect()
@@ -113,7 +113,7 @@ test('a frame in more fragments than anybody needs is refused before it is whole
   expect(await inFragments(70)).toBe(1008)
 })
 
-test.each(['ping', 'message'])(
+it.each(['ping', 'message'])(
   'who sends one %s after the other is cut off, unless slowly',
   async (kind) => {
     const { clock, connect } = await start(async ({ signal }) =>
@@ -146,7 +146,7 @@ test.each(['ping', 'message'])(
   },
 )
 
-test('no client has more sockets than its share, and one that closes gives its place to the next', async () => {
+it('no client has more sockets than its share, and one that closes gives its place to the next', async () => {
   const { clock, connect } = await start(
     async ({ signal }) =>
       (async function* () {
@@ -169,7 +169,7 @@ test('no client has more sockets than its share, and one that closes gives its p
   await once(connect(), 'open')
 })
 
-test('a client pays for opening and for what the stream charges, from the budget of its requests', async () => {
+it('a client pays for opening and for what the stream charges, from the budget of its requests', async () => {
   const { clock, connect } = await start(async ({ charge }) => {
     charge(30)
     return (async function* () {
@@ -186,7 +186,7 @@ test('a client pays for opening and for what the stream charges, from the budget
   await once(connect(), 'open')
 })
 
-test('what is our fault is told without its reason, which the log has', async () => {
+it('what is our fault is told without its reason, which the log has', async () => {
   const { lines, connect } = await start(async () => {
     throw new Error('the secret reason')
   })
@@ -196,7 +196,7 @@ test('what is our fault is told without its reason, which the log has', async ()
   expect(lines.join()).toContain('the secret reason')
 })
 
-test('an error after elements comes after them', async () => {
+it('an error after elements comes after them', async () => {
   const { connect } = await start(async () =>
     (async function* () {
       yield ['1', '2']

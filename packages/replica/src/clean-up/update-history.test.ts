@@ -1,6 +1,6 @@
 import { type EntryResult, partyParticipant } from '@quorumscan/model'
 import { createManualClock, startRedis } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { PRUNED_FIELD } from '../ingest/plan-updates.ts'
 import { Replica } from '../replica.ts'
 import { KEYS } from '../storage/keys.ts'
@@ -35,14 +35,14 @@ const archived = [...lives.values()].flatMap((life) =>
 // Contracts that began before it end after it.
 const cut = Math.floor(log.length / 2)
 
-test('the log of these tests has contracts of every kind', () => {
+it('the log of these tests has contracts of every kind', () => {
   expect(archived.some((life) => life.created === life.archived)).toBe(true)
   expect(archived.some((life) => life.archived <= cut)).toBe(true)
   expect(archived.some((life) => life.created <= cut && life.archived > cut)).toBe(true)
   expect([...lives.values()].some((life) => life.archived === undefined)).toBe(true)
 })
 
-test('an archival is found by its contract until it is pruned, over restarts', async () => {
+it('an archival is found by its contract until it is pruned, over restarts', async () => {
   await using redis = await startRedis()
   const connection = redis.connect()
   const follow = async (upTo: number, batch: number) => {

@@ -2,7 +2,7 @@ import { acceptRequestCommand, genesisDelta, type LogEntry, WorkingState } from 
 import { Scenario } from '@quorumscan/ledger/testing'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { fetchCells } from '../reads/cells.ts'
 import { createLayout } from '../storage/layout.ts'
 import { loadOrStart } from './genesis.ts'
@@ -45,7 +45,7 @@ async function interpretCounted(mirror: Mirror, entries: readonly LogEntry[], sc
 
 const { signal } = new AbortController()
 
-test('steps of many parties side by side share a few round trips', async () => {
+it('steps of many parties side by side share a few round trips', async () => {
   const scenario = new Scenario()
   const actors = Array.from({ length: 20 }, (_, index) => scenario.actor(`party-${index}`, 'one'))
   for (const actor of actors) scenario.tap(actor, '200')
@@ -72,7 +72,7 @@ test('steps of many parties side by side share a few round trips', async () => {
   expect(fetches).toBeLessThanOrEqual(10)
 })
 
-test('entries that all build on the one before cost work in proportion to their number', async () => {
+it('entries that all build on the one before cost work in proportion to their number', async () => {
   const scenario = new Scenario()
   for (let index = 0; index < 10; index++)
     scenario.register(scenario.actor(`party-${index}`, 'one'), `name-${index}.unverified.ns`)
@@ -86,7 +86,7 @@ test('entries that all build on the one before cost work in proportion to their 
   expect(looks / entries.length).toBeLessThan(12)
 })
 
-test('a batch of many bytes lets other work in between', async () => {
+it('a batch of many bytes lets other work in between', async () => {
   const { network } = new Scenario()
   const bytes = new Uint8Array(128 * 1024).fill(1)
   const entries = Array.from({ length: 16 }, (_, index) => ({

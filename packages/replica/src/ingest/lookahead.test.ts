@@ -1,5 +1,5 @@
 import type { Submission } from '@quorumscan/model'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLookahead } from './lookahead.ts'
 
 const idOf = (number: number) => `00${number.toString(16).padStart(64, '0')}`
@@ -30,19 +30,19 @@ const lookaheadOver = (submissions: readonly Submission[]) =>
   createLookahead(submissions.map((submission) => ({ submission, needs: () => [] })))
 const wanted = [{ kind: 'index', key: `context:${idOf(7)}` }] as const
 
-test('what one entry reads by contract is fetched by the contracts of the others', () => {
+it('what one entry reads by contract is fetched by the contracts of the others', () => {
   const lookahead = lookaheadOver([submissionNaming(1, 1), submissionNaming(2, 1)])
   const keys = lookahead.alongWith(0, wanted).map((cell) => cell.kind === 'index' && cell.key)
   expect(keys).toEqual([0, 1, 2].map((number) => `context:${idOf(number)}`))
   expect(lookahead.alongWith(0, wanted)).toEqual([])
 })
 
-test('an entry that names thousands of contracts adds a few guesses, not thousands', () => {
+it('an entry that names thousands of contracts adds a few guesses, not thousands', () => {
   const submissions = Array.from({ length: 15 }, (_, index) => submissionNaming(index * 4000, 3500))
   expect(lookaheadOver(submissions).alongWith(0, wanted).length).toBeLessThanOrEqual(15 * 8)
 })
 
-test('guesses are bounded over a whole batch', () => {
+it('guesses are bounded over a whole batch', () => {
   const submissions = Array.from({ length: 500 }, (_, index) => submissionNaming(index * 100, 100))
   const lookahead = lookaheadOver(submissions)
   const kinds = ['context', 'confirmations', 'reference', 'subscription', 'name']

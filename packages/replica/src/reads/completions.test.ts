@@ -2,7 +2,7 @@ import { tapCommand, WorkingState } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import { type Offset, participantOfKey } from '@quorumscan/model'
 import { startRedis } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { loadOrStart } from '../ingest/genesis.ts'
 import { interpretBatch } from '../ingest/interpret-batch.ts'
 import { writeSteps } from '../ingest/store.ts'
@@ -12,7 +12,7 @@ import { readCompletions } from './completions.ts'
 
 const { signal } = new AbortController()
 
-test('a participant finds what became of its own submissions, where they stand in the log', async () => {
+it('a participant finds what became of its own submissions, where they stand in the log', async () => {
   await using server = await startRedis()
   const redis = server.connect()
   const scenario = new Scenario()

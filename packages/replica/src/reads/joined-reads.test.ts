@@ -1,6 +1,6 @@
 import { MemoryLedger, type Scenario } from '@quorumscan/ledger/testing'
 import { createManualClock, startRedis } from '@quorumscan/testkit'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { Replica } from '../replica.ts'
 import { createLayout } from '../storage/layout.ts'
 import { createMemoryOrdering } from '../testing/memory-ordering.ts'
@@ -38,7 +38,7 @@ async function readMeanwhile(scenario: Scenario, keys: readonly string[], portio
 const idsOf = (contracts: readonly { readonly contractId: string }[]) =>
   contracts.map(({ contractId }) => contractId)
 
-test.each([1_000, 3])(
+it.each([1_000, 3])(
   'what is read together is of one moment, in portions of %d',
   async (portion) => {
     const scenario = growRandomLog('joined', 100)
@@ -68,7 +68,7 @@ test.each([1_000, 3])(
   },
 )
 
-test('of each key no more than the limit is read', async () => {
+it('of each key no more than the limit is read', async () => {
   const scenario = growRandomLog('joined', 20)
   await using redis = await startRedis()
   const { genesis, genesisHash } = scenario.network

@@ -2,7 +2,7 @@ import { advanceRoundsCommand, disclose, tapCommand, WorkingState } from '@quoru
 import { Scenario } from '@quorumscan/ledger/testing'
 import { startRedis, type TestRedis } from '@quorumscan/testkit'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadOrStart } from '../ingest/genesis.ts'
 import { interpretBatch } from '../ingest/interpret-batch.ts'
 import { type Mirror, writeSteps } from '../ingest/store.ts'
@@ -54,7 +54,7 @@ function interrupted(count: number, work: () => Promise<void>): Redis {
 }
 
 // Contracts come along with the keys that they are filed by: a tap needs two fetches.
-test.each([1, 2])('a dry run that the ledger overtakes at its fetch %i starts anew', async (at) => {
+it.each([1, 2])('a dry run that the ledger overtakes at its fetch %i starts anew', async (at) => {
   const scenario = new Scenario({ coin: { tickMicros: 10_000_000 } })
   const alice = scenario.actor('alice')
   const layout = createLayout(scenario.network)

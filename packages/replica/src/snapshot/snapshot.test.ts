@@ -2,7 +2,7 @@ import { sha256Hex } from '@quorumscan/base'
 import type { LogEntry, OfferedSnapshot } from '@quorumscan/ledger'
 import { startRedis } from '@quorumscan/testkit'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { naiveStates } from '../testing/naive-state.ts'
 import { createSeededIntegers, growRandomLog } from '../testing/random-log.ts'
 import { hashesOf } from '../testing/replay.ts'
@@ -28,7 +28,7 @@ describe.each([
     whole = { ...followed, dump: await dumpOfHead(scenario, redis) }
   })
 
-  test('is the same bytes however ingest goes on while it is taken', {
+  it('is the same bytes however ingest goes on while it is taken', {
     tags: ['many-cases'],
   }, async () => {
     await fc.assert(
@@ -49,7 +49,7 @@ describe.each([
     )
   })
 
-  test('makes a replica that is equal in every key, and goes on with every hash and root', {
+  it('makes a replica that is equal in every key, and goes on with every hash and root', {
     tags: ['many-cases'],
   }, async () => {
     await fc.assert(
@@ -76,7 +76,7 @@ describe.each([
     )
   })
 
-  test('is asked for again where it breaks off, or has another state than it names', async () => {
+  it('is asked for again where it breaks off, or has another state than it names', async () => {
     const due = certifiable.at(-1) as number
     const then = log.slice(0, due)
     await using replayed = await startRedis()

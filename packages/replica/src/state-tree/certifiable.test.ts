@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { isCertifiable } from './certifiable.ts'
 
 const SECOND = 1_000_000
 
-test.each([
+it.each([
   { what: 'the genesis', offset: 0, at: SECOND, before: SECOND - 1, is: true },
   {
     what: 'a checkpoint',

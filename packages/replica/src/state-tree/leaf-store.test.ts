@@ -1,7 +1,7 @@
 import { sha256, utf8 } from '@quorumscan/base'
 import { keyOf } from '@quorumscan/consensus/state-tree'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { createLeafStore, nameKey, partyKey } from './leaf-store.ts'
 
 const hash = fc.stringMatching(/^[0-9a-f]{64}$/)
@@ -16,7 +16,7 @@ const entry = fc.record({
 })
 type Entry = typeof entry extends fc.Arbitrary<infer Value> ? Value : never
 
-test('gives back what was put in, while others come and go in its place', () => {
+it('gives back what was put in, while others come and go in its place', () => {
   const steps = fc.array(fc.tuple(entry, fc.option(fc.nat())))
   fc.assert(
     fc.property(steps, (list) => {
@@ -47,7 +47,7 @@ test('gives back what was put in, while others come and go in its place', () => 
   )
 })
 
-test('keeps the value of a leaf of a constant key until it is freed', () => {
+it('keeps the value of a leaf of a constant key until it is freed', () => {
   const store = createLeafStore()
   const [first, second] = ['one', 'two'].map((value) => store.putValue(utf8('m\0'), value)) as [
     number,

@@ -11,7 +11,7 @@ import {
 } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Replica } from '../replica.ts'
 import { decodeActivity } from '../storage/activity-member.ts'
 import { activityTileKey, KEYS } from '../storage/keys.ts'
@@ -87,7 +87,7 @@ describe('a page of activities', () => {
     order: fc.constantFrom('asc' as const, 'desc' as const),
   })
 
-  test('is proven at every kept state, whatever was cleaned up, also after a restart', async () => {
+  it('is proven at every kept state, whatever was cleaned up, also after a restart', async () => {
     expect(oracle.all().length).toBeGreaterThan(2 * 256)
     let run = await follow(scenario)
     let provenCount = 0
@@ -124,7 +124,7 @@ describe('a page of activities', () => {
     await run.replica[Symbol.asyncDispose]()
   })
 
-  test('of large rows ends where it has enough of them, and claims nothing behind', async () => {
+  it('of large rows ends where it has enough of them, and claims nothing behind', async () => {
     await using run = await follow(scenario)
     await run.reach(end)
     const page = { pageSize: 1000, after: null, order: 'asc' } as const
@@ -133,7 +133,7 @@ describe('a page of activities', () => {
     expect(await provenPage(run.replica, end, { ...page, after: ids.at(-1) as string })).toEqual([])
   })
 
-  test('is not given where no state is kept', async () => {
+  it('is not given where no state is kept', async () => {
     await using run = await follow(scenario)
     await run.reach(end)
     const page = { pageSize: 1, after: null, order: 'asc' } as const
@@ -183,36 +183,30 @@ describe('activities that were changed by hand', () => {
     ['hashes that are none', async () => client.set(await tile(), 'x')],
   ]
 
-  test.each(changes)(
-    'are not proven, and the replica says so at once: %s',
-    async (_what, change) => {
-      await using run = await follow(scenario)
-      await run.reach(end)
-      expect((await provenPage(run.replica, end, newest, scenario)).length).toBe(2)
-      await change()
-      const proving = run.replica.proofs.proveActivities(end, newest)
-      await expect(proving).rejects.toMatchObject({ code: 'STATE_DIVERGED' })
-      expect(run.replica.proofs.diverged()).toMatchObject({ offset: end })
-      expect(run.replica.proofs.statePoints()).toEqual([])
-    },
-  )
+  it.each(changes)('are not proven, and the replica says so at once: %s', async (_what, change) => {
+    await using run = await follow(scenario)
+    await run.reach(end)
+    expect((await provenPage(run.replica, end, newest, scenario)).length).toBe(2)
+    await change()
+    const proving = run.replica.proofs.proveActivities(end, newest)
+    await expect(proving).rejects.toMatchObject({ code: 'STATE_DIVERGED' })
+    expect(run.replica.proofs.diverged()).toMatchObject({ offset: end })
+    expect(run.replica.proofs.statePoints()).toEqual([])
+  })
 
-  test.each(changes)(
-    'are found by the scrub where nobody reads them: %s',
-    async (_what, change) => {
-      await using run = await follow(scenario)
-      await run.reach(end)
-      await run.clock.advance(60_000)
-      expect(run.replica.proofs.diverged()).toBeNull()
-      await change()
-      await untilTrue('the scrub finds it', async () => {
-        await run.clock.advance(1_000)
-        return run.replica.proofs.diverged() !== null
-      })
-    },
-  )
+  it.each(changes)('are found by the scrub where nobody reads them: %s', async (_what, change) => {
+    await using run = await follow(scenario)
+    await run.reach(end)
+    await run.clock.advance(60_000)
+    expect(run.replica.proofs.diverged()).toBeNull()
+    await change()
+    await untilTrue('the scrub finds it', async () => {
+      await run.clock.advance(1_000)
+      return run.replica.proofs.diverged() !== null
+    })
+  })
 
-  test.each(changes)(
+  it.each(changes)(
     'are found within two seconds of a start where nobody reads them: %s',
     async (_what, change) => {
       {
@@ -234,7 +228,7 @@ describe('activities that were changed by hand', () => {
     },
   )
 
-  test('are found at a start where the tree cannot be made of them, until a wipe', async () => {
+  it('are found at a start where the tree cannot be made of them, until a wipe', async () => {
     {
       await using run = await follow(scenario)
       await run.reach(end)
@@ -245,7 +239,7 @@ describe('activities that were changed by hand', () => {
   })
 })
 
-test('a proof is held against the state alone', async () => {
+it('a proof is held against the state alone', async () => {
   await using run = await follow(scenario)
   await run.reach(end)
   const page = { pageSize: 1, after: null, order: 'desc' } as const

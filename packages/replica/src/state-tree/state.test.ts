@@ -12,7 +12,7 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Replica } from '../replica.ts'
 import { KEYS } from '../storage/keys.ts'
 import { decodeVersions, encodeVersions } from '../storage/versions.ts'
@@ -106,7 +106,7 @@ async function provenAndModelled(replica: Replica, state: NaiveState, range: Key
 const bound = (text: string) => Buffer.from(text)
 
 describe('the state of a replica', () => {
-  test('is that of the model at each certifiable offset, whatever happens between batches', {
+  it('is that of the model at each certifiable offset, whatever happens between batches', {
     tags: ['many-cases'],
   }, async () => {
     await fc.assert(
@@ -213,7 +213,7 @@ const bob = (body: string) => body.replaceAll('"url":""', '"url":"https://bob.ex
 describe('a value that was changed by hand', () => {
   const DIVERGED = { code: 'STATE_DIVERGED' }
 
-  test('is not proven, and the replica says so at once', async () => {
+  it('is not proven, and the replica says so at once', async () => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await tamper(bob)
@@ -226,7 +226,7 @@ describe('a value that was changed by hand', () => {
     await expect(run.replica.lookupNames(['dso.ns'], end.offset)).rejects.toMatchObject(DIVERGED)
   })
 
-  test('is not answered to a lookup by name either', async () => {
+  it('is not answered to a lookup by name either', async () => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await tamper(bob)
@@ -234,7 +234,7 @@ describe('a value that was changed by hand', () => {
     expect(run.replica.proofs.diverged()).not.toBeNull()
   })
 
-  test.each([
+  it.each([
     ['a body', () => tamper(bob)],
     ['bytes that are none', () => client.hset(KEYS.names, NAME, 'none')],
     ['a name that is gone', () => client.hdel(KEYS.names, NAME)],
@@ -253,7 +253,7 @@ describe('a value that was changed by hand', () => {
     })
   })
 
-  test.each([
+  it.each([
     ['a body', () => tamper(bob)],
     ['bytes that are none', () => client.hset(KEYS.names, NAME, 'none')],
     ['a name that is gone', () => client.hdel(KEYS.names, NAME)],
@@ -305,7 +305,7 @@ async function documentOf(entity: string): Promise<void> {
 }
 
 describe('proofs', () => {
-  test('are given at kept certifiable offsets only', async () => {
+  it('are given at kept certifiable offsets only', async () => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     const points = run.replica.proofs.statePoints().map(({ offset }) => offset)
@@ -332,7 +332,7 @@ describe('proofs', () => {
     })
   })
 
-  test('are made once, however many ask for the same at one moment', async () => {
+  it('are made once, however many ask for the same at one moment', async () => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     const ask = () => run.replica.proofs.proveRanges(end.offset, [BY_NAME, ALL_NAMES])
@@ -342,7 +342,7 @@ describe('proofs', () => {
     expect((await ask())[1]).toBe(one[1])
   })
 
-  test('are refused where too many have expired on the way', () => {
+  it('are refused where too many have expired on the way', () => {
     const keeper = createStateKeeper(scenario.network.genesis)
     const of = (index: number) => ({
       name: `${String(index).padStart(6, '0')}.unverified.ns`,
@@ -367,7 +367,7 @@ describe('proofs', () => {
   })
 })
 
-test('trees of the past take no more memory than they may', () => {
+it('trees of the past take no more memory than they may', () => {
   const keptBytesMax = 2 ** 20
   const keeper = createStateKeeper(scenario.network.genesis, { keptBytesMax })
   const of = (index: number, round: number) => ({

@@ -4,7 +4,7 @@ import { type AppliedEntry, changeIdOf, decodeEntry, type Head } from '@quorumsc
 import { type CompletionRecord, participantOfKey, type Submission } from '@quorumscan/model'
 import { createManualClock, startRedis, type TestRedis, until } from '@quorumscan/testkit'
 import { PENDING_MAX, ValidatorStore } from '@quorumscan/users'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { Dispatcher, type DispatchInput } from './dispatcher.ts'
 
 const SECOND = 1_000_000
@@ -119,7 +119,7 @@ async function start(log: ReturnType<typeof createLog>) {
 const untilOffered = (log: ReturnType<typeof createLog>, count: number) =>
   until('the state', async () => (log.submissions().length >= count ? true : undefined))
 
-test('a submission is offered after the restart, with the same bytes, and ends once', async () => {
+it('a submission is offered after the restart, with the same bytes, and ends once', async () => {
   const log = createLog()
   log.stop()
   {
@@ -139,7 +139,7 @@ test('a submission is offered after the restart, with the same bytes, and ends o
   )
 })
 
-test('what took effect while nobody looked is not offered again', async () => {
+it('what took effect while nobody looked is not offered again', async () => {
   const log = createLog()
   {
     await using first = await start(log)
@@ -155,7 +155,7 @@ test('what took effect while nobody looked is not offered again', async () => {
   expect(log.offered.length).toBe(before)
 })
 
-test('one submission of a change is under way at a time', async () => {
+it('one submission of a change is under way at a time', async () => {
   const log = createLog()
   await using first = await start(log)
   const { outcome } = await first.dispatcher.dispatch(input)
@@ -177,7 +177,7 @@ test('one submission of a change is under way at a time', async () => {
   expect(await outcome).toMatchObject({ offset: 2, outcome: { kind: 'accepted' } })
 })
 
-test('more than the participant can hold are refused, until some are through', async () => {
+it('more than the participant can hold are refused, until some are through', async () => {
   const log = createLog()
   await using running = await start(log)
   const dispatch = (number: number) =>
@@ -195,7 +195,7 @@ test('more than the participant can hold are refused, until some are through', a
   await dispatch(PENDING_MAX)
 })
 
-test('a least ledger time is kept by record time, across a restart', async () => {
+it('a least ledger time is kept by record time, across a restart', async () => {
   const log = createLog()
   {
     await using first = await start(log)
@@ -213,7 +213,7 @@ test('a least ledger time is kept by record time, across a restart', async () =>
   expect(log.submissions().map(({ commandId }) => commandId)).toEqual(['later', 'c'])
 })
 
-test('what does not get into the log in time ends with a completion, before and after a restart', async () => {
+it('what does not get into the log in time ends with a completion, before and after a restart', async () => {
   const log = createLog()
   log.stop()
   {

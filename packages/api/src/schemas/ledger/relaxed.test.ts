@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { expect, test } from 'vitest'
+import { expect, it } from 'vitest'
 import { nullable } from '../members.ts'
 import {
   Base64,
@@ -27,7 +27,7 @@ const schema = Type.Object({
   at: Type.Optional(nullable(Timestamp)),
 })
 
-test('members with a default are optional', () => {
+it('members with a default are optional', () => {
   expect(schema.required).toEqual(['needed'])
   const { name, flag, count, items, kind } = schema.properties
   expect([name, flag, count, items, kind].map((member) => Reflect.get(member, 'default'))).toEqual([
@@ -39,13 +39,13 @@ test('members with a default are optional', () => {
   ])
 })
 
-test('answers are checked against the same schemas', () => {
+it('answers are checked against the same schemas', () => {
   const compiled = Compile(schema)
   expect(compiled.Check({ needed: 1, kind: { Id: { value: 'a:b:c' } }, at: null })).toBe(true)
   expect(compiled.Check({ needed: 1, kind: { Id: { value: 'a:b' } } })).toBe(false)
 })
 
-test.each([
+it.each([
   ['', true],
   ['AA==', true],
   ['AAA=', true],
