@@ -44,6 +44,7 @@ import { Dispatcher } from './ledger-interface/commands/dispatcher.ts'
 import { createLedgerReads } from './ledger-interface/ledger-reads.ts'
 import { participantIdOf } from './ledger-interface/participant-id.ts'
 import { createReadMetrics } from './metrics.ts'
+import { createPrivateNodes } from './private-nodes.ts'
 import { createAlarm } from './proxy/alarms.ts'
 import { createEvidenceKeeper, followEvidence } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
@@ -138,6 +139,12 @@ export async function createContext(config: ValidatorConfig, overrides: Override
             ['registrations', clocks.followingCount() - quorumOf(genesis.nodes.length)],
           ],
     )
+    const privateNodes = createPrivateNodes({
+      ...{ nodes: config.nodes, nodeCount: genesis.nodes.length, needed },
+      isAllowed: config.allowPrivateAddresses,
+    })
+    const notAsked = privateNodes.detail()
+    if (notAsked !== null) logger.warn(notAsked)
     const nodeNames = genesis.nodes.map(({ name }) => name)
     const readMetrics = createReadMetrics(metrics, clock, nodeNames)
     const alarm = createAlarm({
@@ -245,12 +252,14 @@ export async function createContext(config: ValidatorConfig, overrides: Override
           save: (records) => store.addresses.save(JSON.stringify(records)),
         },
         onReply: readMetrics.noteReply,
-        onPrivateAddress: ({ name, url }) =>
+        onPrivateAddress({ name, url }) {
+          privateNodes.note({ name, url })
           warnOfAddress({
             subject: name,
             text: `${name} is not asked: ${url} is a private address, and QS_ALLOW_PRIVATE_ADDRESSES is not 1`,
             fields: { node: name, url },
-          }),
+          })
+        },
       }),
     )
     const queue = createPartyQueue()
@@ -368,6 +377,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       reader: readNotBefore(shown, readMetrics.measured(reader)),
       evidence,
       logRoom,
+      privateNodes,
       verifier,
       commander,
       queue,

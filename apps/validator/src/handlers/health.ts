@@ -24,7 +24,10 @@ export function healthHandlers(
     assertReady: context.assertReady,
     state,
     head: () => (state() === 'starting' ? null : context.ledger.head()),
-    detail: context.logRoom.detail,
+    detail() {
+      const details = [context.logRoom.detail(), context.privateNodes.detail()]
+      return details.filter((one) => one !== null).join('; ') || null
+    },
     reader: () => readerStatus(context.reader),
   })
   return {
@@ -32,8 +35,9 @@ export function healthHandlers(
     async readyz(request) {
       if (request.url.startsWith(listening.prefix)) return health.readyz(request)
       try {
-        await context.assertReady()
-        return ledgerReadiness(200, '[+] ledger ok (SERVING)\nreadyz check passed\n')
+        const { headers } = await health.readyz(request)
+        const passed = ledgerReadiness(200, '[+] ledger ok (SERVING)\nreadyz check passed\n')
+        return { ...passed, headers: { ...headers, ...passed.headers } }
       } catch (error) {
         if (!(error instanceof ScanError)) throw error
         return ledgerReadiness(503, '[-] ledger failed (NOT_SERVING)\nreadyz check failed\n')
