@@ -58,9 +58,9 @@ export const lookupInput = z.object({
     .string()
     .min(1)
     .max(SUBJECT_LENGTH_MAX)
-    .regex(/^\P{Cs}*$/u, 'no text of Unicode'),
+    .regex(/^\P{Cs}*$/u, 'must be text in Unicode'),
   quorum: z
     .string()
-    .regex(/^[a-z0-9]{1,8}$/, 'weak, strong, all or a number')
+    .regex(/^[a-z0-9]{1,8}$/, 'must be weak, strong, all or a number')
     .default('weak'),
 })

@@ -100,7 +100,7 @@ const CLOCK_OFFSET_MS_MAX = 366 * 86_400_000
 /** An hour; without a duration a fault stays until it is healed. */
 export const FAULT_DURATION_MS_MAX = 3_600_000
 
-export const nodeName = z.string().regex(/^[a-z0-9-]{1,32}$/, 'no name such as sv-1')
+export const nodeName = z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be a name such as sv-1')
 const edge = z.enum(EDGES).default('http')
 /** Null: the node as a whole. Where it orders, too, that is all that it runs; else its own process without its Redis. */
 export const part = z.enum(PARTS).nullable().default(null)

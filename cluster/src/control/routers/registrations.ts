@@ -3,7 +3,9 @@ import { NAME_LENGTH_MAX } from '@quorumscan/model'
 import { z } from 'zod'
 import { procedure, router } from '../trpc.ts'
 
-const userName = z.string().regex(/^[a-z0-9-]{1,32}$/, 'letters, digits and dashes, at most 32')
+const userName = z
+  .string()
+  .regex(/^[a-z0-9-]{1,32}$/, 'must be letters, digits and dashes, at most 32')
 
 export const registrationsRouter = router({
   /** Returns the id at once; `list` shows the progress. The validator checks the name further: its refusal is shown. */
