@@ -65,7 +65,7 @@ it('says in a sentence that nothing can be written', () => {
   expect(() => assertWritable(join(root, 'file'))).toThrow(ClusterError)
   // Nobody, not even root, makes a directory there.
   expect(() => assertWritable('/sys/quorumscan')).toThrow(
-    /nothing can be written in \/sys\/quorumscan: .*--data-dir/,
+    /nothing can be written in \/sys\/quorumscan: .*Name another directory/,
   )
 })
 

@@ -68,8 +68,21 @@ export function defaultDataDirectory(cwd: string): string {
 
 /** Makes the directory and what is above it; 0700 even where it existed with more rights. */
 export function makePrivateDirectory(path: string): void {
-  mkdirSync(path, { recursive: true, mode: DIRECTORY_MODE })
+  makeDirectories(path)
   chmodSync(path, DIRECTORY_MODE)
+}
+
+/** Without `recursive` of `mkdirSync`: it never ends where a file system refuses with ENOENT, as /proc does. */
+function makeDirectories(path: string): void {
+  try {
+    mkdirSync(path, { mode: DIRECTORY_MODE })
+  } catch (error) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+    const parent = dirname(path)
+    if (!isErrno(error, 'ENOENT') || existsSync(parent)) throw error
+    makeDirectories(parent)
+    makeDirectories(path)
+  }
 }
 
 /** @throws {ClusterError} If nothing can be written there. */
@@ -82,7 +95,7 @@ export function assertWritable(path: string): void {
     const why =
       code === 'ENOSPC' ? 'the disk is full' : 'it is read-only, or not a directory of yours'
     throw new ClusterError(
-      `nothing can be written in ${path}: ${why} (${code}); \`--data-dir\` names another`,
+      `nothing can be written in ${path}: ${why} (${code}). Name another directory`,
       { cause: error },
     )
   }

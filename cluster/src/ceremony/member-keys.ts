@@ -5,8 +5,8 @@ import { createKeyPair, describeFileError, type KeyPair, keyPairFromSeed } from 
 import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import {
+  assertWritable,
   type DataDirectory,
-  makePrivateDirectory,
   PUBLIC_MODE,
   unlessDamaged,
   writeFileOnce,
@@ -36,7 +36,7 @@ export function makeMember<R extends Role>(
 ): MemberOf<R> {
   demandMemberInput(input)
   const { name } = input
-  makePrivateDirectory(directory.path)
+  assertWritable(directory.path)
   const makeText = () => {
     if (role === 'super-validator') sayNothingIsSigned(directory, name)
     const pairs = KEYS_OF[role].map((kind) => [kind, makeKey(memberKeyFile(directory, name, kind))])

@@ -72,7 +72,15 @@ it.each([
     'keys new --name sv-1 --out DIR/sv-1',
     '2 quorumscan: DIR/sv-1/sv-1.member.json exists: sv-1 has its keys already, and nothing was changed. Show this file to the others, or name another directory with `--out`',
   ],
-  ['keys new --name a --out DIR/file', '1 quorumscan: DIR/file exists already'],
+  [
+    'keys new --name a --out DIR/file',
+    '1 quorumscan: nothing can be written in DIR/file: it is read-only, or not a directory of yours (EEXIST). Name another directory',
+  ],
+  [
+    // There mkdir fails with ENOENT, although the directory above exists.
+    'keys new --name a --out /proc/quorumscan/a',
+    '1 quorumscan: nothing can be written in /proc/quorumscan/a: it is read-only, or not a directory of yours (ENOENT). Name another directory',
+  ],
   [
     `genesis create ${SVS} --ordering cometbft --out DIR/new.json`,
     '2 quorumscan: the network needs a rule that cannot be changed later: say `--set devnet=true` for development, where anybody may make coin for nothing, or `--set devnet=false`, where all coin is rewards of super-validators',
