@@ -1,36 +1,59 @@
 import { connect } from 'node:net'
-import { type RouteTable, scanRoutes, synchronizerRoutes, validatorRoutes } from '@quorumscan/api'
+import {
+  type RouteDef,
+  type RouteTable,
+  scanRoutes,
+  synchronizerRoutes,
+  validatorRoutes,
+} from '@quorumscan/api'
 import { catalogue, ScanError } from '@quorumscan/errors'
 import fc from 'fast-check'
+import type { FastifyInstance } from 'fastify'
 import { expect, it } from 'vitest'
 import { buildServer } from './server.ts'
 
 const ready = new TextEncoder().encode('{}')
+const REQUESTS_PER_OPERATION = 12
+const PEER_TOKEN = 'token-of-a-peer-of-the-synchronizer'
+/** Node answers all bytes that it can tell to be no HTTP; it closes without a word where they end too soon. */
+const ANSWERED_SHARE_MIN = 0.9
 
 /** A server whose handlers answer whatever passed the checks. */
-function serve(routes: RouteTable) {
-  const answer = async () => ({ body: ready })
+function serve(routes: RouteTable, onReached: (id: string) => void = () => {}) {
+  const answerOf = (id: string) => async () => {
+    onReached(id)
+    return { body: ready }
+  }
   return buildServer<RouteTable, string>({
     routes,
-    handlers: Object.fromEntries(Object.keys(routes).map((id) => [id, answer])),
+    handlers: Object.fromEntries(Object.keys(routes).map((id) => [id, answerOf(id)])),
     prefix: '/api/test',
     authenticate: async ({ authorization }) => {
       if (authorization?.startsWith('Bearer ') !== true)
         throw new ScanError('UNAUTHENTICATED', 'no token')
       return 'alice'
     },
-    rateLimit: null,
+    rateLimit: { unitsPerSecond: Number.MAX_SAFE_INTEGER, peerTokens: [PEER_TOKEN] },
   })
 }
 
-const servers = [scanRoutes, validatorRoutes, synchronizerRoutes].map((routes) => ({
-  server: serve(routes),
-  paths: Object.values<RouteTable[string]>(routes).map((route) => route.path),
-  names: Object.values<RouteTable[string]>(routes).flatMap((route) => [
-    ...Object.keys(route.query?.properties ?? {}),
-    ...Object.keys(route.headers?.properties ?? {}),
-  ]),
-}))
+const tables = { scan: scanRoutes, validator: validatorRoutes, synchronizer: synchronizerRoutes }
+/** By `service operationId`. */
+const reached = new Set<string>()
+const operations = new Map<string, { readonly server: FastifyInstance; readonly route: RouteDef }>()
+const servers = Object.entries<RouteTable>(tables).map(([service, routes]) => {
+  const server = serve(routes, (id) => reached.add(`${service} ${id}`))
+  for (const [id, route] of Object.entries(routes))
+    operations.set(`${service} ${id}`, { server, route })
+  return {
+    server,
+    paths: Object.values<RouteTable[string]>(routes).map((route) => route.path),
+    names: Object.values<RouteTable[string]>(routes).flatMap((route) => [
+      ...Object.keys(route.query?.properties ?? {}),
+      ...Object.keys(route.headers?.properties ?? {}),
+    ]),
+  }
+})
 
 const nasty = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -54,7 +77,113 @@ const body = fc.oneof(
   fc.array(fc.jsonValue()).map((lookups) => JSON.stringify({ lookups })),
 )
 
-it('nothing that a client sends produces a 500 or an error without the body of D-6', async () => {
+type Schema = {
+  readonly type?: string
+  readonly const?: unknown
+  readonly anyOf?: readonly Schema[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: string[]
+  readonly items?: Schema
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly minLength?: number
+  readonly pattern?: string
+}
+
+/** Values that the schema of a part of a request takes. */
+function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
+  if (schema.const !== undefined) return fc.constant(schema.const)
+  if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(valuesOf))
+  const { minimum: min = 0, maximum: max = 1000, minLength = 1, pattern = '' } = schema
+  switch (schema.type) {
+    case 'object': {
+      const members = Object.entries(schema.properties ?? {})
+      const values = members.map(([name, member]) => [name, valuesOf(member)] as const)
+      return fc.record(Object.fromEntries(values), { requiredKeys: schema.required ?? [] })
+    }
+    case 'array':
+      return fc.array(valuesOf(schema.items ?? {}), { maxLength: 3 })
+    case 'integer':
+      return fc.integer({ min, max })
+    case 'boolean':
+      return fc.boolean()
+    case 'null':
+      return fc.constant(null)
+  }
+  // Where any text is allowed: letters, so that it is one segment of a path, and one line.
+  const isAnyText = pattern === '' || pattern.includes('\\P{Cs}')
+  return fc.stringMatching(isAnyText ? new RegExp(`^[a-z]{${minLength},40}$`) : new RegExp(pattern))
+}
+
+const PARTS = ['params', 'query', 'headers', 'body'] as const
+type Part = (typeof PARTS)[number]
+type Fields = Readonly<Record<string, unknown>>
+
+/** Requests that fit a route. */
+function requestsFor(route: RouteDef) {
+  const part = (schema: Schema = { type: 'object' }) => valuesOf(schema) as fc.Arbitrary<Fields>
+  return fc.record({
+    params: part(route.params),
+    query: part(route.query),
+    headers: part(route.headers),
+    body:
+      route.body === 'bytes'
+        ? fc.constant('bytes')
+        : part(route.body).map((body) => JSON.stringify(body)),
+  })
+}
+
+type FittingRequest = ReturnType<typeof requestsFor> extends fc.Arbitrary<infer T> ? T : never
+
+const textsOf = (fields: Fields) =>
+  Object.entries(fields).map(([name, value]) => [name, String(value)] as const)
+
+it('hands each request that fits its route to its handler, and has no 500 where one part is wrong', async () => {
+  for (const [operation, { server, route }] of operations) {
+    const send = async (input: FittingRequest, wrong: Part | null, text = '') => {
+      const { params, query, headers, body } = input
+      const unlessWrong = (part: Part, value: string) => (wrong === part ? text : value)
+      const segments = new Map(textsOf(params))
+      const path = route.path.replace(/\{(\w+)\}/g, (_, name) =>
+        asUrl(unlessWrong('params', segments.get(name) ?? '')),
+      )
+      const search = textsOf(query).map(
+        ([name, value]) => `${name}=${encodeURIComponent(asUrl(unlessWrong('query', value)))}`,
+      )
+      const fields = textsOf(headers).map(
+        ([name, value]) => [name, lineOf(unlessWrong('headers', value))] as const,
+      )
+      return server.inject({
+        method: route.method,
+        url: `/api/test${path}?${search.join('&')}`,
+        headers: {
+          authorization: 'Bearer x',
+          'x-peer-token': PEER_TOKEN,
+          'content-type': route.body === 'bytes' ? 'application/octet-stream' : 'application/json',
+          ...Object.fromEntries(fields),
+        },
+        ...(route.body === undefined ? {} : { payload: unlessWrong('body', body) }),
+      })
+    }
+    await fc.assert(
+      fc.asyncProperty(
+        requestsFor(route),
+        fc.constantFrom(...PARTS),
+        nasty,
+        async (input, wrong, text) => {
+          const answer = await send(input, null)
+          expect(answer.statusCode, `${operation}: ${answer.body}`).toBe(200)
+          const other = await send(input, wrong, text)
+          expect(other.statusCode, `${operation}: ${other.body}`).toBeLessThan(500)
+        },
+      ),
+      { numRuns: REQUESTS_PER_OPERATION },
+    )
+    expect(reached).toContain(operation)
+  }
+})
+
+it('answers nothing that a client sends with a 500, and each error with the body of D-6', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...servers).chain(({ server, paths, names }) =>
@@ -104,7 +233,7 @@ it('nothing that a client sends produces a 500 or an error without the body of D
   )
 })
 
-it('bytes that are no HTTP are answered with 400 or nothing, and the server goes on', async () => {
+it('answers bytes that are no HTTP with 400, and serves the next request', async () => {
   await using server = serve(scanRoutes)
   const url = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))
   const talk = (bytes: Uint8Array) =>
@@ -120,6 +249,7 @@ it('bytes that are no HTTP are answered with 400 or nothing, and the server goes
       socket.on('close', () => resolve(reply))
       socket.end(bytes)
     })
+  let [sentCount, answeredCount] = [0, 0]
   await fc.assert(
     fc.asyncProperty(
       fc.oneof(
@@ -130,7 +260,9 @@ it('bytes that are no HTTP are answered with 400 or nothing, and the server goes
       ),
       async (bytes) => {
         const reply = await talk(bytes)
+        sentCount++
         if (reply === '') return
+        answeredCount++
         expect(reply).toMatch(/^HTTP\/1\.1 4[0-9][0-9] /)
         const [, text = ''] = reply.split('\r\n\r\n')
         expect(JSON.parse(text)).toMatchObject({ definite: true })
@@ -138,6 +270,7 @@ it('bytes that are no HTTP are answered with 400 or nothing, and the server goes
     ),
     { numRuns: 200 },
   )
+  expect(answeredCount / sentCount).toBeGreaterThanOrEqual(ANSWERED_SHARE_MIN)
   const overflow = `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nhost: a\r\n\r\n`
   expect(await talk(new TextEncoder().encode(overflow))).toMatch(
     /^HTTP\/1\.1 431 .*HEADERS_TOO_LARGE/s,

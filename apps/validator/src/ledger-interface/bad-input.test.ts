@@ -239,14 +239,15 @@ describe('anything at any place', () => {
         SUBMIT,
         () =>
           tap({
-            actAs: [bob.party],
+            actAs: [alice.party],
             readAs: [],
             deduplicationPeriod: { DeduplicationDuration: { value: { seconds: 1, nanos: 0 } } },
             minLedgerTimeRel: { seconds: 0, nanos: 0 },
-            disclosedContracts: [{ createdEventBlob: 'AAAA', contractId: '00' }],
           }),
       ],
     ]
+    // Each one reaches its handler; without an answer `post` rejects.
+    for (const [path, body] of requests) expect(await client.post(path, body()), path).toAnswer(200)
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...requests),
