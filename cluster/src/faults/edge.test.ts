@@ -1,6 +1,6 @@
 /** The byte-level proxy on real sockets. */
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createConnection, createServer, type Socket } from 'node:net'
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
@@ -8,7 +8,7 @@ import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createEdge } from './edge.ts'
 import type { LinkFault } from './fault-spec.ts'
-import { linkUnixSocket } from './links.ts'
+import { linkTcp, linkUnixSocket } from './links.ts'
 
 const clock = createSystemClock()
 
@@ -44,6 +44,24 @@ async function startWorld(deps: Partial<Parameters<typeof createEdge>[0]> = {}) 
   }
 }
 
+/** An echo server on a port. */
+async function listenOnTcp() {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).pipe(socket)
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    address: `127.0.0.1:${port}`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve())
+      }),
+  }
+}
+
 /** What the socket hears next: bytes, or how it ended. */
 function hear(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
@@ -64,12 +82,16 @@ it('passes bytes both ways while there is no fault', async () => {
 
 it('holds answers back, in their order, on connections that were there before, too', async () => {
   const manual = createManualClock()
-  let heldCount = 0
+  const delaysMs: number[] = []
   const delay: Clock['delay'] = (ms, signal) => {
-    heldCount += 1
+    delaysMs.push(ms)
     return manual.delay(ms, signal)
   }
-  await using world = await startWorld({ clock: { ...manual, delay } })
+  // The first answer is as late as can be, those after it as little as can be.
+  let drawCount = 0
+  const fraction = () => (drawCount++ === 0 ? 1 : 0)
+  const random = { ...systemRandom, fraction }
+  await using world = await startWorld({ clock: { ...manual, delay }, random })
   const socket = await world.connect()
   world.set({ kind: 'slow', latencyMs: 100, jitterMs: 90 })
   let heard = ''
@@ -79,16 +101,16 @@ it('holds answers back, in their order, on connections that were there before, t
   const sent = '0;1;2;3;4;5;6;7;8;9;'
   for (const [index, text] of (sent.match(/../g) ?? []).entries()) {
     socket.write(text)
-    // Each in a chunk of its own, and then late by itself.
-    await untilTrue('the echo', () => world.echoedBytes() === 2 * (index + 1))
+    // Each in a chunk of its own.
+    await untilTrue('the answer to be late', () => drawCount === index + 1)
   }
-  await untilTrue('an answer that is held back', () => heldCount > 0)
-  await manual.advance(9)
+  await manual.advance(189)
+  // All wait for the first, which the clock holds back for 100 + 90 ms.
+  expect(delaysMs).toEqual([190])
   expect(heard).toBe('')
-  await untilTrue('all answers', async () => {
-    await manual.advance(190)
-    return heard === sent
-  })
+  await manual.advance(1)
+  await untilTrue('all answers', () => heard === sent)
+  expect(delaysMs).toEqual([190])
   socket.destroy()
 })
 
@@ -113,12 +135,23 @@ it('is silent while it drops, and ends what lost bytes when it is whole again', 
   unused.destroy()
 })
 
-it('resets a connection when something is sent', async () => {
+it('resets a TCP connection when something is sent', async () => {
+  await using echo = await listenOnTcp()
+  const edge = createEdge({ clock, random: systemRandom })
+  const link = await linkTcp(edge, { at: '127.0.0.1:0', to: echo.address })
+  edge.set([{ kind: 'reset' }])
+  const socket = createConnection(Number(link.address.split(':')[1]), '127.0.0.1')
+  socket.write('hello')
+  expect(await hear(socket)).toBe('error ECONNRESET')
+  link.server.close()
+})
+
+it('ends a connection over a unix socket, which knows no reset, when something is sent', async () => {
   await using world = await startWorld()
   world.set({ kind: 'reset' })
   const socket = await world.connect()
   socket.write('hello')
-  expect(await hear(socket)).toMatch(/^(error|closed)/)
+  expect(await hear(socket)).toMatch(/^(error ECONNRESET|closed)$/)
 })
 
 it('holds a fast sender back while a slow connection is full, and loses nothing', async () => {
