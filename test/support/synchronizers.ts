@@ -10,7 +10,7 @@ import {
 } from '@quorumscan/base'
 import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import { createLogClient } from '@quorumscan/http'
-import { allocatePartyCommand, encodeEntry, type LogEntry } from '@quorumscan/ledger'
+import { allocatePartyCommand, decodeEntry, encodeEntry, type LogEntry } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
 import { send } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -92,6 +92,24 @@ export async function createEntries(cluster: RunningCluster): Promise<() => Sign
     const notAfter = clock.nowMicros() + LIFETIME_MICROS
     return { bytes: signAllocation(keyPair, { genesisHash, index, notAfter }), notAfter }
   }
+}
+
+/** The super-validators that confirmed a payment so far, and where in the log, by its entries alone. */
+export async function confirmationsOf(
+  cluster: RunningCluster,
+  { synchronizer, payment }: { readonly synchronizer: Synchronizer; readonly payment: string },
+): Promise<readonly { readonly confirmer: string; readonly offset: number }[]> {
+  const genesisHash = await hashGenesis(await genesisOf(cluster))
+  const log = await synchronizer.readTo(await synchronizer.head())
+  return log.flatMap(({ offset, bytes }) => {
+    const entry = decodeEntry(bytes, genesisHash)
+    if (entry.kind !== 'submission') return []
+    return entry.submission.commands.flatMap((command) => {
+      if (command.kind !== 'exercise' || command.choice !== 'DsoRules_ConfirmAction') return []
+      const { confirmer, action } = Object(command.argument)
+      return action.value.payment === payment ? [{ confirmer: String(confirmer), offset }] : []
+    })
+  })
 }
 
 /** All have the same log now: that log. @throws {Error} If they differ. */
