@@ -53,3 +53,26 @@ it('does not warn of a start that waits, and calls lost users fatal', async () =
     { level: 'fatal', err: 'the users are lost' },
   ])
 })
+
+it('tries again after half a second, and not before', async () => {
+  let tryCount = 0
+  const clock = createManualClock()
+  const stopping = new AbortController()
+  const running = registerOperator({} as RegistrationDeps, {
+    begin() {
+      tryCount += 1
+      return Promise.reject(new ScanError('NOT_READY', 'the replica is catching up'))
+    },
+    assertLive() {},
+    ...{ clock, logger: createLogger({ name: 'validator', level: 'silent' }) },
+    signal: stopping.signal,
+  })
+  // The first try fails, and the delay begins.
+  await new Promise((resolve) => setImmediate(resolve))
+  await clock.advance(499)
+  expect(tryCount).toBe(1)
+  await clock.advance(1)
+  expect(tryCount).toBe(2)
+  stopping.abort()
+  expect(await running).toBe(false)
+})

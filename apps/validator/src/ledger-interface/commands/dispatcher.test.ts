@@ -2,7 +2,13 @@ import { createKeyPair, systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, decodeEntry, type Head } from '@quorumscan/ledger'
 import { type CompletionRecord, participantOfKey, type Submission } from '@quorumscan/model'
-import { createManualClock, startRedis, type TestRedis, until } from '@quorumscan/testkit'
+import {
+  createManualClock,
+  type ManualClock,
+  startRedis,
+  type TestRedis,
+  until,
+} from '@quorumscan/testkit'
 import { PENDING_MAX, ValidatorStore } from '@quorumscan/users'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { Dispatcher, type DispatchInput } from './dispatcher.ts'
@@ -94,15 +100,23 @@ function createLog() {
   }
 }
 
-async function start(log: ReturnType<typeof createLog>) {
+type Outbox = ValidatorStore['outbox']
+
+async function start(
+  log: ReturnType<typeof createLog>,
+  {
+    clock = createManualClock(),
+    outboxOf = (outbox: Outbox): Outbox => outbox,
+  }: { clock?: ManualClock; outboxOf?: (outbox: Outbox) => Outbox } = {},
+) {
   const store = await ValidatorStore.create({ redis: { path: redis.socketPath }, genesisHash })
   const dispatcher = await Dispatcher.create({
-    outbox: store.outbox,
+    outbox: outboxOf(store.outbox),
     ledger: log.ledger,
     ordering: log.ordering,
     genesisHash,
     keyPair,
-    clock: createManualClock(),
+    clock,
     random: systemRandom,
     onProblem: () => {},
   })
@@ -237,4 +251,29 @@ it('what does not get into the log in time ends with a completion, before and af
     [3, 'again'],
   ])
   expect(await second.store.outbox.list()).toEqual([])
+})
+
+it('tries to write an outcome to the store again after half a second, and not before', async () => {
+  const log = createLog()
+  const clock = createManualClock()
+  let tryCount = 0
+  await using world = await start(log, {
+    clock,
+    outboxOf: (outbox) => ({
+      ...outbox,
+      end: (pending, expired) => {
+        tryCount += 1
+        if (tryCount === 1) throw new Error('Redis is away')
+        return outbox.end(pending, expired)
+      },
+    }),
+  })
+  const { outcome } = await world.dispatcher.dispatch(input)
+  log.checkpoint(400 * SECOND)
+  await until('the first try', async () => (tryCount === 1 ? true : undefined))
+  await clock.advance(499)
+  expect(tryCount).toBe(1)
+  await clock.advance(1)
+  expect(tryCount).toBe(2)
+  expect(await outcome).toMatchObject({ outcome: { kind: 'rejected' } })
 })
