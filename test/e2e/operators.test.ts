@@ -67,6 +67,11 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         const answer = await lookup(network.client, ALICE, { 'x-quorum': 'all' })
         return answer.status === 200
       })
+      // Lookups need no log. After 15 s without one the validator refuses writes until its replica has caught up.
+      await untilTrue('the validator to take writes', async () => {
+        const { urls, fetch } = network.client
+        return (await send(`${urls.validator}/readyz`, { fetch })).status === 200
+      })
     }
 
     function sv(number: number): Operator {
