@@ -290,7 +290,7 @@ describe('registration', () => {
 describe('the command line', () => {
   it('kills several, says so of each, and names the nodes that did not answer, and who killed them', async () => {
     const killed = await runCommand(cluster, 'kill', 'sv-1', 'sv-2')
-    expect(killed).toEqual({ code: 0, text: 'sv-1 is killed\nsv-2 is killed\n' })
+    expect(killed).toMatchObject({ code: 0, text: 'sv-1 is killed\nsv-2 is killed\n' })
     const check = await runCommand(cluster, 'check')
     expect(check.code, check.text).toBe(4)
     expect(check.text).toMatch(

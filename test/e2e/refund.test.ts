@@ -66,7 +66,7 @@ it('`config set` changes the rules by a quorum; what was requested before keeps 
 
   const short = await command('set', 'entry-lifetime=12h')
   expect(short.code).toBe(1)
-  expect(short.text).toContain('Set renewal-duration to at most entry-lifetime')
+  expect(short.text).toMatch(/Set renewal-duration\s+to at most entry-lifetime/)
   expect(await rules()).toEqual(before)
 
   const set = await command('set', 'entry-fee=2.5', 'entry-lifetime=12h', 'renewal-duration=6h')

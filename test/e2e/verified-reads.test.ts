@@ -204,7 +204,7 @@ describe('bad input', () => {
       ['resolve', ALICE, '--quorum', '5'],
       ['verify', await fileOf('{}'), '--threshold', '1'],
     ])
-      expect(await quorumscan(...args)).toEqual({
+      expect(await quorumscan(...args)).toMatchObject({
         code: 2,
         text: 'quorumscan: a threshold is weak, strong, all or a number from 2 to 4\n',
       })
@@ -288,9 +288,9 @@ describe('resolve', () => {
     )
     expect([voted.code, voted.text]).toEqual([0, expect.stringContaining(', by votes: ')])
     for (const [args, problem] of [
-      [[...genesis], 'by --members or --scan'],
-      [['--scan', urlOf('sv-3')], 'say that as well'],
-      [[...genesis, '--scan', 'sv-3'], '--scan sv-3 is no http or https address'],
+      [[...genesis], 'with `--members DIR`, or with `--scan URL`'],
+      [['--scan', urlOf('sv-3')], 'name its genesis with `--genesis` as well'],
+      [[...genesis, '--scan', 'sv-3'], '`--scan sv-3` is not an http or https address'],
       [[...genesis, '--scan', NOWHERE, '--votes'], 'say which by --validator'],
       [[...genesis, '--scan', NOWHERE, '--validator', NOWHERE], 'goes with --genesis and --votes'],
     ] as const) {

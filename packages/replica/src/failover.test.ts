@@ -1,5 +1,12 @@
 /** A replica whose Redis is whichever the sentinels call the primary: real processes, of which one is killed. */
-import { createManualClock, startRedis, startSentinels, untilTrue } from '@quorumscan/testkit'
+import { isScanError } from '@quorumscan/errors'
+import {
+  createManualClock,
+  startRedis,
+  startSentinels,
+  until,
+  untilTrue,
+} from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { readStoredOffset } from './reads/stored-head.ts'
 import { Replica } from './replica.ts'
@@ -62,7 +69,13 @@ it('goes on from what the promoted one has, to the state of one that nothing hap
     await follower.reach(log.length)
     expect(follower.offsets).toEqual([...offsetsFrom(0, 2 * THIRD), ...offsetsFrom(THIRD)])
     expect(follower.hashes).toEqual(hashesOf(scenario))
-    expect(await follower.replica.lookupNames(['dso.ns'], log.length)).not.toEqual([null])
+    // Reads have a connection of their own, which may still be on its way to the promoted one.
+    const lookup = () =>
+      follower.replica.lookupNames(['dso.ns'], log.length).catch((error: unknown) => {
+        if (isScanError(error) && error.code === 'DEPENDENCY_UNAVAILABLE') return undefined
+        throw error
+      })
+    expect(await until('the reads', lookup)).not.toEqual([null])
   }
   await using plain = await startRedis()
   {
