@@ -4,15 +4,13 @@ import {
   formatInstant,
   type Genesis,
   type Lookup,
-  requestOfLookup,
   type Threshold,
   thresholdVotes,
 } from '@quorumscan/consensus'
 import {
-  type CertifiedEntry,
+  askLookup,
   createCertifiedVerifier,
   InvalidProof,
-  questionOf,
   sha256,
 } from '@quorumscan/consensus/certified'
 import { checkGenesis } from './checked-genesis.ts'
@@ -74,7 +72,7 @@ export async function verifyReceipt(
   receipt: unknown,
   options: VerifyReceiptOptions,
 ): Promise<VerifiedReceipt> {
-  const request = requestOfLookup(lookupOf(Object(options)))
+  const lookup = lookupOf(Object(options))
   const { threshold = 'weak', crypto = platformCrypto() } = options
   const document = typeof receipt === 'string' ? receipt : Object(receipt).document
   if (typeof document !== 'string') throw invalidReceipt('MALFORMED', 'it holds no document')
@@ -93,10 +91,10 @@ export async function verifyReceipt(
   const network = { genesis, genesisHash, crypto, sha256: platformSha256() ?? sha256 }
   try {
     const verifier = createCertifiedVerifier(network)
-    const proven = await verifier.verify(document, questionOf(request, network), threshold)
-    const answer = proven.answer as CertifiedEntry | null // As lookups are answered.
+    // Not by `questionOf`, with which a page would load pages, activities and all other questions.
+    const proven = await verifier.verify(document, askLookup(lookup, network), threshold)
     return {
-      entry: answer === null ? null : toEntry(answer),
+      entry: proven.answer === null ? null : toEntry(proven.answer),
       offset: proven.offset,
       recordTime: formatInstant(proven.recordTime),
       historyHash: proven.historyHash,

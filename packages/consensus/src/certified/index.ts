@@ -58,7 +58,14 @@ export {
 } from './document.ts'
 export { type Freshness, isBehind, isStale } from './freshness.ts'
 export { askEntries, askEntriesOfParty, type CertifiedPage, type PageRequest } from './lists.ts'
-export { askBatch, askName, askParty, type HashedNetwork, syntheticNameOf } from './lookups.ts'
+export {
+  askBatch,
+  askLookup,
+  askName,
+  askParty,
+  type HashedNetwork,
+  syntheticNameOf,
+} from './lookups.ts'
 export { askNetwork, type NetworkValue } from './network-values.ts'
 export {
   formatPageToken,

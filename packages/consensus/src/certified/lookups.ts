@@ -22,14 +22,17 @@ export function askParty(party: string, network: HashedNetwork): Question<Certif
   return { ...byName, answer: (runs, offset) => ofUser(party, byName.answer(runs, offset)) }
 }
 
+/** The entry of a name, or the one that stands for a party, or null. */
+export function askLookup(lookup: Lookup, network: HashedNetwork): Question<CertifiedEntry | null> {
+  return 'name' in lookup ? askName(lookup.name) : askParty(lookup.party, network)
+}
+
 /** Lookups in order, at one offset. */
 export function askBatch(
   lookups: readonly Lookup[],
   network: HashedNetwork,
 ): Question<readonly (CertifiedEntry | null)[]> {
-  const questions = lookups.map((lookup) =>
-    'name' in lookup ? askName(lookup.name) : askParty(lookup.party, network),
-  )
+  const questions = lookups.map((lookup) => askLookup(lookup, network))
   return {
     ranges: questions.flatMap(({ ranges }) => ranges),
     offset: null,
