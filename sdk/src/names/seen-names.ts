@@ -39,21 +39,18 @@ export function createSeenNames(
 
   /** What is stored wins: another client of the same store, in another tab for one, may have written it. How many. */
   const take = (text: string | null): number => {
-    let count = 0
     try {
-      const rows: Iterable<unknown> = JSON.parse(text ?? '[]')
-      for (const row of rows) {
-        if (!isRow(row)) continue
-        seenByName.set(row[0], { name: row[0], party: row[1], atMicros: row[2] })
-        count++
-      }
+      const rows = (JSON.parse(text ?? '[]') as unknown[]).filter(isRow)
+      for (const [name, party, atMicros] of rows) seenByName.set(name, { name, party, atMicros })
+      return rows.length
     } catch {
-      // Unreadable is as good as empty; the next name writes it anew.
+      return 0 // Unreadable is as good as empty; the next name writes the list again.
     }
-    return count
   }
   const all = (): string =>
-    JSON.stringify([...seenByName.values()].map((seen) => [seen.name, seen.party, seen.atMicros]))
+    JSON.stringify(
+      [...seenByName.values()].map(({ name, party, atMicros }) => [name, party, atMicros]),
+    )
   /** What another tab left out. */
   const join = (text: string | null): string => {
     const stored = take(text)

@@ -7,6 +7,7 @@ import { isSignature } from '../crypto/crypto.ts'
 import { fromHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
+import { isWhole } from '../proof/range-proof.ts'
 import { encodeStateStatement, type StatePoint } from '../statements/statements.ts'
 
 /** A genesis and its hash, by which statements name the network. */
@@ -48,7 +49,7 @@ export function parseCertificate(text: string): Certificate {
   const { genesis_hash, history_hash, offset, record_time, signatures, state_root } = parse(text)
   const isWellFormed =
     [genesis_hash, history_hash, state_root].every(isHash) &&
-    [offset, record_time].every(isUnsigned) &&
+    [offset, record_time].every(isWhole) &&
     Array.isArray(signatures) &&
     signatures.every(isMemberSignature)
   if (isWellFormed) {
@@ -155,6 +156,5 @@ function parse(text: string): Readonly<Record<string, unknown>> {
   return {}
 }
 
-const isUnsigned = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 const isMemberSignature = (pair: unknown) =>
   Array.isArray(pair) && pair.length === 2 && typeof pair[0] === 'string' && isSignature(pair[1])

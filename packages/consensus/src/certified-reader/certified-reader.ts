@@ -7,7 +7,6 @@ import { toHex } from '../encoding/bytes.ts'
 import { maxFaulty } from '../genesis/genesis.ts'
 import { type Threshold, thresholdVotes } from '../genesis/threshold.ts'
 import { createDirectory } from '../nodes/directory.ts'
-import { parseNodeUrl } from '../nodes/node-url.ts'
 import type { Sha256 } from '../proof/tree-hash.ts'
 import { createFloor } from '../reader/floor.ts'
 import { ReaderError, type ReaderOptions } from '../reader/reader-options.ts'
@@ -140,10 +139,12 @@ export function createCertifiedReader(
     signal: closing.signal,
     onAddress: ({ name, url }) => driver.tell({ kind: 'located', name, url }),
   })
-  // The directory has refused what is none.
-  const seeds = options.seeds.map((seed) => parseNodeUrl(seed, true) ?? seed)
   const { areSeedsAll = false } = options
-  const state = createReaderState({ faultyMax: areSeedsAll ? 0 : faultyMax, seeds, decisions })
+  const state = createReaderState({
+    faultyMax: areSeedsAll ? 0 : faultyMax,
+    seeds: directory.seeds,
+    decisions,
+  })
   state.isLearning = !areSeedsAll
   const driver = createDriver({
     ...{ state, network, crypto, transport, clock },

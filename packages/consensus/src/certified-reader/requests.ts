@@ -1,6 +1,6 @@
 /** Questions as requests to a node. */
 import { CERTIFIED_MEDIA_TYPE } from '../certified/document.ts'
-import { askBatch, askName, askParty, type HashedNetwork } from '../certified/lookups.ts'
+import { askBatch, type HashedNetwork } from '../certified/lookups.ts'
 import type { AnyQuestion, CertifiedEntry, Question } from '../certified/question.ts'
 import { utf8 } from '../encoding/bytes.ts'
 import type { Threshold } from '../genesis/threshold.ts'
@@ -30,24 +30,21 @@ const PLAIN = /^[\w-][\w.:-]*$/
 export function requestOfLookups(
   lookups: readonly Lookup[],
 ): CertifiedRequest<LookupAnswers, Question<LookupAnswers>> {
+  const question = (network: HashedNetwork) => askBatch(lookups, network)
   const [lookup, ...others] = lookups
   const asked = lookup && ('name' in lookup ? lookup.name : lookup.party)
   if (lookup === undefined || asked === undefined || others.length > 0 || !PLAIN.test(asked))
     return {
       request: { operation: 'lookupEntries', parameters: { lookups } },
-      question: (network) => askBatch(lookups, network),
+      question,
       path: '/v0/ans-entries/batch',
       body: { lookups },
       entryCountMax: lookups.length,
     }
-  const isByName = 'name' in lookup
   return {
     request: requestOfLookup(lookup),
-    question(network) {
-      const { answer, ...question } = isByName ? askName(asked) : askParty(asked, network)
-      return { ...question, answer: (...input) => [answer(...input)] }
-    },
-    path: `/v0/ans-entries/by-${isByName ? 'name' : 'party'}/${asked}`,
+    question,
+    path: `/v0/ans-entries/by-${'name' in lookup ? 'name' : 'party'}/${asked}`,
     body: null,
     entryCountMax: 1,
   }

@@ -56,7 +56,8 @@ export function createCertifiedVerifier(
   const checks = createCertificateChecks(network)
   return {
     async verify(document, question, threshold) {
-      const { checked, proof } = await openDocument(document, threshold, { network, checks })
+      const text = documentText(document)
+      const { checked, proof } = await openDocument(text, threshold, { network, checks })
       return answerOf(proof, checked, { question, network })
     },
   }
@@ -68,7 +69,7 @@ export function createCertifiedVerifier(
  * @throws As `CertifiedVerifier.verify`.
  */
 export async function openDocument(
-  document: string | Uint8Array,
+  document: string,
   threshold: Threshold,
   { network, checks }: { readonly network: HashedNetwork; readonly checks: CertificateChecks },
 ): Promise<{ readonly checked: CheckedCertificate; readonly proof: string }> {
@@ -107,7 +108,8 @@ export function answerOf<Answer>(
   return { answer, offset, recordTime, historyHash, signers: [...signers] }
 }
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+// Unless marked, it stays in bundles that are given texts only.
+const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const BEFORE_CERTIFICATE = '{"certificate":'
 const BEFORE_PROOF = ',"proof":'
 
@@ -117,15 +119,14 @@ export function encodeDocument(certificate: string, proof: string): string {
 }
 
 /**
- * The texts of certificate and proof, which have one form each and are checked as such.
+ * The texts of certificate and proof of a document, which have one form each and are checked as such.
  *
  * @throws {InvalidProof} If it is not put together as `encodeDocument` does.
  */
-export function splitDocument(document: string | Uint8Array): {
+export function splitDocument(text: string): {
   readonly certificate: string
   readonly proof: string
 } {
-  const text = typeof document === 'string' ? document : decode(document)
   // A certificate, which holds names of members and hex, has no such text in it.
   const end = text.indexOf(BEFORE_PROOF)
   const certificate = text.slice(BEFORE_CERTIFICATE.length, end)
@@ -134,9 +135,15 @@ export function splitDocument(document: string | Uint8Array): {
   throw new InvalidProof('MALFORMED', 'the document is malformed')
 }
 
-function decode(bytes: Uint8Array): string {
+/**
+ * The text of a document as it came.
+ *
+ * @throws {InvalidProof} If it is not UTF-8.
+ */
+export function documentText(document: string | Uint8Array): string {
+  if (typeof document === 'string') return document
   try {
-    return decoder.decode(bytes)
+    return decoder.decode(document)
   } catch (cause) {
     throw new InvalidProof('MALFORMED', 'the document is not UTF-8', { cause })
   }

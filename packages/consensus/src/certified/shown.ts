@@ -5,7 +5,7 @@ import type { Threshold } from '../genesis/threshold.ts'
 import type { ProvenRow } from '../proof/activity-run.ts'
 import { type ProvenLeaf, shownLeaves } from '../proof/range-proof.ts'
 import { verifyActivities } from './activities.ts'
-import { type Certified, openDocument } from './document.ts'
+import { type Certified, documentText, openDocument } from './document.ts'
 import type { HashedNetwork } from './lookups.ts'
 
 /**
@@ -21,7 +21,8 @@ export async function showDocument(
   network: HashedNetwork & { readonly crypto: SignatureVerifier },
 ): Promise<Certified<readonly ProvenLeaf[]>> {
   const checks = createCertificateChecks(network)
-  const { checked, proof } = await openDocument(document, threshold, { network, checks })
+  const text = documentText(document)
+  const { checked, proof } = await openDocument(text, threshold, { network, checks })
   const { offset, recordTime, historyHash, root, signers } = checked
   const state = { root, offset, at: recordTime, sha256: network.sha256 }
   const answer = proof.startsWith('{')

@@ -62,9 +62,10 @@ export const EVIDENCE_AGE: EvidenceAge = { micros: 172_800_000_000, blocks: 100_
 export const PROPOSE_MICROS_MAX = 500_000
 /** Freshness of reads lives on empty blocks. */
 export const EMPTY_BLOCK_MICROS_MAX = 5_000_000
-/** From one entry of the largest size with what a group adds to it, to what a follower takes at once. */
-export const BLOCK_BYTES_MIN = 257 * 1024
-export const BLOCK_BYTES_MAX = 1024 * 1024
+/** 257 KiB: one entry of the largest size with what a group adds to it. A product would stay in each bundle. */
+export const BLOCK_BYTES_MIN = 263_168
+/** 1 MiB: what a follower takes at once. */
+export const BLOCK_BYTES_MAX = 1_048_576
 /** Five entries that name as many as one may. */
 export const BLOCK_CONTRACTS_MIN = 1000
 

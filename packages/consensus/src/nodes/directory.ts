@@ -22,6 +22,8 @@ const ASK_MS_MAX = 5000
 const LOST_MS = 2500
 
 export type Directory = {
+  /** Those of the reader, without trailing slash. */
+  readonly seeds: readonly string[]
   /** Asks all sources if it is time to, or at once; a source that hangs does not keep others waiting. */
   refresh(options: { readonly isUneasy: boolean; readonly isForced?: boolean }): Promise<void>
   /** True until every source of the first round has answered or failed: addresses may still come. */
@@ -102,6 +104,7 @@ export function createDirectory(options: {
   }
 
   return {
+    seeds,
     isLearning: () => !learned,
     async refresh({ isUneasy, isForced = false }) {
       const now = reader.clock.monotonicMs()
