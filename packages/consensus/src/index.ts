@@ -4,7 +4,7 @@ export { type CryptoPort, createWebCrypto } from './crypto/crypto.ts'
 export { isUsableKey } from './crypto/usable-key.ts'
 export { bytesEqual, concatBytes, fromHex, toHex, utf8 } from './encoding/bytes.ts'
 export { canonicalJson, type Json, LONE_SURROGATE } from './encoding/canonical-json.ts'
-export { parseStrictJson } from './encoding/strict-json.ts'
+export { endOfString, parseStrictJson } from './encoding/strict-json.ts'
 export { formatInstant, parseInstant } from './encoding/time.ts'
 export { fetchGenesis, type SeedAnswer } from './genesis/fetch-genesis.ts'
 export {

@@ -2,8 +2,8 @@
 import { isAuthenticated, maxFaulty, parseNodeUrl } from '@quorumscan/consensus'
 import { QuorumscanError } from '../errors.ts'
 import { isObject, type JsonValue } from './exact-json.ts'
-import { askDso, askScans, readContract } from './network-questions.ts'
-import { undecidedError } from './outcome.ts'
+import { askDso, askScans, readContract, sortNames } from './network-questions.ts'
+import { decided } from './outcome.ts'
 import type { Question } from './question.ts'
 import { type Electorate, type ReadContext, readByVotes } from './vote-driver.ts'
 
@@ -48,9 +48,7 @@ export const askMembers: Question<readonly Member[]> = {
       if (name === '' || name.length > SV_NAME_LENGTH_MAX) return undefined
       members.push({ name, party })
     }
-    members.sort((a, b) => (a.name < b.name ? -1 : 1))
-    const hasTwice = members.some(({ name }, index) => members[index + 1]?.name === name)
-    return hasTwice ? undefined : members
+    return sortNames(members)
   },
 }
 
@@ -87,9 +85,9 @@ export async function learn(
 ): Promise<Electorate> {
   const read = async <T extends JsonValue>(question: Question<T>): Promise<T> => {
     const outcome = await readByVotes(question, from, { ...context, threshold: 'f+1' })
-    if (outcome.kind === 'agreed') return outcome.value
-    if (outcome.kind === 'agreed-absent') throw new TypeError('a question without absence')
-    throw undecidedError(question.what, outcome)
+    const { value } = decided(question.what, outcome)
+    if (value === null) throw new TypeError('a question without absence')
+    return value
   }
   const [members, scans] = await Promise.all([
     read(askMembers),

@@ -3,6 +3,7 @@ import { entriesBytesMax, formatInstant, parseInstant } from '@quorumscan/consen
 import type { NameEntry } from '../names/lookups.ts'
 import { isContractId } from '../platform/contract-id.ts'
 import { isObject, type JsonValue } from './exact-json.ts'
+import { sortNames } from './network-questions.ts'
 import { get, type Question } from './question.ts'
 
 /** Live entries of a prefix, in order of the name. */
@@ -64,9 +65,8 @@ export function askPrefix(prefix: string, pageSize: number): Question<EntryList>
         if (isLive(entry, nowMicros)) entries.push(entry)
       }
       // Scans differ in how they sort.
-      entries.sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
-      const hasTwice = entries.some(({ name }, index) => entries[index - 1]?.name === name)
-      return hasTwice ? undefined : { entries, isComplete: rows.length < pageSize }
+      const sorted = sortNames(entries)
+      return sorted && { entries: sorted, isComplete: rows.length < pageSize }
     },
   }
 }

@@ -1,5 +1,5 @@
 /** JSON of answers that are compared by what they say: no number is rounded, and member order does not matter. */
-import { parseStrictJson } from '@quorumscan/consensus'
+import { endOfString, parseStrictJson } from '@quorumscan/consensus'
 
 /** A value of JSON. A number that JavaScript cannot hold exactly comes as the text of its digits. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject
@@ -16,7 +16,7 @@ const NUMBER = /-?\d[\d.eE+-]*/y
 const NUMBER_OF_JSON = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 /** Most numbers; every integer of so many digits is exact. */
 const SMALL = /^-?\d{1,15}$/
-const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39]
+const [QUOTE, MINUS, ZERO, NINE] = [0x22, 0x2d, 0x30, 0x39]
 
 /**
  * Parses an answer.
@@ -62,16 +62,6 @@ function quoteInexact(text: string): string {
     }
   }
   return quoted + text.slice(copiedTo)
-}
-
-/** Where the string that begins at a quotation mark ends, or the end of the text. */
-function endOfString(text: string, start: number): number {
-  for (let index = start + 1; index < text.length; index++) {
-    const character = text.charCodeAt(index)
-    if (character === BACKSLASH) index++
-    else if (character === QUOTE) return index
-  }
-  return text.length
 }
 
 /** Of a number as JSON writes it; of anything else the parser will complain. */

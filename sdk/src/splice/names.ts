@@ -3,7 +3,7 @@ import { LONE_SURROGATE } from '@quorumscan/consensus'
 import { invalidArgument, QuorumscanError } from '../errors.ts'
 import type { NameEntry } from '../names/lookups.ts'
 import { askName, askParty, askPrefix, isLive } from './entry-questions.ts'
-import { type Agreed, type AgreedAbsent, type SpliceOutcome, undecidedError } from './outcome.ts'
+import { decided, type SpliceOutcome } from './outcome.ts'
 import type { SpliceReader, SpliceReadOptions } from './reader.ts'
 
 /**
@@ -110,12 +110,6 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
       }
     },
   }
-}
-
-/** @throws {QuorumscanError} Where the outcome is no answer. */
-export function decided<T>(what: string, outcome: SpliceOutcome<T>): Agreed<T> | AgreedAbsent {
-  if (outcome.kind === 'agreed' || outcome.kind === 'agreed-absent') return outcome
-  throw undecidedError(what, outcome)
 }
 
 /** Whatever the ending of the network: letters, digits and what may stand between them, with a dot. */

@@ -261,6 +261,12 @@ function isCount(value: JsonValue | undefined): value is number {
   return Number.isSafeInteger(value)
 }
 
+/** Sorts by name, in UTF-16 units; undefined if a name occurs twice. */
+export function sortNames<T extends { readonly name: string }>(all: T[]): T[] | undefined {
+  all.sort(by(({ name }) => name))
+  return all.some(({ name }, index) => all[index - 1]?.name === name) ? undefined : all
+}
+
 function by<T>(keyOf: (value: T) => string): (a: T, b: T) => number {
   return (a, b) => {
     const [first, second] = [keyOf(a), keyOf(b)]

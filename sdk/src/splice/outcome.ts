@@ -55,8 +55,14 @@ export type SpliceInsufficient = SpliceParticipation & {
  */
 export type SpliceOutcome<T> = Agreed<T> | AgreedAbsent | SpliceUndecided<T> | SpliceInsufficient
 
+/** @throws {QuorumscanError} Where the outcome is no answer. */
+export function decided<T>(what: string, outcome: SpliceOutcome<T>): Agreed<T> | AgreedAbsent {
+  if (outcome.kind === 'agreed' || outcome.kind === 'agreed-absent') return outcome
+  throw undecidedError(what, outcome)
+}
+
 /** What is thrown where a value was asked for; `details.outcome` has who said what. */
-export function undecidedError<T>(
+function undecidedError<T>(
   what: string,
   outcome: SpliceUndecided<T> | SpliceInsufficient,
 ): QuorumscanError {

@@ -3,7 +3,7 @@ import { createFetchTransport } from '@quorumscan/consensus'
 import { invalidArgument, QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { parseScanUrl, type SpliceScanAddress } from './directory.ts'
-import { createSpliceNames, decided, type SpliceNames } from './names.ts'
+import { createSpliceNames, type SpliceNames } from './names.ts'
 import {
   askActivities,
   askAnsRules,
@@ -20,7 +20,7 @@ import {
   type SpliceRounds,
   type SpliceScans,
 } from './network-questions.ts'
-import type { SpliceOutcome } from './outcome.ts'
+import { decided, type SpliceOutcome } from './outcome.ts'
 import { createSpliceReader, type SpliceReadOptions } from './reader.ts'
 import type { SpliceThreshold } from './vote-rules.ts'
 

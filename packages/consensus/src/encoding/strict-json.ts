@@ -5,13 +5,11 @@ const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b
 
 /** What a text may cost whoever parses it and walks through the value by recursion. */
 export type JsonBounds = {
-  readonly depthMax: number
-  /** Values in it, those in others included. */
-  readonly valuesMax: number
+  /** Default: 1000, no deeper than a walk by recursion may go anywhere. */
+  readonly depthMax?: number
+  /** Values in it, those in others included. Default: any number, for texts that are bounded in bytes. */
+  readonly valuesMax?: number
 }
-
-/** Of documents that are bounded in bytes: no deeper than a walk by recursion may go anywhere. */
-const ANY_DOCUMENT: JsonBounds = { depthMax: 1_000, valuesMax: Number.MAX_SAFE_INTEGER }
 
 /**
  * Parses a text.
@@ -22,7 +20,7 @@ const ANY_DOCUMENT: JsonBounds = { depthMax: 1_000, valuesMax: Number.MAX_SAFE_I
  * @throws {SyntaxError} If it is no JSON, or an object in it has a member twice, or one called `__proto__`.
  * @throws {RangeError} If it exceeds the bounds, which is found before anything is made of it.
  */
-export function parseStrictJson(text: string, bounds = ANY_DOCUMENT): unknown {
+export function parseStrictJson(text: string, bounds: JsonBounds = {}): unknown {
   const memberCount = countMembers(text, bounds)
   const value: unknown = JSON.parse(text)
   if (membersOf(value) !== memberCount) throw new SyntaxError('a member occurs twice in one object')
@@ -30,7 +28,8 @@ export function parseStrictJson(text: string, bounds = ANY_DOCUMENT): unknown {
 }
 
 /** Of a text that is JSON: the colons outside strings. Of another one it is any number. */
-function countMembers(text: string, { depthMax, valuesMax }: JsonBounds): number {
+function countMembers(text: string, bounds: JsonBounds): number {
+  const { depthMax = 1_000, valuesMax = Number.POSITIVE_INFINITY } = bounds
   let depth = 0
   let memberCount = 0
   let valueCount = 1
@@ -49,8 +48,8 @@ function countMembers(text: string, { depthMax, valuesMax }: JsonBounds): number
   return memberCount
 }
 
-/** Of the string that begins at a quote: where it ends, or the end of the text. */
-function endOfString(text: string, start: number): number {
+/** Of the string that begins at a quotation mark: where it ends, or the end of the text. */
+export function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let slashCount = 0
     while (text.charCodeAt(end - 1 - slashCount) === BACKSLASH) slashCount++
