@@ -149,6 +149,17 @@ it('a validator with a Redis elsewhere is backed up from there, and restored the
   expect(existsSync(dataDirectory(join(root, 'with-redis')).redisDirectory('v'))).toBe(false)
 })
 
+it.each([
+  ['QS_PROT', '4711', 'QS_PROT is not a variable that these processes read: did you mean QS_PORT?'],
+  ['QS_PORT', 'abc', 'QS_PORT is no integer from 0 to 65535: "abc"'],
+])('refuses --set %s=%s before anything is restored', async (name, value, why) => {
+  const file = await backedUp(configOf('sv', 'sv-1'))
+  await expect(restored(file, 'refused', { changes: { [name]: value } })).rejects.toThrow(
+    `nothing was restored: what \`--set\` says is wrong:\n${why}\nCorrect it, and restore again`,
+  )
+  expect(existsSync(join(root, 'refused'))).toBe(false)
+})
+
 async function keptOf(config: OperatorConfig) {
   await using own = await redisOf(config)
   return await readKept(own.redis)

@@ -22,7 +22,8 @@ import {
   writeFileAtomic,
 } from '../data-directory.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
-import { externalRedisOf, operatorRedisPlan } from '../operator/operator-services.ts'
+import { readOperatorConfig } from '../operator/operator-config.ts'
+import { externalRedisOf, judgeSome, operatorRedisPlan } from '../operator/operator-services.ts'
 import { type Archive, GENESIS_PLACE, type Header, openArchive } from './archive.ts'
 import { openOwnRedis } from './own-redis.ts'
 
@@ -77,6 +78,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
       if (item.kind === 'file') writeFileAtomic(join(partial, item.path), item.text)
     const genesis = readGenesisOf(partial, header)
     const directory = dataDirectory(partial)
+    refuseWrongChanges(header, { ...options, partial })
     const logEnd = await fillRedis({ ...options, archive, others, genesis, directory, partial })
     writeFileAtomic(join(partial, CONFIG_FILE), configOf(header, { ...options, partial, target }))
     moveOut(partial, target)
@@ -150,6 +152,32 @@ function readGenesisOf(directory: string, { genesisHash }: Header): Genesis {
   throw new ClusterError(
     'the genesis in the backup is not the one that its first line names: use another copy, or an older backup',
   )
+}
+
+/**
+ * What else is wrong `run` says: a backup of an older release is restored all the same.
+ *
+ * @throws {UsageError} If a change is of a variable that nothing reads, or a wrong value.
+ */
+function refuseWrongChanges(
+  header: Header,
+  { changes, partial }: Pick<RestoreOptions, 'changes'> & { readonly partial: string },
+): void {
+  const file = join(partial, CONFIG_FILE)
+  writeFileAtomic(file, configOf(header, { changes, partial, target: partial }))
+  const problems: string[] = []
+  try {
+    readOperatorConfig(header.role, file, (config) => {
+      problems.push(...judgeSome(config, Object.keys(changes)))
+      return []
+    })
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+  }
+  if (problems.length > 0)
+    throw new UsageError(
+      `nothing was restored: what \`--set\` says is wrong:\n${problems.join('\n')}\nCorrect it, and restore again`,
+    )
 }
 
 /** Returns where the log ends, of a synchronizer. */

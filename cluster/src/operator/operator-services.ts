@@ -211,6 +211,16 @@ export function judgeProcesses(config: OperatorConfig): readonly string[] {
   return [...problems]
 }
 
+/**
+ * What is wrong with some variables of a configuration: that nothing reads one, or its value. A file that one names may
+ * follow: `run` reads it.
+ */
+export function judgeSome(config: OperatorConfig, names: readonly string[]): readonly string[] {
+  return judgeProcesses(config).filter((problem) =>
+    names.some((name) => problem.startsWith(`${name} `)),
+  )
+}
+
 /** Of the files that the operator named; what follows from the data directory `run` makes itself. */
 function problemsOfFiles(
   variables: Env,
