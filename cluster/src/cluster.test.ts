@@ -475,8 +475,8 @@ describe('what ends without having been told to', () => {
     const third = await untilUp(world, 'sv-1', { redisPid: second.redisPid })
     expect(third.pid).toBe(second.pid)
     expect(world.incidents).toEqual([
-      'sv-1 ended without having been told to (SIGKILL); it is started again',
-      'sv-1.redis ended without having been told to (SIGKILL); it is started again',
+      'sv-1 exited unexpectedly (SIGKILL); it is started again',
+      'sv-1.redis exited unexpectedly (SIGKILL); it is started again',
     ])
   })
 

@@ -15,13 +15,14 @@ import {
 import type { Command, ContractId, PartyId } from '@quorumscan/model'
 import { signSubmission } from '@quorumscan/submit'
 import { ask } from './ask.ts'
-import { ClusterError } from './cluster-error.ts'
+import { ClusterError, messageOf } from './cluster-error.ts'
 import { formatDuration } from './durations.ts'
 import { hashGenesis } from './genesis.ts'
 
 /** Lookups go on while nodes restart; after this an answer would surprise. */
 const REQUEST_TIMEOUT_MS = 10_000
 const NOT_AFTER_MICROS = 30_000_000
+const NOT_FOUND = 404
 
 export type RulesInForce = {
   readonly contractId: ContractId
@@ -53,7 +54,7 @@ export function changeRules(
   if (ansRules.ensure?.({ dso, config }) === false)
     throw new ClusterError(
       'nothing was changed: the ledger takes a fee above 0, durations above 0 and within a century, and a description ' +
-        'prefix of at most 140 characters',
+        'prefix of at most 140 characters. Set the rules to values within these limits',
     )
   // The ledger allows it: to refuse it there would be another version of the protocol.
   if (config.renewalDuration > config.entryLifetime)
@@ -104,7 +105,7 @@ export async function confirm(
   const node = genesis.nodes.find(({ operatorKey }) => operatorKey === keyPair.publicKey)
   if (node === undefined)
     throw new ClusterError(
-      'the key is the operator key of no super-validator in this genesis: name the file NAME.operator that `keys new` ' +
+      'nothing was confirmed: the key is the operator key of no super-validator in this genesis. Name the file NAME.operator that `keys new` ' +
         'made, and the genesis of its network',
     )
   const { dso_rules } = (await askFor(`${input.rulesUrl}/dso`)) as DsoBody
@@ -126,7 +127,9 @@ export async function confirm(
     input.nowMicros + NOT_AFTER_MICROS,
   )
   await using synchronizer = createLogClient(input.synchronizer)
-  await synchronizer.submit(bytes, AbortSignal.timeout(REQUEST_TIMEOUT_MS)).catch(refuse)
+  await synchronizer
+    .submit(bytes, AbortSignal.timeout(REQUEST_TIMEOUT_MS))
+    .catch((error: unknown) => refuse(error, input.synchronizer.url))
   return node.name
 }
 
@@ -150,6 +153,10 @@ function textOf(config: AnsRulesConfig): string {
 export async function askFor(url: string, body?: object): Promise<unknown> {
   const answer = await ask(url, { timeoutMs: REQUEST_TIMEOUT_MS, body })
   if (answer.status === 200) return answer.body
+  if (answer.status === NOT_FOUND)
+    throw new ClusterError(
+      `what answers at ${url} is not a scan node: it does not have this path. Name the address of a scan node`,
+    )
   throw new ClusterError(
     answer.status === null
       ? `${url} does not answer (${answer.reason}). Look whether that node runs, and whether its address is right`
@@ -157,6 +164,18 @@ export async function askFor(url: string, body?: object): Promise<unknown> {
   )
 }
 
-function refuse(error: unknown): never {
-  throw isScanError(error) ? new ClusterError(error.message, { cause: error }) : error
+/** The path of a submission does not depend on what is submitted: where it is unknown, no synchronizer answers. */
+function refuse(error: unknown, url: string): never {
+  if (!isScanError(error)) throw error
+  const why =
+    messageOf(error.cause) === `status ${NOT_FOUND}`
+      ? `nothing was confirmed: what answers at ${url} is not a synchronizer. Name the address of one with \`--synchronizer\``
+      : error.code === 'DEPENDENCY_UNAVAILABLE'
+        ? `the synchronizer at ${url} did not confirm that it has this: ${error.message}. Look whether it runs, and ` +
+          'whether its address is right; then type the same again, which confirms it once'
+        : error.message.endsWith('other network')
+          ? `nothing was confirmed: the synchronizer at ${url} orders for another network. Name the genesis of that ` +
+            'network with `--genesis`, or the synchronizer of this one'
+          : `nothing was confirmed: the synchronizer at ${url} refuses it: ${error.message}`
+  throw new ClusterError(why, { cause: error })
 }

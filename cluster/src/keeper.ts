@@ -48,7 +48,7 @@ export class Keeper {
     this.#keptById.set(id, kept)
     const delayMs = Math.min(DELAY_MS_MAX, DELAY_MS_MIN * 4 ** (count - 1))
     const when = delayMs < 1000 ? '' : ` in ${Math.round(delayMs / 1000)} s`
-    tell(id, `${id} ended without having been told to (${how}); it is started again${when}`)
+    tell(id, `${id} exited unexpectedly (${how}); it is started again${when}`)
     clock
       .delay(delayMs, this.#closing.signal)
       .then(async () => {

@@ -84,13 +84,17 @@ export async function voteForVersion(
   const { protocol } = await readProposals(voter.rulesUrl)
   if (version > protocol.newestKnown)
     throw new ClusterError(
-      `the software of this node knows no version of the protocol beyond ${protocol.newestKnown}: install one that knows ${version} first`,
+      `nothing was voted for: the software of this node knows no version of the protocol beyond ${protocol.newestKnown}: install one that knows ${version} first`,
     )
   if (version < protocol.version)
-    throw new ClusterError(`version ${protocol.version} of the protocol holds already`)
+    throw new ClusterError(
+      `nothing was voted for: version ${protocol.version} of the protocol holds already, and an older one cannot come back. Vote for a newer one, or for ${protocol.version} to take a vote back`,
+    )
   const notBefore = vote.notBefore === null ? null : parseTime(vote.notBefore)
   if (notBefore === undefined)
-    throw new ClusterError(`"${vote.notBefore}" is no time such as 2030-01-31T12:00:00Z`)
+    throw new ClusterError(
+      `nothing was voted for: --not-before "${vote.notBefore}" is not a time. Write it as in 2030-01-31T12:00:00Z`,
+    )
   return await confirm(voter, (by) =>
     confirmSetProtocolVersionCommand({ ...by, version, notBefore }),
   )

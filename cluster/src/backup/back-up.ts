@@ -7,12 +7,13 @@
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Clock } from '@quorumscan/base'
-import { type ProvenGroup, readRecentGroups, readWholeLog } from '@quorumscan/log'
+import { LogGroupError, type ProvenGroup, readRecentGroups, readWholeLog } from '@quorumscan/log'
 import { formatTime } from '@quorumscan/model'
 import { readStoredOffset } from '@quorumscan/replica'
 import { readKept } from '@quorumscan/users'
 import { KEYS_OF, ROLE_OF } from '../ceremony/member.ts'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
+import { ClusterError, messageOf } from '../cluster-error.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { memberFilesOf, type OperatorConfig } from '../operator/operator-config.ts'
 import { externalRedisOf, operatorRedisPlan } from '../operator/operator-services.ts'
@@ -37,8 +38,7 @@ export type BackUpOptions = {
 /**
  * Writes the backup, of one moment, whether the operator's processes run or not.
  *
- * @throws {ClusterError} If the file is there already, or something cannot be read: there is no file then.
- * @throws {LogGroupError} If the log is damaged.
+ * @throws {ClusterError} If the file is there already, the log is damaged, or something cannot be read: there is no file then.
  */
 export async function backUp(options: BackUpOptions): Promise<void> {
   const { config, isLogAlone, clock } = options
@@ -56,7 +56,14 @@ export async function backUp(options: BackUpOptions): Promise<void> {
       ),
     },
     itemsOf(options),
-  )
+  ).catch((error: unknown) => {
+    if (!(error instanceof LogGroupError)) throw error
+    throw new ClusterError(
+      `no backup was written: ${messageOf(error)}\n\`quorumscan log repair\` refills it from what the nodes have kept; ` +
+        'then back it up again',
+      { cause: error },
+    )
+  })
 }
 
 async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {

@@ -5,7 +5,7 @@ import { Argument, type Command } from 'commander'
 import type { Restored } from '../backup/restore.ts'
 import { ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { UsageError } from '../cluster-error.ts'
-import { answer, slowly, wrap } from './options.ts'
+import { answer, repeat, slowly, wrap } from './options.ts'
 
 type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
 type RestoreFlags = { to: string; set?: string[]; log?: string[]; json?: boolean }
@@ -45,12 +45,13 @@ jobs; and what an engine has signed, as an old copy would let it sign twice.`,
             'synchronizer holds all of the log',
         )
       const file = resolve(options.out)
+      if (role === 'synchronizer') repeat('--config', options.config)
       await slowly('reading', clock, () =>
         backUp({ config, file, isLogAlone, redisServer, env, clock }),
       )
       const text = isLogAlone
-        ? `The newest of the log, as ${config.name} keeps it, is in ${file}. It holds no keys: send it to who runs the synchronizer.`
-        : `${config.name} is backed up in ${file}. It holds private keys: whoever reads it can act as ${config.name}. Keep it encrypted, and on another machine.`
+        ? `The newest of the log, as ${config.name} keeps it, is in ${file}. It holds no keys: send it to the operator of the synchronizer.`
+        : `${config.name} is backed up in ${file}. It holds private keys: every reader of it can act as ${config.name}. Keep it encrypted, and on another machine.`
       answer(options, { file, name: config.name }, wrap(text).join('\n'))
     })
   program

@@ -38,11 +38,13 @@ it('names the nodes that did not answer, and why, also where none did', () => {
   const silent = (node: string) => state(node, { state: null, newest: null, reason: 'timeout' })
   expect(judgeStates({ offset: 252, states: [...honest, silent('sv-4')] })).toMatchObject({
     exitCode: 4,
-    text: expect.stringMatching(/equal; sv-4 did not answer\n(.*\n)+ {2}sv-4 {4}timeout$/),
+    text: expect.stringMatching(
+      /equal; sv-4 did not answer\n(.*\n)+ {2}sv-4 {4}timeout\nLook whether those that did not answer run, /,
+    ),
   })
   expect(judgeStates({ offset: null, states: [silent('sv-1'), silent('sv-2')] })).toMatchObject({
     exitCode: 4,
-    text: 'no node answered with a state that it signed: look whether they run, and whether their addresses are right\n  sv-1    timeout\n  sv-2    timeout',
+    text: 'No node of this genesis answered with a state that it signed. Look whether they\nrun, whether the addresses are those of scan nodes, and whether the genesis is\nthat of their network.\n  sv-1    timeout\n  sv-2    timeout',
   })
 })
 

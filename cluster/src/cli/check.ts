@@ -2,9 +2,19 @@
 import { formatTime } from '@quorumscan/model'
 import type { SignedState, SignedStates } from '../signed-states.ts'
 import { EXIT } from './exit-codes.ts'
+import { wrap } from './options.ts'
 
 /** Room for `sv-13`, which the root beside it leaves in 80 columns. */
 const NAME_COLUMNS = 8
+
+const NO_STATE =
+  'No node of this genesis answered with a state that it signed. Look whether they run, whether the addresses are ' +
+  'those of scan nodes, and whether the genesis is that of their network.'
+const SILENT =
+  'Look whether those that did not answer run, and whether their addresses are right; then check again.'
+const DIFFER =
+  'Replicas differ where software or a disk is at fault. Keep the logs, and have those that fewer agree with wiped, ' +
+  'so that they are built again from the log.'
 
 type Verdict = {
   readonly exitCode: number
@@ -36,9 +46,10 @@ export function judgeStates({ offset, states }: SignedStates): Verdict {
     exitCode: exitCodeOf(roots.size, { silent, behind }),
     text: [
       offset === null
-        ? 'no node answered with a state that it signed: look whether they run, and whether their addresses are right'
+        ? wrap(NO_STATE).join('\n')
         : [`at offset ${offset}: ${verdict}`, ...others].join('; '),
       ...lines,
+      ...(roots.size > 1 ? wrap(DIFFER) : silent.length > 0 && offset !== null ? wrap(SILENT) : []),
     ].join('\n'),
     json: { offset, equal: isEqual, states },
   }

@@ -105,7 +105,9 @@ it('a version of the protocol is voted for by software that knows it, and softwa
     type(['protocol', 'vote', String(wanted), ...more, ...own(keyFile)])
   await expect(vote(first, version + 1)).rejects.toThrow(`install one that knows ${version + 1}`)
   await expect(vote(first, version - 1)).rejects.toThrow('holds already')
-  await expect(vote(first, version, '--not-before', 'noon')).rejects.toThrow('no time such as')
+  await expect(vote(first, version, '--not-before', 'noon')).rejects.toThrow(
+    'is not a time. Write it as',
+  )
 
   // As operators whose nodes know more.
   const at = 4_000_000_000_000_000

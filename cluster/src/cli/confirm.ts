@@ -89,10 +89,14 @@ async function scanUrlOf(options: Common & OneFlags): Promise<string> {
 
 /** @throws {UsageError} If it is no address. */
 function apiOf(text: string): string {
+  return `${urlOf('--scan', text)}/v0`
+}
+
+function urlOf(option: string, text: string): string {
   const url = parseNodeUrl(text, true)
-  if (url !== undefined) return `${url}/v0`
+  if (url !== undefined) return url
   throw new UsageError(
-    `--scan ${printable(text)} is not an http or https address, such as https://sv-1.example:4611`,
+    `${option} ${printable(text)} is not an http or https address, such as https://sv-1.example:4611`,
   )
 }
 
@@ -139,7 +143,7 @@ function memberOf(options: Common & OneFlags): Confirmer {
     genesis: readGenesis(options.genesis ?? dataDirectory(options.dataDir).genesisFile),
     keyPair: readSecret(key, parseKeyFile),
     rulesUrl: apiOf(scan),
-    synchronizer: { url: synchronizer, token },
+    synchronizer: { url: urlOf('--synchronizer', synchronizer), token },
   }
 }
 

@@ -11,7 +11,7 @@ import { holdControlPlane } from '../control/launch.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { RepairOutcome } from '../log-repair.ts'
 import { repairOperatorLog } from '../operator/operator-log.ts'
-import { readGenesis } from './verify.ts'
+import { readClusterGenesis } from './verify.ts'
 
 /** Reading, writing and verifying the largest log of one machine; longer than that work waits for itself. */
 const CALL_TIMEOUT_MS = 660_000
@@ -34,7 +34,7 @@ export async function repairLogOf(
   options: { readonly isCutAllowed: boolean; readonly redisServer: string; readonly clock: Clock },
 ): Promise<Repaired> {
   const { isCutAllowed, redisServer, clock } = options
-  readGenesis(directory.genesisFile)
+  readClusterGenesis(directory)
   const isRunning = readControlFile(directory) !== null
   const repair = () =>
     call(

@@ -16,7 +16,7 @@ import { logGenesisOf } from '../genesis.ts'
 import { REPAIR_OF_MEMBERS } from '../log-repair.ts'
 import { type OperatorLogOptions, openOperatorLog } from '../operator/operator-log.ts'
 import { keptSocketDirectory, redisSocketOf } from '../socket-directory.ts'
-import { readGenesis } from './verify.ts'
+import { readClusterGenesis } from './verify.ts'
 
 type Verified = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
 
@@ -26,7 +26,7 @@ type Verified = { readonly isWhole: boolean; readonly text: string; readonly jso
  * @throws {ClusterError} If the log's Redis does not run, or goes away: then nothing was judged.
  */
 export async function verifyLogOf(directory: DataDirectory): Promise<Verified> {
-  const genesis = readGenesis(directory.genesisFile)
+  const genesis = readClusterGenesis(directory)
   if (genesis.ordering.driver === 'cometbft') throw new ClusterError(REPAIR_OF_MEMBERS)
   const sockets = keptSocketDirectory(directory)
   if (sockets === null)

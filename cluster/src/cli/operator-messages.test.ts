@@ -128,7 +128,7 @@ it.each([
   ],
   [
     'run synchronizer --config DIR/orderer.env',
-    '2 quorumscan: the configuration in DIR/orderer.env is wrong: QS_MEMBERS: the file of sv-1 has no url QS_MEMBERS: the file of sv-2 has no url QS_PORT is not set QS_PROT is not a variable that these processes read: did you mean QS_PORT? Nothing was started. docs/configuration.md describes every variable',
+    '2 quorumscan: the configuration in DIR/orderer.env is wrong: QS_MEMBERS: the file of sv-1 has no url QS_MEMBERS: the file of sv-2 has no url QS_PORT is not set QS_PROT is not a variable that these processes read: did you mean QS_PORT? Nothing was done. Correct it, and try again; docs/configuration.md describes every variable',
   ],
   [
     'backup sv --config DIR/nowhere --out DIR/out',
@@ -151,6 +151,10 @@ it.each([
   [
     'log repair --log DIR/file',
     '2 quorumscan: --log names what super-validators sent to the operator of a synchronizer: name its configuration with `--config` as well',
+  ],
+  [
+    'log verify --data-dir DIR/nowhere',
+    '2 quorumscan: no cluster was started in DIR/nowhere: DIR/nowhere/genesis.json does not exist. Name its directory with `--data-dir`, or the configuration of an operator with `--config`',
   ],
   [
     'log verify --config DIR/nowhere',

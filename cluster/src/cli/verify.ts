@@ -1,5 +1,5 @@
 /** `verify`: whether a file proves what it says, of which request, at which offset, signed by whom. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { describeFileError, fromUtf8 } from '@quorumscan/base'
@@ -16,6 +16,7 @@ import {
 import type { ActivitiesAnswer, CertifiedPage } from '@quorumscan/consensus/certified'
 import { formatTime } from '@quorumscan/model'
 import { messageOf, UsageError } from '../cluster-error.ts'
+import type { DataDirectory } from '../data-directory.ts'
 import type { ProvenState } from './certified-proof.ts'
 import { InvalidProof, judgeProof, type Proven } from './proof.ts'
 import { field, fields, printable } from './text.ts'
@@ -76,6 +77,15 @@ export function readGenesis(file: string): Genesis {
   } catch (error) {
     throw new UsageError(`${file} is no genesis document: ${messageOf(error)}`)
   }
+}
+
+/** That of the cluster in the data directory. @throws {UsageError} If none was started there. */
+export function readClusterGenesis({ path, genesisFile }: DataDirectory): Genesis {
+  if (existsSync(genesisFile)) return readGenesis(genesisFile)
+  throw new UsageError(
+    `no cluster was started in ${path}: ${genesisFile} does not exist. Name its directory with \`--data-dir\`, or ` +
+      'the configuration of an operator with `--config`',
+  )
 }
 
 /** Votes that a threshold needs in the network of this genesis. @throws {UsageError} */

@@ -86,7 +86,7 @@ export function readOperatorConfig(
   } catch (error) {
     if (error instanceof EnvError)
       throw new UsageError(
-        `the configuration in ${file} is wrong:\n${error.message}\nNothing was started. docs/configuration.md describes every variable`,
+        `the configuration in ${file} is wrong:\n${error.message}\nNothing was done. Correct it, and try again; docs/configuration.md describes every variable`,
       )
     throw error
   }
@@ -192,7 +192,10 @@ function problemsOfKeys(
   return KEYS_OF[ROLE_OF[runs]].flatMap((kind) => {
     const file = memberKeyFile(directory, name, kind)
     if (!existsSync(file))
-      return [`QS_DATA_DIR, QS_NAME: ${file} does not exist; \`quorumscan keys new\` makes it`]
+      return [
+        `QS_DATA_DIR, QS_NAME: ${file} does not exist; \`quorumscan keys new --role ${ROLE_OF[runs]}\` makes it, unless ` +
+          'this is the configuration of another role',
+      ]
     try {
       const { publicKey } = parseKeyFile(readFileSync(file, 'utf8'))
       const wanted = known[kind]

@@ -84,7 +84,7 @@ export async function repairOperatorLog(
   )
   await using held = await holdDirectory(directory, clock).catch((cause: unknown) => {
     throw new ClusterError(
-      `the log is repaired only while nobody appends to it: ${messageOf(cause)}. Stop that first; lookups go on for a minute`,
+      `nothing was repaired, because the log may grow: ${messageOf(cause)}. Stop that first, and try again; lookups continue for a minute`,
       { cause },
     )
   })
@@ -129,6 +129,11 @@ async function openLogFile(file: string, { genesis }: OperatorConfig): Promise<A
   if (genesisHash !== hashGenesis(genesis))
     throw new UsageError(
       `${file} is a backup of another network: ask super-validators of this one for theirs`,
+    )
+  if (role === 'sv' && Object.keys(archive.header.variables).length > 0)
+    throw new UsageError(
+      `${file} is a backup of ${archive.header.name} with its keys, and holds nothing of the log: ask for the file that ` +
+        '`backup sv --log` writes, and delete this one',
     )
   if (role !== 'sv')
     throw new UsageError(

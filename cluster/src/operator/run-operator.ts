@@ -1,7 +1,7 @@
 /** Runs the processes of one operator, and starts again what ends, until it is told to stop. */
 import { type Clock, CONFIGURATION_EXIT } from '@quorumscan/base'
 import { appMain } from '../built-files.ts'
-import { messageOf, UsageError } from '../cluster-error.ts'
+import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import { makeLogTokens, makeSecret } from '../prepare.ts'
 import { assertRedisUsable } from '../redis-version.ts'
@@ -61,7 +61,13 @@ export async function runOperator(options: RunOptions): Promise<RunningOperator>
     env: Object.fromEntries(Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))),
     logFileOf: () => null,
   }
-  const taken = await takeOver(directory, clock)
+  const taken = await takeOver(directory, clock).catch((cause: unknown) => {
+    if (!(cause instanceof ClusterError)) throw cause
+    throw new ClusterError(
+      `${cause.message}: nothing was started. Stop that first, or name another directory as QS_DATA_DIR`,
+      { cause },
+    )
+  })
   if (isTogether) makeLogTokens(directory, name, [name])
   const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
   removeSocketDirectory(directory)

@@ -1,0 +1,47 @@
+/** What `config` and `protocol` print where an operator names the wrong node, synchronizer or value. */
+import { startNetwork } from '@quorumscan/scan/testing'
+import { until } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { runCommandLine } from './program.ts'
+
+const type = (line: string) =>
+  runCommandLine(line.split(' '), { cwd: '/somewhere', redisServer: 'none' })
+
+it('says what happened, why, and what to do next, where a running network refuses a change', async () => {
+  await using network = await startNetwork(1)
+  await using node = await network.startNode(0)
+  await until('the node', async () => ((await fetch(`${node.url}/readyz`)).ok ? true : undefined))
+  const { operatorKeyFile = '' } = await network.config(0)
+  const { log, genesisFile } = network.shared
+  const own = `--key ${operatorKeyFile}`
+  const here = `--scan ${node.url} --token-file ${log.tokenFile}`
+  const of = (synchronizer: string) =>
+    `${own} ${here} --synchronizer ${synchronizer} --genesis ${genesisFile}`
+  const refused: readonly (readonly [string, string])[] = [
+    [
+      `config get --scan ${log.url}`,
+      `what answers at ${log.url}/v0/ans-rules is not a scan node: it does not have this path. Name the address of a scan node`,
+    ],
+    [
+      `config set entry-fee=3 ${of(node.url)}`,
+      `nothing was confirmed: what answers at ${node.url} is not a synchronizer. Name the address of one with \`--synchronizer\``,
+    ],
+    [
+      `config set entry-fee=3 ${of('nope')}`,
+      '--synchronizer nope is not an http or https address, such as https://sv-1.example:4611',
+    ],
+    [
+      `config set entry-fee=3 ${of('http://127.0.0.1:1')}`,
+      'the synchronizer at http://127.0.0.1:1 did not confirm that it has this: the synchronizer cannot be reached. Look whether it runs, and whether its address is right; then type the same again, which confirms it once',
+    ],
+    [
+      `config set entry-lifetime=99999d ${of(log.url)}`,
+      'nothing was changed: the ledger takes a fee above 0, durations above 0 and within a century, and a description prefix of at most 140 characters. Set the rules to values within these limits',
+    ],
+    [
+      `protocol vote 3 --not-before noon ${of(log.url)}`,
+      'nothing was voted for: --not-before "noon" is not a time. Write it as in 2030-01-31T12:00:00Z',
+    ],
+  ]
+  for (const [line, message] of refused) await expect(type(line), line).rejects.toThrow(message)
+})
