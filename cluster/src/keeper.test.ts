@@ -33,7 +33,7 @@ it('starts again later and later what does not last, and says so; anew what last
   expect([keeper.isHopeless('sv-1'), keeper.endOf('sv-1')]).toEqual([false, null])
   await end()
   expect(pausesMs).toEqual([100, 400, 1600, 6400, 10_000, 100])
-  expect(told[3]).toMatch(/sv-1 ended .*\(SIGKILL\); it is started again in 6 s/)
+  expect(told[3]).toMatch(/sv-1 exited unexpectedly .*\(SIGKILL\); it is started again in 6 s/)
 })
 
 it('starts nothing any more once it is closed', async () => {
