@@ -280,6 +280,40 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
   })
 })
 
+it('an open stream has every update once, however many portions it reads them in', async () => {
+  const stopping = new AbortController()
+  const inPortions: UpdateFeed = {
+    ...feed,
+    async read(range) {
+      const portion = await feed.read(range)
+      if (portion.kind === 'pruned') return portion
+      const updates = [...portion.updates]
+      const last = updates[2]
+      if (last === undefined || updates.length === 3) return portion
+      return { ...portion, updates: updates.slice(0, 3), rest: { ...range, after: last.offset } }
+    },
+    // It has caught up.
+    async waitBehind() {
+      stopping.abort()
+    },
+  }
+  const request = {
+    beginExclusive: 0,
+    verbose: false,
+    descendingOrder: false,
+    updateFormat: toWireFormat(EVERYTHING),
+  }
+  const query = await checkUpdatesRequest(deps, request as never, caller)
+  const found: Wire[] = []
+  const read = async () => {
+    const stream = updatesOf({ ...deps, feed: inPortions }, query, stopping.signal)
+    for await (const elements of stream)
+      found.push(...elements.map((element) => JSON.parse(element) as Wire))
+  }
+  await expect(read()).rejects.toMatchObject({ name: 'AbortError' })
+  expect(comparable(found.map(told))).toEqual(comparable(expected(EVERYTHING)))
+})
+
 it('a stream that pruning overtakes fails as one that begins too early', async () => {
   await using own = await startHistory(scenario)
   // What was pruned when the request was checked is that of the other history: nothing.
