@@ -24,7 +24,10 @@ export async function createSigner(cluster: RunningCluster) {
     JSON.parse(await readFile(join(cluster.dataDir, 'genesis.json'), 'utf8')),
   )
   const genesisHash = await hashGenesis(genesis)
-  const sign = (keyPair: KeyPair, content: Pick<Submission, 'actAs' | 'commands'>): Uint8Array =>
+  const sign = (
+    keyPair: KeyPair,
+    content: Pick<Submission, 'actAs' | 'commands'> & Partial<Pick<Submission, 'notAfter'>>,
+  ): Uint8Array =>
     encodeEntry(
       {
         genesis: genesisHash,

@@ -1,0 +1,110 @@
+/** Every operation on one network: its success, and each error that it declares. Each case makes what it needs. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ErrorAnswer, type RouteDef, socketRoutes } from '@quorumscan/api'
+import { catalogue, type ErrorCode } from '@quorumscan/errors'
+import type { RunningCluster } from 'quorumscan/testing'
+import type { TSchema } from 'typebox'
+import { Value } from 'typebox/value'
+import { afterAll, beforeAll, describe, type ExpectStatic, it } from 'vitest'
+import { startCluster } from '../support/clusters.ts'
+import { added, addedCodes, addedStatuses } from './routes/added.ts'
+import { type Answer, ask } from './routes/ask.ts'
+import { isReachable, type Unreachable } from './routes/case.ts'
+import { firstFrame } from './routes/sockets.ts'
+import { createWorld, type World } from './routes/world.ts'
+import { type RouteCase, routeCases, socketCases } from './routes.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const HOUR_MICROS = 3_600_000_000
+const LedgerError = socketRoutes.streamUpdates.error
+
+let cluster: RunningCluster
+let world: World
+
+beforeAll(async () => {
+  // A name can be renewed as soon as there is one.
+  const names = { entryLifetimeMicros: HOUR_MICROS, renewalDurationMicros: HOUR_MICROS }
+  cluster = await startCluster({ nodes: 4, genesisOverrides: { names } })
+  world = await createWorld(cluster)
+})
+afterAll(() => cluster?.down())
+
+/** Where the body differs from its schema: what is missing or wrong, and members that the schema does not know. */
+function differences(schema: TSchema, body: unknown): unknown {
+  if (!Value.Check(schema, body)) return Value.Errors(schema, body)
+  const cleaned = Value.Clean(schema, structuredClone(body))
+  return JSON.stringify(cleaned) === JSON.stringify(body) ? null : { unknownMembersIn: body }
+}
+
+function expectBody(expect: ExpectStatic, answer: Answer, response: RouteDef['response']): void {
+  if (response === null) expect.soft(answer.text).toBe('')
+  else if (response !== 'bytes') expect.soft(differences(response, answer.body)).toBe(null)
+  else {
+    expect.soft(answer.type).toBe('application/octet-stream')
+    expect.soft(answer.text).not.toBe('')
+  }
+}
+
+/** Of the form that came: some routes have more than one. */
+const responseOf = ({ response, otherForms }: RouteDef, { type }: Answer) =>
+  otherForms?.[type] ?? response
+
+type Expected = { readonly title: string; readonly way: RouteCase['of']['success'] }
+
+/** What a case says can not be asked, and where it is shown. */
+async function expectShown(
+  expect: ExpectStatic,
+  code: string,
+  { unreachable, shownBy }: Unreachable,
+): Promise<void> {
+  expect.soft(unreachable).not.toBe('')
+  if (shownBy !== undefined)
+    expect.soft(await readFile(join(ROOT, shownBy), 'utf8'), shownBy).toContain(code)
+}
+
+describe.each(['scan', 'synchronizer', 'validator', 'ledger'] as const)('of the %s', (surface) => {
+  const ofSurface = routeCases.filter((one) => one.surface === surface)
+
+  it.concurrent.for(ofSurface.map((one) => [one.route.operationId, one] as const))(
+    '%s succeeds, and refuses as it declares',
+    async ([, { route, of }], { expect }) => {
+      if (isReachable(of.success)) {
+        const answer = await ask(world, { ...(await of.success(world)), surface, route })
+        expect.soft(answer).toAnswer(200)
+        expectBody(expect, answer, responseOf(route as RouteDef, answer))
+      }
+      const isLedger = surface === 'ledger'
+      const declared: readonly (string | number)[] = isLedger
+        ? ((route as { errorStatuses?: readonly number[] }).errorStatuses ?? [])
+        : (route as RouteDef).errors
+      expect.soft(Object.keys(of.errors).sort()).toEqual(declared.map(String).sort())
+      const expected: Expected[] = Object.entries(of.errors).map(([title, way]) => ({ title, way }))
+      for (const title of isLedger ? addedStatuses(route) : addedCodes(route as RouteDef))
+        expected.push({ title, way: of.added?.[title] ?? added(title, { route, of }) })
+      for (const { title, way } of expected) {
+        if (!isReachable(way)) {
+          if (!isLedger && 'unreachable' in way) await expectShown(expect, title, way)
+          continue
+        }
+        const answer = await ask(world, { ...(await way(world)), surface, route })
+        if (isLedger) expect.soft(answer, title).toAnswer(Number(title))
+        else expect.soft(answer, title).toAnswer(catalogue[title as ErrorCode].httpStatus, title)
+        // What does not decode is text (docs/upstream.md §L1.1).
+        if (isLedger && answer.type === 'text/plain') expect.soft(answer).toAnswer(400)
+        else expect.soft(differences(isLedger ? LedgerError : ErrorAnswer, answer.body)).toBe(null)
+      }
+    },
+  )
+})
+
+it.concurrent.for(Object.entries(socketCases))(
+  'the WebSocket %s answers a first frame, and refuses one',
+  async ([id, { success, error }], { expect }) => {
+    const socket = socketRoutes[id as keyof typeof socketRoutes]
+    const element = await firstFrame(world, socket.path, await success(world))
+    expect.soft(differences(socket.element, element)).toBe(null)
+    const refusal = await firstFrame(world, socket.path, await error(world))
+    expect.soft(differences(socket.error, refusal)).toBe(null)
+  },
+)

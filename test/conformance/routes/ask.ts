@@ -1,0 +1,81 @@
+/** Sends what a case asks to the process that has the route. */
+import { request } from 'undici'
+import type { Asked } from './case.ts'
+import type { World } from './world.ts'
+
+/** As much of a route as its kinds have in common. */
+export type AnyRoute = {
+  readonly operationId: string
+  readonly method: string
+  readonly path: string
+  readonly auth: 'none' | 'peer' | 'user' | 'admin'
+}
+
+/** Which process is asked; the ledger interface is one of the validator. */
+export type Surface = 'scan' | 'validator' | 'synchronizer' | 'ledger'
+
+export type Answer = {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+  /** Parsed where it is JSON, else the text; null where it is empty. */
+  readonly body: unknown
+}
+
+/** The answer; of one that never ends, its first bytes. */
+export async function ask(
+  world: World,
+  asked: Asked & { readonly surface: Surface; readonly route: AnyRoute },
+): Promise<Answer> {
+  const { surface, route, body } = asked
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array
+  const token = asked.token === undefined ? tokenFor(world, route) : asked.token
+  const header = route.auth === 'peer' ? 'x-peer-token' : 'authorization'
+  const url = `${asked.url ?? world.urls[surface]}${pathOf(route, asked)}`
+  const answer = await request(url, {
+    method: route.method as 'GET',
+    headers: {
+      ...(body === undefined || isRaw ? {} : { 'content-type': 'application/json' }),
+      ...(body instanceof Uint8Array ? { 'content-type': 'application/octet-stream' } : {}),
+      ...(token === null ? {} : { [header]: route.auth === 'peer' ? token : `Bearer ${token}` }),
+      ...asked.headers,
+    },
+    body: body === undefined ? null : isRaw ? body : JSON.stringify(body),
+  })
+  const type = String(answer.headers['content-type'] ?? '').replace(/;.*/, '')
+  const isEndless = route.operationId === 'followLog' && answer.statusCode === 200
+  const text = isEndless ? await firstOf(answer.body) : await answer.body.text()
+  return {
+    status: answer.statusCode,
+    type,
+    text,
+    body: text === '' ? null : /[/+]json$/.test(type) ? JSON.parse(text) : text,
+  }
+}
+
+async function firstOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  for await (const bytes of body) return Buffer.from(bytes).toString('latin1')
+  return ''
+}
+
+function tokenFor(world: World, { auth }: AnyRoute): string | null {
+  switch (auth) {
+    case 'none':
+      return null
+    case 'peer':
+      return world.peerToken
+    case 'user':
+      return world.user.token
+    case 'admin':
+      return world.admin
+  }
+}
+
+function pathOf({ path }: AnyRoute, { params = {}, rawParams = {}, query = {} }: Asked): string {
+  const filled = path.replace(
+    /\{([^}]+)\}/g,
+    (_, name: string) => rawParams[name] ?? encodeURIComponent(params[name] ?? name),
+  )
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`
+}

@@ -1,0 +1,300 @@
+/** Cases of the ledger interface. Its routes declare statuses; codes are upstream's. */
+import type { ledgerRoutes } from '@quorumscan/api'
+import { send } from '@quorumscan/testkit'
+import { type Ask, type Case, cannot } from './case.ts'
+import type { World } from './world.ts'
+
+type StatusOf<Route> = Route extends { readonly errorStatuses: readonly (infer S extends number)[] }
+  ? S
+  : never
+
+/** A case for each route, and for each status that the route declares beyond the common ones. */
+type LedgerCasesOf<Table> = { readonly [Id in keyof Table]: Case<StatusOf<Table[Id]>> }
+
+const TEMPLATE = '#quorumscan-coin:Coin.Rules:CoinRules'
+const NO_TEMPLATE = '#no-such-package:Coin:Coin'
+const UNKNOWN_ID = `00${'0'.repeat(64)}`
+const FEW = { limit: 5, stream_idle_timeout_ms: 100 }
+
+const filtersOf = (party: string, templateId?: string) => ({
+  [party]:
+    templateId === undefined
+      ? {}
+      : { cumulative: [{ identifierFilter: { TemplateFilter: { value: { templateId } } } }] },
+})
+const eventFormatOf = ({ user }: World, templateId?: string) => ({
+  filtersByParty: filtersOf(user.party, templateId),
+  verbose: false,
+})
+const transactionFormatOf = (world: World, templateId?: string) => ({
+  eventFormat: eventFormatOf(world, templateId),
+  transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
+})
+const updateFormatOf = (world: World, templateId?: string) => ({
+  includeTransactions: transactionFormatOf(world, templateId),
+})
+
+/** A tap, which takes effect. */
+const commandsOf = ({ user, coinRules, fresh }: World, more: object = {}) => ({
+  commands: [
+    {
+      ExerciseCommand: {
+        templateId: TEMPLATE,
+        contractId: coinRules.contract_id,
+        choice: 'CoinRules_DevNet_Tap',
+        choiceArgument: { receiver: user.party, amount: '1.0' },
+      },
+    },
+  ],
+  commandId: fresh(),
+  actAs: [user.party],
+  disclosedContracts: [{ createdEventBlob: coinRules.created_event_blob }],
+  ...more,
+})
+
+const NOBODY = `unknown::1220${'0'.repeat(64)}`
+
+async function post(world: World, path: string, body: object) {
+  const headers = { authorization: `Bearer ${world.user.token}` }
+  const answer = await send(`${world.urls.ledger}${path}`, { method: 'POST', headers, body })
+  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${answer.text}`)
+  return answer.body
+}
+
+const submitted = (world: World): Promise<{ updateId: string; completionOffset: number }> =>
+  post(world, '/v2/commands/submit-and-wait', commandsOf(world))
+
+/** Before an update of the user, and at it. */
+async function range(world: World) {
+  const { completionOffset } = await submitted(world)
+  return { beginExclusive: completionOffset - 1, endInclusive: completionOffset }
+}
+
+const updates =
+  (templateId?: string): Ask =>
+  async (world) => ({
+    query: FEW,
+    body: { ...(await range(world)), updateFormat: updateFormatOf(world, templateId) },
+  })
+const trees =
+  (templateId?: string): Ask =>
+  async (world) => ({
+    query: FEW,
+    body: {
+      ...(await range(world)),
+      filter: { filtersByParty: filtersOf(world.user.party, templateId) },
+      verbose: false,
+    },
+  })
+const expired = cannot(
+  'a token that expires meanwhile',
+  'apps/validator/src/ledger-interface/updates.test.ts',
+)
+const lists = (of: (templateId?: string) => Ask) => ({
+  success: of(),
+  errors: { 404: of(NO_TEMPLATE), 409: expired },
+})
+const contractsAt =
+  (templateId?: string): Ask =>
+  async (world) => {
+    const { endInclusive } = await range(world)
+    const eventFormat = eventFormatOf(world, templateId)
+    return { query: FEW, body: { activeAtOffset: endInclusive, eventFormat } }
+  }
+const contractsPage =
+  (templateId?: string): Ask =>
+  (world) => ({ body: { eventFormat: eventFormatOf(world, templateId), maxPageSize: 5 } })
+const pages = {
+  success: contractsPage(),
+  errors: { 404: contractsPage(NO_TEMPLATE) },
+}
+
+const known: Ask = ({ user }) => ({ params: { id: user.id } })
+const ofNoUser =
+  (more: object = {}): Ask =>
+  ({ fresh, admin }) => ({ params: { id: fresh() }, token: admin, ...more })
+const rights = (party: string) => ({
+  body: { rights: [{ kind: { CanReadAs: { value: { party } } } }] },
+})
+const userUpdate = {
+  body: { user: { isDeactivated: false }, updateMask: { paths: ['is_deactivated'] } },
+}
+const provider = { body: { sourceIdentityProviderId: '', targetIdentityProviderId: '' } }
+const partyUpdate = (party: string): Awaited<ReturnType<Ask>> => ({
+  params: { party },
+  body: {
+    partyDetails: { party, localMetadata: { annotations: { a: 'b' } } },
+    updateMask: { paths: ['local_metadata'] },
+  },
+})
+const plain = { success: (() => ({})) satisfies Ask, errors: {} }
+
+const NO_CONTRACT = {
+  commands: [
+    {
+      ExerciseCommand: {
+        templateId: TEMPLATE,
+        contractId: UNKNOWN_ID,
+        choice: 'CoinRules_DevNet_Tap',
+        choiceArgument: { receiver: NOBODY, amount: '1.0' },
+      },
+    },
+  ],
+  disclosedContracts: [],
+}
+
+export const ledgerCases = {
+  getUpdates: lists(updates),
+  getUpdateFlats: lists(updates),
+  getUpdateTrees: {
+    success: trees(),
+    errors: { 404: cannot('the older form names no template'), 409: expired },
+  },
+  getUpdateById: {
+    success: async (world) => ({
+      body: { updateId: (await submitted(world)).updateId, updateFormat: updateFormatOf(world) },
+    }),
+    errors: {
+      404: (world) => ({
+        body: { updateId: `1220${'0'.repeat(64)}`, updateFormat: updateFormatOf(world) },
+      }),
+    },
+  },
+  getUpdateByOffset: {
+    success: async (world) => ({
+      body: {
+        offset: (await submitted(world)).completionOffset,
+        updateFormat: updateFormatOf(world),
+      },
+    }),
+    errors: {
+      404: async (world) => ({
+        body: {
+          offset: (await submitted(world)).completionOffset,
+          updateFormat: updateFormatOf(world, NO_TEMPLATE),
+        },
+      }),
+    },
+  },
+  getActiveContracts: lists(contractsAt),
+  getActiveContractsPage: pages,
+  postActiveContractsPage: pages,
+  getEventsByContractId: {
+    success: async (world) => ({
+      body: { contractId: await world.coin(), eventFormat: eventFormatOf(world) },
+    }),
+    errors: {
+      404: (world) => ({ body: { contractId: UNKNOWN_ID, eventFormat: eventFormatOf(world) } }),
+    },
+  },
+  getTransactionById: {
+    success: async (world) => ({
+      body: {
+        updateId: (await submitted(world)).updateId,
+        transactionFormat: transactionFormatOf(world),
+      },
+    }),
+    errors: {
+      404: (world) => ({
+        body: { updateId: `1220${'0'.repeat(64)}`, transactionFormat: transactionFormatOf(world) },
+      }),
+    },
+  },
+  getConnectedSynchronizers: plain,
+  getLatestPrunedOffsets: plain,
+  pruneParticipant: { success: () => ({ body: { pruneUpTo: 1 } }), errors: {} },
+  getLedgerEnd: plain,
+  submitAsync: {
+    success: (world) => ({ body: commandsOf(world) }),
+    errors: {
+      404: (world) => ({ body: commandsOf(world, NO_CONTRACT) }),
+      // It waits for its time, so that the second one finds it in flight.
+      409: async (world) => {
+        const body = commandsOf(world, { minLedgerTimeRel: { seconds: 5 } })
+        await post(world, '/v2/commands/async/submit', body)
+        return { body }
+      },
+    },
+  },
+  submitAndWait: {
+    success: (world) => ({ body: commandsOf(world) }),
+    errors: {
+      404: (world) => ({ body: commandsOf(world, NO_CONTRACT) }),
+      409: async (world) => {
+        const body = commandsOf(world)
+        await post(world, '/v2/commands/submit-and-wait', body)
+        return { body }
+      },
+    },
+  },
+  submitAndWaitForTransaction: {
+    success: (world) => ({ body: { commands: commandsOf(world) } }),
+    errors: {
+      404: (world) => ({ body: { commands: commandsOf(world, NO_CONTRACT) } }),
+      409: async (world) => {
+        const commands = commandsOf(world)
+        await post(world, '/v2/commands/submit-and-wait', commands)
+        return { body: { commands } }
+      },
+    },
+  },
+  getCompletions: {
+    success: async (world) => ({
+      query: FEW,
+      body: {
+        parties: [world.user.party],
+        beginExclusive: (await range(world)).beginExclusive,
+      },
+    }),
+    errors: { 409: expired },
+  },
+  getLedgerApiVersion: plain,
+  getAuthenticatedUser: plain,
+  listLedgerUsers: { success: () => ({ query: { pageSize: 5 } }), errors: {} },
+  createLedgerUser: {
+    success: ({ fresh }) => ({ body: { user: { id: fresh(), primaryParty: '' }, rights: [] } }),
+    errors: {
+      409: ({ user }) => ({ body: { user: { id: user.id, primaryParty: '' }, rights: [] } }),
+    },
+  },
+  getLedgerUser: { success: known, errors: { 404: ofNoUser() } },
+  updateLedgerUser: {
+    success: async (world) => ({ params: { id: (await world.newUser(null)).id }, ...userUpdate }),
+    errors: { 404: ofNoUser(userUpdate) },
+  },
+  deleteLedgerUser: {
+    success: async (world) => ({ params: { id: (await world.newUser(null)).id } }),
+    errors: { 404: ofNoUser() },
+  },
+  updateUserProvider: {
+    success: ({ user }) => ({ params: { id: user.id }, ...provider }),
+    errors: { 404: ofNoUser(provider) },
+  },
+  listRights: { success: known, errors: { 404: ofNoUser() } },
+  grantRights: {
+    success: async (world) => {
+      const other = await world.newUser(null)
+      return { params: { id: other.id }, ...rights(world.user.party) }
+    },
+    errors: { 404: ofNoUser(rights(NOBODY)) },
+  },
+  revokeRights: {
+    success: async (world) => {
+      const other = await world.newUser(null)
+      return { params: { id: other.id }, ...rights(world.user.party) }
+    },
+    errors: { 404: ofNoUser(rights(NOBODY)) },
+  },
+  allocateParty: {
+    success: ({ fresh }) => ({ body: { partyIdHint: fresh() } }),
+    errors: { 404: ({ fresh }) => ({ body: { partyIdHint: fresh(), userId: fresh() } }) },
+  },
+  listParties: { success: () => ({ query: { pageSize: 5 } }), errors: {} },
+  getParticipantId: plain,
+  getParty: { success: ({ user }) => ({ params: { party: user.party } }), errors: {} },
+  updateParty: {
+    success: ({ user }) => partyUpdate(user.party),
+    errors: { 404: () => partyUpdate(NOBODY) },
+  },
+  listPackages: plain,
+} satisfies LedgerCasesOf<typeof ledgerRoutes>

@@ -1,0 +1,293 @@
+/** Cases of names, users and the wallet of the validator. */
+import type { validatorRoutes } from '@quorumscan/api'
+import { until } from '@quorumscan/testkit'
+import { clock, unwrap } from '../../e2e/client.ts'
+import { type Ask, broken, type CasesOf, cannot, type Way } from './case.ts'
+import { healthCases } from './health.ts'
+import { proxyCases } from './proxy.ts'
+import type { World } from './world.ts'
+
+const { NOT_READY, CLOCK_OFF, DEPENDENCY_UNAVAILABLE, LOG_FULL, USERS_LOST } = broken
+const VALIDATOR_TEST = 'apps/validator/src/validator.test.ts'
+const SUBMITTER_TEST = 'packages/submit/src/submitter.test.ts'
+const UNKNOWN_ID = `00${'0'.repeat(64)}`
+const HOUR_MICROS = 3_600_000_000
+
+const ofStranger =
+  (ask: Ask): Ask =>
+  async (world) => ({ ...(await ask(world)), token: await world.strangerToken() })
+
+const byDeactivated =
+  (ask: Ask): Ask =>
+  async (world) => ({ ...(await ask(world)), token: world.deactivatedToken })
+
+const ofUnknown =
+  (more: object = {}): Ask =>
+  () => ({ params: { contract_id: UNKNOWN_ID }, ...more })
+
+const readErrors = (ask: Ask) =>
+  ({
+    ...{ NOT_READY, CLOCK_OFF, DEPENDENCY_UNAVAILABLE },
+    WALLET_NOT_FOUND: ofStranger(ask),
+  }) satisfies Record<string, Way>
+
+/** What any submission can meet; a route that can be led to more of it says so. */
+const submitErrors = (ask: Ask) =>
+  ({
+    ...readErrors(ask),
+    ...{ LOG_FULL, USERS_LOST },
+    PERMISSION_DENIED: byDeactivated(ask),
+    CONTRACT_CONSUMED: cannot('two transactions that use one contract at once', VALIDATOR_TEST),
+    CHOICE_REFUSED: cannot('rules that changed meanwhile', 'packages/ledger/src/coin.test.ts'),
+    DUPLICATE_COMMAND: cannot('two equal requests at once', VALIDATOR_TEST),
+    SUBMISSION_EXPIRED: cannot('a synchronizer that is late', SUBMITTER_TEST),
+    SUBMISSION_UNKNOWN: cannot('a synchronizer that does not answer', SUBMITTER_TEST),
+  }) satisfies Record<string, Way>
+
+const spendErrors = (ask: Ask) =>
+  ({
+    ...submitErrors(ask),
+    CONTRACT_NOT_FOUND: ofUnknown(),
+    INSUFFICIENT_FUNDS: ask,
+    LIMIT_EXCEEDED: cannot('thousands of coins', 'packages/ledger/src/coin.test.ts'),
+  }) satisfies Record<string, Way>
+
+/** It registers, so a user without a wallet is none to it. */
+const REGISTERS = cannot('it gives the user a wallet')
+
+const entry = (name: string, more: object = {}) => ({
+  body: { name, url: '', description: '', ...more },
+})
+
+/** A request that waits for a user with so much coin. */
+async function requested(world: World, coin: string | null = '1000.0') {
+  const user = await world.newUser(coin)
+  const contractId = await user.request(world.newName())
+  return { user, token: user.token, params: { contract_id: contractId } }
+}
+
+/** The one subscription of a user, idle. */
+async function subscribed(world: World) {
+  const user = await world.newUser()
+  await user.pay(world.newName())
+  return until('an idle subscription', async () => {
+    const [one] = unwrap(await user.client.GET('/v0/wallet/subscriptions')).subscriptions
+    if (one === undefined || !('idle' in one.state)) return undefined
+    const { subscription, state } = one
+    return { user, token: user.token, subscription, idle: state.idle }
+  })
+}
+
+async function renewable(world: World) {
+  const { token, subscription } = await subscribed(world)
+  return { token, params: { contract_id: subscription.contract_id } }
+}
+
+const offerTo = (receiver: string, trackingId: string, amount = '1.0') => ({
+  body: {
+    receiver_party_id: receiver,
+    amount,
+    description: '',
+    expires_at: clock.nowMicros() + HOUR_MICROS,
+    tracking_id: trackingId,
+  },
+})
+
+/** An open offer, as the sender or the receiver answers it. */
+const offered = async (world: World, by: 'sender' | 'receiver') => {
+  const [sender, receiver] = [await world.newUser(), await world.newUser(null)]
+  const { body } = offerTo(receiver.party, world.fresh())
+  const made = await sender.client.POST('/v0/wallet/token-standard/transfers', { body })
+  const { output } = unwrap(made)
+  if (!('transfer_instruction_cid' in output)) throw new Error('the offer was taken at once')
+  const { token } = by === 'sender' ? sender : receiver
+  return { token, params: { contract_id: output.transfer_instruction_cid } }
+}
+
+const plain: Ask = () => ({})
+const newEntry: Ask = (world) => entry(world.newName())
+const tap: Ask = () => ({ body: { amount: '1.0' } })
+const page: Ask = () => ({ body: { page_size: 5 } })
+const create: Ask = (world) => ({ body: { name: world.fresh('made') } })
+const open: Ask = async (world) => {
+  const { token, params } = await requested(world)
+  return { token, params }
+}
+const transfer: Ask = ({ user, fresh }) => offerTo(user.party, fresh())
+const byReceiver: Ask = (world) => offered(world, 'receiver')
+const bySender: Ask = (world) => offered(world, 'sender')
+const isReadBy = { success: plain, errors: readErrors(plain) }
+
+/** Answered once, and asked for the second time. */
+const answered: Ask = async (world) => {
+  const { user, token, params } = await requested(world)
+  const path = '/v0/wallet/subscription-requests/{contract_id}/reject'
+  await user.client.POST(path, { params: { path: params } })
+  return { token, params }
+}
+
+const ofOffer = (ask: Ask, other: Ask) => ({
+  success: ask,
+  errors: {
+    ...submitErrors(ofUnknown()),
+    CONTRACT_NOT_FOUND: ofUnknown(),
+    PERMISSION_DENIED: other,
+  },
+})
+
+type Table = typeof validatorRoutes
+
+export const validatorCases = {
+  ...healthCases,
+  ...proxyCases,
+  createEntry: {
+    success: newEntry,
+    errors: {
+      ...submitErrors(newEntry),
+      NAME_SUFFIX_MISSING: () => entry('fine'),
+      INVALID_NAME: () => entry('Fine.unverified.ns'),
+      INVALID_URL: (world) => entry(world.newName(), { url: 'gopher://x' }),
+      INVALID_DESCRIPTION: (world) => entry(world.newName(), { description: 'x'.repeat(141) }),
+      NAME_TAKEN: ({ name }) => entry(name),
+      OPEN_REQUEST_LIMIT: async (world) => {
+        const user = await world.newUser(null)
+        for (let count = 0; count < world.openRequestsMax; count++)
+          await user.request(world.newName())
+        return { ...entry(world.newName()), token: user.token }
+      },
+    },
+  },
+  listOwnEntries: isReadBy,
+  registerUser: {
+    success: async (world) => ({ body: {}, token: await world.strangerToken() }),
+    errors: { ...submitErrors(plain), WALLET_NOT_FOUND: REGISTERS },
+    added: { INVALID_ARGUMENT: cannot('nothing in it counts') },
+  },
+  createUser: {
+    success: create,
+    errors: {
+      ...submitErrors(create),
+      WALLET_NOT_FOUND: REGISTERS,
+      INVALID_PARTY: ({ fresh }) => ({ body: { name: fresh(), party_id: 'alice' } }),
+      USER_EXISTS: async (world) => {
+        const [one, other] = [await world.newUser(null), await world.newUser(null)]
+        return { body: { name: one.id, party_id: other.party } }
+      },
+    },
+  },
+  getValidatorUser: {
+    success: plain,
+    errors: { ...readErrors(plain), WALLET_NOT_FOUND: cannot('the operator has a wallet') },
+  },
+  getUserStatus: {
+    success: plain,
+    errors: { ...readErrors(plain), WALLET_NOT_FOUND: cannot('it answers that there is none') },
+    added: { PERMISSION_DENIED: cannot('it answers a deactivated user, too') },
+  },
+  tap: {
+    success: tap,
+    errors: {
+      ...submitErrors(tap),
+      DEVNET_ONLY: cannot('a genesis that is no devnet', 'packages/ledger/src/coin.test.ts'),
+      DUPLICATE_COMMAND: async ({ user, fresh }) => {
+        const body = { amount: '1.0', command_id: fresh() }
+        unwrap(await user.client.POST('/v0/wallet/tap', { body }))
+        return { body }
+      },
+    },
+  },
+  getBalance: isReadBy,
+  listCoins: isReadBy,
+  listTransactions: {
+    success: page,
+    errors: {
+      ...readErrors(page),
+      OFFSET_PRUNED: cannot(
+        'a replica that was rebuilt without a part of the range',
+        'packages/replica/src/activities.test.ts',
+      ),
+    },
+  },
+  listSubscriptionRequests: isReadBy,
+  getSubscriptionRequest: {
+    success: open,
+    errors: { ...readErrors(ofUnknown()), CONTRACT_NOT_FOUND: ofUnknown() },
+  },
+  acceptSubscriptionRequest: {
+    success: open,
+    errors: {
+      ...spendErrors(ofUnknown()),
+      CONTRACT_CONSUMED: answered,
+      INSUFFICIENT_FUNDS: async (world) => {
+        const { token, params } = await requested(world, null)
+        return { token, params }
+      },
+    },
+    added: {
+      INVALID_ARGUMENT: async (world) => ({ ...(await open(world)), body: { auto_renew: 'x' } }),
+    },
+  },
+  rejectSubscriptionRequest: {
+    success: open,
+    errors: {
+      ...submitErrors(ofUnknown()),
+      CONTRACT_NOT_FOUND: ofUnknown(),
+      CONTRACT_CONSUMED: answered,
+    },
+  },
+  cancelSubscription: {
+    success: async (world) => {
+      const { token, idle } = await subscribed(world)
+      return { token, params: { contract_id: idle.contract_id } }
+    },
+    errors: { ...submitErrors(ofUnknown()), CONTRACT_NOT_FOUND: ofUnknown() },
+  },
+  listInitialPayments: isReadBy,
+  listSubscriptions: isReadBy,
+  setAutoRenew: {
+    success: async (world) => ({ ...(await renewable(world)), body: { enabled: true } }),
+    errors: {
+      ...readErrors(ofUnknown({ body: { enabled: true } })),
+      CONTRACT_NOT_FOUND: ofUnknown({ body: { enabled: true } }),
+    },
+  },
+  paySubscription: {
+    success: renewable,
+    errors: {
+      ...spendErrors(ofUnknown()),
+      // Renewed once, the next window opens when the first period has ended.
+      CHOICE_REFUSED: async (world) => {
+        const { user, token, subscription } = await subscribed(world)
+        const params = { contract_id: subscription.contract_id }
+        const path = '/v0/wallet/subscriptions/{contract_id}/pay'
+        unwrap(await user.client.POST(path, { params: { path: params } }))
+        return { token, params }
+      },
+      INSUFFICIENT_FUNDS: async (world) => {
+        const { user, token, subscription } = await subscribed(world)
+        const balance = await user.balance()
+        const { body } = offerTo(world.user.party, world.fresh(), balance.effective_unlocked_qty)
+        unwrap(await user.client.POST('/v0/wallet/token-standard/transfers', { body }))
+        return { token, params: { contract_id: subscription.contract_id } }
+      },
+    },
+  },
+  createTransfer: {
+    success: transfer,
+    errors: {
+      ...spendErrors(transfer),
+      CONTRACT_NOT_FOUND: cannot('a coin that another transaction just used', VALIDATOR_TEST),
+      INVALID_PARTY: ({ fresh }) => offerTo('alice', fresh()),
+      INSUFFICIENT_FUNDS: ({ user, fresh }) => offerTo(user.party, fresh(), '999999999'),
+      DUPLICATE_COMMAND: async ({ user, fresh }) => {
+        const { body } = offerTo(user.party, fresh())
+        unwrap(await user.client.POST('/v0/wallet/token-standard/transfers', { body }))
+        return { body }
+      },
+    },
+  },
+  listTransfers: isReadBy,
+  acceptTransfer: ofOffer(byReceiver, bySender),
+  rejectTransfer: ofOffer(byReceiver, bySender),
+  withdrawTransfer: ofOffer(bySender, byReceiver),
+} satisfies CasesOf<Table>
