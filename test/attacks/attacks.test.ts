@@ -7,6 +7,7 @@ import { enginePath } from 'quorumscan/testing/engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { ATTACKS } from './all.ts'
+import { NETWORK_RULES } from './network.ts'
 
 const isLong = process.env['LONG'] === '1'
 
@@ -18,7 +19,7 @@ for (const ordering of ['redis', 'cometbft'] as const)
   describe.skipIf(ordering === 'cometbft' && enginePath === null)(`ordered by ${ordering}`, () => {
     let cluster: RunningCluster
     beforeAll(async () => {
-      cluster = await startCluster({ nodes: 4, ordering })
+      cluster = await startCluster({ nodes: 4, ordering, genesisOverrides: NETWORK_RULES })
     })
     afterAll(() => cluster?.down())
 

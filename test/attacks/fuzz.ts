@@ -7,6 +7,10 @@ import {
 } from '@quorumscan/api'
 import { createSystemClock } from '@quorumscan/base'
 import fc from 'fast-check'
+import { ask as sendCase } from '../conformance/routes/ask.ts'
+import { isReachable } from '../conformance/routes/case.ts'
+import { createWorld } from '../conformance/routes/world.ts'
+import { routeCases } from '../conformance/routes.ts'
 import type { Attack, Target } from './attack.ts'
 import { controlMessages, controlOf } from './fuzz-control.ts'
 import { framesOf, type Message, messagesOf, type Route } from './fuzz-messages.ts'
@@ -84,6 +88,7 @@ export const fuzz: Attack = {
     const seed = Number(process.env['FUZZ_SEED'] ?? clock.nowMicros() % 2 ** 31)
     const figures: Record<string, number | string> = { FUZZ_SEED: seed }
     let holds = true
+    const untouched: string[] = []
     for (const [service, { url, kinds, token }] of Object.entries(await services(target))) {
       const statuses: Record<string, number> = {}
       const reached = new Map<string, boolean>()
@@ -121,10 +126,37 @@ export const fuzz: Attack = {
       const unreached = [...reached].flatMap(([name, isReached]) => (isReached ? [] : [name]))
       figures[`${service}, share answered (at least ${ANSWERED_SHARE_MIN})`] =
         answeredShare.toFixed(3)
-      figures[`${service}, never a success`] = unreached.join(' ')
+      untouched.push(...unreached.map((name) => `${service} ${name}`))
       holds &&= answeredShare >= ANSWERED_SHARE_MIN
       holds &&= stallMs <= STALL_MS_MAX && residentBytes <= MEMORY_BYTES_MAX
     }
-    return { holds, figures }
+    const failed = await notAnswered(target, untouched)
+    figures['never a success by chance'] = untouched.join(' ')
+    figures['no success by their case either'] = failed.join('; ')
+    return { holds: holds && failed.length === 0, figures }
   },
+}
+
+/** Service and surface: that of the validator has two tables. */
+const SERVICES = {
+  scan: 'node',
+  synchronizer: 'synchronizer',
+  validator: 'validator',
+  ledger: 'validator',
+} as const
+
+/** Which of these operations do not succeed on the fuzzed network even when they are asked as they want to be. */
+async function notAnswered(target: Target, names: readonly string[]): Promise<readonly string[]> {
+  const world = await createWorld(target.cluster)
+  const failed: string[] = []
+  for (const { surface, route, of } of routeCases) {
+    const name = `${SERVICES[surface]} ${route.operationId}`
+    if (!names.includes(name) || !isReachable(of.success)) continue
+    const { status, text } = await sendCase(world, {
+      ...(await of.success(world)),
+      ...{ surface, route },
+    })
+    if (status !== 200) failed.push(`${name}: ${status} ${text}`)
+  }
+  return failed
 }

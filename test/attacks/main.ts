@@ -7,6 +7,7 @@
 
 import { startCluster } from '../support/clusters.ts'
 import { ATTACKS } from './all.ts'
+import { NETWORK_RULES } from './network.ts'
 
 const names = process.argv.slice(2)
 const unknown = names.find((name) => !ATTACKS.some((attack) => attack.name === name))
@@ -22,7 +23,7 @@ for (const ordering of ['redis', 'cometbft'] as const) {
       (names.length === 0 || names.includes(attack.name)),
   )
   if (attacks.length === 0) continue
-  await using cluster = await startCluster({ nodes: 4, ordering })
+  await using cluster = await startCluster({ nodes: 4, ordering, genesisOverrides: NETWORK_RULES })
   for (const attack of attacks) {
     const { holds, figures } = await attack.run({ cluster, isLong: true })
     process.stdout.write(`${holds ? 'holds ' : 'BROKEN'}  ${attack.name}\n`)

@@ -16,6 +16,12 @@ import type { RunningCluster } from 'quorumscan/testing'
 import { createUser, lookup } from '../e2e/client.ts'
 
 const LIFE_MICROS = 300_000_000
+const HOUR_MICROS = 3_600_000_000
+
+/** A name can be renewed as soon as it exists, so that every operation can succeed. */
+export const NETWORK_RULES = {
+  names: { entryLifetimeMicros: HOUR_MICROS, renewalDurationMicros: HOUR_MICROS },
+}
 
 /** Signs what is given as an entry that is valid for five minutes. */
 export async function createSigner(cluster: RunningCluster) {
