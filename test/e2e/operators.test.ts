@@ -409,7 +409,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       const said = saidBy(operator)
       expect(said).toContain('QS_LOG: "nowhere" is no https address')
       expect(said).toContain('QS_PORT is no integer')
-      expect(said).toContain('QS_RATE_LIMTI is no variable of these')
+      expect(said).toContain('QS_RATE_LIMTI is not a variable')
     })
 
     async function expectNoContradiction(): Promise<void> {
