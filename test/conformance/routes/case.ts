@@ -26,10 +26,7 @@ export type Unreachable = {
   readonly shownBy?: string
 }
 
-/** A whole network can meet it, and no request here makes it do so yet. */
-export type Todo = { readonly todo: string }
-
-export type Way = Ask | Unreachable | Todo
+export type Way = Ask | Unreachable
 
 export type Case<ErrorName extends string | number> = {
   readonly success: Way
