@@ -290,7 +290,7 @@ describe('resolve', () => {
     for (const [args, problem] of [
       [[...genesis], 'with `--members DIR`, or with `--scan URL`'],
       [['--scan', urlOf('sv-3')], 'name its genesis with `--genesis` as well'],
-      [[...genesis, '--scan', 'sv-3'], '`--scan sv-3` is not an http or https address'],
+      [[...genesis, '--scan', 'sv-3'], '--scan sv-3 is not an http or https address'],
       [[...genesis, '--scan', NOWHERE, '--votes'], 'say which by --validator'],
       [[...genesis, '--scan', NOWHERE, '--validator', NOWHERE], 'goes with --genesis and --votes'],
     ] as const) {
