@@ -16,7 +16,7 @@ it('a run within the budget is valid', async () => {
   await using cluster = await startCluster({
     nodes: 4,
     genesisOverrides: {
-      names: { entryLifetimeMicros: 30 * SECOND, renewalDurationMicros: 25 * SECOND },
+      names: { entryLifetimeMicros: 12 * SECOND, renewalDurationMicros: 10 * SECOND },
     },
   })
   const seed = process.env['SEED'] ?? 'ci'
