@@ -50,7 +50,7 @@ export async function repairLogOf(
   const outcome = isRunning ? await repair() : await work()
   return repaired(outcome, {
     reasonOf: ({ refusal, logDirectory }) => reasonOf(refusal, logDirectory),
-    notApplied: 'Nobody has applied them.',
+    notApplied: 'No node has applied them.',
     cut: `${isRunning ? '`quorumscan down`, then ' : ''}\`quorumscan log repair --cut\``,
     next: isRunning ? [] : ['`quorumscan up` starts the cluster.'],
   })
@@ -93,11 +93,11 @@ function describe(outcome: RepairOutcome, words: Words): string {
     case 'repaired': {
       const { refilled, cut, end, isUnloadable, keptDirectory } = outcome
       return [
-        ...(isUnloadable ? ['Made the files of the log anew, which Redis could not load.'] : []),
+        ...(isUnloadable ? ['Replaced the files of the log, which Redis could not load.'] : []),
         ...(refilled.length === 0
           ? []
           : [`Refilled ${listed(refilled)} from what the nodes keep.`]),
-        ...(cut === null ? [] : [`Cut off ${offsets(cut)}, which nobody had applied.`]),
+        ...(cut === null ? [] : [`Cut off ${offsets(cut)}, which no node had applied.`]),
         `The log is whole, from its start to offset ${end}. As it was, it is kept in`,
         keptDirectory,
         'which can be deleted when all goes well.',
@@ -114,8 +114,8 @@ function whatIsGivenUp(
   const { cut, end, nowMicros } = outcome
   if (cut === null)
     return (
-      `Redis cannot load the files of the log. All that anybody has applied, up to offset ${end}, is there; ` +
-      'whether there was more, nobody knows.'
+      `Redis cannot load the files of the log. Everything that a node has applied, up to offset ${end}, is there; ` +
+      'whether the log held more is unknown.'
     )
   const why =
     cut.recordTime === null
@@ -165,8 +165,8 @@ function reasonOf(refusal: Refusal, logDirectory: string): string {
       )
     case 'unknown-heads':
       return (
-        `the end of the log could be cut off, but nobody knows how much of it ${namesOf(refusal.silent)} has ` +
-        `applied. Start its Redis, and try again; \`quorumscan logs ${refusal.silent[0]}.redis\` says more.`
+        `the end of the log could be cut off, but how much of it ${namesOf(refusal.silent)} has ` +
+        `applied is unknown. Start its Redis, and try again; \`quorumscan logs ${refusal.silent[0]}.redis\` says more.`
       )
   }
 }
@@ -195,7 +195,7 @@ function reasonForOperator(refusal: Refusal): string {
     case 'forked':
       return (
         `the synchronizer signed two groups at offset ${refusal.at}, and enough super-validators hold each. Keep ` +
-        'everything: it is evidence. Leave out the files of those whose history is not to hold, who begin anew.'
+        'everything: it is evidence. Leave out the files of those whose history is to be given up: they start from scratch.'
       )
     case 'unknown-heads':
       return (
