@@ -20,13 +20,13 @@ type World = Awaited<ReturnType<typeof createWorld>>
 async function createWorld() {
   const directory = await mkdtemp(join(tmpdir(), 'qs-supervisor-'))
   const options = { recordFile: join(directory, 'processes.json'), marker: directory, clock }
-  const spec = (id: string, script: string): ProcessSpec => ({
-    id,
-    command: process.execPath,
-    args: ['-e', script],
-    env: process.env,
-    logFile: join(directory, `${id}.log`),
-  })
+  const ids = new Set<string>()
+  const spec = (id: string, script: string): ProcessSpec => {
+    ids.add(id)
+    const logFile = join(directory, `${id}.log`)
+    return { id, command: process.execPath, args: ['-e', script], env: process.env, logFile }
+  }
+  const supervisor = new Supervisor(options)
   const log = (id: string) => readFile(join(directory, `${id}.log`), 'utf8')
   const untilReady = (id: string) =>
     untilTrue(`${id} to be ready`, async () => (await log(id)).includes('ready'))
@@ -35,9 +35,13 @@ async function createWorld() {
     spec,
     log,
     untilReady,
-    supervisor: new Supervisor(options),
+    supervisor,
     [Symbol.asyncDispose]: async () => {
       await endLeftovers(options)
+      // Which is recorded in the directory.
+      await untilTrue('the ends to be noticed', () =>
+        [...ids].every((id) => supervisor.pid(id) === null),
+      )
       await rm(directory, { recursive: true, force: true })
     },
   }
