@@ -2,6 +2,7 @@
 import { createKeyPair, createSystemClock, type KeyPair } from '@quorumscan/base'
 import { allocatePartyCommand, transferCommand } from '@quorumscan/ledger'
 import { type Command, partyIdOf } from '@quorumscan/model'
+import { untilTrue } from '@quorumscan/testkit'
 import type { Attack } from './attack.ts'
 import { createRegistrar, createSigner, offer, ruleIds, watchLookups } from './network.ts'
 
@@ -90,6 +91,8 @@ export const dearEntries: Attack = {
     }
     const stopLookups = watchLookups(cluster, registrar.name())
     const attacking = Promise.all(Array.from({ length: WORKERS }, (_, index) => attacker(index)))
+    // Another attack may have used up the budget of strangers: this one has begun once an entry is taken.
+    await untilTrue('an entry to be admitted', () => tally.admitted > 0)
     const attackedMs = await registrar.median(rounds)
     stopping.abort()
     await attacking
