@@ -27,7 +27,8 @@ export const forgedHealthPath: Attack = {
     const plain = await answersTo(url, LOOKUP, '203.0.113.1')
     const forged = await answersTo(url, `${LOOKUP}?/livez`, '203.0.113.2')
     return {
-      holds: Math.max(plain, forged) <= ANSWERS_MAX,
+      // A server that answers nothing holds no limit.
+      holds: Math.min(plain, forged) > 0 && Math.max(plain, forged) <= ANSWERS_MAX,
       figures: {
         [`answers (at most ${ANSWERS_MAX})`]: plain,
         'answers by the forged URL': forged,
