@@ -48,6 +48,7 @@ import { createPrivateNodes } from './private-nodes.ts'
 import { createAlarm } from './proxy/alarms.ts'
 import { createEvidenceKeeper, followEvidence } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
+import { watchSecondMachine } from './second-machine.ts'
 import { createShown, readNotBefore } from './shown.ts'
 import { createKeptUsers } from './users/kept-users.ts'
 import { OPERATOR_RETRY_MS, registerOperator } from './users/operator-party.ts'
@@ -191,13 +192,25 @@ export async function createContext(config: ValidatorConfig, overrides: Override
           onProblem: (error) => logger.warn({ err: error }, 'no evidence from the synchronizer'),
         }),
       )
-    const ordering = createLogReader({
-      log,
-      genesis: { ...genesis, hash: genesisHash },
-      clock,
-      random,
-      onProblem: (error) => logger.warn({ err: error }, 'the log'),
-    })
+    const now = (): Micros => Math.max(replica.head().recordTime, clock.nowMicros())
+    const secondMachine = watchSecondMachine(
+      createLogReader({
+        log,
+        genesis: { ...genesis, hash: genesisHash },
+        clock,
+        random,
+        onProblem: (error) => logger.warn({ err: error }, 'the log'),
+      }),
+      {
+        publicKey: keyPair.publicKey,
+        genesisHash,
+        isLive: () => replica.state() === 'live',
+        now,
+        onFound: ({ offset }, text) =>
+          alarm({ subject: 'second machine', text, fields: { offset } }),
+      },
+    )
+    const { ordering } = secondMachine
     const submitter = createSubmitter({
       ordering,
       ledger: replica,
@@ -378,6 +391,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       evidence,
       logRoom,
       privateNodes,
+      secondMachine,
       verifier,
       commander,
       queue,
@@ -400,7 +414,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
        */
       assertLive: () => assertLive(replica, clocks),
       /** The earliest record time that a command submitted now can get, if all clocks are right. */
-      now: (): Micros => Math.max(replica.head().recordTime, clock.nowMicros()),
+      now,
       /** @throws {ScanError} As `assertLive`; STATE_DIVERGED; LOG_FORK; USERS_LOST; NOT_READY as well until the operator has its party. */
       async assertReady(): Promise<void> {
         assertLive(replica, clocks)

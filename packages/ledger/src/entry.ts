@@ -86,6 +86,13 @@ export function readEntry(bytes: Uint8Array, genesisHash: string): DecodedEntry 
   return { kind: 'submission', submission, entryHash: sha256Hex(bytes) }
 }
 
+/** The key that an entry names as its signer, hex; null if its form names none. Verifies nothing. */
+export function entryKey(bytes: Uint8Array): string | null {
+  return bytes.byteLength > BODY_START && bytes[0] === FORMAT
+    ? toHex(bytes.subarray(1, KEY_END))
+    : null
+}
+
 /** Whether the key in an entry that `readEntry` could read signed it. */
 export function isEntrySigned(bytes: Uint8Array, genesisHash: string): boolean {
   return verifySignature({

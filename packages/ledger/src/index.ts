@@ -50,6 +50,7 @@ export {
   decodeEntry,
   decodeSubmission,
   encodeEntry,
+  entryKey,
   type IgnoredReason,
   isEntrySigned,
   readEntry,

@@ -25,7 +25,8 @@ export function healthHandlers(
     state,
     head: () => (state() === 'starting' ? null : context.ledger.head()),
     detail() {
-      const details = [context.logRoom.detail(), context.privateNodes.detail()]
+      const { logRoom, privateNodes, secondMachine } = context
+      const details = [logRoom, privateNodes, secondMachine].map((one) => one.detail())
       return details.filter((one) => one !== null).join('; ') || null
     },
     reader: () => readerStatus(context.reader),

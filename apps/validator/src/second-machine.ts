@@ -1,0 +1,81 @@
+/**
+ * Detects that another process signs with this participant's key, as a copy of the validator on a second machine does.
+ * The log shows it: an entry that this key signed, that this process never offered, and that cannot be from before its
+ * start. Only the holder of the key can make such an entry, so no synchronizer and no stranger can cause the warning.
+ */
+import { sha256Hex } from '@quorumscan/base'
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
+import { decodeEntry, entryKey, type LogEntry, type Ordering } from '@quorumscan/ledger'
+import { formatTime, type Micros } from '@quorumscan/model'
+import { LRUCache } from 'lru-cache'
+
+/** Hashes of 10 min, after which entries have no effect, at the 200 a second that the log client can submit: 16 MiB. */
+const OFFERED_MAX = 120_000
+
+export type SecondMachineWatch = {
+  /** The same ordering; the validator must submit and follow through it. */
+  readonly ordering: Ordering
+  /** What was found and what to do, in ASCII; null while nothing was found. Remains until the process ends. */
+  detail(): string | null
+}
+
+export function watchSecondMachine(
+  ordering: Ordering,
+  options: {
+    /** Of the participant, hex. */
+    readonly publicKey: string
+    readonly genesisHash: string
+    /** Whether the replica has caught up with the log. */
+    readonly isLive: () => boolean
+    /** The earliest record time that a new entry can get. */
+    readonly now: () => Micros
+    /** Called for each entry of another process; `text` is `detail`. */
+    readonly onFound: (entry: Pick<LogEntry, 'offset' | 'recordTime'>, text: string) => void
+  },
+): SecondMachineWatch {
+  const { publicKey, genesisHash } = options
+  const offered = new LRUCache<string, true>({ max: OFFERED_MAX })
+  let liveSince: Micros | null = null
+  let detail: string | null = null
+
+  const isOfAnother = ({ recordTime, bytes }: LogEntry): boolean => {
+    if (liveSince === null || entryKey(bytes) !== publicKey || offered.has(sha256Hex(bytes)))
+      return false
+    const entry = decodeEntry(bytes, genesisHash)
+    if (entry.kind !== 'submission') return false
+    const { notAfter } = entry.submission
+    // What this key signed before a restart can still arrive, but is valid for less than 10 min from then on.
+    const isSignedSince = notAfter > liveSince + NOT_AFTER_MICROS_MAX
+    // A late repetition of an own entry, whose hash may be forgotten.
+    const isOver = notAfter < recordTime
+    return isSignedSince && !isOver
+  }
+
+  return {
+    ordering: {
+      submit(bytes, signal) {
+        offered.set(sha256Hex(bytes), true)
+        return ordering.submit(bytes, signal)
+      },
+      async *follow(request) {
+        for await (const entries of ordering.follow(request)) {
+          if (liveSince === null && options.isLive()) liveSince = options.now()
+          for (const entry of entries) {
+            if (!isOfAnother(entry)) continue
+            detail = describe(entry)
+            options.onFound(entry, detail)
+          }
+          yield entries
+        }
+      },
+    },
+    detail: () => detail,
+  }
+}
+
+function describe({ offset, recordTime }: LogEntry): string {
+  return (
+    `another process signs with the key of this participant: this one did not submit the entry at offset ${offset} ` +
+    `of ${formatTime(recordTime)}. Stop the other validator for good, then restart this one`
+  )
+}
