@@ -1,37 +1,36 @@
-// Makes dist whole, for users who have nothing else of this repository: what it imports of `consensus`, which is not
-// published, goes into dist/consensus, and imports lead there. Declarations are made to be read by compilers since
-// TypeScript 5.4, and by those whose `lib` does not know `await using`. `npm run build` runs it after the compiler.
+// Makes dist complete for users who have nothing else of this repository: the modules that it imports of packages that
+// are not published go into dist/packages, and imports lead there. Declarations are made readable for compilers since
+// TypeScript 5.4, and for those whose `lib` has no `await using`. `npm run build` runs it after the compiler.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url))
-const consensus = fileURLToPath(new URL('../../packages/consensus/', import.meta.url))
-const { exports } = JSON.parse(readFileSync(join(consensus, 'package.json'), 'utf8'))
+const bundled = join(dist, 'packages')
+const packages = fileURLToPath(new URL('../../packages/', import.meta.url))
+const IMPORT = /(\bfrom |\bimport |\bimport\()(['"])(@quorumscan\/[\w/-]+|\.[^'"]*)\2/g
 
-/** Below `packages/consensus/dist`, without ending: the module that a specifier names. */
+/** The built file that an entry point of a package is, below `packages`, without `dist` and ending: `reader/voted/reader`. */
 function moduleOf(specifier) {
-  const entry = exports[specifier.replace('@quorumscan/consensus', '.')]
-  if (entry === undefined) throw new Error(`${specifier} is no entry point`)
-  return entry.default.replace('./dist/', '').replace(/\.js$/, '')
+  const [, name, entry] = /^@quorumscan\/([\w-]+)(.*)$/.exec(specifier)
+  const { exports } = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8'))
+  if (exports[`.${entry}`] === undefined) throw new Error(`${specifier} is no entry point`)
+  return join(name, exports[`.${entry}`].default.replace('./dist/', '').replace(/\.js$/, ''))
 }
 
-/** Leads imports of the package, and of its own modules, to where they lie now. `wanted` takes what they name. */
-function led(text, file, wanted) {
-  return text.replace(
-    /(\bfrom |\bimport |\bimport\()(['"])(@quorumscan\/consensus[\w/-]*|\.[^'"]*)\2/g,
-    (all, before, quote, specifier) => {
-      if (specifier.startsWith('@')) {
-        const module = moduleOf(specifier)
-        wanted.add(module)
-        const path = relative(dirname(file), join(dist, 'consensus', `${module}.js`))
-        return `${before}${quote}${path.startsWith('.') ? path : `./${path}`}${quote}`
-      }
-      const inner = relative(join(dist, 'consensus'), resolve(dirname(file), specifier))
-      if (!inner.startsWith('..')) wanted.add(inner.replace(/\.[jt]s$/, ''))
-      return all
-    },
-  )
+/** Points imports of packages at their copies. Adds every copy that `file` needs to `wanted`. */
+function withCopies(text, file, wanted) {
+  return text.replace(IMPORT, (all, before, quote, specifier) => {
+    if (specifier.startsWith('@')) {
+      const module = moduleOf(specifier)
+      wanted.add(module)
+      const path = relative(dirname(file), join(bundled, `${module}.js`))
+      return `${before}${quote}${path.startsWith('.') ? path : `./${path}`}${quote}`
+    }
+    const inner = relative(bundled, resolve(dirname(file), specifier))
+    if (!inner.startsWith('..')) wanted.add(inner.replace(/\.[jt]s$/, ''))
+    return all
+  })
 }
 
 function readable(text) {
@@ -50,15 +49,17 @@ const wanted = new Set()
 for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' }))
   if (/\.(?:js|d\.ts)$/.test(name)) {
     const file = join(dist, name)
-    write(file, led(readFileSync(file, 'utf8'), file, wanted))
+    write(file, withCopies(readFileSync(file, 'utf8'), file, wanted))
   }
 // The set grows while it is walked.
-for (const module of wanted)
+for (const module of wanted) {
+  const [name, ...path] = module.split('/')
   for (const ending of ['.js', '.d.ts']) {
-    const from = join(consensus, 'dist', module + ending)
+    const from = join(packages, name, 'dist', path.join('/') + ending)
     if (!existsSync(from)) throw new Error(`${from} is not built`)
     // The maps lead to sources that are not here.
     const text = readFileSync(from, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n')
-    const file = join(dist, 'consensus', module + ending)
-    write(file, led(text, file, wanted))
+    const file = join(bundled, module + ending)
+    write(file, withCopies(text, file, wanted))
   }
+}
