@@ -1,6 +1,6 @@
 import { EnvError } from '@quorumscan/base'
 import { expect, it } from 'vitest'
-import { envToConfig } from './config.ts'
+import { readScanConfig } from './config.ts'
 
 const complete = {
   QS_GENESIS: '/data/genesis.json',
@@ -14,7 +14,7 @@ const complete = {
 }
 
 it('takes defaults for what need not be set', () => {
-  expect(envToConfig(complete)).toMatchObject({
+  expect(readScanConfig(complete)).toMatchObject({
     host: '127.0.0.1',
     log: { url: 'http://127.0.0.1:4600', tokenFile: '/data/token' },
     publicUrl: null,
@@ -32,9 +32,9 @@ it('names everything that is missing or bad at once', () => {
     QS_LOG: '/run/log.sock',
   }
   const env = { ...complete, ...bad }
-  expect(() => envToConfig(env)).toThrow(EnvError)
+  expect(() => readScanConfig(env)).toThrow(EnvError)
   try {
-    envToConfig(env)
+    readScanConfig(env)
   } catch (error) {
     const lines = (error as Error).message.split('\n').map((line) => line.split(/:? /)[0])
     expect(lines.sort()).toEqual(['QS_LOG', 'QS_PORT', 'QS_PUBLIC_URL', 'QS_REDIS'])
@@ -45,18 +45,20 @@ it('shows the synchronizer a token or a certificate, over https', () => {
   const { QS_LOG_TOKEN_FILE: _, ...others } = complete
   const shown = { ...others, QS_LOG_CERT: '/d/cert', QS_LOG_KEY: '/d/key' }
   const https = { ...shown, QS_LOG: 'https://synchronizer.example' }
-  expect(envToConfig(https).log).toMatchObject({
+  expect(readScanConfig(https).log).toMatchObject({
     tokenFile: null,
     certificate: { cert: { file: '/d/cert' }, key: { file: '/d/key' } },
   })
   const one = 'exactly one of QS_LOG_TOKEN_FILE and QS_LOG_CERT must be set'
-  expect(() => envToConfig(others)).toThrow(one)
-  expect(() => envToConfig({ ...complete, ...https })).toThrow(one)
-  expect(() => envToConfig({ ...https, QS_LOG_KEY: '' })).toThrow('QS_LOG_CERT and QS_LOG_KEY go')
-  expect(() => envToConfig(shown)).toThrow('QS_LOG is http')
+  expect(() => readScanConfig(others)).toThrow(one)
+  expect(() => readScanConfig({ ...complete, ...https })).toThrow(one)
+  expect(() => readScanConfig({ ...https, QS_LOG_KEY: '' })).toThrow(
+    'QS_LOG_CERT and QS_LOG_KEY go',
+  )
+  expect(() => readScanConfig(shown)).toThrow('QS_LOG is http')
 })
 
 it('takes the slash off the public address, so that records of one address are equal', () => {
-  const config = envToConfig({ ...complete, QS_PUBLIC_URL: 'https://sv-1.example/' })
+  const config = readScanConfig({ ...complete, QS_PUBLIC_URL: 'https://sv-1.example/' })
   expect(config.publicUrl).toBe('https://sv-1.example')
 })

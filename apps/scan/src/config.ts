@@ -3,10 +3,10 @@ import { type Env, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/
 import { parsePeerTokens, readFollowerConfig, readOptionalUrl } from '@quorumscan/http'
 import { readOwnRedis } from '@quorumscan/redis'
 
-export type ScanConfig = ReturnType<typeof envToConfig>
+export type ScanConfig = ReturnType<typeof readScanConfig>
 
 /** @throws {EnvError} That names every missing or bad variable. */
-export function envToConfig(env: Env, note?: NoteVariable) {
+export function readScanConfig(env: Env, note?: NoteVariable) {
   return readEnv(
     env,
     (variables) => ({

@@ -1,3 +1,3 @@
-export { envToConfig, type ScanConfig } from './config.ts'
+export { readScanConfig, type ScanConfig } from './config.ts'
 export type { Overrides } from './context.ts'
 export { type RunningScan, startScan } from './start.ts'

@@ -10,7 +10,7 @@ import { ENTRY_BYTES_MAX, priceOfBytes } from '@quorumscan/ledger'
 import { LRUCache } from 'lru-cache'
 import type { Budgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { type Judge, type Refusal, refusalByTime } from './judge-entry.ts'
+import { type EntryRefusal, type Judge, refusalByTime } from './judge-entry.ts'
 import type { OrderedLog } from './ordered-log.ts'
 
 /** Hashes of 10 min at 50 entries a second, 2 MiB. One that was forgotten is appended again: no harm. */
@@ -66,6 +66,6 @@ export function createAdmission(options: {
   }
 }
 
-function toScanError({ code, message }: Refusal): ScanError {
+function toScanError({ code, message }: EntryRefusal): ScanError {
   return new ScanError(code, message)
 }

@@ -1,10 +1,10 @@
 import { PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { expect, it } from 'vitest'
-import { envToConfig } from './config.ts'
+import { readSynchronizerConfig } from './config.ts'
 
 it('reads what the cluster sets', () => {
   expect(
-    envToConfig({
+    readSynchronizerConfig({
       QS_GENESIS: '/d/genesis.json',
       QS_PORT: '0',
       QS_LOG_REDIS: 'unix:///d/log',
@@ -42,7 +42,7 @@ it('reads what the cluster sets', () => {
 })
 
 it('names all that is missing at once', () => {
-  expect(() => envToConfig({ QS_RATE_LIMIT: '0', QS_NODES: 'sv-1' })).toThrow(
+  expect(() => readSynchronizerConfig({ QS_RATE_LIMIT: '0', QS_NODES: 'sv-1' })).toThrow(
     [
       'QS_GENESIS is not set',
       'QS_PORT is not set',
@@ -69,7 +69,7 @@ const member = {
 }
 
 it('reads what a member is told beside', () => {
-  expect(envToConfig(member).ordering).toMatchObject({
+  expect(readSynchronizerConfig(member).ordering).toMatchObject({
     driver: 'cometbft',
     redis: { place: { path: '/d/sv-1' } },
     engine: {
@@ -90,14 +90,16 @@ it.each([
   [{ QS_ENGINE_FOLLOWERS: `${engineId},x` }, 'QS_ENGINE_FOLLOWERS: "x" is no id of an engine'],
   [{ QS_ENGINE_SOCKETS: '', QS_REDIS: '' }, 'QS_REDIS is not set\nQS_ENGINE_SOCKETS is not set'],
 ])('refuses for a member %j', (changes, message) => {
-  expect(() => envToConfig({ ...member, ...changes })).toThrow(message)
+  expect(() => readSynchronizerConfig({ ...member, ...changes })).toThrow(message)
 })
 
 it('lets followers show certificates where it speaks TLS', () => {
   const clients = { ...member, QS_TLS_CLIENT_CA: '/d/ca' }
-  expect(() => envToConfig(clients)).toThrow('QS_TLS_CLIENT_CA: whoever shows a certificate')
+  expect(() => readSynchronizerConfig(clients)).toThrow(
+    'QS_TLS_CLIENT_CA: whoever shows a certificate',
+  )
   const tls = { QS_TLS_CERT: '/d/cert', QS_TLS_KEY: '/d/key' }
-  expect(envToConfig({ ...clients, ...tls }).connections.tls).toEqual({
+  expect(readSynchronizerConfig({ ...clients, ...tls }).connections.tls).toEqual({
     certFile: '/d/cert',
     keyFile: '/d/key',
     clientCaFile: '/d/ca',
@@ -107,7 +109,7 @@ it('lets followers show certificates where it speaks TLS', () => {
 it('has no log behind sentinels, which may make a Redis the primary that lacks the end of it', () => {
   const alone = { QS_GENESIS: '/d/g', QS_PORT: '0', QS_NODES: 'sv-1=http://127.0.0.1:1' }
   const log = { QS_LOG_REDIS: 'redis+sentinel://a.example/log', QS_KEY_FILE: '/d/key' }
-  expect(() => envToConfig({ ...alone, ...log })).toThrow(
+  expect(() => readSynchronizerConfig({ ...alone, ...log })).toThrow(
     'QS_LOG_REDIS: the Redis with the log has',
   )
 })

@@ -19,7 +19,7 @@ export type Rates = {
   readonly superValidator: number
 }
 
-export type SynchronizerConfig = ReturnType<typeof envToConfig>
+export type SynchronizerConfig = ReturnType<typeof readSynchronizerConfig>
 
 /** A client is a participant that submits for all its users: ten times what D-33 gives one of those. */
 const RATE_LIMIT_DEFAULT = 2000
@@ -45,7 +45,7 @@ export type EngineConfig = Extract<
 >['engine']
 
 /** @throws {EnvError} That names every missing or bad variable. */
-export function envToConfig(env: Env, note?: NoteVariable) {
+export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
   return readEnv(
     env,
     (variables) => {

@@ -18,10 +18,10 @@ import type { Micros } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 
 /** Why an entry is not taken, for whoever offers it. */
-export type Refusal = { readonly code: ErrorCode; readonly message: string }
+export type EntryRefusal = { readonly code: ErrorCode; readonly message: string }
 
 export type JudgedEntry =
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'refused'; readonly refusal: EntryRefusal }
   | {
       readonly kind: 'entry'
       /** SHA-256 of the bytes, hex. */
@@ -35,7 +35,7 @@ export type JudgedEntry =
       /** By each version of the protocol that this software knows: contracts that it makes replicas read. */
       readonly contractCounts: ReadonlyMap<number, number>
       /** Why every replica would refuse it for what it holds, whichever of these versions is in force, or null. */
-      readonly oversize: Refusal | null
+      readonly oversize: EntryRefusal | null
     }
 
 export type Judge = {
@@ -139,7 +139,7 @@ function weighEntry(
 export function refusalByTime(
   notAfter: Micros,
   now: { readonly recordTime: Micros; readonly clockMicros: Micros },
-): Refusal | null {
+): EntryRefusal | null {
   if (notAfter <= now.recordTime)
     return {
       code: 'SUBMISSION_EXPIRED',

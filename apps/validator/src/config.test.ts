@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { envToConfig } from './config.ts'
+import { readValidatorConfig } from './config.ts'
 
 const minimal = {
   QS_GENESIS: '/d/genesis.json',
@@ -12,9 +12,9 @@ const minimal = {
   QS_JWT_SECRET_FILE: '/d/jwt.secret',
 }
 
-describe('envToConfig', () => {
+describe('readValidatorConfig', () => {
   it('reads the least that is needed', () => {
-    expect(envToConfig(minimal)).toMatchObject({
+    expect(readValidatorConfig(minimal)).toMatchObject({
       host: '127.0.0.1',
       seeds: ['http://127.0.0.1:4601', 'http://127.0.0.1:4602'],
       tokens: { kind: 'shared-secret', secretFile: '/d/jwt.secret' },
@@ -29,32 +29,36 @@ describe('envToConfig', () => {
   it('takes exactly one way of checking tokens', () => {
     const text = 'exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL'
     const jwks = { QS_JWKS_URL: 'https://issuer.example/jwks', QS_JWKS_ALGORITHM: 'EdDSA' }
-    expect(() => envToConfig({ ...minimal, ...jwks })).toThrow(text)
-    expect(() => envToConfig({ ...minimal, QS_JWT_SECRET_FILE: '' })).toThrow(text)
-    expect(envToConfig({ ...minimal, QS_JWT_SECRET_FILE: '', ...jwks }).tokens).toEqual({
+    expect(() => readValidatorConfig({ ...minimal, ...jwks })).toThrow(text)
+    expect(() => readValidatorConfig({ ...minimal, QS_JWT_SECRET_FILE: '' })).toThrow(text)
+    expect(readValidatorConfig({ ...minimal, QS_JWT_SECRET_FILE: '', ...jwks }).tokens).toEqual({
       kind: 'jwks',
       url: 'https://issuer.example/jwks',
       algorithm: 'EdDSA',
     })
     for (const url of ['issuer.example/jwks', 'file:///keys', 'https://'])
       expect(() =>
-        envToConfig({ ...minimal, QS_JWT_SECRET_FILE: '', ...jwks, QS_JWKS_URL: url }),
+        readValidatorConfig({ ...minimal, QS_JWT_SECRET_FILE: '', ...jwks, QS_JWKS_URL: url }),
       ).toThrow('QS_JWKS_URL')
   })
 
   it('takes a shared secret on loopback addresses only (D-32)', () => {
     for (const host of ['0.0.0.0', '::', '192.168.1.7', 'validator.example', '127.0.0.1.example'])
-      expect(() => envToConfig({ ...minimal, QS_HOST: host }), host).toThrow('loopback')
+      expect(() => readValidatorConfig({ ...minimal, QS_HOST: host }), host).toThrow('loopback')
     for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost'])
-      expect(envToConfig({ ...minimal, QS_HOST: host }).host).toBe(host)
+      expect(readValidatorConfig({ ...minimal, QS_HOST: host }).host).toBe(host)
     const jwks = { QS_JWT_SECRET_FILE: '', QS_JWKS_URL: 'https://issuer.example/jwks' }
-    expect(envToConfig({ ...minimal, ...jwks, QS_HOST: '0.0.0.0' }).host).toBe('0.0.0.0')
+    expect(readValidatorConfig({ ...minimal, ...jwks, QS_HOST: '0.0.0.0' }).host).toBe('0.0.0.0')
   })
 
   it('names all that is wrong at once', () => {
     const error = (() => {
       try {
-        return envToConfig({ QS_SEEDS: 'ftp://x', QS_JWKS_ALGORITHM: 'HS256', QS_RATE_LIMIT: '0' })
+        return readValidatorConfig({
+          QS_SEEDS: 'ftp://x',
+          QS_JWKS_ALGORITHM: 'HS256',
+          QS_RATE_LIMIT: '0',
+        })
       } catch (reason) {
         return String(reason)
       }

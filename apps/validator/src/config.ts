@@ -7,14 +7,14 @@ import { readOwnRedis } from '@quorumscan/redis'
 
 const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 
-export type ValidatorConfig = ReturnType<typeof envToConfig>
+export type ValidatorConfig = ReturnType<typeof readValidatorConfig>
 
 /** Where a shared secret, with which anyone can make tokens who can check them, is good enough (D-32). */
 const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|::1)$/
 const TOKEN_LIFETIME_SECONDS_MAX = 10 * 365 * 86_400
 
 /** @throws {EnvError} That names every missing or bad variable. */
-export function envToConfig(env: Env, note?: NoteVariable) {
+export function readValidatorConfig(env: Env, note?: NoteVariable) {
   return readEnv(
     env,
     (variables) => {

@@ -1,3 +1,3 @@
-export { envToConfig, type ValidatorConfig } from './config.ts'
+export { readValidatorConfig, type ValidatorConfig } from './config.ts'
 export type { Overrides } from './context.ts'
 export { type RunningValidator, startValidator } from './start.ts'

@@ -1,6 +1,6 @@
 /** The validator process. */
 import { runProcess } from '@quorumscan/base'
-import { envToConfig } from './config.ts'
+import { readValidatorConfig } from './config.ts'
 import { startValidator } from './start.ts'
 
-await runProcess(async () => startValidator(envToConfig(process.env)))
+await runProcess(async () => startValidator(readValidatorConfig(process.env)))

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { keyPairFromSeed, runProcess, systemRandom } from '@quorumscan/base'
 import { createLogClient, type LogClient, readLogClientOptions } from '@quorumscan/http'
-import { envToConfig, type Overrides, type ScanConfig, startScan } from '@quorumscan/scan'
+import { type Overrides, readScanConfig, type ScanConfig, startScan } from '@quorumscan/scan'
 import type { AgentHandlers } from './agent.ts'
 import type { ProcessFaults } from './fault-spec.ts'
 import { jobHandlers } from './job-handlers.ts'
@@ -14,7 +14,7 @@ import { pruneHandlers } from './prune-handlers.ts'
 type Parts = Parameters<NonNullable<Overrides['extend']>>[0]
 
 await runProcess(async (signal) => {
-  const plain = envToConfig(process.env)
+  const plain = readScanConfig(process.env)
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
   const routed = await faulty.route({
     redis: plain.redis,

@@ -1,8 +1,8 @@
 /** Entry of a synchronizer of a cluster: the app, with a clock, a front, a disk and an engine that can be broken. */
 import { runProcess } from '@quorumscan/base'
 import {
-  envToConfig,
   freeBytesOnDisk,
+  readSynchronizerConfig,
   type SynchronizerConfig,
   startSynchronizer,
 } from '@quorumscan/synchronizer'
@@ -14,7 +14,7 @@ await runProcess(async (signal) => {
   const faulty = createFaultyProcess(environment)
   const engine = createEngineFaults(environment.initial.engine)
   let { isDiskFull } = environment.initial
-  const plain = envToConfig(process.env)
+  const plain = readSynchronizerConfig(process.env)
   const synchronizer = await startSynchronizer(
     { ...plain, ordering: await route(plain.ordering, faulty) },
     {

@@ -1,11 +1,11 @@
 /** Entry of the validator of a cluster: the app, with edges and a clock that can be broken. */
 import { runProcess } from '@quorumscan/base'
-import { envToConfig, startValidator } from '@quorumscan/validator'
+import { readValidatorConfig, startValidator } from '@quorumscan/validator'
 import { jobHandlers } from './job-handlers.ts'
 import { createFaultyProcess, readFaultEnvironment } from './process.ts'
 
 await runProcess(async () => {
-  const config = envToConfig(process.env)
+  const config = readValidatorConfig(process.env)
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
   const routed = await faulty.route({
     redis: config.redis,

@@ -1,8 +1,8 @@
 /** The page on every variable and flag, made of the code that reads them. */
 import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
-import { envToConfig as scanConfig } from '@quorumscan/scan'
-import { envToConfig as synchronizerConfig } from '@quorumscan/synchronizer'
-import { envToConfig as validatorConfig } from '@quorumscan/validator'
+import { readScanConfig } from '@quorumscan/scan'
+import { readSynchronizerConfig } from '@quorumscan/synchronizer'
+import { readValidatorConfig } from '@quorumscan/validator'
 import type { Command } from 'commander'
 import { EXAMPLES } from '../cli/examples.ts'
 import { createProgram } from '../cli/program.ts'
@@ -10,10 +10,10 @@ import { OWN_VARIABLES } from './operator-config.ts'
 
 /** Each process, and with which variables it reads others. */
 const PROCESSES = [
-  ['scan', scanConfig, {}],
-  ['synchronizer', synchronizerConfig, {}],
-  ['synchronizer', synchronizerConfig, { QS_ENGINE_HOME: 'here' }],
-  ['validator', validatorConfig, {}],
+  ['scan', readScanConfig, {}],
+  ['synchronizer', readSynchronizerConfig, {}],
+  ['synchronizer', readSynchronizerConfig, { QS_ENGINE_HOME: 'here' }],
+  ['validator', readValidatorConfig, {}],
 ] as const
 
 /** `defaults` by who reads it. */

@@ -5,9 +5,9 @@ import { isAuthenticated } from '@quorumscan/consensus'
 import { problemOfCertificate } from '@quorumscan/http'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
-import { envToConfig as scanConfig } from '@quorumscan/scan'
-import { nodeIdOf, envToConfig as synchronizerConfig } from '@quorumscan/synchronizer'
-import { envToConfig as validatorConfig } from '@quorumscan/validator'
+import { readScanConfig } from '@quorumscan/scan'
+import { nodeIdOf, readSynchronizerConfig } from '@quorumscan/synchronizer'
+import { readValidatorConfig } from '@quorumscan/validator'
 import type { MemberOf } from '../ceremony/member.ts'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
 import { messageOf } from '../cluster-error.ts'
@@ -23,7 +23,11 @@ import {
 } from '../topology.ts'
 import type { OperatorConfig } from './operator-config.ts'
 
-const CONFIG_OF = { scan: scanConfig, synchronizer: synchronizerConfig, validator: validatorConfig }
+const CONFIG_OF = {
+  scan: readScanConfig,
+  synchronizer: readSynchronizerConfig,
+  validator: readValidatorConfig,
+}
 const LOOPBACK = '127.0.0.1'
 const ANY_ADDRESS = ['0.0.0.0', '::']
 const ANY_HOST = /^(?:0\.0\.0\.0|\[::\]):/

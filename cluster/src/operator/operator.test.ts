@@ -4,10 +4,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PLAIN_CONNECTIONS } from '@quorumscan/http'
-import { envToConfig as scanConfig } from '@quorumscan/scan'
-import { nodeIdOf, envToConfig as synchronizerConfig } from '@quorumscan/synchronizer'
+import { readScanConfig } from '@quorumscan/scan'
+import { nodeIdOf, readSynchronizerConfig } from '@quorumscan/synchronizer'
 import { createAuthority } from '@quorumscan/testkit'
-import { envToConfig as validatorConfig } from '@quorumscan/validator'
+import { readValidatorConfig } from '@quorumscan/validator'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Member, Role, Runnable } from '../ceremony/member.ts'
 import { makeMember } from '../ceremony/member-keys.ts'
@@ -96,7 +96,7 @@ describe('a super-validator whose members order together', () => {
   const [ordering, scan] = plan('sv', ownVariables('sv-1', 'cometbft'))
 
   it('runs a scan node that follows its own synchronizer, on one Redis', () => {
-    const config = scanConfig(scan?.app.env ?? {})
+    const config = readScanConfig(scan?.app.env ?? {})
     expect(config).toMatchObject({
       nodeName: 'sv-1',
       publicUrl: 'https://sv-1.example',
@@ -109,13 +109,13 @@ describe('a super-validator whose members order together', () => {
   })
 
   it('lets its engine dial the others, and take the one of a validator', () => {
-    const config = synchronizerConfig(ordering?.app.env ?? {})
+    const config = readSynchronizerConfig(ordering?.app.env ?? {})
     expect(config).toMatchObject({
       host: '127.0.0.1',
       port: 4624,
       ordering: {
         driver: 'cometbft',
-        redis: scanConfig(scan?.app.env ?? {}).redis,
+        redis: readScanConfig(scan?.app.env ?? {}).redis,
         followers: [idOf(validator)],
         engine: {
           address: '0.0.0.0:26656',
@@ -136,13 +136,13 @@ it('TLS, proxies and the port of operators are of the process that others reach'
   }
   const variables = { ...ownVariables('sv-1', 'cometbft'), ...connections }
   const [ordering, scan] = plan('sv', variables)
-  expect(scanConfig(scan?.app.env ?? {}).connections).toMatchObject({
+  expect(readScanConfig(scan?.app.env ?? {}).connections).toMatchObject({
     tls: { certFile, keyFile },
     proxies: { trusted: ['10.0.0.7'] },
     operator: { host: '0.0.0.0', port: 9464 },
   })
   expect(scan?.url).toBe('http://127.0.0.1:9464')
-  expect(synchronizerConfig(ordering?.app.env ?? {}).connections).toEqual(PLAIN_CONNECTIONS)
+  expect(readSynchronizerConfig(ordering?.app.env ?? {}).connections).toEqual(PLAIN_CONNECTIONS)
   expect(() => read('sv', { ...variables, QS_OPERATOR_ADDRESS: '' })).toThrow(
     'QS_OPERATOR_ADDRESS is not set',
   )
@@ -155,8 +155,8 @@ it('where the file names a Redis, all use that, and none is started', () => {
   expect(services.map(({ isElsewhere }) => isElsewhere)).toEqual([true, true])
   const [ordering, scan] = services.map(({ app }) => app.env)
   const redis = { place: { host: 'redis.example', port: 6380 }, passwordFile: token }
-  expect(scanConfig(scan ?? {}).redis).toMatchObject(redis)
-  const { ordering: config, logDirectory } = synchronizerConfig(ordering ?? {})
+  expect(readScanConfig(scan ?? {}).redis).toMatchObject(redis)
+  const { ordering: config, logDirectory } = readSynchronizerConfig(ordering ?? {})
   expect(config).toMatchObject({ redis })
   expect(logDirectory).toBeNull()
   expect(() => read('sv', own)).toThrow('QS_REDIS_PASSWORD_FILE belongs to QS_REDIS, which is not')
@@ -167,9 +167,9 @@ it('where the file names a Redis, all use that, and none is started', () => {
 it('a validator has an engine without a vote', () => {
   const users = { QS_JWKS_URL: 'https://issuer.example/jwks' }
   const [ordering, app] = plan('validator', { ...ownVariables('v', 'cometbft'), ...users })
-  const { ordering: config } = synchronizerConfig(ordering?.app.env ?? {})
+  const { ordering: config } = readSynchronizerConfig(ordering?.app.env ?? {})
   expect(config).toMatchObject({ followers: [], engine: { votingKeyFile: null } })
-  expect(validatorConfig(app?.app.env ?? {})).toMatchObject({
+  expect(readValidatorConfig(app?.app.env ?? {})).toMatchObject({
     participantKeyFile: join(root, 'v', 'keys', 'v.participant'),
     seeds: svs.map(({ url }) => url),
   })
@@ -178,13 +178,13 @@ it('a validator has an engine without a vote', () => {
 it('one synchronizer runs alone, and so do those who follow it', () => {
   const [only, ...none] = plan('synchronizer', ownVariables('orderer', 'redis'))
   expect(none).toEqual([])
-  expect(synchronizerConfig(only?.app.env ?? {})).toMatchObject({
+  expect(readSynchronizerConfig(only?.app.env ?? {})).toMatchObject({
     ordering: { driver: 'redis', keyFile: join(root, 'orderer', 'keys', 'orderer') },
   })
   const log = { QS_LOG: 'https://orderer.example', QS_LOG_TOKEN_FILE: token }
   const services = plan('sv', { ...ownVariables('sv-2', 'redis'), ...log })
   expect(services.map(({ name }) => name)).toEqual(['sv-2'])
-  expect(scanConfig(services[0]?.app.env ?? {}).log.url).toBe('https://orderer.example')
+  expect(readScanConfig(services[0]?.app.env ?? {}).log.url).toBe('https://orderer.example')
 })
 
 it('a file is refused with all that is wrong in it', () => {

@@ -9,7 +9,7 @@ import {
   ResponseProcessProposal_ProposalStatus,
 } from 'cosmjs-types/tendermint/abci/types'
 import { describe, expect, it } from 'vitest'
-import type { JudgedEntry, Refusal } from '../judge-entry.ts'
+import type { EntryRefusal, JudgedEntry } from '../judge-entry.ts'
 import { type ApplicationOptions, createApplication } from './application.ts'
 import { listedSnapshots } from './block-snapshots.ts'
 import { type BlockGroup, genesisTip, orderBlock } from './blocks.ts'
@@ -184,7 +184,7 @@ describe('a block', () => {
   })
 
   it('of any bytes that were decided is accepted', async () => {
-    const refusal: Refusal = { code: 'INVALID_ARGUMENT', message: 'no' }
+    const refusal: EntryRefusal = { code: 'INVALID_ARGUMENT', message: 'no' }
     const { ask, finalize, published } = setUp({
       judge: () => ({ kind: 'refused', refusal }),
       taking: { refuse: () => refusal, entriesOf: () => [] },

@@ -15,7 +15,7 @@ import {
   ResponseOfferSnapshot_Result,
   ResponseProcessProposal_ProposalStatus,
 } from 'cosmjs-types/tendermint/abci/types'
-import type { JudgedEntry, Refusal } from '../judge-entry.ts'
+import type { EntryRefusal, JudgedEntry } from '../judge-entry.ts'
 import {
   type Beginning,
   CHUNK_TAKEN,
@@ -218,7 +218,7 @@ function answersQuery(path: string, isPeer: ApplicationOptions['isPeer']): boole
   return path.startsWith(PEER_BY_ID) && isPeer(path.slice(PEER_BY_ID.length))
 }
 
-function checked(refusal: Refusal | null): Partial<ResponseCheckTx> {
+function checked(refusal: EntryRefusal | null): Partial<ResponseCheckTx> {
   if (refusal === null) return {}
   return { code: REFUSED, codespace: refusal.code, log: refusal.message }
 }

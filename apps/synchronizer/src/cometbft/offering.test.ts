@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { sha256Hex, utf8 } from '@quorumscan/base'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Refusal } from '../judge-entry.ts'
+import type { EntryRefusal } from '../judge-entry.ts'
 import { encodeBundle } from './bundles.ts'
 import { createEngineRpc } from './engine-rpc.ts'
 import { createOffering } from './offering.ts'
@@ -16,7 +16,7 @@ type Answer = { result?: unknown; error?: unknown } | 'nothing'
 /** What answers on an engine's socket. */
 async function setUp(
   answer: () => Answer | Promise<Answer>,
-  take: (bytes: Uint8Array) => Refusal | null = () => null,
+  take: (bytes: Uint8Array) => EntryRefusal | null = () => null,
 ) {
   const directory = await mkdtemp(join(tmpdir(), 'qs-offering-'))
   const asked: unknown[] = []

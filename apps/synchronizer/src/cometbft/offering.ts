@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { type Clock, sha256Hex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { Refusal } from '../judge-entry.ts'
+import type { EntryRefusal } from '../judge-entry.ts'
 import { BUNDLE_ENTRIES_MAX, countThatFits } from './bundles.ts'
 import { EngineRefusedError, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 
@@ -34,7 +34,7 @@ export type Offering = {
 export function createOffering(options: {
   readonly rpc: EngineRpc
   readonly isOrdered: (entryHash: string) => boolean
-  readonly take: (bytes: Uint8Array) => Refusal | null
+  readonly take: (bytes: Uint8Array) => EntryRefusal | null
   /** Makes a bundle of these entries, which fit. */
   readonly bundle: (entries: readonly Uint8Array[]) => Uint8Array
   readonly clock: Clock
@@ -154,7 +154,7 @@ async function handBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError
   }
 }
 
-function refuse(refusal: Refusal | null): void {
+function refuse(refusal: EntryRefusal | null): void {
   if (refusal !== null) throw new ScanError(refusal.code, refusal.message)
 }
 

@@ -6,7 +6,7 @@ import { toHex } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import { priceOfBytes } from '@quorumscan/ledger'
 import { LRUCache } from 'lru-cache'
-import type { Refusal } from '../judge-entry.ts'
+import type { EntryRefusal } from '../judge-entry.ts'
 import { type Bundle, isBundleSigned } from './bundles.ts'
 import { nodeIdOf } from './engine-files.ts'
 
@@ -19,12 +19,12 @@ export type ChargeSender = (nodeId: string | null, units: number) => void
 
 export type Senders = {
   /** Why this member does not look into the bundle, or null: then its sender has paid. */
-  admit(bundle: Bundle): Refusal | null
+  admit(bundle: Bundle): EntryRefusal | null
 }
 
 /** Bundles that are paid for: a member can send those of another one again, and must not use up what that one has. */
 const PAID_MAX = 10_000
-const NOT_SIGNED: Refusal = {
+const NOT_SIGNED: EntryRefusal = {
   code: 'INVALID_ARGUMENT',
   message: 'the engine that the bundle names did not sign it',
 }

@@ -3,32 +3,38 @@ import { type Clock, sha256Hex } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import type { Micros } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
-import { type Judge, type JudgedEntry, type Refusal, refusalByTime } from '../judge-entry.ts'
+import { type EntryRefusal, type Judge, type JudgedEntry, refusalByTime } from '../judge-entry.ts'
 import { decodeBundle } from './bundles.ts'
 import type { Senders } from './senders.ts'
 
 export type Taking = {
   /** Why the entry is not taken, or null. Its key pays for it once. */
-  take(bytes: Uint8Array): Refusal | null
+  take(bytes: Uint8Array): EntryRefusal | null
   /**
    * Why the engine does not keep the bundle, or null: it keeps one as long as an entry of it waits for a block. Entries
    * beside that one which were refused are not proposed here, and hold nobody up.
    *
    * @param isRecheck - It was kept before, and there was a block since.
    */
-  refuse(bundle: Uint8Array, isRecheck: boolean): Refusal | null
+  refuse(bundle: Uint8Array, isRecheck: boolean): EntryRefusal | null
   /** The entries in these bundles that were not refused, each once. */
   entriesOf(bundles: readonly Uint8Array[]): Uint8Array[]
 }
 
 /** Entries whose outcome is known: as many as are judged once. Who was forgotten pays again, or is proposed. */
 const REMEMBERED_MAX = 10_000
-const IS_ORDERED: Refusal = { code: 'INVALID_ARGUMENT', message: 'the entry is in the log already' }
-const IS_OVER: Refusal = {
+const IS_ORDERED: EntryRefusal = {
+  code: 'INVALID_ARGUMENT',
+  message: 'the entry is in the log already',
+}
+const IS_OVER: EntryRefusal = {
   code: 'SUBMISSION_EXPIRED',
   message: 'every entry of the bundle is past its time: not after',
 }
-const NO_BUNDLE: Refusal = { code: 'INVALID_ARGUMENT', message: 'this is no bundle of entries' }
+const NO_BUNDLE: EntryRefusal = {
+  code: 'INVALID_ARGUMENT',
+  message: 'this is no bundle of entries',
+}
 
 export function createTaking(options: {
   readonly judge: Judge
@@ -46,14 +52,14 @@ export function createTaking(options: {
   const isTakenByHash = new LRUCache<string, boolean>({ max: REMEMBERED_MAX })
 
   /** What the bytes, the log and the time say. */
-  const refusalOf = (judged: JudgedEntry): Refusal | null => {
+  const refusalOf = (judged: JudgedEntry): EntryRefusal | null => {
     if (judged.kind === 'refused') return judged.refusal
     if (isOrdered(judged.entryHash)) return IS_ORDERED
     const now = { recordTime: options.recordTime(), clockMicros: clock.nowMicros() }
     return refusalByTime(judged.notAfter, now) ?? judged.oversize
   }
 
-  const take = (bytes: Uint8Array): Refusal | null => {
+  const take = (bytes: Uint8Array): EntryRefusal | null => {
     const judged = judge(bytes)
     const refusal = refusalOf(judged)
     if (refusal !== null || judged.kind === 'refused') return refusal
