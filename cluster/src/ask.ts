@@ -1,6 +1,7 @@
 /** HTTP as the cluster's own programs ask it: bounded in time and bytes, and never an exception. */
 import { anySignal } from '@quorumscan/base'
-import { parseStrictJson, readAtMost } from '@quorumscan/consensus'
+import { readAtMost } from '@quorumscan/reader'
+import { parseStrictJson } from '@quorumscan/verifier'
 import { wordOfFailure } from './node-words.ts'
 
 /** More than any page of updates that is asked for here. A lying node may send anything, and for ever. */

@@ -6,7 +6,7 @@
 
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
-import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/consensus'
+import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { Breakage } from './breakage.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'
 import { SYNCHRONIZER } from './cluster-shape.ts'

@@ -3,7 +3,6 @@
  * confirms with its own key; what enough of them have confirmed alike is in force.
  */
 import { type KeyPair, randomHex, systemRandom } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { isScanError } from '@quorumscan/errors'
 import { createLogClient } from '@quorumscan/http'
 import {
@@ -14,6 +13,7 @@ import {
 } from '@quorumscan/ledger'
 import type { Command, ContractId, PartyId } from '@quorumscan/model'
 import { signSubmission } from '@quorumscan/submit'
+import type { Genesis } from '@quorumscan/verifier'
 import { ask } from './ask.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'
 import { formatDuration } from './durations.ts'

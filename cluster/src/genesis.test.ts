@@ -1,5 +1,5 @@
 import { createKeyPair } from '@quorumscan/base'
-import { parseGenesis } from '@quorumscan/consensus'
+import { parseGenesis } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { describeGenesis } from './ceremony/describe-genesis.ts'
 import { type Member, parseMember, writeMember } from './ceremony/member.ts'

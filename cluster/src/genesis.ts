@@ -1,17 +1,17 @@
 /** Makes the genesis document of a new network out of what its members show. */
 
 import { fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
+import { genesisDelta, NEWEST_RULES, rulesOf } from '@quorumscan/ledger'
+import type { LogGenesis } from '@quorumscan/log'
+import { participantOfKey } from '@quorumscan/model'
+import { nodeIdOf } from '@quorumscan/synchronizer'
 import {
   canonicalJson,
   EVIDENCE_AGE,
   type Genesis,
   type GenesisOrdering,
   parseGenesis,
-} from '@quorumscan/consensus'
-import { genesisDelta, NEWEST_RULES, rulesOf } from '@quorumscan/ledger'
-import type { LogGenesis } from '@quorumscan/log'
-import { participantOfKey } from '@quorumscan/model'
-import { nodeIdOf } from '@quorumscan/synchronizer'
+} from '@quorumscan/verifier'
 import type { Member, MemberOf } from './ceremony/member.ts'
 import { type GenesisOverrides, type NetworkRules, networkRules } from './ceremony/rules.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'

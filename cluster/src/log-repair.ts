@@ -8,7 +8,6 @@ import { cp, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Clock } from '@quorumscan/base'
-import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type Cut,
   type KeepingFollower,
@@ -18,8 +17,8 @@ import {
   prepareRepair,
   type Refusal,
 } from '@quorumscan/log'
-import { formatTime } from '@quorumscan/model'
 import { RECORD_TIME_AHEAD_MICROS_MAX } from '@quorumscan/replica'
+import { formatInstant as formatTime, type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { ClusterError, messageOf } from './cluster-error.ts'
 import { syncDirectory } from './data-directory.ts'
 import { logGenesisOf } from './genesis.ts'

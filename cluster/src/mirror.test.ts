@@ -1,22 +1,18 @@
 /** Readers behind a mirror of real nodes: it serves, and need not be believed. */
 import { type Clock, sha256 } from '@quorumscan/base'
-import {
-  createFetchTransport,
-  createWebCrypto,
-  type Lookup,
-  type Transport,
-} from '@quorumscan/consensus'
+import { createUndiciTransport, type HttpServer } from '@quorumscan/http'
+import { createFetchTransport, type Transport } from '@quorumscan/reader'
+import { createCertifiedReader } from '@quorumscan/reader/certified'
+import type { RunningScan } from '@quorumscan/scan'
+import { type Network, startNetwork } from '@quorumscan/scan/testing'
+import { send, until } from '@quorumscan/testkit'
+import { createWebCrypto, type Lookup } from '@quorumscan/verifier'
 import {
   askBatch,
   askName,
   CERTIFIED_MEDIA_TYPE,
   createCertifiedVerifier,
-} from '@quorumscan/consensus/certified'
-import { createCertifiedReader } from '@quorumscan/consensus/certified-reader'
-import { createUndiciTransport, type HttpServer } from '@quorumscan/http'
-import type { RunningScan } from '@quorumscan/scan'
-import { type Network, startNetwork } from '@quorumscan/scan/testing'
-import { send, until } from '@quorumscan/testkit'
+} from '@quorumscan/verifier/certified'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { UsageError } from './cluster-error.ts'
 import { buildMirror } from './mirror.ts'

@@ -4,9 +4,10 @@
  */
 import { CERTIFIED_MEDIA_TYPE, type RouteDef, type RouteTable, scanRoutes } from '@quorumscan/api'
 import type { Clock } from '@quorumscan/base'
-import { parseNodeUrl, type Transport, type TransportReply, utf8 } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { buildServer, type Handler, type HttpServer, isCertified } from '@quorumscan/http'
+import { parseNodeUrl, type Transport, type TransportReply } from '@quorumscan/reader'
+import { utf8 } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 import { UsageError } from './cluster-error.ts'
 

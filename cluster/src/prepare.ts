@@ -1,8 +1,8 @@
 /** Makes what a cluster keeps in its data directory, at the first `up`; afterwards reads it. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import { type Genesis, parseGenesis } from '@quorumscan/consensus'
 import { nodeIdOf } from '@quorumscan/synchronizer'
+import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
 import type { Member, MemberOf, Role } from './ceremony/member.ts'
 import { makeMember } from './ceremony/member-keys.ts'

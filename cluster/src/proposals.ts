@@ -1,7 +1,8 @@
 /** What super-validators have proposed and not decided together, and which protocol holds, as one scan node knows it. */
-import { canonicalJson, type Json } from '@quorumscan/consensus'
+
 import { confirmation, confirmSetProtocolVersionCommand, type LfValue } from '@quorumscan/ledger'
 import { parseTime } from '@quorumscan/model'
+import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { ClusterError } from './cluster-error.ts'
 import { askFor, type Confirmer, confirm } from './confirm-rules.ts'
 

@@ -1,10 +1,10 @@
 /** What the nodes signed of the state of the ledger, for a look from outside. */
-import { createWebCrypto, type Genesis, hashGenesis, maxFaulty } from '@quorumscan/consensus'
+import { createWebCrypto, type Genesis, hashGenesis, maxFaulty } from '@quorumscan/verifier'
 import {
   type Certificate,
   parseCertificate,
   verifySignatures,
-} from '@quorumscan/consensus/certified'
+} from '@quorumscan/verifier/certified'
 import { ask } from './ask.ts'
 import { wordOfRefusal } from './node-words.ts'
 

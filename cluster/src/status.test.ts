@@ -1,4 +1,4 @@
-import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/consensus'
+import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { budgetsOf } from './budgets.ts'
 import { formatStatus, formatSummary, shorten } from './cli/format.ts'

@@ -1,5 +1,5 @@
 /** The genesis that a program passes in: a document, or the hash that is pinned. */
-import { type CryptoPort, type Genesis, hashGenesis, parseGenesis } from '@quorumscan/consensus'
+import { type CryptoPort, type Genesis, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import { invalidArgument } from './errors.ts'
 
 /**

@@ -1,15 +1,3 @@
-export type {
-  Fork,
-  Genesis,
-  Insufficient,
-  Lagging,
-  Threshold,
-} from '@quorumscan/consensus'
-export type {
-  CertifiedNodeStatus,
-  CertifiedReaderStatus,
-  CertifiedReceipt,
-} from '@quorumscan/consensus/certified-reader'
 export type { Activities, ActivitiesOptions, Activity } from './activities/activities.ts'
 export type { ClientErrorCode } from './client-error-codes.ts'
 export { isErrorCode } from './error-codes.ts'

@@ -1,7 +1,8 @@
 /** Receipts: what one proves under which pin, and what is said of the others. */
-import { createWebCrypto } from '@quorumscan/consensus'
-import { askName, askParty, sha256 } from '@quorumscan/consensus/certified'
+
 import { createSignedState, createTestNetwork, simEntry } from '@quorumscan/testkit'
+import { createWebCrypto } from '@quorumscan/verifier'
+import { askName, askParty, sha256 } from '@quorumscan/verifier/certified'
 import { describe, expect, it } from 'vitest'
 import { type VerifyReceiptOptions, verifyReceipt } from './receipts.ts'
 

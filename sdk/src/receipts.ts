@@ -6,13 +6,13 @@ import {
   type Lookup,
   type Threshold,
   thresholdVotes,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import {
   askLookup,
   createCertifiedVerifier,
   InvalidProof,
   sha256,
-} from '@quorumscan/consensus/certified'
+} from '@quorumscan/verifier/certified'
 import { checkGenesis } from './checked-genesis.ts'
 import { invalidArgument, QuorumscanError } from './errors.ts'
 import { assertPin, isGenesisHash, wrongGenesis } from './genesis-pin.ts'
@@ -22,8 +22,6 @@ import { parseName } from './names/parse-name.ts'
 import { platformCrypto } from './platform/platform-crypto.ts'
 import { platformSha256 } from './platform/platform-sha256.ts'
 
-export type { CryptoPort, Genesis, GenesisNode } from '@quorumscan/consensus'
-export type { CertifiedReceipt } from '@quorumscan/consensus/certified-reader'
 export type { NameEntry } from './names/lookups.ts'
 
 /** What a receipt proves: this is the entry, at this offset, say these members. */

@@ -1,6 +1,7 @@
 /** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
-import type { Genesis, Threshold } from '@quorumscan/consensus'
-import type { CertifiedReaderStatus } from '@quorumscan/consensus/certified-reader'
+
+import type { CertifiedReaderStatus } from '@quorumscan/reader/certified'
+import type { Genesis, Threshold } from '@quorumscan/verifier'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
 import { assertPin } from './genesis-pin.ts'

@@ -1,5 +1,5 @@
 /** Everything of a validator: lookups through its scan proxy, names of one's own, and the wallet. */
-import type { CryptoPort, Genesis, Threshold } from '@quorumscan/consensus'
+import type { CryptoPort, Genesis, Threshold } from '@quorumscan/verifier'
 import { type Activities, createActivities } from './activities/activities.ts'
 import { createActivitySocket } from './activities/activity-socket.ts'
 import { checkedGenesis } from './checked-genesis.ts'

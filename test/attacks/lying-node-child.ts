@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createSystemClock } from '@quorumscan/base'
-import { formatTime } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { answer, childArgument } from '../bench/child.ts'
 import type { CostlyLie, LyingNodeArgument } from './lying-node.ts'
 

@@ -8,10 +8,10 @@ import {
   randomHex,
   systemRandom,
 } from '@quorumscan/base'
-import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import { encodeEntry } from '@quorumscan/ledger'
 import type { Submission } from '@quorumscan/model'
 import { send, until } from '@quorumscan/testkit'
+import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
 import { createUser, lookup } from '../e2e/client.ts'
 

@@ -1,9 +1,9 @@
 /** A super-validator that changes its address all the time and submits as much as it may. */
 
 import { createSystemClock, toHex } from '@quorumscan/base'
-import { encodeAddressStatement } from '@quorumscan/consensus'
 import { setScanUrlCommand, svPartyOf } from '@quorumscan/ledger'
 import { send } from '@quorumscan/testkit'
+import { encodeAddressStatement } from '@quorumscan/verifier'
 import type { Attack } from './attack.ts'
 import { createRegistrar, createSigner, offer, ownKey, ownSecret, ruleIds } from './network.ts'
 

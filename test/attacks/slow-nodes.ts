@@ -1,7 +1,7 @@
 import { createSystemClock } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { createScan, isQuorumscanError } from '@quorumscan/sdk'
 import { send, untilTrue } from '@quorumscan/testkit'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Attack, Target } from './attack.ts'
 
 const LATENCY_MS = 1500

@@ -3,13 +3,13 @@ import {
   createLocalStorageStore,
   createScan,
   createValidator,
-  type Genesis,
   type LookupOutcome,
   type Names,
   type Scan,
 } from '@quorumscan/sdk'
 import { NamesProvider, useName, useReverse, useSearch } from '@quorumscan/sdk/react'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
+import type { Genesis } from '@quorumscan/verifier'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { createElement as h, type ReactElement, type ReactNode, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'

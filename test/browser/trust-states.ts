@@ -1,6 +1,7 @@
 /** Names whose answers are told, one for each thing that the hooks can show. */
-import { formatInstant } from '@quorumscan/consensus'
+
 import type { FoundEntry, LookupOutcome, Names } from '@quorumscan/sdk'
+import { formatInstant } from '@quorumscan/verifier'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { watchName } from '../../sdk/src/names/watch.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.

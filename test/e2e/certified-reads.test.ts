@@ -5,21 +5,17 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keyPairFromSeed, sha256 } from '@quorumscan/base'
-import {
-  createFetchTransport,
-  type Genesis,
-  hashGenesis,
-  parseGenesis,
-} from '@quorumscan/consensus'
-import type { CertifiedPage } from '@quorumscan/consensus/certified'
+import { createFetchTransport } from '@quorumscan/reader'
 import {
   type CertifiedOutcome,
   type CertifiedReader,
   type CertifiedReadOptions,
   createCertifiedReader,
   requestOfEntriesPage,
-} from '@quorumscan/consensus/certified-reader'
+} from '@quorumscan/reader/certified'
 import { until } from '@quorumscan/testkit'
+import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/verifier'
+import type { CertifiedPage } from '@quorumscan/verifier/certified'
 import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'

@@ -5,13 +5,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type KeyPair, randomHex, systemRandom, toHex } from '@quorumscan/base'
-import { encodeStateStatement } from '@quorumscan/consensus'
+import { encodeStateStatement } from '@quorumscan/verifier'
 import {
   CERTIFIED_MEDIA_TYPE,
   encodeCertificate,
   parseCertificate,
   splitDocument,
-} from '@quorumscan/consensus/certified'
+} from '@quorumscan/verifier/certified'
 import { standIn } from './stand-in.ts'
 
 type Reply = { readonly status: number; readonly body: string }

@@ -10,13 +10,11 @@ import { readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { formatInstant } from '@quorumscan/consensus'
 import {
   type AtOffset,
   createMemoryStore,
   createScan,
   createValidator,
-  type Genesis,
   type Invalid,
   type LookupOutcome,
   type NameChange,
@@ -32,6 +30,8 @@ import { createScanClient } from '@quorumscan/sdk/raw'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
 import { until } from '@quorumscan/testkit'
+import type { Genesis } from '@quorumscan/verifier'
+import { formatInstant } from '@quorumscan/verifier'
 import { build } from 'esbuild'
 import { WebSocket } from 'undici'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'

@@ -8,6 +8,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { type HttpAnswer, send, until, untilTrue } from '@quorumscan/testkit'
 import {
   type CanonicalRequest,
   createWebCrypto,
@@ -17,14 +18,13 @@ import {
   requestOfLookup,
   type Threshold,
   verifyEvidence,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import {
   CERTIFIED_MEDIA_TYPE,
   createCertifiedVerifier,
   questionOf,
   sha256,
-} from '@quorumscan/consensus/certified'
-import { type HttpAnswer, send, until, untilTrue } from '@quorumscan/testkit'
+} from '@quorumscan/verifier/certified'
 import type { RunningCluster } from 'quorumscan/testing'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'

@@ -1,8 +1,8 @@
 /** The shape of the genesis in the OpenAPI document is that of its strict parser. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseGenesis } from '@quorumscan/consensus'
 import { testKeyPair } from '@quorumscan/testkit'
+import { parseGenesis } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 
 type Schema = {

@@ -1,8 +1,8 @@
 /** What a lying node may do with a request. It has its own key, and the others' public answers. */
 import { fromUtf8 } from '@quorumscan/base'
-import { type Lookup, type TransportRequest, utf8 } from '@quorumscan/consensus'
-import { formatTime } from '@quorumscan/model'
+import type { TransportRequest } from '@quorumscan/reader'
 import { entryToWire, type SimNode, type SimReply, simEntry } from '@quorumscan/testkit'
+import { formatInstant as formatTime, type Lookup, utf8 } from '@quorumscan/verifier'
 import type { SeededRandom } from './seeded-random.ts'
 
 /** Answers in place of an honest node; null never answers, a rejection resets the connection. */

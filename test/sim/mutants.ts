@@ -2,14 +2,8 @@
  * The real reader with one decision broken: each of these mistakes was made by somebody, and the
  * checkers have to notice it.
  */
-import {
-  DECISIONS,
-  type Decisions,
-  formatInstant,
-  maxFaulty,
-  thresholdVotes,
-  utf8,
-} from '@quorumscan/consensus'
+import { DECISIONS, type Decisions } from '@quorumscan/reader'
+import { formatInstant, maxFaulty, thresholdVotes, utf8 } from '@quorumscan/verifier'
 import type { SimOptions } from './simulate.ts'
 
 /** What the run is limited to is what shows the mistake soonest. */

@@ -1,5 +1,5 @@
 /** The nodes of a simulation with what befalls them: each at one time in one condition. */
-import type { TransportRequest } from '@quorumscan/consensus'
+import type { TransportRequest } from '@quorumscan/reader'
 import {
   createSimWorld,
   type SimHandler,

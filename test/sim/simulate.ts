@@ -2,17 +2,10 @@
  * One run from one seed: a cluster, a log that moves on, faults, and clients that read. What they got is
  * recorded for the checkers, which alone judge.
  */
-import {
-  type Decisions,
-  type Lookup,
-  maxFaulty,
-  type Outcome,
-  type Reader,
-  type ReadOptions,
-  thresholdVotes,
-} from '@quorumscan/consensus'
-import { createReader } from '@quorumscan/consensus/reader'
+import type { Decisions, Outcome, Reader, ReadOptions } from '@quorumscan/reader'
+import { createReader } from '@quorumscan/reader/voted'
 import { type SimLedger, simCrypto, simEntry } from '@quorumscan/testkit'
+import { type Lookup, maxFaulty, thresholdVotes } from '@quorumscan/verifier'
 import { LIES } from './lies.ts'
 import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
 import { type Condition, createSimCluster, type SimCluster } from './sim-cluster.ts'

@@ -1,5 +1,5 @@
 /** A reader's process that stands still: its timers and the answers to it wait, timers come first. */
-import type { ReaderOptions } from '@quorumscan/consensus'
+import type { ReaderOptions } from '@quorumscan/reader'
 import type { SimClock } from '@quorumscan/testkit'
 
 /** Between the timers that are due and what the sockets hold. */

@@ -8,11 +8,11 @@ import {
   sha256Hex,
   systemRandom,
 } from '@quorumscan/base'
-import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/consensus'
 import { createLogClient } from '@quorumscan/http'
 import { allocatePartyCommand, decodeEntry, encodeEntry, type LogEntry } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
 import { send } from '@quorumscan/testkit'
+import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
 
 const clock = createSystemClock()

@@ -37,7 +37,7 @@ describe('house rules', () => {
 
   it('timers come from the Clock port; its file, the fetch-only packages and plain scripts have their own', () => {
     const owners =
-      /^(packages\/base\/src\/clock\.ts|apps\/console\/src\/time\.ts|packages\/consensus\/src\/|sdk\/src\/|cluster\/.*\.mjs$|test\/.*\.mjs$)/
+      /^(packages\/base\/src\/clock\.ts|apps\/console\/src\/time\.ts|packages\/(verifier|reader)\/src\/|sdk\/src\/|cluster\/.*\.mjs$|test\/.*\.mjs$)/
     expect(
       hits(
         productSources.filter((file) => !owners.test(file)),
@@ -47,7 +47,8 @@ describe('house rules', () => {
   })
 
   it('signals are combined where none of them can be lost; packages for browsers take their own', () => {
-    const owners = /^(packages\/base\/src\/any-signal\.ts|packages\/consensus\/src\/|sdk\/src\/)/
+    const owners =
+      /^(packages\/base\/src\/any-signal\.ts|packages\/(verifier|reader)\/src\/|sdk\/src\/)/
     expect(
       hits(
         productSources.filter((file) => !owners.test(file)),

@@ -1,5 +1,6 @@
 /** The published vectors as they follow from fixed keys; the files beside this one hold them. */
 import { type KeyPair, keyPairFromSeed, toHex } from '@quorumscan/base'
+import { createTestNetwork } from '@quorumscan/testkit'
 import {
   canonicalJson,
   encodeAddressStatement,
@@ -8,8 +9,7 @@ import {
   encodeStateStatement,
   encodeSubmissionStatement,
   type Json,
-} from '@quorumscan/consensus'
-import { createTestNetwork } from '@quorumscan/testkit'
+} from '@quorumscan/verifier'
 
 const RECORD_TIME = 1_700_000_000_123_456
 export const { genesis, genesisHash, scans: keyPairs, synchronizer } = createTestNetwork()
@@ -44,7 +44,7 @@ export function buildStatements(): string {
     ],
   ]
   return [
-    '# Statements (packages/consensus/STATEMENTS.md): kind, statement, Ed25519 signature by the key below; hex.',
+    '# Statements (packages/verifier/STATEMENTS.md): kind, statement, Ed25519 signature by the key below; hex.',
     '# Offset 42 (log group: 41 to 42), record time 1700000000123456, history hash cd.., previous hash 12..,',
     '# content and body hash and state root ef..; address: sv-1, https://sv-1.example.com/scan, sequence 3.',
     `genesis-hash ${genesisHash}`,

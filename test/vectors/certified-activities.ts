@@ -1,5 +1,5 @@
 /** Vectors of pages of activities: those that prove something, and those to refuse. */
-import { type CanonicalRequest, requestOfActivities } from '@quorumscan/consensus'
+import { type CanonicalRequest, requestOfActivities } from '@quorumscan/verifier'
 import { historyOf, type Run, runOf } from './history.ts'
 import {
   activitiesDocument,

@@ -1,6 +1,6 @@
 /** Vectors to refuse: proofs, and what they prove that no honest members sign. */
-import type { CanonicalRequest } from '@quorumscan/consensus'
-import { encodeDocument, type ProofItem } from '@quorumscan/consensus/certified'
+import type { CanonicalRequest } from '@quorumscan/verifier'
+import { encodeDocument, type ProofItem } from '@quorumscan/verifier/certified'
 import { genesis } from './build.ts'
 import { BETWEEN, BITS, GAP } from './certified-proven.ts'
 import {

@@ -1,6 +1,6 @@
 /** Vectors of documents that prove something. */
-import { type CanonicalRequest, canonicalJson } from '@quorumscan/consensus'
-import { encodeDocument } from '@quorumscan/consensus/certified'
+import { type CanonicalRequest, canonicalJson } from '@quorumscan/verifier'
+import { encodeDocument } from '@quorumscan/verifier/certified'
 import { genesis } from './build.ts'
 import { provenRuns, withoutActivities } from './certified-activities.ts'
 import {

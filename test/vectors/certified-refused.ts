@@ -1,11 +1,11 @@
 /** Vectors to refuse: requests, certificates, and texts. */
 import { type KeyPair, sha256, toHex } from '@quorumscan/base'
-import type { CanonicalRequest, Json } from '@quorumscan/consensus'
+import type { CanonicalRequest, Json } from '@quorumscan/verifier'
 import {
   encodeCertificate,
   encodeDocument,
   type MemberSignature,
-} from '@quorumscan/consensus/certified'
+} from '@quorumscan/verifier/certified'
 import { genesisHash, keyPairs } from './build.ts'
 import { ESCAPES, ODD_NAME } from './certified-proven.ts'
 import { oddSignatures } from './odd-signatures.ts'

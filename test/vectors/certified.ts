@@ -1,8 +1,8 @@
 /** The published vectors of certified reads as they follow from fixed keys; `certified.json` and `toy-state.json`. */
 import type { KeyPair } from '@quorumscan/base'
-import { createWebCrypto, type Json } from '@quorumscan/consensus'
-import { createCertifiedVerifier, questionOf } from '@quorumscan/consensus/certified'
-import { componentsOf } from '@quorumscan/consensus/state-tree'
+import { createWebCrypto, type Json } from '@quorumscan/verifier'
+import { createCertifiedVerifier, questionOf } from '@quorumscan/verifier/certified'
+import { componentsOf } from '@quorumscan/verifier/state-tree'
 import { genesis, genesisText, keyPairs } from './build.ts'
 import { refusedActivities } from './certified-activities.ts'
 import { refusedProofs } from './certified-proofs.ts'

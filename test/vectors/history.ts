@@ -8,7 +8,7 @@ import {
   joinSubtrees,
   type ShownRow,
   walkToRun,
-} from '@quorumscan/consensus/state-tree'
+} from '@quorumscan/verifier/state-tree'
 
 type Row = { readonly eventId: string; readonly recordTime: number; readonly row: string }
 export type Run = { first: number; hashes: readonly string[]; rows: readonly ShownRow[] }

@@ -1,11 +1,11 @@
 /** How this package's verifier judges a vector. It runs where there is nothing but the language and WebCrypto. */
-import { createWebCrypto, hashGenesis, parseGenesis } from '@quorumscan/consensus'
+import { createWebCrypto, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import {
   askActivities,
   createCertifiedVerifier,
   questionOf,
   sha256,
-} from '@quorumscan/consensus/certified'
+} from '@quorumscan/verifier/certified'
 import type { Vector } from './vector.ts'
 
 /**

@@ -17,7 +17,7 @@ import { context } from 'esbuild'
 import { parseSync, Visitor } from 'oxc-parser'
 
 const ROOT = join(import.meta.dirname, '../..')
-const SOURCES = join(ROOT, 'packages/consensus/src')
+const SOURCES = join(ROOT, 'packages/verifier/src')
 
 /** Files of which the verifier consists, and what of each does not verify. */
 const FILES = {
@@ -136,7 +136,7 @@ const builder = await context({
     {
       name: 'mutant',
       setup: ({ onLoad }) =>
-        onLoad({ filter: /packages\/consensus\/src\/.*\.ts$/ }, ({ path }) =>
+        onLoad({ filter: /packages\/verifier\/src\/.*\.ts$/ }, ({ path }) =>
           mutated !== null && join(SOURCES, mutated.file) === path
             ? { contents: mutated.text, loader: 'ts' }
             : undefined,

@@ -7,7 +7,7 @@ import {
   type Json,
   requestOfActivities,
   type StatePoint,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import {
   ACTIVITY_TREE,
   encodeCertificate,
@@ -21,8 +21,8 @@ import {
   type Pruned,
   prune,
   questionOf,
-} from '@quorumscan/consensus/certified'
-import { createStateTree, keyOf, type Leaf } from '@quorumscan/consensus/state-tree'
+} from '@quorumscan/verifier/certified'
+import { createStateTree, keyOf, type Leaf } from '@quorumscan/verifier/state-tree'
 import { genesis, genesisHash, keyPairs } from './build.ts'
 import { historyOf } from './history.ts'
 

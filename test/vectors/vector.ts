@@ -1,5 +1,5 @@
 /** The form of the vectors of certified reads. */
-import type { CanonicalRequest, Json } from '@quorumscan/consensus'
+import type { CanonicalRequest, Json } from '@quorumscan/verifier'
 
 export type Vector = {
   /** What is proven, or what is wrong. */

@@ -8,7 +8,7 @@ import {
   encodeSnapshotStatement,
   encodeStateStatement,
   verifyEvidence,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { buildStatements, genesis, genesisHash, keyPairs, synchronizer } from './build.ts'
 

@@ -7,8 +7,9 @@ import {
   tapCommand,
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
-import { AMOUNT_SCALE, type ContractId, formatTime } from '@quorumscan/model'
+import { AMOUNT_SCALE, type ContractId } from '@quorumscan/model'
 import { send, until, untilTrue } from '@quorumscan/testkit'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { Compile } from 'typebox/compile'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunningScan } from './start.ts'

@@ -3,10 +3,10 @@
  * operator key, with the next sequence. Readers verify the signature; the ledger keeps the highest.
  */
 import { assert, type Clock, type KeyPair, type Random, retry, toHex } from '@quorumscan/base'
-import { encodeAddressStatement } from '@quorumscan/consensus'
 import type { SubmitPort } from '@quorumscan/jobs'
 import { type Ledger, payloadOf, scanAddress, setScanUrlCommand } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
+import { encodeAddressStatement } from '@quorumscan/verifier'
 
 /** The ledger takes a change of address every ten seconds only; one that comes too early waits. */
 const RETRY_MS_MIN = 200

@@ -1,6 +1,8 @@
 /** Certified answers of real nodes that pull each other's statements, read by the verifier that readers have. */
 import { sha256 } from '@quorumscan/base'
-import { createWebCrypto } from '@quorumscan/consensus'
+import { AMOUNT_SCALE } from '@quorumscan/model'
+import { type HttpRequest, send, until, untilTrue } from '@quorumscan/testkit'
+import { createWebCrypto } from '@quorumscan/verifier'
 import {
   askBatch,
   askEntries,
@@ -16,9 +18,7 @@ import {
   type HashedNetwork,
   type PageRequest,
   type Question,
-} from '@quorumscan/consensus/certified'
-import { AMOUNT_SCALE } from '@quorumscan/model'
-import { type HttpRequest, send, until, untilTrue } from '@quorumscan/testkit'
+} from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { type Network, startNetwork, type Wallet } from './testing/network.ts'

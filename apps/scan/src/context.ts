@@ -1,7 +1,6 @@
 /** Everything that a scan node works with, opened in order and closed in the opposite one. */
 
 import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from '@quorumscan/base'
-import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/consensus'
 import {
   type AppOverrides,
   beginApp,
@@ -29,6 +28,7 @@ import { createGroupKeeper, createLogReader, readKeptEnd } from '@quorumscan/log
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { Replica } from '@quorumscan/replica'
 import { createSubmitter } from '@quorumscan/submit'
+import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'
 import type { ScanConfig } from './config.ts'
 import { rebuildInTurn } from './rebuild/rebuild-in-turn.ts'

@@ -1,5 +1,5 @@
 import type { Head } from '@quorumscan/ledger'
-import { formatTime } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 
 type Place = Pick<Head, 'offset' | 'recordTime'>
 

@@ -2,8 +2,9 @@
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { WaitingRequest } from '@quorumscan/http'
-import { formatTime, type Offset } from '@quorumscan/model'
+import type { Offset } from '@quorumscan/model'
 import type { Pinned, Replica } from '@quorumscan/replica'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 
 const COMMA = utf8(',')
 

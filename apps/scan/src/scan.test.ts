@@ -1,8 +1,8 @@
 /** Four scan nodes over a real log: what they answer, and that they answer the same. */
 import { fromHex, verifySignature } from '@quorumscan/base'
-import { canonicalJson, encodeAddressStatement, type Json } from '@quorumscan/consensus'
 import { parseTime } from '@quorumscan/model'
 import { type HttpAnswer, send, until } from '@quorumscan/testkit'
+import { canonicalJson, encodeAddressStatement, type Json } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import type { RunningScan } from './start.ts'
 import { type Network, startNetwork } from './testing/network.ts'

@@ -1,6 +1,5 @@
 /** Everything that the synchronizer works with. */
 import { EnvError, openAll, type Resources, readParsed } from '@quorumscan/base'
-import { type Genesis, maxFaulty } from '@quorumscan/consensus'
 import {
   type AppOverrides,
   beginApp,
@@ -14,6 +13,7 @@ import {
 } from '@quorumscan/http'
 import { createLogFeed, LOG_USER, type LogFeed } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
+import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
 import { type Budgets, createBudgets, type Submitter } from './budgets.ts'
 import { openCometbftLog } from './cometbft/cometbft-log.ts'

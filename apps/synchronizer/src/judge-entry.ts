@@ -3,7 +3,6 @@
  * What an entry does is not looked at; replicas check everything again.
  */
 import { sha256Hex } from '@quorumscan/base'
-import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import type { ErrorCode } from '@quorumscan/errors'
 import {
   isEntrySigned,
@@ -15,6 +14,7 @@ import {
   weigh,
 } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 
 /** Why an entry is not taken, for whoever offers it. */

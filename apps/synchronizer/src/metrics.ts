@@ -1,7 +1,7 @@
 /** What the synchronizer measures: how long an append takes, where the log stands, and how many follow it. */
 import type { Clock } from '@quorumscan/base'
-import { blockQuorumOf } from '@quorumscan/consensus'
 import { type Metrics, measureMargins } from '@quorumscan/http'
+import { blockQuorumOf } from '@quorumscan/verifier'
 import type { OrderedLog } from './ordered-log.ts'
 
 const MS_PER_SECOND = 1000

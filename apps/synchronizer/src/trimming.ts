@@ -3,7 +3,6 @@
  * as the operator wants, is taken out. Nobody needs it any more: who is further behind starts from that snapshot.
  */
 import type { ClientTls, Clock } from '@quorumscan/base'
-import { quorumOf } from '@quorumscan/consensus'
 import {
   createSnapshotPeers,
   type ListedSnapshot,
@@ -14,6 +13,7 @@ import {
 } from '@quorumscan/http'
 import type { LogStart } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
+import { quorumOf } from '@quorumscan/verifier'
 import type { TrimBound } from './ordered-log.ts'
 
 /** A snapshot comes once an hour, or every twenty seconds of a busy network. */

@@ -1,8 +1,9 @@
 import { createSystemClock, toHex, utf8 } from '@quorumscan/base'
-import { encodeAddressStatement, type Transport } from '@quorumscan/consensus'
-import { createReader } from '@quorumscan/consensus/reader'
 import { createMetrics } from '@quorumscan/http'
+import type { Transport } from '@quorumscan/reader'
+import { createReader } from '@quorumscan/reader/voted'
 import { createTestNetwork } from '@quorumscan/testkit'
+import { encodeAddressStatement } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { createReadMetrics } from './metrics.ts'
 

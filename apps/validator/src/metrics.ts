@@ -1,5 +1,6 @@
 /** What the scan proxy measures: outcomes of reads, and how every node does. */
 import type { Clock } from '@quorumscan/base'
+import type { Metrics, Sample } from '@quorumscan/http'
 import {
   type Decided,
   isDecided,
@@ -7,8 +8,7 @@ import {
   type NodeStatus,
   type Outcome,
   type Reader,
-} from '@quorumscan/consensus'
-import type { Metrics, Sample } from '@quorumscan/http'
+} from '@quorumscan/reader'
 
 const MS_PER_SECOND = 1000
 const MICROS_PER_SECOND = 1_000_000

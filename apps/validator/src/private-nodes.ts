@@ -1,5 +1,5 @@
 /** Scan nodes that the validator may not ask, because their addresses are private: for its operator, who can allow it. */
-import { parseNodeUrl } from '@quorumscan/consensus'
+import { parseNodeUrl } from '@quorumscan/reader'
 
 type Node = { readonly name: string; readonly url: string }
 

@@ -4,9 +4,9 @@
  * start. Only the holder of the key can make such an entry, so no synchronizer and no stranger can cause the warning.
  */
 import { sha256Hex } from '@quorumscan/base'
-import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import { decodeEntry, entryKey, type LogEntry, type Ordering } from '@quorumscan/ledger'
-import { formatTime, type Micros } from '@quorumscan/model'
+import type { Micros } from '@quorumscan/model'
+import { formatInstant as formatTime, NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 
 /** Hashes of 10 min, after which entries have no effect, at the 200 a second that the log client can submit: 16 MiB. */

@@ -4,10 +4,10 @@
  */
 
 import type { RouteDef } from '@quorumscan/api'
-import type { Reader } from '@quorumscan/consensus'
 import { isScanError } from '@quorumscan/errors'
 import type { ApiRequest, Reply } from '@quorumscan/http'
 import type { Offset } from '@quorumscan/model'
+import type { Reader } from '@quorumscan/reader'
 import type { Replica } from '@quorumscan/replica'
 
 export interface Shown {

@@ -10,9 +10,9 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Clock } from '@quorumscan/base'
-import { type Genesis, parseGenesis } from '@quorumscan/consensus'
 import { decodeGroup, LogGroupError, type ProvenGroup, writeWholeLog } from '@quorumscan/log'
 import { type KeptPart, writeKept } from '@quorumscan/users'
+import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import {
   type DataDirectory,

@@ -6,7 +6,7 @@ import {
   type GenesisOrdering,
   maxFaulty,
   quorumOf,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import { formatDuration } from '../durations.ts'
 import { hashGenesis } from '../genesis.ts'
 

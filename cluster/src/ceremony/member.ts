@@ -11,8 +11,8 @@ import {
   utf8,
   verifySignature,
 } from '@quorumscan/base'
-import { canonicalJson, isAuthenticated, isUsableKey } from '@quorumscan/consensus'
-import { URL_LENGTH_MAX } from '@quorumscan/model'
+import { isAuthenticated } from '@quorumscan/reader'
+import { canonicalJson, isUsableKey, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 

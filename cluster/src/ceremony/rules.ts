@@ -1,7 +1,8 @@
 /** The rules that a new network starts with: their defaults (D-18), and what its operators set otherwise. */
-import { type CometbftOrdering, EVIDENCE_AGE, type Genesis } from '@quorumscan/consensus'
+
 import { NEWEST_RULES } from '@quorumscan/ledger'
 import { formatAmount, parseAmount } from '@quorumscan/model'
+import { type CometbftOrdering, EVIDENCE_AGE, type Genesis } from '@quorumscan/verifier'
 import { ClusterError, UsageError } from '../cluster-error.ts'
 import { parseDuration } from '../durations.ts'
 import { didYouMean } from '../nearest.ts'

@@ -3,14 +3,9 @@
  * before, so that nobody's waiting hides an outage. Beside them a prober asks each node for itself.
  */
 import { type Clock, sha256 } from '@quorumscan/base'
-import {
-  createFetchTransport,
-  type Genesis,
-  hashGenesis,
-  maxFaulty,
-  quorumOf,
-} from '@quorumscan/consensus'
-import { type CertifiedReader, createCertifiedReader } from '@quorumscan/consensus/certified-reader'
+import { createFetchTransport } from '@quorumscan/reader'
+import { type CertifiedReader, createCertifiedReader } from '@quorumscan/reader/certified'
+import { type Genesis, hashGenesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { type Asked, ask } from '../ask.ts'
 import { TIMEOUT } from '../node-words.ts'
 import { askSignedStates, type SignedStates } from '../signed-states.ts'

@@ -4,7 +4,7 @@
  * nothing.
  */
 import { anySignal, type Clock, waitFor } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
+import type { Genesis } from '@quorumscan/verifier'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import { describeFault } from '../faults/fault-spec.ts'
 import type { ServiceStatus } from '../status.ts'

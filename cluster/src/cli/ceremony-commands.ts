@@ -2,8 +2,8 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
-import { maxFaulty, quorumOf } from '@quorumscan/consensus'
 import type { Micros } from '@quorumscan/model'
+import { maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { type Command, Option } from 'commander'
 import { KEYS_OF, type Member, ROLES, type Role } from '../ceremony/member.ts'
 import { ClusterError, messageOfWrite, UsageError } from '../cluster-error.ts'

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { CanonicalRequest } from '@quorumscan/consensus'
+import type { CanonicalRequest } from '@quorumscan/verifier'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type Asked, verify } from './verify.ts'
 

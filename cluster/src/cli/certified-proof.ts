@@ -8,7 +8,7 @@ import {
   createWebCrypto,
   type Genesis,
   hashGenesis,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import {
   type Certified,
   createCertifiedVerifier,
@@ -16,7 +16,7 @@ import {
   type ProvenLeaf,
   questionOf,
   showDocument,
-} from '@quorumscan/consensus/certified'
+} from '@quorumscan/verifier/certified'
 
 export type ProvenState =
   | {

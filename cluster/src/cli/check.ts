@@ -1,5 +1,5 @@
 /** What `check` says of the states that the nodes signed. Pure. */
-import { formatTime } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { SignedState, SignedStates } from '../signed-states.ts'
 import { EXIT } from './exit-codes.ts'
 import { wrap } from './options.ts'

@@ -1,7 +1,8 @@
 /** What one super-validator confirms with its own key, and what a node says of what was proposed. */
 import { readFileSync } from 'node:fs'
 import { type Clock, describeFileError, parseKeyFile } from '@quorumscan/base'
-import { parseNodeUrl, quorumOf } from '@quorumscan/consensus'
+import { parseNodeUrl } from '@quorumscan/reader'
+import { quorumOf } from '@quorumscan/verifier'
 import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import {
   areRulesEqual,

@@ -1,5 +1,5 @@
 /** `log verify`: whether every entry of a log still is what was signed. */
-import type { Genesis } from '@quorumscan/consensus'
+
 import {
   DAMAGE_ADVICE,
   describeDamage,
@@ -8,8 +8,9 @@ import {
   LogUnavailableError,
   verifyLog,
 } from '@quorumscan/log'
-import { formatTime } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
+import type { Genesis } from '@quorumscan/verifier'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { ClusterError } from '../cluster-error.ts'
 import { type DataDirectory, readSecret } from '../data-directory.ts'
 import { logGenesisOf } from '../genesis.ts'

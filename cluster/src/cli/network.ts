@@ -1,12 +1,8 @@
 /** Which network a command asks, and where its nodes are: one whose files are named, or the cluster in the data directory. */
 import type { Clock } from '@quorumscan/base'
-import {
-  createFetchTransport,
-  type Genesis,
-  hashGenesis,
-  parseNodeUrl,
-} from '@quorumscan/consensus'
-import { createCertifiedReader } from '@quorumscan/consensus/certified-reader'
+import { createFetchTransport, parseNodeUrl } from '@quorumscan/reader'
+import { createCertifiedReader } from '@quorumscan/reader/certified'
+import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { Command } from 'commander'
 import { UsageError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'

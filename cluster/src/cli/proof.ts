@@ -10,8 +10,8 @@ import {
   type ProvenEvidence,
   parseStrictJson,
   verifyEvidence,
-} from '@quorumscan/consensus'
-import { InvalidProof as InvalidState } from '@quorumscan/consensus/certified'
+} from '@quorumscan/verifier'
+import { InvalidProof as InvalidState } from '@quorumscan/verifier/certified'
 import { judgeCertified, type ProvenState } from './certified-proof.ts'
 
 export type Proven = ProvenState | { readonly kind: 'evidence'; readonly evidence: ProvenEvidence }

@@ -1,5 +1,5 @@
 /** What was proposed and not decided, and the version of the protocol, in words. Pure. */
-import { formatTime } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { inForceToWire } from '../control/ans-config-wire.ts'
 import type { Change, Proposals, Protocol } from '../proposals.ts'
 import { formatConfig } from './config.ts'

@@ -3,21 +3,20 @@
  * asked, and no node believed.
  */
 import { type Clock, sha256 } from '@quorumscan/base'
-import {
-  createFetchTransport,
-  type Genesis,
-  hashGenesis,
-  ReaderError,
-  requestOfLookup,
-} from '@quorumscan/consensus'
-import type { CertifiedEntry } from '@quorumscan/consensus/certified'
+import { createFetchTransport, ReaderError } from '@quorumscan/reader'
 import {
   type CertifiedAnswer,
   type CertifiedOutcome,
   type CertifiedReader,
   createCertifiedReader,
-} from '@quorumscan/consensus/certified-reader'
-import { formatTime } from '@quorumscan/model'
+} from '@quorumscan/reader/certified'
+import {
+  formatInstant as formatTime,
+  type Genesis,
+  hashGenesis,
+  requestOfLookup,
+} from '@quorumscan/verifier'
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { UsageError } from '../cluster-error.ts'
 import { isAnswer } from '../node-words.ts'
 import { type Attempt, noteAttempts } from './attempts.ts'

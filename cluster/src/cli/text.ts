@@ -1,5 +1,5 @@
 /** Texts that come from elsewhere: what a person types, and what others wrote. Pure. */
-import type { Lookup } from '@quorumscan/consensus'
+import type { Lookup } from '@quorumscan/verifier'
 import { COLUMNS } from './options.ts'
 
 /** A party identifier has a double colon, a name never has. */

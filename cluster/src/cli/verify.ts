@@ -5,6 +5,7 @@ import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { describeFileError, fromUtf8 } from '@quorumscan/base'
 import {
   type CanonicalRequest,
+  formatInstant as formatTime,
   type Genesis,
   parseGenesis,
   parseStrictJson,
@@ -12,9 +13,8 @@ import {
   requestOfEntries,
   requestOfLookup,
   thresholdVotes,
-} from '@quorumscan/consensus'
-import type { ActivitiesAnswer, CertifiedPage } from '@quorumscan/consensus/certified'
-import { formatTime } from '@quorumscan/model'
+} from '@quorumscan/verifier'
+import type { ActivitiesAnswer, CertifiedPage } from '@quorumscan/verifier/certified'
 import { messageOf, UsageError } from '../cluster-error.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { ProvenState } from './certified-proof.ts'

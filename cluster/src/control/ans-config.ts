@@ -4,9 +4,9 @@
  */
 
 import { type Clock, keyPairFromSeed } from '@quorumscan/base'
-import { quorumOf } from '@quorumscan/consensus'
 import type { AnsRulesConfig } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
+import { quorumOf } from '@quorumscan/verifier'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { CONTROL_PLANE } from '../cluster-shape.ts'

@@ -1,6 +1,6 @@
 /** What all routers of the control plane share. */
 import type { Clock } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
+import type { Genesis } from '@quorumscan/verifier'
 import { initTRPC } from '@trpc/server'
 import { z } from 'zod'
 import type { ChaosRuns } from '../chaos/runs.ts'

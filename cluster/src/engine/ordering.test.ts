@@ -4,9 +4,9 @@
  * @module-tag cluster
  */
 import { createSystemClock, sha256Hex } from '@quorumscan/base'
-import { type Evidence, verifyEvidence } from '@quorumscan/consensus'
 import { allocatePartyCommand, encodeEntry, transferCommand } from '@quorumscan/ledger'
 import { send, testKeyPair, untilTrue } from '@quorumscan/testkit'
+import { type Evidence, verifyEvidence } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { judgeProof } from '../cli/proof.ts'
 import { enginePath } from '../testing/engine.ts'

@@ -3,7 +3,8 @@
  * on disk, so that the next control plane knows what it finds. What a fault does is done by others.
  */
 import type { Clock } from '@quorumscan/base'
-import { formatTime, parseTime } from '@quorumscan/model'
+import { parseTime } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { ClusterError } from '../cluster-error.ts'
 import { readOwnJson, writeOwnJson } from '../data-directory.ts'
 import { describeFault, type Fault, type FaultSpec, nodesOf, slotOf } from './fault-spec.ts'

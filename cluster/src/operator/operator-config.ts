@@ -11,9 +11,9 @@ import {
   parseKeyFile,
   readEnv,
 } from '@quorumscan/base'
-import { type Genesis, parseGenesis } from '@quorumscan/consensus'
 import { GENESIS_VARIABLE } from '@quorumscan/http'
 import { nodeIdOf } from '@quorumscan/synchronizer'
+import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { KEYS_OF, type Member, ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { memberKeyFile, readMember } from '../ceremony/member-keys.ts'
 import { messageOf, UsageError } from '../cluster-error.ts'

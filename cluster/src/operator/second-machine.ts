@@ -3,9 +3,10 @@
  * answers at the addresses of its scan node then, and signs with its key, is not this one.
  */
 import { type Clock, openClientTls, within } from '@quorumscan/base'
-import { createWebCrypto, type Transport } from '@quorumscan/consensus'
-import { createCertifiedReader } from '@quorumscan/consensus/certified-reader'
 import { createUndiciTransport } from '@quorumscan/http'
+import type { Transport } from '@quorumscan/reader'
+import { createCertifiedReader } from '@quorumscan/reader/certified'
+import { createWebCrypto } from '@quorumscan/verifier'
 import type { Member } from '../ceremony/member.ts'
 import { ClusterError } from '../cluster-error.ts'
 import { hashGenesis } from '../genesis.ts'

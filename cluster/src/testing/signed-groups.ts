@@ -1,8 +1,8 @@
 /** Groups of a log as its synchronizer signs them, of one entry each; for tests. */
 import { readFileSync } from 'node:fs'
 import { keyPairFromSeed, utf8 } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { openGroup, type ProvenGroup, signGroup } from '@quorumscan/log'
+import type { Genesis } from '@quorumscan/verifier'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
 
 /** Both offsets inclusive. */

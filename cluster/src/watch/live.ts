@@ -1,6 +1,6 @@
 /** The state of the cluster as it changes: what `status` shows, the events that led there, and latencies. */
 import type { Clock } from '@quorumscan/base'
-import { formatTime } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { Cluster } from '../cluster.ts'
 import { type Fault, takesVote } from '../faults/fault-spec.ts'
 import type { AtNodes, ClusterStatus, NodeStatus } from '../status.ts'

@@ -1,8 +1,12 @@
 /** One process of the cluster looked at closely: its newest certificate, its store, and what it logged. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { createWebCrypto, type Genesis, hashGenesis } from '@quorumscan/consensus'
-import { parseCertificate, verifySignatures } from '@quorumscan/consensus/certified'
-import { formatTime } from '@quorumscan/model'
+import {
+  createWebCrypto,
+  formatInstant as formatTime,
+  type Genesis,
+  hashGenesis,
+} from '@quorumscan/verifier'
+import { parseCertificate, verifySignatures } from '@quorumscan/verifier/certified'
 import { ask } from '../ask.ts'
 import { wordOfRefusal } from '../node-words.ts'
 import type { Service } from '../topology.ts'

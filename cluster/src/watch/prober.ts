@@ -4,7 +4,7 @@
  * about a name that nobody has, because some lie about nothing else.
  */
 import type { Clock } from '@quorumscan/base'
-import { formatTime } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { type Asked, ask } from '../ask.ts'
 import { DISAGREES, wordOfRefusal } from '../node-words.ts'
 import type { AtNodes } from '../status.ts'

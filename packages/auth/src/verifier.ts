@@ -6,9 +6,9 @@
  * jose, which reads the wall clock.
  */
 import { type Clock, fromUtf8 } from '@quorumscan/base'
-import { createFetchTransport } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { isUserId, type Micros, type UserId } from '@quorumscan/model'
+import { createFetchTransport } from '@quorumscan/reader'
 import {
   type CompactVerifyGetKey,
   compactVerify,

@@ -1,5 +1,5 @@
 /**
- * Ed25519 (RFC 8032) and SHA-256 for processes that run on Node. `consensus` does the same through
+ * Ed25519 (RFC 8032) and SHA-256 for processes that run on Node. `verifier` does the same through
  * WebCrypto, asynchronously, for browsers.
  */
 import {

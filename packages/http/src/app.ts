@@ -8,7 +8,7 @@ import {
   readParsed,
   systemRandom,
 } from '@quorumscan/base'
-import { hashGenesis, parseGenesis } from '@quorumscan/consensus'
+import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { AppConfig } from './app-config.ts'
 import { openCertificate } from './certificate.ts'
 import { defaultLimits } from './limits.ts'

@@ -1,8 +1,8 @@
 /** Reading bodies (D-5, D-14): JSON whatever an absent content type says, and raw bytes where declared. */
 import type { IncomingMessage } from 'node:http'
 import type { RouteDef } from '@quorumscan/api'
-import { parseStrictJson } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
+import { parseStrictJson } from '@quorumscan/verifier'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { parse as parseLossless } from 'lossless-json'
 import type { Client } from './client.ts'

@@ -1,7 +1,7 @@
 /** What is running, for `/version`. */
 import { readFileSync, statSync } from 'node:fs'
 import { MICROS_PER_MS, packageRoot } from '@quorumscan/base'
-import { formatTime } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 
 export type BuildInfo = {
   readonly version: string

@@ -1,7 +1,8 @@
 /** Health, status and version: what all apps answer alike. */
 import type { healthRoutes } from '@quorumscan/api'
 import type { Clock } from '@quorumscan/base'
-import { formatTime, type Micros, type Offset } from '@quorumscan/model'
+import type { Micros, Offset } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { readBuildInfo } from './build-info.ts'
 import type { Handlers } from './handler.ts'
 import {

@@ -1,7 +1,7 @@
 /** The synchronizer over HTTP: offers entries to it, and opens the stream of its log. */
 import { type ClientTls, fromUtf8 } from '@quorumscan/base'
-import { createBodyPieces, type TransportRequest } from '@quorumscan/consensus'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
+import { createBodyPieces, type TransportRequest } from '@quorumscan/reader'
 import { type Dispatcher, Pool } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
 import { type Tracer, tracedTransport } from './tracing.ts'

@@ -1,6 +1,6 @@
 import { createSystemClock } from '@quorumscan/base'
-import type { Transport } from '@quorumscan/consensus'
 import { catalogue, ScanError } from '@quorumscan/errors'
+import type { Transport } from '@quorumscan/reader'
 import { createManualClock, startTraceCollector } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { expect, it } from 'vitest'

@@ -15,9 +15,9 @@ import {
   type Moment,
   offsetOf,
 } from '@quorumscan/base'
-import { isAuthenticated, parseNodeUrl } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { parseTime } from '@quorumscan/model'
+import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { parseServiceUrl } from './service-url.ts'

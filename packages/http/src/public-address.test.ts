@@ -1,4 +1,4 @@
-import { parseNodeUrl } from '@quorumscan/consensus'
+import { parseNodeUrl } from '@quorumscan/reader'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { expect, it } from 'vitest'

@@ -3,8 +3,8 @@
  * before it has cost anything. `closing.ts` sees to it that the refusal can be read.
  */
 import type { IncomingMessage } from 'node:http'
-import { createBodyPieces } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
+import { createBodyPieces } from '@quorumscan/reader'
 import type { Deadlines } from './deadlines.ts'
 import { giveUpReading } from './http-server.ts'
 

@@ -1,5 +1,5 @@
 /** Addresses of other processes, as operators configure them. */
-import { isAuthenticated } from '@quorumscan/consensus'
+import { isAuthenticated } from '@quorumscan/reader'
 
 /**
  * The address without a trailing slash.

@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { SpanKind } from '@opentelemetry/api'
 import { parseTraceParent } from '@opentelemetry/core'
-import type { Transport } from '@quorumscan/consensus'
+import type { Transport } from '@quorumscan/reader'
 
 export type Span = {
   /** Headers that a request made on behalf of this one carries. */

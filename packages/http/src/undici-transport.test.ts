@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
-import { PrivateAddressError, type TransportRequest } from '@quorumscan/consensus'
+import { PrivateAddressError, type TransportRequest } from '@quorumscan/reader'
 import { afterEach, expect, it } from 'vitest'
 import { createUndiciTransport } from './undici-transport.ts'
 

@@ -12,7 +12,7 @@ import {
   type Transport,
   type TransportReply,
   type TransportRequest,
-} from '@quorumscan/consensus'
+} from '@quorumscan/reader'
 import { LRUCache } from 'lru-cache'
 import { Agent, buildConnector, type Dispatcher, Pool, fetch as undiciFetch } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'

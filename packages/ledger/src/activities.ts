@@ -10,13 +10,13 @@ import {
   type EntryResult,
   type ExercisedEvent,
   formatAmount,
-  formatTime,
   type LedgerEvent,
   type Micros,
   type Offset,
   type PartyId,
   parseAmount,
 } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { enclosing, formatEventId, type HistoryStep, isHistoryStep } from './history-rows.ts'
 
 const ZERO = formatAmount(0n)

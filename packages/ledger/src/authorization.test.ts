@@ -1,11 +1,6 @@
-import {
-  type Command,
-  type Contract,
-  type ContractId,
-  type DamlValue,
-  NAME_SUFFIX,
-} from '@quorumscan/model'
+import type { Command, Contract, ContractId, DamlValue } from '@quorumscan/model'
 import { testKeyPair } from '@quorumscan/testkit'
+import { NAME_SUFFIX } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { expireEntry, renewEntry } from './choices/ans-entry.ts'
 import { contextCollectInitial } from './choices/ans-entry-context.ts'

@@ -1,4 +1,5 @@
-import { type ContractId, NAME_SUFFIX, type PartyId } from '@quorumscan/model'
+import type { ContractId, PartyId } from '@quorumscan/model'
+import { NAME_SUFFIX } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { transfer } from './choices/coin-rules.ts'
 import { ownerExpireLock } from './choices/locked-coin.ts'

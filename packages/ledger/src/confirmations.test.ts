@@ -1,4 +1,4 @@
-import { NAME_SUFFIX } from '@quorumscan/model'
+import { NAME_SUFFIX } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { confirmResolveCommand, confirmSetConfigCommand } from './commands.ts'
 import { ADDRESS_INTERVAL_MICROS } from './limits.ts'

@@ -1,14 +1,7 @@
 /** Ids of updates and contracts: hashes of what they stand for (D-31). */
 import { sha256Hex, utf8 } from '@quorumscan/base'
-import { canonicalJson } from '@quorumscan/consensus'
-import {
-  type Contract,
-  type ContractId,
-  type DisclosedContract,
-  formatTime,
-  type Micros,
-  type Offset,
-} from '@quorumscan/model'
+import type { Contract, ContractId, DisclosedContract, Micros, Offset } from '@quorumscan/model'
+import { canonicalJson, formatInstant as formatTime } from '@quorumscan/verifier'
 
 const UPDATE_TAG = utf8('quorumscan/update/2\0')
 const GENESIS_HASH_AT = UPDATE_TAG.byteLength

@@ -1,7 +1,7 @@
 import { concatBytes, fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
-import { canonicalJson, encodeSubmissionStatement, type Json } from '@quorumscan/consensus'
 import type { Submission } from '@quorumscan/model'
 import { testKeyPair } from '@quorumscan/testkit'
+import { canonicalJson, encodeSubmissionStatement, type Json } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { decodeEntry, encodeEntry } from './entry.ts'

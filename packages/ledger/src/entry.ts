@@ -13,8 +13,8 @@ import {
   utf8,
   verifySignature,
 } from '@quorumscan/base'
-import { canonicalJson, encodeSubmissionStatement, type Json } from '@quorumscan/consensus'
 import type { Submission } from '@quorumscan/model'
+import { canonicalJson, encodeSubmissionStatement, type Json } from '@quorumscan/verifier'
 import { ENTRY_BYTES_MAX, JSON_DEPTH_MAX } from './limits.ts'
 import { isSubmission } from './submission.ts'
 

@@ -1,7 +1,7 @@
 /** The state at offset 0: it follows from the genesis document alone. */
 import { assert } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { type Amount, type Contract, type PartyId, parseAmount, partyIdOf } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import { updateIdOf } from './contract-id.ts'
 import { OPEN_ROUNDS } from './limits.ts'
 import { Refusal } from './refusal.ts'

@@ -1,6 +1,5 @@
 /** The history hash: a chain over every entry and what it did (Rule 1). */
 import { concatBytes, fromHex, sha256, sha256Hex, utf8 } from '@quorumscan/base'
-import { canonicalJson, type Json } from '@quorumscan/consensus'
 import type {
   Completion,
   EntryResult,
@@ -9,6 +8,7 @@ import type {
   Offset,
   Update,
 } from '@quorumscan/model'
+import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { payloadText, u64 } from './contract-id.ts'
 
 /**

@@ -3,8 +3,9 @@
  * signs must end in a result. Commands are made from the types of all templates and choices, with real
  * ids, parties and amounts in them, and then broken in places.
  */
-import { canonicalJson, type Json } from '@quorumscan/consensus'
-import { type Command, type DamlValue, NAME_SUFFIX } from '@quorumscan/model'
+
+import type { Command, DamlValue } from '@quorumscan/model'
+import { canonicalJson, type Json, NAME_SUFFIX } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { activityRowsOf } from './activities.ts'

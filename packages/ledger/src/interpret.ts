@@ -3,7 +3,6 @@
  * answer from the same log (Rule 1). An entry acts wholly or not at all.
  */
 import { assert, sha256Hex, utf8 } from '@quorumscan/base'
-import { canonicalJson, type Genesis, NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import type {
   Completion,
   ContractId,
@@ -13,6 +12,7 @@ import type {
   Update,
 } from '@quorumscan/model'
 import { participantOfKey, partyIdOf, partyParticipant } from '@quorumscan/model'
+import { canonicalJson, type Genesis, NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { type PreparedCommand, prepareCommands } from './command-preparation.ts'
 import { isBlobOf, updateIdOf } from './contract-id.ts'
 import type { DecodedEntry, IgnoredReason } from './entry.ts'

@@ -4,8 +4,8 @@
  * canonical form of `Lf.encode`. The way back is `readValue` of `value-input.ts`.
  */
 import { assert } from '@quorumscan/base'
-import type { Json } from '@quorumscan/consensus'
 import type { DamlValue } from '@quorumscan/model'
+import type { Json } from '@quorumscan/verifier'
 
 type Encode = (value: DamlValue) => DamlValue
 type Members = readonly (readonly [name: string, type: Json])[]

@@ -1,4 +1,4 @@
-import { canonicalJson } from '@quorumscan/consensus'
+import { canonicalJson } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import {

@@ -4,20 +4,19 @@
  * descriptors (D-31). Decimals are bigints scaled by 10^10; instants and durations are µs.
  */
 
-import type { Json } from '@quorumscan/consensus'
-import { LONE_SURROGATE } from '@quorumscan/consensus'
 import {
   type Amount,
   type ContractId,
   type DamlValue,
   formatAmount,
-  formatTime,
   isPartyId,
   type Micros,
   type PartyId,
   parseAmount,
   parseTime,
 } from '@quorumscan/model'
+import type { Json } from '@quorumscan/verifier'
+import { formatInstant as formatTime, LONE_SURROGATE } from '@quorumscan/verifier'
 import type { PackReader, PackWriter } from './packing.ts'
 
 /** A value that does not fit its type. `path` leads to it from the outermost value. */

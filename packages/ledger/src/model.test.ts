@@ -1,11 +1,5 @@
-import { quorumOf } from '@quorumscan/consensus'
-import {
-  type Amount,
-  type Command,
-  type ContractId,
-  type Micros,
-  NAME_SUFFIX,
-} from '@quorumscan/model'
+import type { Amount, Command, ContractId, Micros } from '@quorumscan/model'
+import { NAME_SUFFIX, quorumOf } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ContractId, NAME_SUFFIX } from '@quorumscan/model'
+import type { ContractId } from '@quorumscan/model'
 import { DAY_MICROS, HOUR_MICROS } from '@quorumscan/testkit'
+import { NAME_SUFFIX } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { expireEntry } from './choices/ans-entry.ts'
 import {

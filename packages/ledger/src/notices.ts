@@ -7,13 +7,8 @@
  * rejection and withdrawal are.
  */
 import { assert } from '@quorumscan/base'
-import {
-  type CreatedEvent,
-  type ExercisedEvent,
-  formatTime,
-  type LedgerEvent,
-  type PartyId,
-} from '@quorumscan/model'
+import type { CreatedEvent, ExercisedEvent, LedgerEvent, PartyId } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { AppliedResult } from './activities.ts'
 import { enclosing, formatNoticeId, type HistoryStep, isHistoryStep } from './history-rows.ts'
 import { templateIdOf } from './registry.ts'

@@ -2,7 +2,7 @@
  * The ports that adapters implement. L3 packages never import each other: `log` and `http` implement
  * `Ordering`, `replica` implements `Ledger`, and apps compose them.
  */
-import type { HistoryPoint } from '@quorumscan/consensus'
+
 import type {
   Contract,
   ContractId,
@@ -12,6 +12,7 @@ import type {
   PartyId,
   Submission,
 } from '@quorumscan/model'
+import type { HistoryPoint } from '@quorumscan/verifier'
 
 /** One position of the log. Empty bytes are a checkpoint: record time moved on, nothing else. */
 export type LogEntry = {

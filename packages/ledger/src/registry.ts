@@ -1,7 +1,7 @@
 /** Every template with its choices, and the ids that follow from their definitions (D-31). */
 import { assert, sha256, toHex, utf8 } from '@quorumscan/base'
-import { canonicalJson, type Json } from '@quorumscan/consensus'
 import type { Contract, TemplateId } from '@quorumscan/model'
+import { canonicalJson, type Json } from '@quorumscan/verifier'
 import * as ansEntryChoices from './choices/ans-entry.ts'
 import * as ansEntryContextChoices from './choices/ans-entry-context.ts'
 import * as ansRulesChoices from './choices/ans-rules.ts'

@@ -1,6 +1,5 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
-import { canonicalJson, type Json } from '@quorumscan/consensus'
-import { NAME_SUFFIX } from '@quorumscan/model'
+import { canonicalJson, type Json, NAME_SUFFIX } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { makePaymentCommand, rejectRequestCommand } from './commands.ts'
 import { createContractCodec } from './contract-codec.ts'

@@ -1,6 +1,7 @@
 /** What a template and a choice consist of. Pure descriptions: the engine is `transaction.ts`. */
-import type { Genesis } from '@quorumscan/consensus'
+
 import type { Contract, ContractId, DamlValue, Micros, PartyId } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import { type Lf, LfError } from './lf.ts'
 import type { Rules } from './rules.ts'
 

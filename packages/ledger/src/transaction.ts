@@ -3,7 +3,6 @@
  * exercised or archived without the authority that it needs. Choices see it as `Transaction`.
  */
 import { assert } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import type {
   Contract,
   ContractId,
@@ -15,6 +14,7 @@ import type {
   Offset,
   PartyId,
 } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import { contractIdOf, rememberPayloadText } from './contract-id.ts'
 import { keysOf } from './contract-keys.ts'
 import { MissingCells, refuse } from './refusal.ts'

@@ -4,9 +4,9 @@
  * What types there are follows from the descriptors; whether a value is in range, `Lf.decode` says later.
  */
 
-import type { Json } from '@quorumscan/consensus'
-import { LONE_SURROGATE } from '@quorumscan/consensus'
-import { type DamlValue, formatAmount, formatTime, isPartyId, parseAmount } from '@quorumscan/model'
+import { type DamlValue, formatAmount, isPartyId, parseAmount } from '@quorumscan/model'
+import type { Json } from '@quorumscan/verifier'
+import { formatInstant as formatTime, LONE_SURROGATE } from '@quorumscan/verifier'
 import type { Lf } from './lf.ts'
 import { parseZonedTime } from './zoned-time.ts'
 

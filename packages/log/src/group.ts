@@ -14,9 +14,9 @@ import {
   toHex,
   verifySignature,
 } from '@quorumscan/base'
-import { encodeLogGroupStatement, type GenesisOrdering } from '@quorumscan/consensus'
 import type { LogEntry } from '@quorumscan/ledger'
 import type { Micros, Offset } from '@quorumscan/model'
+import { encodeLogGroupStatement, type GenesisOrdering } from '@quorumscan/verifier'
 
 /** What every group of a network is bound to. */
 export type LogGenesis = {

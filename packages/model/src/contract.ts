@@ -1,4 +1,4 @@
-import type { Json } from '@quorumscan/consensus'
+import type { Json } from '@quorumscan/verifier'
 import type { Offset } from './offset.ts'
 import type { PartyId } from './party.ts'
 import type { Micros } from './time.ts'

@@ -1,16 +1,4 @@
 export {
-  DESCRIPTION_UNITS_MAX,
-  DSO_ENTRY_NAME,
-  type EntryFields,
-  type EntryFieldViolation,
-  findEntryFieldViolation,
-  formatInstant as formatTime,
-  NAME_LENGTH_MAX,
-  NAME_SUFFIX,
-  svEntryName,
-  URL_LENGTH_MAX,
-} from '@quorumscan/consensus'
-export {
   AMOUNT_SCALE,
   type Amount,
   ceilDivide,

@@ -5,11 +5,11 @@ import {
   type PagePosition,
   type PageSubject,
   parsePageToken as parse,
-} from '@quorumscan/consensus/certified'
+} from '@quorumscan/verifier/certified'
 
 export type { PagePosition, PageSubject }
 
-/** As in `packages/consensus`. */
+/** As in `packages/verifier`. */
 export function formatPageToken(
   genesisHash: string,
   subject: PageSubject,

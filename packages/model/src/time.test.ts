@@ -1,6 +1,7 @@
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatTime, parseTime } from './index.ts'
+import { parseTime } from './index.ts'
 
 describe('times', () => {
   it.each([

@@ -1,5 +1,5 @@
-/** Instants and durations in µs, and how they are written (D-4). The calendar is that of `consensus`. */
-import { parseInstant } from '@quorumscan/consensus'
+/** Instants and durations in µs, and how they are written (D-4). The calendar is that of `verifier`. */
+import { parseInstant } from '@quorumscan/verifier'
 
 /** Microseconds: an instant since 1970-01-01T00:00:00Z, or a duration. A safe integer. */
 export type Micros = number

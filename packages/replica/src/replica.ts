@@ -1,6 +1,5 @@
 /** The state that follows from genesis and log, kept in Redis: ingest, lookups at an offset, ledger reads. */
 import { anySignal, assert, type Clock } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, DueItem, Head, Ledger, Ordering, Snapshots } from '@quorumscan/ledger'
 import {
@@ -16,6 +15,7 @@ import {
 } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import { endConnection } from '@quorumscan/redis'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { raiseHorizon } from './clean-up/horizon.ts'
 import { pruneHistory } from './clean-up/update-history.ts'

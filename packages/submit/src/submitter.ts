@@ -3,7 +3,6 @@
  * log until they are durable, and waits until this participant's own replica has applied them.
  */
 import { anySignal, type Clock, randomHex, unreachable } from '@quorumscan/base'
-import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, errorCodeOf, type Ledger, type Ordering } from '@quorumscan/ledger'
 import type {
@@ -16,6 +15,7 @@ import type {
   PartyId,
   Update,
 } from '@quorumscan/model'
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { createInFlight } from './in-flight.ts'
 import type { OfferAttempt } from './offer.ts'
 import { type Participant, type SignedSubmission, signSubmission } from './sign.ts'

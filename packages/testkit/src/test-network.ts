@@ -1,6 +1,6 @@
 /** The one genesis of tests: a small network with fixed keys, whose rules can be overridden. */
 import { type KeyPair, keyPairFromSeed, sha256, sha256Hex, toHex } from '@quorumscan/base'
-import { canonicalJson, type Genesis, type Json, parseGenesis, utf8 } from '@quorumscan/consensus'
+import { canonicalJson, type Genesis, type Json, parseGenesis, utf8 } from '@quorumscan/verifier'
 
 export type TestNetwork = {
   readonly genesis: Genesis

@@ -1,5 +1,5 @@
 /** How a stream of activities goes on, against a source told what to answer. */
-import type { CertifiedReadOptions, CertifiedRequest } from '@quorumscan/consensus/certified-reader'
+import type { CertifiedReadOptions, CertifiedRequest } from '@quorumscan/reader/certified'
 import { expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import type { LookupSource } from '../names/lookups.ts'

@@ -1,5 +1,5 @@
 /** What lookups offer, and what they have in common: a deadline each, and checks of what is asked. */
-import type { CertifiedReadOptions } from '@quorumscan/consensus/certified-reader'
+import type { CertifiedReadOptions } from '@quorumscan/reader/certified'
 import type { Clock } from '../platform/clock.ts'
 import type {
   FoundEntry,

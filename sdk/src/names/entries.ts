@@ -1,5 +1,5 @@
 /** Entries as the state has them, and as callers get them. */
-import type { CertifiedEntry } from '@quorumscan/consensus/certified'
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { type Clock, instantMs } from '../platform/clock.ts'
 import type { ContractId } from '../platform/contract-id.ts'
 import type { NameEntry } from './lookups.ts'

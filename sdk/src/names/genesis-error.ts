@@ -1,6 +1,8 @@
 /** Why no seed gave the genesis that is pinned: out of reach, of another network, or no scan node at all. */
-import { type GenesisError, type SeedAnswer, toHex, utf8 } from '@quorumscan/consensus'
-import { sha256 } from '@quorumscan/consensus/certified'
+
+import type { SeedAnswer } from '@quorumscan/reader'
+import { type GenesisError, toHex, utf8 } from '@quorumscan/verifier'
+import { sha256 } from '@quorumscan/verifier/certified'
 import { isQuorumscanError, QuorumscanError } from '../errors.ts'
 import { wrongGenesis } from '../genesis-pin.ts'
 import { parseJson } from '../http/http-failures.ts'

@@ -2,17 +2,16 @@
 import type {
   Insufficient,
   Lagging,
-  Lookup,
   Disputed as ReadDisputed,
   VoteGroup as ReadVoteGroup,
-  Threshold,
-} from '@quorumscan/consensus'
-import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/consensus/certified'
+} from '@quorumscan/reader'
 import type {
   CertifiedReadOptions,
   CertifiedReceipt,
   CertifiedRequest,
-} from '@quorumscan/consensus/certified-reader'
+} from '@quorumscan/reader/certified'
+import type { Lookup, Threshold } from '@quorumscan/verifier'
+import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
 import type { QuorumscanError } from '../errors.ts'
 import type { ContractId } from '../platform/contract-id.ts'
 

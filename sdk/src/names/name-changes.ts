@@ -1,5 +1,5 @@
 /** What is told where a name belongs to somebody else than when it was last accepted. */
-import { formatInstant, parseInstant } from '@quorumscan/consensus'
+import { formatInstant, parseInstant } from '@quorumscan/verifier'
 import { QuorumscanError } from '../errors.ts'
 import type { NameChange, ResolveOptions } from './lookups.ts'
 import type { SeenNames, Sighting } from './seen-names.ts'

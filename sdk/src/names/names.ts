@@ -1,5 +1,5 @@
 /** Looking names up: one interface, whether the nodes themselves are asked or a validator's scan proxy. */
-import type { CertifiedEntry } from '@quorumscan/consensus/certified'
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import type { Kept } from '../platform/kept.ts'

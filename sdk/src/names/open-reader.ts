@@ -1,22 +1,18 @@
 /** The reader behind `createScan`: genesis, addresses, proofs. Loaded with the first lookup. */
 import {
   type AddressRecord,
-  type CryptoPort,
   createFetchTransport,
-  createWebCrypto,
   type Fork,
   fetchGenesis,
-  type Genesis,
   parseNodeUrl,
   type Transport,
-  toHex,
-  utf8,
-} from '@quorumscan/consensus'
+} from '@quorumscan/reader'
 import {
   type CertifiedReader,
   type CertifiedReaderOptions,
   createCertifiedReader,
-} from '@quorumscan/consensus/certified-reader'
+} from '@quorumscan/reader/certified'
+import { type CryptoPort, createWebCrypto, type Genesis, toHex, utf8 } from '@quorumscan/verifier'
 import { type Traceparent, tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'

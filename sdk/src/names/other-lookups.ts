@@ -1,6 +1,6 @@
 /** The lookups beside `resolve`: with all facts, backwards, many at once, and by lists. */
-import { formatInstant, type Lookup } from '@quorumscan/consensus'
-import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/consensus/certified'
+import { formatInstant, type Lookup } from '@quorumscan/verifier'
+import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
 import { invalidArgument } from '../errors.ts'
 import type { BoundRead, ListOptions, Names, NamesBase } from './bound-reads.ts'
 import { hasEnded, toEntry } from './entries.ts'

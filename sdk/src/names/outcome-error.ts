@@ -1,12 +1,8 @@
 /** What goes wrong with reads, as errors of the SDK, with the codes of the scan proxy (D-38). */
-import {
-  formatInstant,
-  GenesisError,
-  type Insufficient,
-  type Lagging,
-  ReaderError,
-} from '@quorumscan/consensus'
-import type { CertifiedEntry } from '@quorumscan/consensus/certified'
+
+import { type Insufficient, type Lagging, ReaderError } from '@quorumscan/reader'
+import { formatInstant, GenesisError } from '@quorumscan/verifier'
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import { toEntry } from './entries.ts'
 import { genesisError } from './genesis-error.ts'
@@ -84,7 +80,7 @@ const READER_CODES: Record<ReaderError['code'], ErrorCode> = {
   NO_FLOOR: 'STORE_UNAVAILABLE',
 }
 
-/** The consensus package's errors as ours; others as they are. */
+/** Errors of verifier and reader as errors of the SDK; others unchanged. */
 export function ownError(error: unknown): unknown {
   if (error instanceof ReaderError)
     return new QuorumscanError(`${error.message}.`, {

@@ -1,5 +1,12 @@
 /** The HTTP edge of lookups through a scan proxy: what it is asked, and what of all that it may say is believed. */
-import { canonicalJson, type Json, type Lookup } from '@quorumscan/consensus'
+
+import {
+  createSignedState,
+  createTestNetwork,
+  simEntry,
+  withoutDeadline,
+} from '@quorumscan/testkit'
+import { canonicalJson, type Json, type Lookup } from '@quorumscan/verifier'
 import {
   askBatch,
   askEntries,
@@ -8,13 +15,7 @@ import {
   type HashedNetwork,
   type Question,
   sha256,
-} from '@quorumscan/consensus/certified'
-import {
-  createSignedState,
-  createTestNetwork,
-  simEntry,
-  withoutDeadline,
-} from '@quorumscan/testkit'
+} from '@quorumscan/verifier/certified'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'

@@ -2,15 +2,11 @@
  * A validator's scan proxy as the only address of a reader: it answers from its own replica, and each of its answers
  * is checked here. Without a genesis document that of the proxy is taken, and with it the proxy's word.
  */
-import {
-  type CryptoPort,
-  type Genesis,
-  parseGenesis,
-  type Transport,
-  type TransportRequest,
-} from '@quorumscan/consensus'
-import { CERTIFIED_MEDIA_TYPE, sha256 } from '@quorumscan/consensus/certified'
-import type { CertifiedOutcome, CertifiedReader } from '@quorumscan/consensus/certified-reader'
+
+import type { Transport, TransportRequest } from '@quorumscan/reader'
+import type { CertifiedOutcome, CertifiedReader } from '@quorumscan/reader/certified'
+import { type CryptoPort, type Genesis, parseGenesis } from '@quorumscan/verifier'
+import { CERTIFIED_MEDIA_TYPE, sha256 } from '@quorumscan/verifier/certified'
 import { QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import { parseJson } from '../http/http-failures.ts'

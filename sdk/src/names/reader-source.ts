@@ -1,5 +1,5 @@
 /** Lookups by a reader of certified answers, whoever it asks. The first of them opens it. */
-import type { CertifiedReader } from '@quorumscan/consensus/certified-reader'
+import type { CertifiedReader } from '@quorumscan/reader/certified'
 import { QuorumscanError } from '../errors.ts'
 import { storeKey } from '../platform/store.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'

@@ -1,11 +1,21 @@
 /** The HTTP edge of direct lookups: what is asked of a node, and what of all that it may say proves anything. */
+
+import {
+  createSignedState,
+  createTestNetwork,
+  scansBody,
+  signAddress,
+  simEntry,
+  until,
+  withoutDeadline,
+} from '@quorumscan/testkit'
 import {
   canonicalJson,
   createWebCrypto,
   formatInstant,
   type Json,
   type Lookup,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import {
   askBatch,
   askEntries,
@@ -16,16 +26,7 @@ import {
   type HashedNetwork,
   type Question,
   sha256,
-} from '@quorumscan/consensus/certified'
-import {
-  createSignedState,
-  createTestNetwork,
-  scansBody,
-  signAddress,
-  simEntry,
-  until,
-  withoutDeadline,
-} from '@quorumscan/testkit'
+} from '@quorumscan/verifier/certified'
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Clock, systemClock } from '../platform/clock.ts'

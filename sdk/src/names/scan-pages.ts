@@ -1,9 +1,7 @@
 /** What of `createScan` is read otherwise than by lookups: pages of entries, and the history of coin. */
-import { type CertifiedPage, formatPageToken, sha256 } from '@quorumscan/consensus/certified'
-import {
-  type CertifiedReadOptions,
-  requestOfEntriesPage,
-} from '@quorumscan/consensus/certified-reader'
+
+import { type CertifiedReadOptions, requestOfEntriesPage } from '@quorumscan/reader/certified'
+import { type CertifiedPage, formatPageToken, sha256 } from '@quorumscan/verifier/certified'
 import type { EntriesPage, ReadOutcome } from './lookups.ts'
 import type { OpenedReader } from './open-reader.ts'
 

@@ -1,5 +1,5 @@
 /** What a name that is watched shows, and when it is asked for again. */
-import { formatInstant } from '@quorumscan/consensus'
+import { formatInstant } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import type { Found, LookupOutcome } from './lookups.ts'

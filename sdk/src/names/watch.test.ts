@@ -1,6 +1,7 @@
 /** Watching a name, on a clock that the test moves. */
-import { formatInstant } from '@quorumscan/consensus'
+
 import { until } from '@quorumscan/testkit'
+import { formatInstant } from '@quorumscan/verifier'
 import { afterEach, expect, it, vi } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'

@@ -1,5 +1,5 @@
 /** SHA-256 and Ed25519 of the platform, and what is said where it has none. */
-import { type CryptoPort, createWebCrypto, fromHex, type Genesis } from '@quorumscan/consensus'
+import { type CryptoPort, createWebCrypto, fromHex, type Genesis } from '@quorumscan/verifier'
 import { cryptoUnavailable } from '../errors.ts'
 
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE. */

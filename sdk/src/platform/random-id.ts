@@ -1,4 +1,4 @@
-import { toHex } from '@quorumscan/consensus'
+import { toHex } from '@quorumscan/verifier'
 
 /** An id that nobody else has. `crypto.randomUUID` is missing on pages that are neither https nor localhost. */
 export function randomId(): string {

@@ -1,5 +1,5 @@
 /** Times: everywhere texts of one form, ISO-8601 UTC with six fractional digits, which sort as they follow. */
-import { formatInstant, parseInstant } from '@quorumscan/consensus'
+import { formatInstant, parseInstant } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
 
 /** A time of the SDK as a `Date`, which counts milliseconds. @throws {QuorumscanError} INVALID_ARGUMENT if it is none. */

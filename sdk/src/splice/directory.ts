@@ -1,5 +1,6 @@
 /** Who the super-validators are, and where their scans answer: read by votes, like everything else. */
-import { isAuthenticated, maxFaulty, parseNodeUrl } from '@quorumscan/consensus'
+import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
+import { maxFaulty } from '@quorumscan/verifier'
 import { QuorumscanError } from '../errors.ts'
 import { isObject, type JsonValue } from './exact-json.ts'
 import { askDso, askScans, readContract, sortNames } from './network-questions.ts'

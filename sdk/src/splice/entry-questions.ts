@@ -1,5 +1,6 @@
 /** Questions about names, and which answers are none: another name, or an entry that has expired. */
-import { entriesBytesMax, formatInstant, parseInstant } from '@quorumscan/consensus'
+import { entriesBytesMax } from '@quorumscan/reader'
+import { formatInstant, parseInstant } from '@quorumscan/verifier'
 import type { NameEntry } from '../names/lookups.ts'
 import { isContractId } from '../platform/contract-id.ts'
 import { isObject, type JsonValue } from './exact-json.ts'

@@ -1,5 +1,5 @@
 /** JSON of answers that are compared by what they say: no number is rounded, and member order does not matter. */
-import { endOfString, parseStrictJson } from '@quorumscan/consensus'
+import { endOfString, parseStrictJson } from '@quorumscan/verifier'
 
 /** A value of JSON. A number that JavaScript cannot hold exactly comes as the text of its digits. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject

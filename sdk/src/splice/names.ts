@@ -1,5 +1,5 @@
 /** Lookups over several scans. */
-import { LONE_SURROGATE } from '@quorumscan/consensus'
+import { LONE_SURROGATE } from '@quorumscan/verifier'
 import { invalidArgument, QuorumscanError } from '../errors.ts'
 import type { NameEntry } from '../names/lookups.ts'
 import { askName, askParty, askPrefix, isLive } from './entry-questions.ts'

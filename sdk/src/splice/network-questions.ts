@@ -1,5 +1,5 @@
 /** Questions about the network itself, of which only what is equal on all its scans is told. */
-import { activitiesBytesMax } from '@quorumscan/consensus'
+import { activitiesBytesMax } from '@quorumscan/reader'
 import { toCamel } from '../platform/camel.ts'
 import { type ContractId, isContractId } from '../platform/contract-id.ts'
 import { isObject, type JsonObject, type JsonValue } from './exact-json.ts'

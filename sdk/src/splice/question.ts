@@ -1,5 +1,5 @@
 /** What is asked of every scan alike, and what makes a reply an answer to it. */
-import type { TransportReply } from '@quorumscan/consensus'
+import type { TransportReply } from '@quorumscan/reader'
 import { retryAfter } from '../http/http-failures.ts'
 import { isObject, type JsonValue, parseExactJson } from './exact-json.ts'
 import type { VoteFailure } from './vote-step.ts'

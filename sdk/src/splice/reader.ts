@@ -1,5 +1,5 @@
 /** What all reads have in common: an electorate that is opened once and kept fresh, and a deadline each. */
-import type { Transport } from '@quorumscan/consensus'
+import type { Transport } from '@quorumscan/reader'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import { learn, type Origin, openElectorate } from './directory.ts'

@@ -1,5 +1,5 @@
 /** Reads over the public Scan API of a Splice network, believing what enough super-validators say alike. */
-import { createFetchTransport } from '@quorumscan/consensus'
+import { createFetchTransport } from '@quorumscan/reader'
 import { invalidArgument, QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { parseScanUrl, type SpliceScanAddress } from './directory.ts'

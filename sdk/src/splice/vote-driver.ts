@@ -1,5 +1,7 @@
 /** Drives one read: sends what the state machine asks for, keeps its time, and tells what it ends in. */
-import { maxFaulty, type Transport } from '@quorumscan/consensus'
+
+import type { Transport } from '@quorumscan/reader'
+import { maxFaulty } from '@quorumscan/verifier'
 import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import { canonicalText, type JsonValue } from './exact-json.ts'

@@ -2,7 +2,7 @@
  * The rules that make a read right, as one record of functions, so that a test can break one and see that its
  * properties notice.
  */
-import { maxFaulty } from '@quorumscan/consensus'
+import { maxFaulty } from '@quorumscan/verifier'
 import { QuorumscanError } from '../errors.ts'
 
 /**

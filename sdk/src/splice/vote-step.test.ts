@@ -1,5 +1,5 @@
 /** Reads in virtual time: f that lie in any way, others that lag, fail and hang. And rules that are broken. */
-import { maxFaulty } from '@quorumscan/consensus'
+import { maxFaulty } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { VOTE_RULES, type VoteRules } from './vote-rules.ts'

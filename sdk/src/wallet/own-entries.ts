@@ -1,5 +1,5 @@
 /** The names of the user that have a subscription. */
-import { formatInstant } from '@quorumscan/consensus'
+import { formatInstant } from '@quorumscan/verifier'
 import { isOwnEntriesAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
 import type { ContractId } from '../platform/contract-id.ts'

@@ -4,7 +4,7 @@
  * goes wrong, the error says what is known of the coin.
  */
 
-import { type EntryFields, findEntryFieldViolation } from '@quorumscan/consensus'
+import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
 import {
   invalidArgument,
   isQuorumscanError,

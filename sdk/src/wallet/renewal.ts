@@ -1,5 +1,5 @@
 /** What becomes of a name that one has: paying for it again, or letting it lapse. */
-import { formatInstant } from '@quorumscan/consensus'
+import { formatInstant } from '@quorumscan/verifier'
 import { isQuorumscanError, QuorumscanError } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { microsOf } from '../platform/time.ts'

@@ -1,6 +1,7 @@
 /** One client process that looks names up at the nodes: with the SDK, or unverified, as whoever trusts a node does. */
-import type { Genesis } from '@quorumscan/consensus'
+
 import { createScan } from '@quorumscan/sdk'
+import type { Genesis } from '@quorumscan/verifier'
 import { again, childArgument } from '../child.ts'
 import { measureLoad } from '../load.ts'
 

@@ -5,11 +5,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSystemClock, fromUtf8, sha256, sha256Hex, toHex, utf8 } from '@quorumscan/base'
-import { encodeStateStatement, type StatePoint } from '@quorumscan/consensus'
-import { encodeCertificate, encodeDocument } from '@quorumscan/consensus/certified'
-import type { KeyRange } from '@quorumscan/consensus/state-tree'
 import type { Ordering } from '@quorumscan/ledger'
-
 import { Replica } from '@quorumscan/replica'
 import {
   createStateKeeper,
@@ -18,6 +14,9 @@ import {
   type StateKeeper,
 } from '@quorumscan/replica/testing'
 import { createTestNetwork } from '@quorumscan/testkit'
+import { encodeStateStatement, type StatePoint } from '@quorumscan/verifier'
+import { encodeCertificate, encodeDocument } from '@quorumscan/verifier/certified'
+import type { KeyRange } from '@quorumscan/verifier/state-tree'
 import { Redis } from 'ioredis'
 import { answer, childArgument } from '../child.ts'
 import { type ToVerify, verifyMs } from './verify.ts'

@@ -1,11 +1,11 @@
 /** How long a reader takes to verify one name, the certificate known. Runs in Node and, bundled, in a page. */
-import { createWebCrypto, type Genesis, hashGenesis } from '@quorumscan/consensus'
+import { createWebCrypto, type Genesis, hashGenesis } from '@quorumscan/verifier'
 import {
   askName,
   createCertifiedVerifier,
   type HashedNetwork,
   sha256,
-} from '@quorumscan/consensus/certified'
+} from '@quorumscan/verifier/certified'
 
 export type ToVerify = {
   readonly genesis: Genesis

@@ -1,7 +1,7 @@
 /** What distance costs: each operator on a machine of its own, and the same way from any to any other. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseGenesis } from '@quorumscan/consensus'
+import { parseGenesis } from '@quorumscan/verifier'
 import {
   createNetwork,
   type Operator,

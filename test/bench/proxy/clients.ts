@@ -1,7 +1,7 @@
 /** Our reader in a client process, beside what others read several servers with. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Genesis, parseGenesis } from '@quorumscan/consensus'
+import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
 import { runChild, startChild } from '../child.ts'
 import type { ClientArgument, ClientLoad } from './client-child.ts'

@@ -1,6 +1,6 @@
 /** How long after its last confirmation a name is found. */
 import { createSystemClock } from '@quorumscan/base'
-import { parseInstant } from '@quorumscan/consensus'
+import { parseInstant } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
 import { createRegistrar } from './names.ts'
 

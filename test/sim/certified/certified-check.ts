@@ -1,7 +1,7 @@
 /** All that must not be in a run; knows nothing of how the reader works. */
-import { maxFaulty } from '@quorumscan/consensus'
-import { formatTime } from '@quorumscan/model'
+
 import { entryToWire, type SimEntry } from '@quorumscan/testkit'
+import { formatInstant as formatTime, maxFaulty } from '@quorumscan/verifier'
 import type { CertifiedRecord, CertifiedRun } from './certified-run.ts'
 
 export type CertifiedViolation = {

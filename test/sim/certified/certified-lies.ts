@@ -1,7 +1,7 @@
 /** What a lying node may do with a certified request. It has the keys of all liars, and whatever was ever public. */
 import { fromUtf8, toHex, utf8 } from '@quorumscan/base'
-import { askName, type Question } from '@quorumscan/consensus/certified'
 import type { SimReply } from '@quorumscan/testkit'
+import { askName, type Question } from '@quorumscan/verifier/certified'
 import type { Lie } from '../lies.ts'
 import type { SimMember } from '../sim-cluster.ts'
 import { type Asked, type CertifiedWorld, ok, refuse } from './certified-world.ts'

@@ -1,8 +1,5 @@
 /** The reader of certified answers with one decision broken: the checkers have to notice each. */
-import {
-  CERTIFIED_DECISIONS,
-  type CertifiedDecisions,
-} from '@quorumscan/consensus/certified-reader'
+import { CERTIFIED_DECISIONS, type CertifiedDecisions } from '@quorumscan/reader/certified'
 import type { CertifiedViolation } from './certified-check.ts'
 import type { CertifiedRunOptions } from './certified-run.ts'
 

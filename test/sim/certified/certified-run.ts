@@ -4,22 +4,22 @@
  */
 import { sha256 } from '@quorumscan/base'
 import {
-  type CryptoPort,
-  type Lookup,
-  maxFaulty,
-  thresholdVotes,
-  toHex,
-} from '@quorumscan/consensus'
-import type { CertifiedEntry, CertifiedPage } from '@quorumscan/consensus/certified'
-import {
   type CertifiedDecisions,
   type CertifiedOutcome,
   type CertifiedReader,
   type CertifiedReadOptions,
   createCertifiedReader,
   requestOfEntriesPage,
-} from '@quorumscan/consensus/certified-reader'
+} from '@quorumscan/reader/certified'
 import { type SimEntry, simCrypto, simEntry } from '@quorumscan/testkit'
+import {
+  type CryptoPort,
+  type Lookup,
+  maxFaulty,
+  thresholdVotes,
+  toHex,
+} from '@quorumscan/verifier'
+import type { CertifiedEntry, CertifiedPage } from '@quorumscan/verifier/certified'
 import { createSeededRandom, type SeededRandom } from '../seeded-random.ts'
 import { type Condition, createSimCluster } from '../sim-cluster.ts'
 import { createStalls, type Stalls } from '../stalls.ts'

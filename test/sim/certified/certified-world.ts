@@ -1,11 +1,13 @@
 /** The nodes of a simulation that also sign states and prove answers, as honest nodes do. */
 import { fromUtf8, toHex, utf8 } from '@quorumscan/base'
+import type { TransportRequest } from '@quorumscan/reader'
 import {
-  encodeStateStatement,
-  type Lookup,
-  type TransportRequest,
-  thresholdVotes,
-} from '@quorumscan/consensus'
+  createSimStates,
+  type SimEntry,
+  type SimReply,
+  type SimStates as States,
+} from '@quorumscan/testkit'
+import { encodeStateStatement, type Lookup, thresholdVotes } from '@quorumscan/verifier'
 import {
   askBatch,
   askEntries,
@@ -15,13 +17,7 @@ import {
   encodeDocument,
   type HashedNetwork,
   type Question,
-} from '@quorumscan/consensus/certified'
-import {
-  createSimStates,
-  type SimEntry,
-  type SimReply,
-  type SimStates as States,
-} from '@quorumscan/testkit'
+} from '@quorumscan/verifier/certified'
 import type { SimCluster, SimMember } from '../sim-cluster.ts'
 
 /** Members pull signatures of each other. */

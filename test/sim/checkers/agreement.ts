@@ -2,7 +2,7 @@
  * Two strong answers at one offset never differ while at most f nodes lie, whatever logs the nodes
  * were shown (D-36).
  */
-import { isDecided } from '@quorumscan/consensus'
+import { isDecided } from '@quorumscan/reader'
 import type { ReadRecord } from '../simulate.ts'
 import type { Checker } from './checker.ts'
 

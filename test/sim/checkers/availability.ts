@@ -2,7 +2,7 @@
  * With at most f nodes lying and the threshold's worth of honest nodes up, an answer arrives, and
  * arrives soon: nodes that are dead, hung, slow or lying cost nothing but their votes.
  */
-import { isDecided } from '@quorumscan/consensus'
+import { isDecided } from '@quorumscan/reader'
 import type { ReadRecord } from '../simulate.ts'
 import type { Checker } from './checker.ts'
 

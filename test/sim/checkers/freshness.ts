@@ -1,5 +1,5 @@
 /** A verified answer is as fresh, and as far, as the caller asked (D-39). */
-import { isDecided } from '@quorumscan/consensus'
+import { isDecided } from '@quorumscan/reader'
 import type { Checker } from './checker.ts'
 
 export const checkFreshness: Checker = (run) =>

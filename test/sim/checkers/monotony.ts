@@ -1,5 +1,5 @@
 /** Reads of one client never go back: one that began after another ended is at the same offset or later. */
-import { isDecided } from '@quorumscan/consensus'
+import { isDecided } from '@quorumscan/reader'
 import type { ReadRecord } from '../simulate.ts'
 import type { Checker, Violation } from './checker.ts'
 

@@ -1,5 +1,5 @@
 /** A decision rests on enough distinct nodes of the genesis, and says so truly (D-35, D-36). */
-import { isDecided } from '@quorumscan/consensus'
+import { isDecided } from '@quorumscan/reader'
 import type { Checker } from './checker.ts'
 
 export const checkSupport: Checker = (run) =>

@@ -1,5 +1,5 @@
 /** A verified answer, and a verified absence, is what the log says at that offset, byte for byte. */
-import { isDecided } from '@quorumscan/consensus'
+import { isDecided } from '@quorumscan/reader'
 import { simAnswer } from '@quorumscan/testkit'
 import type { ReadRecord, SimRun } from '../simulate.ts'
 import type { Checker, Violation } from './checker.ts'

@@ -1,4 +1,4 @@
-import type { Fork } from '@quorumscan/consensus'
+import type { Fork } from '@quorumscan/reader'
 import { describe, expect, it } from 'vitest'
 import { ALICE, createWorld } from './world.ts'
 

@@ -1,5 +1,6 @@
-import { canonicalJson, fetchGenesis, hashGenesis, type Json } from '@quorumscan/consensus'
+import { fetchGenesis } from '@quorumscan/reader'
 import { type SimHandler, simCrypto } from '@quorumscan/testkit'
+import { canonicalJson, hashGenesis, type Json } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { createWorld, hung } from './world.ts'
 

@@ -1,4 +1,4 @@
-import type { Lookup } from '@quorumscan/consensus'
+import type { Lookup } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { ALICE, createWorld, hung } from './world.ts'
 

@@ -1,4 +1,4 @@
-import { PrivateAddressError } from '@quorumscan/consensus'
+import { PrivateAddressError } from '@quorumscan/reader'
 import { signAddress } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { ALICE, createWorld, hung, type ReaderWorld } from './world.ts'

@@ -1,4 +1,4 @@
-import { type Decided, entriesBytesMax, type ReadRequest } from '@quorumscan/consensus'
+import { type Decided, entriesBytesMax, type ReadRequest } from '@quorumscan/reader'
 import { describe, expect, it } from 'vitest'
 import { ALICE, answerOf, createWorld, hung } from './world.ts'
 

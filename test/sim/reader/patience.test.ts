@@ -1,6 +1,6 @@
 /** Slow is not dead (D-38): who may still answer in time is waited for, and a reader comes back with its nodes. */
-import { entriesBytesMax } from '@quorumscan/consensus'
-import { createReader } from '@quorumscan/consensus/reader'
+import { entriesBytesMax } from '@quorumscan/reader'
+import { createReader } from '@quorumscan/reader/voted'
 import { describe, expect, it } from 'vitest'
 import { createStalls } from '../stalls.ts'
 import { ALICE, createWorld, hung, type ReaderWorld } from './world.ts'

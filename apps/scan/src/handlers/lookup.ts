@@ -1,5 +1,5 @@
 import type { BodyOf, scanRoutes } from '@quorumscan/api'
-import { LOOKUP_NAME_LENGTH_MAX } from '@quorumscan/consensus'
+import { LOOKUP_NAME_LENGTH_MAX } from '@quorumscan/reader'
 
 /** One lookup as validation lets it through: at least one member is of the right form. */
 export type Lookup = BodyOf<(typeof scanRoutes)['lookupEntries']>['lookups'][number]

@@ -1,15 +1,6 @@
 /** Name lookups (D-8 to D-14). Bodies come ready from the replica and are only put together here. */
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import {
-  askBatch,
-  askEntries,
-  askEntriesOfParty,
-  askName,
-  askParty,
-  type HashedNetwork,
-  type Question,
-} from '@quorumscan/consensus/certified'
 import { ScanError } from '@quorumscan/errors'
 import {
   type CertifiedAnswers,
@@ -21,6 +12,15 @@ import {
 } from '@quorumscan/http'
 import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
+import {
+  askBatch,
+  askEntries,
+  askEntriesOfParty,
+  askName,
+  askParty,
+  type HashedNetwork,
+  type Question,
+} from '@quorumscan/verifier/certified'
 import {
   commaSeparated,
   pinAbove,

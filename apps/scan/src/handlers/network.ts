@@ -2,8 +2,6 @@
 
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import { canonicalJson, type Genesis, type Json, quorumOf } from '@quorumscan/consensus'
-import { askNetwork, type Certificate, encodeCertificate } from '@quorumscan/consensus/certified'
 import {
   type CertifiedAnswers,
   type Certifier,
@@ -22,8 +20,16 @@ import {
   toWireContract,
   type WireContract,
 } from '@quorumscan/ledger'
-import { type Contract, formatTime, type PartyId } from '@quorumscan/model'
+import type { Contract, PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
+import {
+  canonicalJson,
+  formatInstant as formatTime,
+  type Genesis,
+  type Json,
+  quorumOf,
+} from '@quorumscan/verifier'
+import { askNetwork, type Certificate, encodeCertificate } from '@quorumscan/verifier/certified'
 import { pinAt, pinnedHeaders, type ReadHeaders, type Reads } from '../pinned.ts'
 
 type NetworkHandlers = Pick<

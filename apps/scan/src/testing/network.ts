@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { type Clock, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
-import { type Genesis, type GenesisNode, quorumOf } from '@quorumscan/consensus'
 import { buildServer, type Peer, PLAIN_CONNECTIONS } from '@quorumscan/http'
 import {
   acceptRequestCommand,
@@ -48,6 +47,7 @@ import {
   testKeyPair,
   untilTrue,
 } from '@quorumscan/testkit'
+import { type Genesis, type GenesisNode, quorumOf } from '@quorumscan/verifier'
 import type { ScanConfig } from '../config.ts'
 import type { Overrides } from '../context.ts'
 import { type RunningScan, startScan } from '../start.ts'

@@ -4,8 +4,8 @@
  * Were it to move with the first, an engine that dies in between would ask for an answer that nobody has.
  */
 import { assert, fromHex, toHex } from '@quorumscan/base'
-import { chainIdOf } from '@quorumscan/consensus'
 import type { Micros } from '@quorumscan/model'
+import { chainIdOf } from '@quorumscan/verifier'
 import {
   CheckTxType,
   MisbehaviorType,

@@ -3,10 +3,10 @@
  * it said last is kept, for starts at which it does not answer yet.
  */
 import { type ClientTls, type Clock, fromUtf8, within } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { createUndiciTransport } from '@quorumscan/http'
 import { blockVersionAt, type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
 import { isOffset, type Micros, type Offset } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import { readKept } from './kept-file.ts'
 
 /** Between questions: far less than what versions begin later for blocks. */

@@ -13,7 +13,7 @@ import {
   EVIDENCE_AGE,
   formatInstant,
   type Genesis,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import { BUNDLE_BYTES_MAX } from './bundles.ts'
 
 /**

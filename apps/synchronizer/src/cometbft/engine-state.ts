@@ -1,6 +1,7 @@
 /** What can be said of an engine from outside, by what it and its peers report. Pure. */
-import { maxFaulty, quorumOf } from '@quorumscan/consensus'
+
 import { ScanError } from '@quorumscan/errors'
+import { maxFaulty, quorumOf } from '@quorumscan/verifier'
 
 export type EngineReading =
   /** It did not answer. */

@@ -4,16 +4,16 @@
  */
 
 import { type Clock, type KeyPair, openAll, type Random, sha256Hex } from '@quorumscan/base'
+import type { Logger } from '@quorumscan/http'
+import { createBlockStore, type StoredBlock, type StreamGroup } from '@quorumscan/log'
+import type { Micros } from '@quorumscan/model'
+import type { RedisAddress } from '@quorumscan/redis'
 import {
   type CometbftOrdering,
   EVIDENCE_AGE,
   type Genesis,
   NOT_AFTER_MICROS_MAX,
-} from '@quorumscan/consensus'
-import type { Logger } from '@quorumscan/http'
-import { createBlockStore, type StoredBlock, type StreamGroup } from '@quorumscan/log'
-import type { Micros } from '@quorumscan/model'
-import type { RedisAddress } from '@quorumscan/redis'
+} from '@quorumscan/verifier'
 import type { Judge } from '../judge-entry.ts'
 import { serveAbci } from './abci-server.ts'
 import { createApplication } from './application.ts'

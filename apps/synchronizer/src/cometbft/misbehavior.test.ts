@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKeyPair } from '@quorumscan/base'
+import { createTestNetwork } from '@quorumscan/testkit'
 import {
   type CometbftOrdering,
   chainIdOf,
@@ -9,8 +10,7 @@ import {
   hashGenesis,
   parseGenesis,
   verifyEvidence,
-} from '@quorumscan/consensus'
-import { createTestNetwork } from '@quorumscan/testkit'
+} from '@quorumscan/verifier'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nodeIdOf } from './engine-files.ts'
 import { EngineUnavailableError } from './engine-rpc.ts'

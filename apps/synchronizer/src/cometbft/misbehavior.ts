@@ -9,7 +9,7 @@ import {
   type Evidence,
   type Genesis,
   verifyEvidence,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import { nodeIdOf as addressOf } from './engine-files.ts'
 import type { EngineRpc } from './engine-rpc.ts'
 import { readKept } from './kept-file.ts'

@@ -1,4 +1,4 @@
-import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { createOrderedHashes } from './ordered-hashes.ts'
 

@@ -1,6 +1,7 @@
 /** Which entries were ordered lately: repeating them would fill the log for nothing. */
-import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
+
 import type { Micros } from '@quorumscan/model'
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 
 /** Ten minutes at 1 500 entries a second, some 200 MiB. One that was forgotten is ordered again: no harm. */
 const REMEMBERED_MAX = 1_000_000

@@ -1,5 +1,5 @@
 import { fromHex } from '@quorumscan/base'
-import type { CometbftOrdering } from '@quorumscan/consensus'
+import type { CometbftOrdering } from '@quorumscan/verifier'
 import { CommitInfo } from 'cosmjs-types/tendermint/abci/types'
 import { BlockIDFlag } from 'cosmjs-types/tendermint/types/validator'
 import { expect, it } from 'vitest'

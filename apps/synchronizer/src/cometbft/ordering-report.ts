@@ -1,5 +1,5 @@
 /** How the members order together, as one of them sees it. Pure. */
-import type { CometbftOrdering } from '@quorumscan/consensus'
+import type { CometbftOrdering } from '@quorumscan/verifier'
 import type { OrderingReport } from '../ordered-log.ts'
 import { nodeIdOf } from './engine-files.ts'
 import type { LastCommit } from './last-commit.ts'

@@ -1,6 +1,6 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
-import { NOT_AFTER_MICROS_MAX } from '@quorumscan/consensus'
 import { groupBytesOf } from '@quorumscan/log'
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isInTime, type JudgedEntry } from '../judge-entry.ts'

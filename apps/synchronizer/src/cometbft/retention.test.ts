@@ -1,7 +1,7 @@
 import { createSystemClock, systemRandom, utf8 } from '@quorumscan/base'
-import { formatInstant } from '@quorumscan/consensus'
 import { createBlockStore } from '@quorumscan/log'
 import { startRedis } from '@quorumscan/testkit'
+import { formatInstant } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { genesisTip, orderBlock, type Tip } from './blocks.ts'
 import { EngineUnavailableError } from './engine-rpc.ts'

@@ -2,9 +2,10 @@
  * What a member keeps: of its log what lies behind the newest snapshot of the state that a quorum has, of its engine's
  * blocks those that may still prove something, and the groups that others may begin with (`block-snapshots.ts`).
  */
-import type { EvidenceAge } from '@quorumscan/consensus'
+
 import { type BlockStore, type LogStart, trimLog } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
+import type { EvidenceAge } from '@quorumscan/verifier'
 import type { TrimBound } from '../ordered-log.ts'
 import type { Beginning } from './block-snapshots.ts'
 import { microsOf, type Tip } from './blocks.ts'

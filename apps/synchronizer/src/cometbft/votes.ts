@@ -1,6 +1,6 @@
 /** What a member signs when it votes, made of the vote as the engine writes it in JSON. Pure; both forms are the engine's. */
 import { assert, fromHex } from '@quorumscan/base'
-import { parseInstant } from '@quorumscan/consensus'
+import { parseInstant } from '@quorumscan/verifier'
 import { BinaryWriter } from 'cosmjs-types/binary'
 import { Timestamp } from 'cosmjs-types/google/protobuf/timestamp'
 import { BlockID } from 'cosmjs-types/tendermint/types/types'

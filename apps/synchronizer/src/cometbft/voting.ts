@@ -7,7 +7,7 @@
  * its key that stands there is of somebody else who has it, such as a machine that was thought to be lost, and then it
  * must not vote. Where too few others are left to decide anything, that never comes, and its operator decides.
  */
-import { quorumOf } from '@quorumscan/consensus'
+import { quorumOf } from '@quorumscan/verifier'
 
 export type Voting =
   | { readonly kind: 'votes' }

@@ -3,18 +3,16 @@
  * It needs no token, and not the validator's own replica, which only helps to notice forks.
  */
 import { utf8 } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { PageSubject } from '@quorumscan/model'
 import {
-  canonicalJson,
   type Decided,
   isDecided,
-  type Json,
-  type Lookup,
   type Outcome,
   type ReadOptions,
   type ReadRequest,
-} from '@quorumscan/consensus'
-import { ScanError } from '@quorumscan/errors'
-import { DSO_ENTRY_NAME, type PageSubject } from '@quorumscan/model'
+} from '@quorumscan/reader'
+import { canonicalJson, DSO_ENTRY_NAME, type Json, type Lookup } from '@quorumscan/verifier'
 import { batchBody, batchOutcome } from '../proxy/batch.ts'
 import { certifiedHandlers } from '../proxy/certified.ts'
 import { roundsAnswer, rulesAnswer } from '../proxy/coin-rules.ts'

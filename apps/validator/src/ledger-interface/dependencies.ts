@@ -1,9 +1,9 @@
 /** What the handlers of the ledger interface work with. The validator opens it. */
 import type { Random } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import type { Micros } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import type { ValidatorStore } from '@quorumscan/users'
+import type { Genesis } from '@quorumscan/verifier'
 import type { RegistrationDeps } from '../users/registration.ts'
 import type { Dispatcher } from './commands/dispatcher.ts'
 import type { SubmissionDeps } from './commands/submission.ts'

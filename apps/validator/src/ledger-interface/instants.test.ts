@@ -1,5 +1,7 @@
 /** How instants are written, in whichever order they come. */
-import { formatTime, parseTime } from '@quorumscan/model'
+
+import { parseTime } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { formatInstant } from './instants.ts'

@@ -1,5 +1,7 @@
 /** How the interface writes instants (docs/upstream.md §L1.1). */
-import { formatTime, type Micros } from '@quorumscan/model'
+
+import type { Micros } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 
 const SECOND_MICROS = 1_000_000
 const MILLI_MICROS = 1_000

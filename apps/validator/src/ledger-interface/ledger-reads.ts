@@ -1,8 +1,8 @@
 /** What the reading half of the ledger interface works with: one feed and one guard for all streams. */
 import type { Clock } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import type { Replica } from '@quorumscan/replica'
 import type { Users } from '@quorumscan/users'
+import type { Genesis } from '@quorumscan/verifier'
 import type { ActiveContractsDeps } from './active-contracts.ts'
 import { createStreamGuard, type StreamGuard } from './stream-guard.ts'
 import { createUpdateFeed } from './update-feed.ts'

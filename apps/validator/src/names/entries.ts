@@ -12,13 +12,9 @@ import {
   subscriptionIdleState,
   subscriptionPayment,
 } from '@quorumscan/ledger'
-import {
-  type ContractId,
-  type EntryFields,
-  findEntryFieldViolation,
-  formatAmount,
-} from '@quorumscan/model'
+import { type ContractId, formatAmount } from '@quorumscan/model'
 import type { Commander } from '@quorumscan/submit'
+import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
 import { joinedContractsOf, type WalletLedger } from '../ledger/contracts.ts'
 import { resultContractId } from '../ledger/results.ts'
 import { singleton } from '../ledger/rules.ts'

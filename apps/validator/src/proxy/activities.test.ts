@@ -1,11 +1,5 @@
 /** The activity history through the scan proxy (D-26): agreed on, page by page, while rows arrive. */
 import { sha256 } from '@quorumscan/base'
-import { createWebCrypto } from '@quorumscan/consensus'
-import {
-  askActivities,
-  CERTIFIED_MEDIA_TYPE,
-  createCertifiedVerifier,
-} from '@quorumscan/consensus/certified'
 import {
   createHttpClient,
   type HttpAnswer,
@@ -14,6 +8,12 @@ import {
   until,
   untilTrue,
 } from '@quorumscan/testkit'
+import { createWebCrypto } from '@quorumscan/verifier'
+import {
+  askActivities,
+  CERTIFIED_MEDIA_TYPE,
+  createCertifiedVerifier,
+} from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from '../start.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'

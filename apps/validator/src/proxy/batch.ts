@@ -1,6 +1,6 @@
 /** Several lookups as one answer (D-14). Pure. */
 import { concatBytes, utf8 } from '@quorumscan/base'
-import { type Decided, isDecided, type Outcome } from '@quorumscan/consensus'
+import { type Decided, isDecided, type Outcome } from '@quorumscan/reader'
 
 /**
  * What stands behind the whole batch: the first lookup that failed, or the decision of all, with the

@@ -1,4 +1,6 @@
 /** What the proxy reads certified, as requests to a node: the answer is proven in the same way whoever is asked. */
+
+import { type CertifiedRequest, requestOfLookups } from '@quorumscan/reader/certified'
 import {
   type CanonicalRequest,
   type Json,
@@ -6,14 +8,13 @@ import {
   REQUEST_OF_SCANS,
   requestOfAnsRules,
   requestOfDso,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import {
   askNetwork,
   type CertifiedEntry,
   type NetworkValue,
   type Question,
-} from '@quorumscan/consensus/certified'
-import { type CertifiedRequest, requestOfLookups } from '@quorumscan/consensus/certified-reader'
+} from '@quorumscan/verifier/certified'
 
 /** What a network of a hundred members says of itself has room in so many entries. */
 const NETWORK_VALUE_ENTRIES = 8

@@ -1,13 +1,5 @@
 /** Certified reads through the proxy, answered from the validator's own replica. */
 import { sha256 } from '@quorumscan/base'
-import { createWebCrypto } from '@quorumscan/consensus'
-import {
-  askBatch,
-  askName,
-  CERTIFIED_MEDIA_TYPE,
-  createCertifiedVerifier,
-  type Question,
-} from '@quorumscan/consensus/certified'
 import { createLogger } from '@quorumscan/http'
 import {
   createHttpClient,
@@ -17,6 +9,14 @@ import {
   until,
   untilTrue,
 } from '@quorumscan/testkit'
+import { createWebCrypto } from '@quorumscan/verifier'
+import {
+  askBatch,
+  askName,
+  CERTIFIED_MEDIA_TYPE,
+  createCertifiedVerifier,
+  type Question,
+} from '@quorumscan/verifier/certified'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from '../start.ts'
 import { startNetwork, type TestNetwork } from '../testing/network.ts'

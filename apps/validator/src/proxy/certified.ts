@@ -6,24 +6,6 @@
  */
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { sha256, utf8 } from '@quorumscan/base'
-import {
-  type Genesis,
-  type Lookup,
-  type Participation,
-  parseThreshold,
-  requestOfActivities,
-  thresholdVotes,
-} from '@quorumscan/consensus'
-import { type AnyQuestion, type Certificate, isStale } from '@quorumscan/consensus/certified'
-import {
-  type CertifiedAnswer,
-  type CertifiedOutcome,
-  type CertifiedRequest,
-  kindOf,
-  requestOfActivitiesPage,
-  requestOfEntriesPage,
-  requestOfLookups,
-} from '@quorumscan/consensus/certified-reader'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import {
   CERTIFIED_HEADERS,
@@ -32,6 +14,24 @@ import {
   withWaitOf,
 } from '@quorumscan/http'
 import type { PageSubject } from '@quorumscan/model'
+import type { Participation } from '@quorumscan/reader'
+import {
+  type CertifiedAnswer,
+  type CertifiedOutcome,
+  type CertifiedRequest,
+  kindOf,
+  requestOfActivitiesPage,
+  requestOfEntriesPage,
+  requestOfLookups,
+} from '@quorumscan/reader/certified'
+import {
+  type Genesis,
+  type Lookup,
+  parseThreshold,
+  requestOfActivities,
+  thresholdVotes,
+} from '@quorumscan/verifier'
+import { type AnyQuestion, type Certificate, isStale } from '@quorumscan/verifier/certified'
 import { LRUCache } from 'lru-cache'
 import { ansRulesRequest, dsoRequest, lookupRequest, scansRequest } from './certified-requests.ts'
 import type { ProxyHandlersOf, ScanProxyDeps } from './dependencies.ts'

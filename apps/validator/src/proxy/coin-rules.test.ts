@@ -1,5 +1,5 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
-import type { Decided } from '@quorumscan/consensus'
+import type { Decided } from '@quorumscan/reader'
 import { expect, it } from 'vitest'
 import { roundsAnswer, rulesAnswer } from './coin-rules.ts'
 

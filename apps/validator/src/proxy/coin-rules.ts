@@ -1,7 +1,7 @@
 /** Rules and rounds of coin: from the form of the nodes to that of upstream's proxy (D-16). Pure. */
 import { isScanAnswer, type ResponseOf, type scanRoutes } from '@quorumscan/api'
 import { fromUtf8, utf8 } from '@quorumscan/base'
-import type { Decided } from '@quorumscan/consensus'
+import type { Decided } from '@quorumscan/reader'
 
 type Rules = ResponseOf<typeof scanRoutes.getAmuletRules>
 type Rounds = ResponseOf<typeof scanRoutes.getOpenAndIssuingMiningRounds>

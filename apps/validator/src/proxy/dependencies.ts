@@ -1,10 +1,11 @@
 /** What the scan proxy works with. The validator opens it. */
 import type { validatorRoutes } from '@quorumscan/api'
 import type { Clock } from '@quorumscan/base'
-import type { Genesis, Reader } from '@quorumscan/consensus'
-import type { CertifiedReader } from '@quorumscan/consensus/certified-reader'
 import type { Certifier, Handlers } from '@quorumscan/http'
+import type { Reader } from '@quorumscan/reader'
+import type { CertifiedReader } from '@quorumscan/reader/certified'
 import type { Replica } from '@quorumscan/replica'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Shown } from '../shown.ts'
 import type { EvidenceKeeper } from './evidence.ts'
 

@@ -1,7 +1,8 @@
 /** `/v0/dso` through the proxy: what the nodes share, and the first that agreed (D-10). */
 import { isScanAnswer } from '@quorumscan/api'
 import { assert, fromUtf8, utf8 } from '@quorumscan/base'
-import type { Decided, Genesis } from '@quorumscan/consensus'
+import type { Decided } from '@quorumscan/reader'
+import type { Genesis } from '@quorumscan/verifier'
 
 type SuperValidator = { readonly name: string; readonly party: string }
 

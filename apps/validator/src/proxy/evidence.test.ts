@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { createSystemClock, type KeyPair, toHex, utf8 } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { buildServer, createLogger, PLAIN_CONNECTIONS } from '@quorumscan/http'
+import { createTestNetwork, send, startRedis, testKeyPair, untilTrue } from '@quorumscan/testkit'
+import { type KeptText, ValidatorStore } from '@quorumscan/users'
 import {
   chainIdOf,
   type Evidence,
@@ -10,11 +14,7 @@ import {
   hashGenesis,
   parseGenesis,
   verifyEvidence,
-} from '@quorumscan/consensus'
-import { ScanError } from '@quorumscan/errors'
-import { buildServer, createLogger, PLAIN_CONNECTIONS } from '@quorumscan/http'
-import { createTestNetwork, send, startRedis, testKeyPair, untilTrue } from '@quorumscan/testkit'
-import { type KeptText, ValidatorStore } from '@quorumscan/users'
+} from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { startValidator } from '../start.ts'
 import { createEvidenceKeeper } from './evidence.ts'

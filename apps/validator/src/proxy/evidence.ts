@@ -1,15 +1,15 @@
 /** Evidence that this validator came across (D-43), kept over restarts. A find is an alarm for the operator. */
 import type { Clock } from '@quorumscan/base'
+import { isScanError } from '@quorumscan/errors'
+import type { LogClient } from '@quorumscan/http'
+import type { KeptText } from '@quorumscan/users'
 import {
   createEvidenceLog,
   type Evidence,
   EvidenceError,
   type Genesis,
   verifyEvidence,
-} from '@quorumscan/consensus'
-import { isScanError } from '@quorumscan/errors'
-import type { LogClient } from '@quorumscan/http'
-import type { KeptText } from '@quorumscan/users'
+} from '@quorumscan/verifier'
 
 export type EvidenceKeeper = AsyncDisposable & {
   note(evidence: Evidence): void

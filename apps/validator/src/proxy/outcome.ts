@@ -1,16 +1,17 @@
 /** From the outcome of a verified read to headers and errors (D-38, D-40). Pure. */
+
+import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import {
   type Decided,
   type Disputed,
   type Insufficient,
   type Lagging,
-  type Lookup,
   type Outcome,
   type Participation,
   ReaderError,
-} from '@quorumscan/consensus'
-import { type ErrorCode, ScanError } from '@quorumscan/errors'
-import { formatTime } from '@quorumscan/model'
+} from '@quorumscan/reader'
+import type { Lookup } from '@quorumscan/verifier'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 
 /** D-40: on every proxied answer, errors included; offset and record time where there is one. */
 export function quorumHeaders(

@@ -1,6 +1,6 @@
-import type { Outcome } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { formatPageToken } from '@quorumscan/model'
+import type { Outcome } from '@quorumscan/reader'
 import { describe, expect, it } from 'vitest'
 import { pagePosition, whyOver } from './pages.ts'
 

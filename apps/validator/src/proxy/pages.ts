@@ -1,7 +1,8 @@
 /** Pages through the proxy (D-11): what a token says, and when a walk is over for good. */
-import type { Outcome } from '@quorumscan/consensus'
+
 import { isScanError, ScanError } from '@quorumscan/errors'
 import { type Offset, type PagePosition, type PageSubject, parsePageToken } from '@quorumscan/model'
+import type { Outcome } from '@quorumscan/reader'
 import type { Replica } from '@quorumscan/replica'
 
 /**

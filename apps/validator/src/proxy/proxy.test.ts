@@ -1,5 +1,6 @@
-import type { Decided, Genesis, Outcome } from '@quorumscan/consensus'
-import { ReaderError } from '@quorumscan/consensus'
+import type { Decided, Outcome } from '@quorumscan/reader'
+import { ReaderError } from '@quorumscan/reader'
+import type { Genesis } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { batchBody, batchOutcome } from './batch.ts'
 import { sharedDsoAnswer } from './dso-answer.ts'

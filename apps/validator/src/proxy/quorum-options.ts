@@ -1,7 +1,9 @@
 /** What a caller of the scan proxy may ask of a read: threshold, floor and freshness (D-36, D-39). */
-import { type Genesis, maxFaulty, parseThreshold, type ReadOptions } from '@quorumscan/consensus'
+
 import { ScanError } from '@quorumscan/errors'
 import type { WaitingRequest } from '@quorumscan/http'
+import type { ReadOptions } from '@quorumscan/reader'
+import { type Genesis, maxFaulty, parseThreshold } from '@quorumscan/verifier'
 
 export type QuorumRequest = WaitingRequest & {
   /** As it was asked for, the mount point and the query included. */

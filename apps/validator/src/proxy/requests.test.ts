@@ -1,4 +1,4 @@
-import type { Genesis } from '@quorumscan/consensus'
+import type { Genesis } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import {
   activitiesRequest,

@@ -4,14 +4,18 @@
  */
 import { isScanAnswer } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
+import type { PartyId } from '@quorumscan/model'
 import {
   activitiesBytesMax,
-  type CanonicalRequest,
   entriesBytesMax,
+  type ReadRequest,
+  scansBytesMax,
+} from '@quorumscan/reader'
+import {
+  type CanonicalRequest,
   type Genesis,
   REQUEST_OF_DSO_PARTY_ID,
   REQUEST_OF_SCANS,
-  type ReadRequest,
   requestOfActivities,
   requestOfAmuletRules,
   requestOfAnsRules,
@@ -19,9 +23,7 @@ import {
   requestOfEntries,
   requestOfEntriesByParty,
   requestOfMiningRounds,
-  scansBytesMax,
-} from '@quorumscan/consensus'
-import type { PartyId } from '@quorumscan/model'
+} from '@quorumscan/verifier'
 import { isWholeRounds, isWholeRules } from './coin-rules.ts'
 import { isSharedDso } from './dso-answer.ts'
 

@@ -1,7 +1,7 @@
 /** For tests: what a request names and discloses of the genesis. */
 import { randomUUID } from 'node:crypto'
-import { hashGenesis } from '@quorumscan/consensus'
 import { disclose, genesisDelta } from '@quorumscan/ledger'
+import { hashGenesis } from '@quorumscan/verifier'
 import type { World } from './world.ts'
 
 export type GenesisContracts = Awaited<ReturnType<typeof genesisContracts>>

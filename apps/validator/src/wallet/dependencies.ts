@@ -1,9 +1,10 @@
 /** What the handlers of wallets, names and users work with. The validator opens it. */
-import type { Genesis } from '@quorumscan/consensus'
+
 import type { Micros } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import type { Commander } from '@quorumscan/submit'
 import type { AutoRenewals, ValidatorStore } from '@quorumscan/users'
+import type { Genesis } from '@quorumscan/verifier'
 import type { RegistrationDeps } from '../users/registration.ts'
 import type { PartyQueue } from './party-queue.ts'
 

@@ -12,8 +12,9 @@ import {
   toWireContract,
   type WireContract,
 } from '@quorumscan/ledger'
-import { type Contract, type ContractId, formatTime } from '@quorumscan/model'
+import type { Contract, ContractId } from '@quorumscan/model'
 import type { AutoRenewals } from '@quorumscan/users'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import {
   contractNotFound,
   findContract,

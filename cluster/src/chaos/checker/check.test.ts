@@ -3,10 +3,9 @@
  * interpretation or a log could have makes them invalid.
  */
 import { toHex } from '@quorumscan/base'
-import { maxFaulty } from '@quorumscan/consensus'
 import { ansEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
-import { formatTime } from '@quorumscan/model'
+import { formatInstant as formatTime, maxFaulty } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { lieAboutEntry } from '../../faults/lies/said.ts'
 import { CONTRADICTS_ITSELF } from '../../signed-states.ts'

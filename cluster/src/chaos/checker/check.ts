@@ -3,7 +3,7 @@
  * reader whose answers it judges. Each rule tells how often it was put to the test; where there is too little to
  * judge by, the verdict is that nothing is known.
  */
-import { type Genesis, maxFaulty } from '@quorumscan/consensus'
+import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import type { HistoryEvent, LogLine, RuleTally, Verdict } from '../history.ts'
 import { checkAvailability } from './availability.ts'
 import { checkDetection } from './detection.ts'

@@ -2,7 +2,7 @@
  * What can be counted in the log itself, entry by entry: confirmations from the signed bytes alone, coin, and
  * what becomes of each payment, so that a fault in the rules of interpretation is seen.
  */
-import { type Genesis, quorumOf } from '@quorumscan/consensus'
+
 import {
   type AppliedEntry,
   ansEntry,
@@ -15,6 +15,7 @@ import {
   subscriptionPayment,
 } from '@quorumscan/ledger'
 import type { Contract } from '@quorumscan/model'
+import { type Genesis, quorumOf } from '@quorumscan/verifier'
 import type { RuleTally } from '../history.ts'
 
 /** Coin comes from here, and goes there, and nowhere else. */

@@ -3,7 +3,6 @@
  * what can be counted in the log without one. Truth about a name is a function of the offset alone.
  */
 import { fromHex } from '@quorumscan/base'
-import { type Genesis, hashGenesis } from '@quorumscan/consensus'
 import {
   type AppliedEntry,
   ansEntry,
@@ -12,7 +11,8 @@ import {
   subscriptionInitialPayment,
 } from '@quorumscan/ledger'
 import { MemoryLedger } from '@quorumscan/ledger/memory-ledger'
-import { type Contract, formatTime } from '@quorumscan/model'
+import type { Contract } from '@quorumscan/model'
+import { formatInstant as formatTime, type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { LogLine, RuleTally, SeenEntry } from '../history.ts'
 import { checkLogEntry, createLogRules, talliesOf } from './log-rules.ts'
 

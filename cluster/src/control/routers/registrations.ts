@@ -1,5 +1,5 @@
 /** Names registered as a user would, for whoever wants to see each step. */
-import { NAME_LENGTH_MAX } from '@quorumscan/model'
+import { NAME_LENGTH_MAX } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { procedure, router } from '../trpc.ts'
 

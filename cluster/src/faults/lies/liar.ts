@@ -3,10 +3,14 @@
  * it signs as an honest node would, so that only other nodes can show that it is not true.
  */
 import { type Clock, type Random, randomHex, toHex } from '@quorumscan/base'
-import { encodeStateStatement, type Lookup, parseInstant } from '@quorumscan/consensus'
-import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/consensus/certified'
 import type { HttpServer } from '@quorumscan/http'
-import { formatTime } from '@quorumscan/model'
+import {
+  encodeStateStatement,
+  formatInstant as formatTime,
+  type Lookup,
+  parseInstant,
+} from '@quorumscan/verifier'
+import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier/certified'
 import { LRUCache } from 'lru-cache'
 import type { LieKind } from '../fault-spec.ts'
 import { garbageBody, oversizedBody, trickledBody } from './bodies.ts'

@@ -1,5 +1,5 @@
 /** What a lying node says instead of the truth. Pure. */
-import type { Lookup } from '@quorumscan/consensus'
+import type { Lookup } from '@quorumscan/verifier'
 import type { LieKind } from '../fault-spec.ts'
 
 /** An entry on the wire (D-8). */

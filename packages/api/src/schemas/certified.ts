@@ -9,7 +9,7 @@ export const CERTIFIED_MEDIA_TYPE = 'application/vnd.quorumscan.certified+json'
 /** Statements in one answer: what a node keeps of its own. */
 export const STATE_STATEMENTS_MAX = 64
 
-/** `parseCertificate` of `packages/consensus` is the strict check; this is its shape for documents. */
+/** `parseCertificate` of `packages/verifier` is the strict check; this is its shape for documents. */
 const Certificate = component('Certificate', 'What members of the genesis signed of the state.', {
   genesis_hash: about(Hex32, 'Names the network.'),
   history_hash: about(Hex32, 'The history hash at the offset.'),

@@ -84,7 +84,7 @@ export const ScansAnswer = component('ScansAnswer', 'Address records, each signe
 const micros = (what: string) =>
   Type.Integer({ minimum: 1, description: `${what}, in microseconds.` })
 
-/** `parseGenesis` of `packages/consensus` is the strict check; this is its shape for documents. */
+/** `parseGenesis` of `packages/verifier` is the strict check; this is its shape for documents. */
 export const GenesisAnswer = component('Genesis', 'Its RFC 8785 form hashes to the genesis hash.', {
   version: Type.Literal(3, { description: 'Of the form.' }),
   protocolVersion: Type.Integer({

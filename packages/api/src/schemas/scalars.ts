@@ -4,8 +4,9 @@
  * Schemas check what a request must look like to be worth reading. Rules that have a code of their
  * own (D-17) stay with the handlers, so that the answer names the rule.
  */
-import { LOOKUP_NAME_LENGTH_MAX } from '@quorumscan/consensus'
+
 import type { ErrorCode } from '@quorumscan/errors'
+import { LOOKUP_NAME_LENGTH_MAX } from '@quorumscan/reader'
 import { Type } from 'typebox'
 import { formed } from './members.ts'
 

@@ -1,5 +1,5 @@
 /** Name-entry and wallet shapes (D-19, D-20). */
-import { DESCRIPTION_UNITS_MAX, NAME_LENGTH_MAX, URL_LENGTH_MAX } from '@quorumscan/consensus'
+import { DESCRIPTION_UNITS_MAX, NAME_LENGTH_MAX, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import { Contract, ContractWithState } from './contracts.ts'
 import { LEDGER_STRING_PATTERN, USER_ID_PATTERN } from './ledger/grammar.ts'

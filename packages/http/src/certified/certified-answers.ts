@@ -4,7 +4,8 @@
  */
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { concatBytes, utf8 } from '@quorumscan/base'
-import { type Genesis, maxFaulty, parseThreshold, thresholdVotes } from '@quorumscan/consensus'
+import { isScanError, ScanError } from '@quorumscan/errors'
+import { type Genesis, maxFaulty, parseThreshold, thresholdVotes } from '@quorumscan/verifier'
 import {
   type ActivitiesPage,
   type AnyQuestion,
@@ -14,8 +15,7 @@ import {
   type KeyRange,
   type ProvenActivities,
   type ProvenRange,
-} from '@quorumscan/consensus/certified'
-import { isScanError, ScanError } from '@quorumscan/errors'
+} from '@quorumscan/verifier/certified'
 import type { WaitingRequest } from '../waiting.ts'
 import type { Certifier } from './certifier.ts'
 

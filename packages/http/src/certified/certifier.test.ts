@@ -2,13 +2,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, createSystemClock, toHex } from '@quorumscan/base'
-import { createWebCrypto, encodeStateStatement } from '@quorumscan/consensus'
+import { createTestNetwork, until } from '@quorumscan/testkit'
+import { createWebCrypto, encodeStateStatement } from '@quorumscan/verifier'
 import {
   type Certificate,
   encodeCertificate,
   verifySignatures,
-} from '@quorumscan/consensus/certified'
-import { createTestNetwork, until } from '@quorumscan/testkit'
+} from '@quorumscan/verifier/certified'
 import { expect, it, vi } from 'vitest'
 import { createLogger } from '../logger.ts'
 import { createMetrics } from '../metrics.ts'

@@ -5,13 +5,14 @@
  */
 import { EventEmitter, once } from 'node:events'
 import { anySignal, type ClientTls, type Clock, within } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
 import {
   createWebCrypto,
   type Evidence,
   encodeStateStatement,
   type Genesis,
   type StatePoint,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 import {
   type Certificate,
   type Collection,
@@ -24,8 +25,7 @@ import {
   type SignedState,
   statesAfter,
   step,
-} from '@quorumscan/consensus/certified'
-import { ScanError } from '@quorumscan/errors'
+} from '@quorumscan/verifier/certified'
 import type { Logger } from '../logger.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Peer } from '../peer-clocks.ts'

@@ -1,6 +1,6 @@
 /** How often a member is polled: as often as it has something new, whatever a Byzantine one answers. */
 import type { Clock } from '@quorumscan/base'
-import { STATES_KEPT } from '@quorumscan/consensus/certified'
+import { STATES_KEPT } from '@quorumscan/verifier/certified'
 
 /** A poll that finds nothing ends after this long, well before any handler must have answered. */
 export const STATEMENTS_WAIT_MS = 5000

@@ -1,6 +1,7 @@
 /** Pulls what one member signed, by one long poll at a time, and verifies what is new of it. */
 import { type Clock, within } from '@quorumscan/base'
-import type { CryptoPort, Transport } from '@quorumscan/consensus'
+import type { Transport } from '@quorumscan/reader'
+import type { CryptoPort } from '@quorumscan/verifier'
 import {
   type Collection,
   isNewState,
@@ -8,7 +9,7 @@ import {
   type SignedState,
   STATES_KEPT,
   verifySignatures,
-} from '@quorumscan/consensus/certified'
+} from '@quorumscan/verifier/certified'
 import type { Logger } from '../logger.ts'
 import type { Peer } from '../peer-clocks.ts'
 import { createPollPace, STATEMENTS_WAIT_MS } from './poll-pace.ts'

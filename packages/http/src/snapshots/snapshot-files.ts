@@ -5,7 +5,7 @@
 import { mkdir, open, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256Hex } from '@quorumscan/base'
-import type { HistoryPoint } from '@quorumscan/consensus'
+import type { HistoryPoint } from '@quorumscan/verifier'
 import {
   hashOfManifest,
   isVouchedFor,

@@ -9,7 +9,7 @@ import {
   type Genesis,
   type HistoryPoint,
   maxFaulty,
-} from '@quorumscan/consensus'
+} from '@quorumscan/verifier'
 
 /** One is held in memory by each side, and answered by one read of the file. */
 export const PIECE_BYTES = 1024 * 1024

@@ -4,7 +4,7 @@
  * `SnapshotPeers` asks for them.)
  */
 import { anySignal, type ClientTls, type Clock, toHex } from '@quorumscan/base'
-import type { Genesis, HistoryPoint } from '@quorumscan/consensus'
+import type { Genesis, HistoryPoint } from '@quorumscan/verifier'
 import type { Logger } from '../logger.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Peer } from '../peer-clocks.ts'

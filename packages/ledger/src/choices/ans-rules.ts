@@ -1,5 +1,7 @@
 /** Names: requested, paid, renewed, refused. What is paid is burned. */
-import { findEntryFieldViolation, type PartyId } from '@quorumscan/model'
+
+import type { PartyId } from '@quorumscan/model'
+import { findEntryFieldViolation } from '@quorumscan/verifier'
 import { contractId, party, record, text } from '../lf.ts'
 import { demand, refuse } from '../refusal.ts'
 import type { Transaction } from '../template.ts'

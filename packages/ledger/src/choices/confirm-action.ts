@@ -1,6 +1,7 @@
 /** What needs a quorum: each super-validator confirms, the q-th confirmation acts (D-23). */
-import { canonicalJson, quorumOf } from '@quorumscan/consensus'
-import { type ContractId, findEntryFieldViolation } from '@quorumscan/model'
+
+import type { ContractId } from '@quorumscan/model'
+import { canonicalJson, findEntryFieldViolation, quorumOf } from '@quorumscan/verifier'
 import { contractId, type LfValue, optional, party, record, text, variant } from '../lf.ts'
 import { demand } from '../refusal.ts'
 import type { Transaction } from '../template.ts'

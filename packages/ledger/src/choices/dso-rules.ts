@@ -1,7 +1,7 @@
 /** What super-validators do for the operator, each alone: the ledger leaves nothing to choose (D-23). */
 import { assert, fromHex, verifySignature } from '@quorumscan/base'
-import { encodeAddressStatement } from '@quorumscan/consensus'
-import { type ContractId, type PartyId, URL_LENGTH_MAX } from '@quorumscan/model'
+import type { ContractId, PartyId } from '@quorumscan/model'
+import { encodeAddressStatement, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { contractId, int, list, party, record, text, unit } from '../lf.ts'
 import { ADDRESS_INTERVAL_MICROS, OPEN_ROUNDS } from '../limits.ts'
 import { demand, refuse } from '../refusal.ts'

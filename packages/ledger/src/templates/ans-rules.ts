@@ -1,4 +1,4 @@
-import { DESCRIPTION_UNITS_MAX } from '@quorumscan/model'
+import { DESCRIPTION_UNITS_MAX } from '@quorumscan/verifier'
 import { party, record } from '../lf.ts'
 import { defineTemplate } from '../template.ts'
 import { type AnsRulesConfig, ansRulesConfig } from './shared.ts'

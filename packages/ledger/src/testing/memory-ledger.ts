@@ -3,7 +3,6 @@
  * in the stored form of contracts, and loads only what interpretation asks for.
  */
 import { assert, type KeyPair, sha256, toHex } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import type {
   Command,
   Contract,
@@ -14,6 +13,7 @@ import type {
   PartyId,
   Submission,
 } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import { type ContractCodec, createContractCodec } from '../contract-codec.ts'
 import { disclose } from '../contract-id.ts'
 import { dueOf, keysOf } from '../contract-keys.ts'

@@ -1,6 +1,5 @@
 /** Steps of stories on a MemoryLedger: parties, payments, confirmations. A step that fails throws. */
 import { assert, type KeyPair, toHex } from '@quorumscan/base'
-import { encodeAddressStatement } from '@quorumscan/consensus'
 import {
   type Amount,
   type Command,
@@ -12,6 +11,7 @@ import {
   partyIdOf,
 } from '@quorumscan/model'
 import { createTestNetwork, type TestNetwork, testKeyPair } from '@quorumscan/testkit'
+import { encodeAddressStatement } from '@quorumscan/verifier'
 import {
   acceptRequestCommand,
   allocatePartyCommand,

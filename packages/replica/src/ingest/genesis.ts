@@ -1,8 +1,8 @@
 /** The state at offset 0, and the check that a stored replica grew from this genesis. */
 import { assert } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { genesisDelta, svPartyOf } from '@quorumscan/ledger'
-import { DSO_ENTRY_NAME, svEntryName } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
+import { DSO_ENTRY_NAME, svEntryName } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { createStateKeeper } from '../state-tree/state-keeper.ts'
 import { deleteReplica } from '../storage/delete-replica.ts'

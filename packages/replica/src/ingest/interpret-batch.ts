@@ -1,7 +1,6 @@
 /** Interprets entries in order against a working state, fetching what they miss in few round trips. */
 import { setImmediate } from 'node:timers/promises'
 import { sha256, toHex } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import {
   activityRowsOf,
   type CellKey,
@@ -20,6 +19,7 @@ import {
   unknownVersion,
   type WorkingState,
 } from '@quorumscan/ledger'
+import type { Genesis } from '@quorumscan/verifier'
 import { completionOf } from '../reads/completions.ts'
 import { treeRow, withJson } from '../storage/activity-member.ts'
 import { encodeUpdate, StoredUpdate } from '../storage/update-codec.ts'

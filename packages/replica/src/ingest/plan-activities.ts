@@ -1,6 +1,6 @@
 /** What a batch adds to the activity history (D-24) and to notices: rows, who they belong to, and when they were. */
 import { sha256, utf8 } from '@quorumscan/base'
-import { append, type Frontier, type Subtree } from '@quorumscan/consensus/state-tree'
+import { append, type Frontier, type Subtree } from '@quorumscan/verifier/state-tree'
 import { activityPartyMember, encodeActivity, offsetText } from '../storage/activity-member.ts'
 import { planTiles } from '../storage/activity-tiles.ts'
 import { type Command, cutCommand } from '../storage/commands.ts'

@@ -1,8 +1,8 @@
 /** Turns a batch of steps into the commands of one write and the head after it. Pure. */
 import { assert, ByteReader, ByteWriter, fromHex, utf8 } from '@quorumscan/base'
-import type { Frontier } from '@quorumscan/consensus/state-tree'
 import type { ChangeRecord, StateDelta } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
+import type { Frontier } from '@quorumscan/verifier/state-tree'
 import { planCompletions } from '../reads/completions.ts'
 import { type Command, cutCommand } from '../storage/commands.ts'
 import type { StateMark, StoredHead } from '../storage/head.ts'

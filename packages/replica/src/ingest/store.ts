@@ -3,8 +3,8 @@
  * A write whose outcome is unknown is looked up, never guessed (Rule 3).
  */
 import { assert, bytesEqual } from '@quorumscan/base'
-import { EMPTY_FRONTIER, type Frontier } from '@quorumscan/consensus/state-tree'
 import type { Micros } from '@quorumscan/model'
+import { EMPTY_FRONTIER, type Frontier } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { isConnectionError, untilReady } from '../connection.ts'
 import { readFrontier } from '../storage/activity-tiles.ts'

@@ -7,9 +7,9 @@
  * N, and whose horizon has not passed it, holds exactly the same visible rows.
  */
 import { assert, utf8 } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { type HistoryStep, isNoticeId } from '@quorumscan/ledger'
 import type { Micros, PartyId } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import {

@@ -1,9 +1,9 @@
 /** Reads of the newest applied state: what automation, wallets and command checks ask. */
 import { AssertionError, bytesEqual, sha256, toHex, utf8 } from '@quorumscan/base'
-import { canonicalJson, type Genesis, type Json } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import { type DueItem, interpret, unknownVersion, WorkingState } from '@quorumscan/ledger'
 import type { Contract, EntryResult, PartyId, Submission } from '@quorumscan/model'
+import { canonicalJson, type Genesis, type Json } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { decodeHead } from '../storage/head.ts'

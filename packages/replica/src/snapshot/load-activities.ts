@@ -6,7 +6,7 @@ import {
   type Frontier,
   hashActivity,
   type Subtree,
-} from '@quorumscan/consensus/state-tree'
+} from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { activityPartyMember, decodeActivity } from '../storage/activity-member.ts'
 import {

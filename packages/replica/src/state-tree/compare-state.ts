@@ -1,14 +1,14 @@
 /** Whether what is stored is what the state tree says. Each function throws where what is stored cannot be read. */
 import { bytesEqual, sha256, toHex, utf8 } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
+import type { Offset } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import {
   componentsOf,
   type KeyRange,
   keyOf,
   prune,
   visibleLeaves,
-} from '@quorumscan/consensus/state-tree'
-import type { Offset } from '@quorumscan/model'
+} from '@quorumscan/verifier/state-tree'
 import { decodeSpan } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { decodeVersions, isActiveAt, type Version } from '../storage/versions.ts'

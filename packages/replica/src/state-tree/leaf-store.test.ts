@@ -1,5 +1,5 @@
 import { sha256, utf8 } from '@quorumscan/base'
-import { keyOf } from '@quorumscan/consensus/state-tree'
+import { keyOf } from '@quorumscan/verifier/state-tree'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createLeafStore, nameKey, partyKey } from './leaf-store.ts'

@@ -3,8 +3,8 @@
  * entry, by name and by party, share a record: a network has many. The few other leaves are objects.
  */
 import { assert, fromHex, sha256, utf8 } from '@quorumscan/base'
-import type { Leaf } from '@quorumscan/consensus/state-tree'
 import type { ContractId, PartyId } from '@quorumscan/model'
+import type { Leaf } from '@quorumscan/verifier/state-tree'
 import type { EntryFacts } from '../ingest/plan-versions.ts'
 
 /** A leaf that is no entry's carries its value. */

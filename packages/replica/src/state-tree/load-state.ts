@@ -1,7 +1,7 @@
 /** The state tree as what is stored gives it, at a start. */
 import { assert } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import type { Offset } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import type { EntryFacts } from '../ingest/plan-versions.ts'
 import type { Mirror } from '../ingest/store.ts'

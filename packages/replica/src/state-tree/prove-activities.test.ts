@@ -1,5 +1,4 @@
 import { fromHex, sha256, utf8 } from '@quorumscan/base'
-import { type ActivitiesPage, askActivities, InvalidProof } from '@quorumscan/consensus/certified'
 import { formatEventId } from '@quorumscan/ledger'
 import type { Scenario } from '@quorumscan/ledger/testing'
 import {
@@ -9,6 +8,7 @@ import {
   type TestRedis,
   untilTrue,
 } from '@quorumscan/testkit'
+import { type ActivitiesPage, askActivities, InvalidProof } from '@quorumscan/verifier/certified'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'

@@ -1,5 +1,6 @@
 /** Proofs of pages of the activity history at a kept state, held against its tree before they are shown. */
 import { assert, fromUtf8, sha256, toHex } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
 import {
   type ActivityRun,
   joinSubtrees,
@@ -8,8 +9,7 @@ import {
   type VerifiedRun,
   verifyRun,
   walkToRun,
-} from '@quorumscan/consensus/state-tree'
-import { ScanError } from '@quorumscan/errors'
+} from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import {

@@ -1,5 +1,7 @@
 /** Proofs of what lies in a range of a kept state, with values that were held against their leaves. */
 import { bytesEqual, fromUtf8, sha256, utf8 } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { Micros } from '@quorumscan/model'
 import {
   componentsOf,
   encodeProof,
@@ -11,9 +13,7 @@ import {
   prune,
   type TreeReader,
   visibleLeaves,
-} from '@quorumscan/consensus/state-tree'
-import { ScanError } from '@quorumscan/errors'
-import type { Micros } from '@quorumscan/model'
+} from '@quorumscan/verifier/state-tree'
 import { decodeVersions } from '../storage/versions.ts'
 import type { StoredLeaf } from './leaf-store.ts'
 import type { KeptState, StateKeeper } from './state-keeper.ts'

@@ -3,8 +3,8 @@
  * hand is found even if nobody reads it.
  */
 import type { Clock } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { isScanError } from '@quorumscan/errors'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { isConnectionError, isReplyError } from '../connection.ts'
 import { activityRulesOf } from '../reads/activity-reads.ts'

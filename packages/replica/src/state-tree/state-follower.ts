@@ -4,8 +4,8 @@
  * that it may be ahead, after a write that was fenced or lost, does no harm, as the log makes the same again.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { Genesis } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import type { InterpretedEntry } from '../ingest/step.ts'
 import type { Mirror } from '../ingest/store.ts'

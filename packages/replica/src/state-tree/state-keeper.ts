@@ -3,7 +3,8 @@
  * certifiable offset, wherever batches were cut, and keeps the trees of recent ones. Pure.
  */
 import { assert, sha256, toBase64, toHex } from '@quorumscan/base'
-import type { Genesis, StatePoint } from '@quorumscan/consensus'
+import type { Contract, Micros, Offset } from '@quorumscan/model'
+import type { Genesis, StatePoint } from '@quorumscan/verifier'
 import {
   append,
   createStateTree,
@@ -12,8 +13,7 @@ import {
   keyOf,
   NODE_BYTES,
   type StateTree,
-} from '@quorumscan/consensus/state-tree'
-import type { Contract, Micros, Offset } from '@quorumscan/model'
+} from '@quorumscan/verifier/state-tree'
 import { DOCUMENT_ENTITIES, type EntryFacts, entryFacts } from '../ingest/plan-versions.ts'
 import { entityOf, type Step } from '../ingest/step.ts'
 import { isCertifiable } from './certifiable.ts'

@@ -2,10 +2,11 @@
  * The port through which apps see the state tree: a root for each certifiable offset, to be signed, and proofs
  * against the roots that are kept.
  */
-import type { StatePoint } from '@quorumscan/consensus'
-import type { ActivitiesPage, ProvenActivities } from '@quorumscan/consensus/certified'
-import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
+
 import type { Offset } from '@quorumscan/model'
+import type { StatePoint } from '@quorumscan/verifier'
+import type { ActivitiesPage, ProvenActivities } from '@quorumscan/verifier/certified'
+import type { KeyRange, ProvenRange } from '@quorumscan/verifier/state-tree'
 
 /** What the log made and what is stored are not the same. */
 export type StateDivergence = {

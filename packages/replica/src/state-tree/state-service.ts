@@ -1,10 +1,10 @@
 /** The port of the state tree (`state-reads.ts`) over what ingest follows and what is stored. */
 import { fromUtf8 } from '@quorumscan/base'
-import type { StatePoint } from '@quorumscan/consensus'
-import { ACTIVITY_TREE, joinActivitiesProof } from '@quorumscan/consensus/certified'
-import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
+import type { StatePoint } from '@quorumscan/verifier'
+import { ACTIVITY_TREE, joinActivitiesProof } from '@quorumscan/verifier/certified'
+import type { KeyRange, ProvenRange } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
 import type { ActivityRules } from '../reads/activity-reads.ts'

@@ -7,10 +7,17 @@
  */
 
 import { assert, sha256, toHex } from '@quorumscan/base'
-import { canonicalJson, type Genesis, type Json, maxFaulty, quorumOf } from '@quorumscan/consensus'
-import { type Frontier, joinSubtrees } from '@quorumscan/consensus/state-tree'
 import { contractBlob, payloadOf, scanAddress } from '@quorumscan/ledger'
-import { type Contract, formatTime } from '@quorumscan/model'
+import type { Contract } from '@quorumscan/model'
+import {
+  canonicalJson,
+  formatInstant as formatTime,
+  type Genesis,
+  type Json,
+  maxFaulty,
+  quorumOf,
+} from '@quorumscan/verifier'
+import { type Frontier, joinSubtrees } from '@quorumscan/verifier/state-tree'
 
 /** Active contracts of the templates that values are made of, by entity, the newest first. */
 export type Documents = ReadonlyMap<string, readonly Contract[]>

@@ -1,7 +1,4 @@
 import { fromHex, fromUtf8, sha256, toHex } from '@quorumscan/base'
-import type { StatePoint } from '@quorumscan/consensus'
-import { joinProofs, verifyRanges } from '@quorumscan/consensus/certified'
-import type { KeyRange, ProvenRange } from '@quorumscan/consensus/state-tree'
 import type { LogEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import {
@@ -11,6 +8,9 @@ import {
   type TestRedis,
   untilTrue,
 } from '@quorumscan/testkit'
+import type { StatePoint } from '@quorumscan/verifier'
+import { joinProofs, verifyRanges } from '@quorumscan/verifier/certified'
+import type { KeyRange, ProvenRange } from '@quorumscan/verifier/state-tree'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Replica } from '../replica.ts'

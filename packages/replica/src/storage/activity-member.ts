@@ -3,7 +3,6 @@
  * of the log (D-25), so that a page is one range of bytes.
  */
 import { assert, ByteReader, ByteWriter, concatBytes, sha256, utf8 } from '@quorumscan/base'
-import { hashActivity } from '@quorumscan/consensus/state-tree'
 import {
   type ActivityRow,
   formatEventId,
@@ -12,6 +11,7 @@ import {
   type NoticeRow,
 } from '@quorumscan/ledger'
 import type { Micros, Offset } from '@quorumscan/model'
+import { hashActivity } from '@quorumscan/verifier/state-tree'
 import { lexBound, TAG_BYTES, tagOf } from './intern.ts'
 
 /** `<offset, 16 digits>:<index, 4 digits>`. */

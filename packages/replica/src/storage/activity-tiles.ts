@@ -11,7 +11,7 @@ import {
   hashPair,
   type Subtree,
   subtreesOf,
-} from '@quorumscan/consensus/state-tree'
+} from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import type { Command } from './commands.ts'
 import { activityTileKey, HEAD_FIELD, KEYS } from './keys.ts'

@@ -1,6 +1,7 @@
 /** The bytes of an entry as a lookup answers them, made once and stored ready to be sent. */
 import { assert, fromUtf8, utf8 } from '@quorumscan/base'
-import { formatTime, type Micros, type PartyId } from '@quorumscan/model'
+import type { Micros, PartyId } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 
 /** In the member order of D-8. */
 export type EntryBody = {

@@ -1,7 +1,7 @@
 /** How one replica lies in Redis: what its bytes depend on beside the log. */
 import { sha256Hex, utf8 } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { type ContractCodec, createContractCodec } from '@quorumscan/ledger'
+import type { Genesis } from '@quorumscan/verifier'
 
 export type Layout = {
   readonly codec: ContractCodec

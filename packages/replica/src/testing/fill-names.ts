@@ -1,5 +1,5 @@
 /** A replica with many names, written as ingest would, without the entries that lead there. */
-import type { Genesis } from '@quorumscan/consensus'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { loadOrStart } from '../ingest/genesis.ts'
 import { writeSteps } from '../ingest/store.ts'

@@ -1,9 +1,9 @@
 /** The state as its definition says it, built anew at every offset: what the packed tree must equal. */
 import { createHash } from 'node:crypto'
-import { maxFaulty } from '@quorumscan/consensus'
 import { type AppliedEntry, activityRowsOf, svPartyOf } from '@quorumscan/ledger'
 import { MemoryLedger, type Scenario } from '@quorumscan/ledger/testing'
 import { type Contract, parseTime } from '@quorumscan/model'
+import { maxFaulty } from '@quorumscan/verifier'
 import { entityOf } from '../ingest/step.ts'
 import { documentLeaves } from '../state-tree/state-values.ts'
 

@@ -16,14 +16,8 @@ import {
   updateIdOf,
 } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
-import {
-  type Contract,
-  type ContractId,
-  formatTime,
-  type Micros,
-  type Offset,
-  type PartyId,
-} from '@quorumscan/model'
+import type { Contract, ContractId, Micros, Offset, PartyId } from '@quorumscan/model'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { EntryFields } from './entry-steps.ts'
 
 export type Registration = {

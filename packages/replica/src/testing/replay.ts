@@ -1,10 +1,10 @@
 /** Replays a log into a replica and says what came of it. Also run in processes of other locales. */
 import { sha256, toHex, utf8 } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/consensus'
 import { type LogEntry, nextHistoryHash } from '@quorumscan/ledger'
 import type { Scenario } from '@quorumscan/ledger/testing'
 import { partyParticipant } from '@quorumscan/model'
 import { createManualClock, startRedis, type TestRedis } from '@quorumscan/testkit'
+import type { Genesis } from '@quorumscan/verifier'
 import { cleanUpActivities } from '../clean-up/activity-clean-up.ts'
 import { cleanUp, cleanUpBacklog } from '../clean-up/clean-up.ts'
 import { loadMirror } from '../ingest/store.ts'

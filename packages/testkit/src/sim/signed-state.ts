@@ -1,7 +1,7 @@
 /** One state of a network that its members have signed, and documents that prove answers from it. */
 import { toHex } from '@quorumscan/base'
-import { encodeStateStatement } from '@quorumscan/consensus'
-import { encodeCertificate, encodeDocument, type Question } from '@quorumscan/consensus/certified'
+import { encodeStateStatement } from '@quorumscan/verifier'
+import { encodeCertificate, encodeDocument, type Question } from '@quorumscan/verifier/certified'
 import type { TestNetwork } from '../test-network.ts'
 import type { SimEntry } from './sim-ledger.ts'
 import { createSimStates } from './sim-states.ts'

@@ -1,7 +1,7 @@
 /** The simplest ledger of names that a scan node could serve: the truth that checkers compare with. */
 import { sha256, toHex, utf8 } from '@quorumscan/base'
-import type { HistoryPoint, Lookup } from '@quorumscan/consensus'
-import { formatTime } from '@quorumscan/model'
+import type { HistoryPoint, Lookup } from '@quorumscan/verifier'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 
 /** `expiresAt` in µs of record time. */
 export type SimEntry = {

@@ -1,5 +1,5 @@
 /** A Transport over virtual time: requests and answers travel for a while, or never arrive. */
-import type { Transport, TransportReply, TransportRequest } from '@quorumscan/consensus'
+import type { Transport, TransportReply, TransportRequest } from '@quorumscan/reader'
 import type { SimClock } from './sim-clock.ts'
 
 export type SimReply = {

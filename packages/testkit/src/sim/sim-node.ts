@@ -1,14 +1,13 @@
 /** An honest scan node as the reader sees it: lookups, pages and addresses at one offset (D-8 to D-16). */
 import { fromUtf8, type KeyPair, sha256, toHex, utf8, verifySignature } from '@quorumscan/base'
+import type { AddressRecord, TransportRequest } from '@quorumscan/reader'
 import {
-  type AddressRecord,
   type CryptoPort,
   encodeAddressStatement,
+  formatInstant as formatTime,
   type HistoryPoint,
   type Lookup,
-  type TransportRequest,
-} from '@quorumscan/consensus'
-import { formatTime } from '@quorumscan/model'
+} from '@quorumscan/verifier'
 import type { SimClock } from './sim-clock.ts'
 import { entryToWire, type SimLedger, simAnswer } from './sim-ledger.ts'
 import type { SimReply } from './sim-network.ts'

@@ -6,8 +6,8 @@ import {
   prune,
   type Question,
   visibleLeaves,
-} from '@quorumscan/consensus/certified'
-import { createStateTree, type Version } from '@quorumscan/consensus/state-tree'
+} from '@quorumscan/verifier/certified'
+import { createStateTree, type Version } from '@quorumscan/verifier/state-tree'
 import { entryToWire, type SimEntry } from './sim-ledger.ts'
 
 type StoredLeaf = {

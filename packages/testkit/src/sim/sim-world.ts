@@ -1,5 +1,6 @@
 /** Honest nodes on a network in virtual time, all at the head of one ledger: the start of a simulation. */
-import type { AddressRecord, Genesis } from '@quorumscan/consensus'
+import type { AddressRecord } from '@quorumscan/reader'
+import type { Genesis } from '@quorumscan/verifier'
 import { createTestNetwork } from '../test-network.ts'
 import { createSimClock, type SimClock } from './sim-clock.ts'
 import { createSimLedger, type SimEntry, type SimLedger } from './sim-ledger.ts'

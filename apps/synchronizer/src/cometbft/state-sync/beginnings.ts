@@ -4,7 +4,7 @@
  * A block that f + 1 members name is one that members decided, and others can begin with. One that so many say not to
  * keep is not coming.
  */
-import { maxFaulty } from '@quorumscan/consensus'
+import { maxFaulty } from '@quorumscan/verifier'
 
 /** A block that others can begin with, as a member names it. */
 export type NamedBlock = {

@@ -12,9 +12,9 @@ import {
   utf8,
   verifySignature,
 } from '@quorumscan/base'
-import { isUsableKey } from '@quorumscan/consensus'
 import { ScanError } from '@quorumscan/errors'
 import type { Micros } from '@quorumscan/model'
+import { isUsableKey } from '@quorumscan/verifier'
 import { nodeIdOf } from '../engine-files.ts'
 
 /** `beginnings` is ours (`beginnings.ts`); the others are the engine's, and all that its light client asks. */

@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto'
 import { templateRef, templates } from '@quorumscan/ledger'
-import { formatTime } from '@quorumscan/model'
 import type { HttpClient } from '@quorumscan/testkit'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GenesisContracts, genesisContracts } from '../../testing/genesis-contracts.ts'
 import { startWorld, type World } from '../../testing/world.ts'

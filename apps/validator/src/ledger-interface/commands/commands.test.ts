@@ -1,6 +1,6 @@
 import { packages, svPartyOf } from '@quorumscan/ledger'
-import { formatTime } from '@quorumscan/model'
 import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GenesisContracts, genesisContracts } from '../../testing/genesis-contracts.ts'
 import { type Person, startWorld, type World } from '../../testing/world.ts'

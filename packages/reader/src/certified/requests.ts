@@ -1,0 +1,93 @@
+/** Questions as requests to a node. */
+
+import type { Threshold } from '@quorumscan/verifier'
+import { type CanonicalRequest, type Lookup, requestOfLookup, utf8 } from '@quorumscan/verifier'
+import type { AnyQuestion, CertifiedEntry, Question } from '@quorumscan/verifier/certified'
+import { askBatch, CERTIFIED_MEDIA_TYPE, type HashedNetwork } from '@quorumscan/verifier/certified'
+import type { TransportRequest } from '../source/transport.ts'
+
+/** What is asked, in every form that it takes. */
+export type CertifiedRequest<Answer, Asked = AnyQuestion<Answer>> = {
+  /** As it is kept beside the proof. */
+  readonly request: CanonicalRequest
+  /** Which part of the state answers it. @throws {RangeError} If it is none that has an answer. */
+  question(network: HashedNetwork): Asked
+  /** Path and query below the node's base address. */
+  readonly path: string
+  /** Of a POST; null: a GET. */
+  readonly body: object | null
+  /** Entries in the answer, at most: a node that sends more than they can take has failed. */
+  readonly entryCountMax: number
+}
+
+type LookupAnswers = readonly (CertifiedEntry | null)[]
+
+/** Nothing in it that an address would take for something else than a name. */
+const PLAIN = /^[\w-][\w.:-]*$/
+
+/** One lookup by an address that caches can keep, several by one request. */
+export function requestOfLookups(
+  lookups: readonly Lookup[],
+): CertifiedRequest<LookupAnswers, Question<LookupAnswers>> {
+  const question = (network: HashedNetwork) => askBatch(lookups, network)
+  const [lookup, ...others] = lookups
+  const asked = lookup && ('name' in lookup ? lookup.name : lookup.party)
+  if (lookup === undefined || asked === undefined || others.length > 0 || !PLAIN.test(asked))
+    return {
+      request: { operation: 'lookupEntries', parameters: { lookups } },
+      question,
+      path: '/v0/ans-entries/batch',
+      body: { lookups },
+      entryCountMax: lookups.length,
+    }
+  return {
+    request: requestOfLookup(lookup),
+    question,
+    path: `/v0/ans-entries/by-${'name' in lookup ? 'name' : 'party'}/${asked}`,
+    body: null,
+    entryCountMax: 1,
+  }
+}
+
+/** A certificate of a hundred members, or an error. */
+const CERTIFICATE_BYTES_MAX = 24_000
+/** An entry as JSON in JSON, */
+const ENTRY_BYTES_MAX = 8_000
+/** and the way to it, where somebody has crowded names around it: a hash for each bit of its key. */
+const PATH_BYTES_MAX = 160_000
+/** Whatever is asked for: what a lying node can make us hold. */
+const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
+
+const NEWEST_CERTIFICATE = { path: '/v0/certificate', body: null, entryCountMax: 0 }
+
+/**
+ * The request for it; null: for the newest certificate alone.
+ *
+ * @param bounds.minOffset - 0: at any.
+ */
+export function wireRequest(
+  asked: CertifiedRequest<unknown> | null,
+  bounds: { readonly signers: Threshold; readonly minOffset: number; readonly nodeCount: number },
+): Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body' | 'bytesMax' | 'channel'> {
+  const { path, body, entryCountMax } = asked ?? NEWEST_CERTIFICATE
+  const signers = bounds.signers === 'all' ? bounds.nodeCount : bounds.signers
+  const query = {
+    ...(signers === 'weak' ? {} : { signers: String(signers) }),
+    ...(bounds.minOffset > 0 ? { min_offset: bounds.minOffset } : {}),
+  }
+  const more = Object.entries(query).map((pair) => pair.join('='))
+  const search = body === null && more.length > 0 ? `?${more.join('&')}` : ''
+  const documentBytes = CERTIFICATE_BYTES_MAX + entryCountMax * (ENTRY_BYTES_MAX + PATH_BYTES_MAX)
+  return {
+    method: body === null ? 'GET' : 'POST',
+    path: path + (path.includes('?') ? search.replace('?', '&') : search),
+    // Needs no preflight in a browser (D-14).
+    headers: {
+      accept: CERTIFIED_MEDIA_TYPE,
+      ...(body === null ? {} : { 'content-type': 'text/plain' }),
+    },
+    body: body === null ? null : utf8(JSON.stringify({ ...body, ...query })),
+    bytesMax: Math.min(documentBytes, DOCUMENT_BYTES_MAX),
+    channel: entryCountMax > 1 ? 'bulk' : 'lookup',
+  }
+}

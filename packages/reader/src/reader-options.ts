@@ -1,0 +1,155 @@
+/** What the reader is made of and what it offers; the work is in `reader.ts`. */
+
+import type { CanonicalRequest, CryptoPort, Genesis, Lookup } from '@quorumscan/verifier'
+import type { AddressRecord } from './source/address-book.ts'
+import type { Transport } from './source/transport.ts'
+import type { Outcome, ReadOptions } from './votes/outcome.ts'
+
+/** The part of a clock that reading needs; `Clock` of `packages/base` is one. */
+export interface ReaderClock {
+  /** µs since the epoch; only freshness looks at it. */
+  nowMicros(): number
+  monotonicMs(): number
+  delay(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** Keeps the floor over restarts (D-39). */
+export interface FloorStore {
+  load(): Promise<number>
+  save(offset: number): void | Promise<void>
+}
+
+/** Keeps the last known addresses over restarts, so that dead seeds do not matter. */
+export interface AddressStore {
+  load(): Promise<readonly AddressRecord[]>
+  save(records: readonly AddressRecord[]): void | Promise<void>
+}
+
+export type ReaderOptions = {
+  readonly genesis: Genesis
+  readonly genesisHash: string
+  /** URLs of one or more nodes, where the addresses of all are learned (D-34). */
+  readonly seeds: readonly string[]
+  readonly transport: Transport
+  readonly clock: ReaderClock
+  /** Default: WebCrypto. */
+  readonly crypto?: CryptoPort
+  /** The own replica's history hash at an offset, null where it has none: to see forks. */
+  readonly localHistoryHash?: (offset: number) => Promise<string | null>
+  readonly floorStore?: FloorStore
+  readonly addressStore?: AddressStore
+  /** Whether address records may name loopback and private hosts. Seeds may always. Default false. */
+  readonly allowPrivateAddresses?: boolean
+  /** Told once of each address of a node that is not asked, as it is private or its name leads to one that is. */
+  readonly onPrivateAddress?: (refused: { readonly name: string; readonly url: string }) => void
+  /**
+   * Calls a function once what came in at the same moment has come in, so that lookups of one moment share
+   * their requests. Default: a microtask; a server takes `setImmediate`, after all sockets have been read.
+   */
+  readonly defer?: (run: () => void) => void
+  /** How long a read may wait for nodes. Default 2000 (D-38). */
+  readonly waitMs?: number
+  /** Told once per offset at which two histories were seen, also after an answer went out. */
+  readonly onFork?: (fork: Fork) => void
+  /** Told how every request to a node ended, for measurements. */
+  readonly onReply?: (reply: NodeReply) => void
+}
+
+/** How one request to a node ended (D-35), and how long that took. */
+export type NodeReply = {
+  readonly node: string
+  readonly kind: 'answer' | 'lagging' | 'failed'
+  readonly durationMs: number
+}
+
+export type Fork = {
+  readonly offset: number
+  /** Hash → the nodes that hold it; `local` stands for the own replica. */
+  readonly histories: readonly { readonly historyHash: string; readonly nodes: readonly string[] }[]
+}
+
+/** An operation other than a lookup, as a request to a node. */
+export type ReadRequest = {
+  /** The canonical operation (D-41). */
+  readonly operation: string
+  readonly parameters: CanonicalRequest['parameters']
+  readonly method: 'GET' | 'POST'
+  /** Path and query below the node's base address. */
+  readonly path: string
+  readonly body: Uint8Array<ArrayBuffer> | null
+  /**
+   * `reader` (default): read at the reader's pin. `request`: the request names its offset itself (a page
+   * token), so that neither floor nor freshness applies (D-39); votes must still agree on one offset.
+   */
+  readonly pin?: 'reader' | 'request'
+  /** The largest answer to it: a node that sends more has failed. */
+  readonly bytesMax: number
+  /** Schema of the operation's 200 body; run on what enough nodes sent. Default: any JSON object. */
+  readonly isValid?: (body: unknown) => boolean
+}
+
+/** Counters of one node since the reader was created. */
+export type NodeStatus = {
+  readonly name: string
+  readonly url: string | null
+  readonly sequence: number | null
+  /** `unknown`: never answered. `silent`: nothing for a second while asked. `failing`: not reached, or no answer in all the time that it had. */
+  readonly state: 'unknown' | 'live' | 'silent' | 'failing'
+  readonly head: number | null
+  readonly requests: number
+  readonly errors: number
+  readonly lastError: string | null
+  readonly votes: number
+  readonly dissents: number
+  /** Moving average (weight 1/16) and latest, ms; null before the first answer. */
+  readonly latencyMs: number | null
+  readonly latencyMsLast: number | null
+}
+
+export type ReaderStatus = {
+  readonly nodeCount: number
+  readonly faultyMax: number
+  /** Highest verified pin. */
+  readonly floor: number
+  readonly waiting: number
+  readonly nodes: readonly NodeStatus[]
+  /** Newest last, at most 16. */
+  readonly forks: readonly Fork[]
+}
+
+export type ReaderErrorCode =
+  | 'INVALID_THRESHOLD'
+  | 'INVALID_ARGUMENT'
+  | 'OVERLOADED'
+  | 'CLOSED'
+  | 'NO_FLOOR'
+
+/** A read that was not attempted. What nodes say or fail to say is an Outcome, never an error. */
+export class ReaderError extends Error {
+  override readonly name = 'ReaderError'
+  readonly code: ReaderErrorCode
+
+  constructor(code: ReaderErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+export function overloaded(): ReaderError {
+  return new ReaderError('OVERLOADED', 'too many reads are waiting')
+}
+
+export interface Reader extends AsyncDisposable {
+  /**
+   * Answers in the order asked; lookups of one moment share their requests to the nodes.
+   *
+   * @throws {ReaderError} OVERLOADED, INVALID_THRESHOLD, INVALID_ARGUMENT (more than 256 lookups), CLOSED.
+   * @throws The signal's reason when aborted.
+   */
+  lookup(lookups: readonly Lookup[], options?: ReadOptions): Promise<Outcome[]>
+  /** A page or another operation, on the connections for large answers. Throws as `lookup`. */
+  read(request: ReadRequest, options?: ReadOptions): Promise<Outcome>
+  status(): ReaderStatus
+  /** Asks for addresses now; resolves when all that could be asked have answered or failed. */
+  refreshAddresses(): Promise<void>
+}

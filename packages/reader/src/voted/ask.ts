@@ -1,0 +1,103 @@
+/** What nodes are asked for the sake of items, and their answers cut into votes. The same goes to every node. */
+
+import type { HistoryPoint, Lookup } from '@quorumscan/verifier'
+import { bodiesEqual } from '@quorumscan/verifier'
+import { batchRequest, cutBatchAnswer, encodeBatch } from '../answers/batch.ts'
+import { decodeText, type Reply } from '../answers/reply.ts'
+import type { ReadRequest } from '../reader-options.ts'
+import type { TransportRequest } from '../source/transport.ts'
+import type { Vote } from '../votes/tally.ts'
+import { type Item, isVoteWanted } from './item.ts'
+
+export type Channel = TransportRequest['channel']
+export type NodeRequest = Pick<
+  TransportRequest,
+  'method' | 'path' | 'headers' | 'body' | 'bytesMax'
+>
+type Answer = Reply & { readonly kind: 'answer' }
+
+export type Ask = {
+  /** `probe`: an empty batch at no offset, which only asks for heads (D-37). */
+  readonly kind: 'probe' | 'batch' | 'read'
+  readonly channel: Channel
+  readonly items: readonly Item[]
+  /** The round of the items that this belongs to. */
+  readonly pin: number | null
+  /** What the nodes are asked for: the pin. Null where they choose. */
+  readonly atOffset: number | null
+  /** Written once. */
+  request: NodeRequest | null
+  /** Answers, cut once: votes for the items, in order. */
+  readonly cut: {
+    readonly point: HistoryPoint
+    readonly body: Uint8Array<ArrayBuffer>
+    readonly votes: readonly Vote[] | undefined
+  }[]
+}
+
+export const PROBE: Ask = createAsk('probe', { items: [], pin: null, atOffset: null })
+
+/** Batches are of lookups, reads of one item. */
+export function createAsk(
+  kind: Ask['kind'],
+  options: Pick<Ask, 'items' | 'pin' | 'atOffset'>,
+): Ask {
+  const channel = kind === 'read' ? 'bulk' : 'lookup'
+  return { kind, channel, ...options, request: null, cut: [] }
+}
+
+/** Whether the node's vote could still change an item. */
+export function isWanted(ask: Ask, node: number): boolean {
+  return ask.kind === 'probe' || ask.items.some((item) => isVoteWanted(item, ask.pin, node))
+}
+
+export function requestOf(ask: Ask): NodeRequest {
+  if (ask.request !== null) return ask.request
+  const request = ask.kind === 'read' ? readRequest(ask) : lookupsRequest(ask)
+  const forwarded = ask.items.find(({ headers }) => headers !== undefined)?.headers
+  ask.request =
+    forwarded === undefined
+      ? request
+      : { ...request, headers: { ...forwarded, ...request.headers } }
+  return ask.request
+}
+
+function lookupsRequest({ items, atOffset }: Ask): NodeRequest {
+  // Batches hold nothing else.
+  const lookups = items.map(({ asked }) => (asked as { readonly lookup: Lookup }).lookup)
+  return batchRequest(encodeBatch(lookups, atOffset), lookups.length)
+}
+
+function readRequest({ items, atOffset }: Ask): NodeRequest {
+  const [item] = items as readonly [Item]
+  const { request } = item.asked as { readonly request: ReadRequest } // Its one item is a read.
+  return {
+    method: request.method,
+    path: request.path,
+    headers: {
+      ...(request.body === null ? {} : { 'content-type': 'application/json' }),
+      ...(atOffset === null ? {} : { 'x-read-at-offset': String(atOffset) }),
+    },
+    body: request.body,
+    bytesMax: request.bytesMax,
+  }
+}
+
+/**
+ * The votes in an answer, as bytes; undefined if it is not of the form of one. Equal answers of several nodes
+ * give the same Vote objects.
+ */
+export function votesIn(ask: Ask, { point, body }: Answer): readonly Vote[] | undefined {
+  const same = ask.cut.find(
+    (other) =>
+      other.point.offset === point.offset &&
+      other.point.recordTime === point.recordTime &&
+      other.point.historyHash === point.historyHash &&
+      bodiesEqual(other.body, body),
+  )
+  if (same !== undefined) return same.votes
+  const answers = ask.kind === 'read' ? [body] : cutBatchAnswer(decodeText(body), ask.items.length)
+  const votes = answers?.map((answer) => ({ ...point, answer }))
+  ask.cut.push({ point, body, votes })
+  return votes
+}

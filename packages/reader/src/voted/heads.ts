@@ -1,0 +1,74 @@
+/** The pins that follow from what the nodes claim to have (D-37). */
+import { quorumOf } from '@quorumscan/verifier'
+import { chooseNextPin } from '../votes/pins.ts'
+import { largestGroup } from '../votes/tally.ts'
+import { type Item, isPruned, type Round, type Standing } from './item.ts'
+import { type State, tickWithin } from './state.ts'
+import { isFresh, isHeadless, isUnusable } from './usable.ts'
+
+/** The longest that a first pin waits for heads beyond those that it needs: a moment, for a person. */
+const MORE_HEADS_MS_MAX = 50
+
+/** Of nodes that told one. */
+export function claimedHeads({ nodes }: State): number[] {
+  return nodes.flatMap(({ head }) => (head === null ? [] : [head]))
+}
+
+/** The pin of a first round; null while too few nodes have told their heads and more may. */
+export function firstPin(state: State, item: Item): number | null {
+  const { decisions, floor, nodeCount, nodes } = state
+  const isAwaited = nodes.some(
+    (node) => !isFresh(state, node) && !isHeadless(state, node) && !isUnusable(state, item, node),
+  )
+  if (isAwaited && isTooEarly(state, item.threshold)) return null
+  const heads = claimedHeads(state)
+  const own = decisions.choosePin(heads, { threshold: item.threshold, floor })
+  if (own === null) return null
+  // The lookups of one moment share the pins of weak, strong and all: the best that is not above
+  // this threshold's own.
+  const shared = [state.faultyMax + 1, quorumOf(nodeCount), nodeCount].flatMap((threshold) => {
+    const pin = decisions.choosePin(heads, { threshold, floor })
+    return pin === null || pin > own ? [] : [pin]
+  })
+  return shared.length === 0 ? own : Math.max(...shared)
+}
+
+/**
+ * Whether the heads told so far do not make a pin yet. Of those that tell first, f may claim to have
+ * little; with f more than needed, they cannot pull the pin below what an honest node has (D-37). For
+ * those f the pin waits as long as it waited for the others, so that a node that hangs costs little.
+ */
+function isTooEarly(state: State, threshold: number): boolean {
+  const told = state.nodes.filter((node) => isFresh(state, node))
+  const toldAtMs = told.map(({ headAtMs }) => headAtMs).sort((a, b) => a - b)
+  const enoughAtMs = toldAtMs[threshold - 1]
+  if (enoughAtMs === undefined) return true
+  if (toldAtMs.length >= threshold + state.faultyMax) return false
+  const graceMs = Math.min(enoughAtMs - state.headsSinceMs, MORE_HEADS_MS_MAX)
+  const leftMs = enoughAtMs + graceMs - state.nowMs
+  if (leftMs > 0) tickWithin(state, leftMs)
+  return leftMs > 0
+}
+
+/** The pin of the second round; null if there is none that could do better. */
+export function nextPin(state: State, item: Item, round: Round): number | null {
+  const { decisions, faultyMax, nodes } = state
+  const { threshold } = item
+  const floor = Math.max(state.floor, item.minOffset)
+  if (item.staleAgeMs !== null || isPruned(round)) {
+    const pin = decisions.choosePin(claimedHeads(state), { threshold, floor })
+    return pin !== null && pin > (round.pin ?? 0) ? pin : null
+  }
+  const headsOf = (...standings: readonly Standing[]): number[] =>
+    nodes
+      .filter(({ index }) => standings.includes(round.standings[index] as Standing))
+      .map(({ head }) => head ?? 0)
+  return chooseNextPin({
+    laggingHeads: headsOf('lagging'),
+    answeredHeads: headsOf('lagging', 'voted'),
+    largestGroupSize: largestGroup(round.ballot)?.voters.length ?? 0,
+    faultyMax,
+    threshold,
+    floor,
+  })
+}

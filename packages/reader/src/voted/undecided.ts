@@ -1,0 +1,90 @@
+/** What a read that was not decided ends in (D-38). */
+
+import { NAME_LENGTH_MAX } from '@quorumscan/verifier'
+import { parseJson } from '../answers/reply.ts'
+import { namesOf, participation } from '../votes/decided.ts'
+import type { Disputed, Insufficient, Lagging, VoteGroup } from '../votes/outcome.ts'
+import { createBallot, type Group } from '../votes/tally.ts'
+import type { Item, Round } from './item.ts'
+import type { Undecided, Undigested } from './messages.ts'
+import type { Node } from './node.ts'
+import type { State } from './state.ts'
+import { isFresh, isHeadless, isUnusable } from './usable.ts'
+
+const PARTY_LENGTH_MAX = 255 // D-30.
+const GROUPS_MAX = 16 // A liar cannot make more groups than there are nodes; this bounds the body.
+const RETRY_AFTER_MS = { 'not-reached': 250, stale: 1000, floor: 250 } as const
+
+/** How a read ends without an answer, as far as it is judged. */
+export type Ending =
+  | Pick<Disputed, 'kind' | 'reason'>
+  | Pick<Insufficient, 'kind'>
+  | Pick<Lagging, 'kind' | 'wantedOffset' | 'headOffset'>
+
+/** An item at its end. */
+export type Ended = {
+  readonly item: Item
+  /** Undefined if it was never asked. */
+  readonly round: Round | undefined
+  /** The group that decided, or the largest. */
+  readonly group: Group | undefined
+}
+
+export function undecided(state: State, ended: Ended, ending: Ending): Undecided {
+  const { item, round, group } = ended
+  const { threshold, staleAgeMs } = item
+  const { nodes, nodeCount } = state
+  const ballot = round?.ballot ?? createBallot()
+  const part = participation({ threshold, ballot, group, nodes, nodeCount })
+  switch (ending.kind) {
+    case 'disputed':
+      return { ...ending, groups: voteGroups(state, ended), ...part }
+    case 'insufficient': {
+      const reachable = nodes.filter((node) => isReachable(state, ended, node)).length
+      const retryAfterMs = refusedMs(state, threshold - reachable)
+      return { ...ending, reachable, needed: threshold, retryAfterMs, ...part }
+    }
+    case 'lagging': {
+      const reason = staleAgeMs !== null ? 'stale' : round === undefined ? 'floor' : 'not-reached'
+      return { ...ending, reason, ageMs: staleAgeMs, retryAfterMs: RETRY_AFTER_MS[reason], ...part }
+    }
+  }
+}
+
+function isReachable(state: State, ended: Ended, node: Node): boolean {
+  const standing = ended.round?.standings[node.index] ?? 'open'
+  if (standing !== 'open') return standing !== 'failed'
+  const isRefusing = (node.refusesUntilMs ?? 0) > state.nowMs
+  if (isHeadless(state, node) || isRefusing) return false
+  // Who told its head answers, even where time ran out.
+  const isHeard = ended.round === undefined && isFresh(state, node)
+  return isHeard || !isUnusable(state, ended.item, node)
+}
+
+/** How long until so many of the nodes that refuse no longer do; null if they are fewer. */
+function refusedMs({ nodes, nowMs }: State, missingCount: number): number | null {
+  const waits = nodes
+    .map(({ refusesUntilMs = 0 }) => Math.ceil(refusesUntilMs - nowMs))
+    .filter((ms) => ms > 0)
+  return waits.sort((a, b) => a - b)[Math.max(missingCount, 1) - 1] ?? null
+}
+
+function voteGroups({ nodes }: State, { item, round }: Ended): Undigested[] {
+  const largestFirst = [...(round?.ballot.groups ?? [])].sort(
+    (a, b) => b.voters.length - a.voters.length,
+  )
+  return largestFirst.slice(0, GROUPS_MAX).map(({ vote, voters }) => ({
+    ...vote,
+    nodes: namesOf(voters, nodes),
+    // A page has none, and one that did not win is not parsed.
+    entry: item.asked.kind === 'lookup' ? entryOf(vote.answer) : null,
+  }))
+}
+
+/** Of a valid lookup answer; null for anything else. */
+function entryOf(answer: Uint8Array): VoteGroup['entry'] {
+  const entry = Object(Object(parseJson(answer)).entry)
+  return typeof entry.name === 'string' && typeof entry.user === 'string'
+    ? { name: entry.name.slice(0, NAME_LENGTH_MAX), user: entry.user.slice(0, PARTY_LENGTH_MAX) }
+    : null
+}

@@ -1,0 +1,127 @@
+/**
+ * Counting votes: who said the same, whether that is enough, and what it means when it is not.
+ *
+ * Pure: sends nothing, reads no clock. `reader.ts` feeds it votes as they arrive and stops at the
+ * first verdict.
+ */
+
+import type { HistoryPoint } from '@quorumscan/verifier'
+import { bytesEqual } from '@quorumscan/verifier'
+
+/** What one node says to one request at one offset (D-35). */
+export type Vote = HistoryPoint & { readonly answer: Uint8Array<ArrayBuffer> }
+
+/** Equal votes and the voters (indices) that cast them, in order of arrival. */
+export type Group = { readonly vote: Vote; readonly voters: number[] }
+
+/** The votes on one request at one offset. Owned by whoever casts. */
+export type Ballot = { readonly groups: Group[]; votedCount: number }
+
+export function createBallot(): Ballot {
+  return { groups: [], votedCount: 0 }
+}
+
+/** Votes count together only where offset, record time, history hash and answer bytes are equal (D-35). */
+export function isSameVote(a: Vote, b: Vote): boolean {
+  return (
+    a === b ||
+    (a.offset === b.offset &&
+      a.recordTime === b.recordTime &&
+      a.historyHash === b.historyHash &&
+      bytesEqual(a.answer, b.answer))
+  )
+}
+
+/**
+ * Adds a vote and returns the group that it joined.
+ *
+ * @throws {RangeError} If this voter has voted: each node counts once (D-35), so that is a caller's bug.
+ */
+export function castVote(
+  ballot: Ballot,
+  input: { readonly voter: number; readonly vote: Vote },
+  isSame: (a: Vote, b: Vote) => boolean = isSameVote,
+): Group {
+  const { groups } = ballot
+  const { voter, vote } = input
+  if (groups.some(({ voters }) => voters.includes(voter))) throw new RangeError('a node votes once')
+  let joined = groups.find((group) => isSame(group.vote, vote))
+  if (joined === undefined) {
+    joined = { vote, voters: [] }
+    groups.push(joined)
+  }
+  joined.voters.push(voter)
+  ballot.votedCount++
+  return joined
+}
+
+/** Takes the votes of a group back: what it says is no answer. */
+export function strikeGroup(ballot: Ballot, group: Group): void {
+  ballot.groups.splice(ballot.groups.indexOf(group), 1)
+  ballot.votedCount -= group.voters.length
+}
+
+/** The first of the largest groups; undefined while nobody voted. */
+export function largestGroup(ballot: Ballot): Group | undefined {
+  let largest: Group | undefined
+  for (const group of ballot.groups)
+    if (largest === undefined || group.voters.length > largest.voters.length) largest = group
+  return largest
+}
+
+/**
+ * The one group of the threshold's size. With two of them more than f nodes lie, and neither coming first
+ * nor being larger makes one of them true: undefined, as where none is large enough.
+ */
+export function decidingGroup(ballot: Ballot, threshold: number): Group | undefined {
+  const [group, ...others] = ballot.groups.filter(({ voters }) => voters.length >= threshold)
+  return others.length === 0 ? group : undefined
+}
+
+/** What is known of the nodes besides their votes. */
+export type Attendance = {
+  /** n of the genesis, including nodes that never answer. */
+  readonly nodeCount: number
+  /** Equal votes needed, from f + 1 to n. */
+  readonly threshold: number
+  /** Nodes without a vote that cannot be used: unreachable, silent, or answering nothing valid. */
+  readonly unusableCount: number
+  /** Nodes that said that they have not, or no longer, the offset. */
+  readonly laggingCount: number
+  /** Whether a fork is known at the offset (see `histories.ts`). */
+  readonly isFork: boolean
+}
+
+export type Verdict =
+  | { readonly kind: 'decided'; readonly group: Group }
+  | { readonly kind: 'disputed'; readonly reason: 'votes' | 'fork' }
+  | { readonly kind: 'insufficient' }
+  | { readonly kind: 'lagging' }
+  | { readonly kind: 'open' }
+
+/**
+ * Judges the votes received so far (D-38, in its order).
+ *
+ * A fork comes first: where honest nodes are known to hold two histories, no count of votes makes one
+ * of them true. `open` means that votes that may still come can decide.
+ *
+ * @throws {RangeError} If the threshold is not from 1 to n.
+ */
+export function judge(ballot: Ballot, attendance: Attendance): Verdict {
+  const { nodeCount, threshold, unusableCount, laggingCount } = attendance
+  if (!(threshold >= 1 && threshold <= nodeCount)) throw new RangeError('threshold out of range')
+  if (attendance.isFork) return { kind: 'disputed', reason: 'fork' }
+  const group = decidingGroup(ballot, threshold)
+  if (group !== undefined) return { kind: 'decided', group }
+  const size = largestGroup(ballot)?.voters.length ?? 0
+  if (size >= threshold) return { kind: 'disputed', reason: 'votes' }
+  const missingCount = nodeCount - ballot.votedCount
+  // No set of future votes can reach the threshold: waiting would only cost time.
+  if (size + missingCount < threshold) return { kind: 'disputed', reason: 'votes' }
+  if (unusableCount > nodeCount - threshold) return { kind: 'insufficient' }
+  if (missingCount > unusableCount + laggingCount) return { kind: 'open' }
+  if (laggingCount > 0) return { kind: 'lagging' }
+  // Spec silent: enough nodes answered, the rest is gone, and those that answered differ. A node that
+  // is down would have to decide between them; that is a dispute, not lag.
+  return { kind: 'disputed', reason: 'votes' }
+}

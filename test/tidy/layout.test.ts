@@ -1,0 +1,49 @@
+/** A package imports only packages that docs/architecture.md lists before it. */
+import { dirname } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { files, isTest, productSources, read } from './tree.ts'
+
+const [, list = ''] =
+  /## Packages\n[\s\S]*?```\npackages\/.*\n([\s\S]*?)```/.exec(read('docs/architecture.md')) ?? []
+const order = [...list.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = '']) => name)
+
+/** Packages outside the order: tests import them, and they import what they test. */
+const TEST_ONLY = ['testkit']
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'@quorumscan\/([\w-]+)[^']*'/g
+
+/** @returns The imports that break the order, as `importer -> imported (file)`. */
+function violationsOf(imports: readonly (readonly [string, string, string])[]): string[] {
+  return imports
+    .filter(([from, to]) => from !== to && !(order.indexOf(to) < order.indexOf(from)))
+    .concat(imports.filter(([, to]) => !order.includes(to) || TEST_ONLY.includes(to)))
+    .map(([from, to, file]) => `${from} -> ${to} (${file})`)
+}
+
+const imports = productSources
+  .filter((file) => file.startsWith('packages/') && !isTest(file) && !file.includes('/testing/'))
+  .flatMap((file) =>
+    [...read(file).matchAll(IMPORT)].map(
+      ([, to = '']) => [file.split('/')[1] ?? '', to, file] as const,
+    ),
+  )
+
+describe('the order of packages', () => {
+  it('lists each package once', () => {
+    const packages = files
+      .filter((file) => /^packages\/[\w-]+\/package\.json$/.test(file))
+      .map((file) => dirname(file).slice('packages/'.length))
+    expect([...order].sort()).toEqual(packages.sort())
+  })
+
+  it('finds an import of a later package, and of a package for tests', () => {
+    const [first = '', second = ''] = order
+    expect(violationsOf([[second, first, 'a.ts']])).toEqual([])
+    expect(violationsOf([[first, second, 'a.ts']])).toEqual([`${first} -> ${second} (a.ts)`])
+    expect(violationsOf([[second, 'testkit', 'a.ts']])).not.toEqual([])
+  })
+
+  it('holds for every import', () => {
+    expect(imports.length).toBeGreaterThan(300)
+    expect(violationsOf(imports)).toEqual([])
+  })
+})
