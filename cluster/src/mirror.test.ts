@@ -1,8 +1,9 @@
 /** Readers behind a mirror of real nodes: it serves, and need not be believed. */
 import { type Clock, sha256 } from '@quorumscan/base'
-import { createUndiciTransport, type HttpServer } from '@quorumscan/http'
+import type { HttpServer } from '@quorumscan/http'
 import { createFetchTransport, type Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
+import { createUndiciTransport } from '@quorumscan/runtime'
 import type { RunningScan } from '@quorumscan/scan'
 import { type Network, startNetwork } from '@quorumscan/scan/testing'
 import { send, until } from '@quorumscan/testkit'

@@ -1,6 +1,7 @@
 /** Asking a process whether it is ready, with a bound on the wait: a paused one answers nothing. */
 import { createConnection } from 'node:net'
-import { CLOCK_TOLERANCE_MICROS, describeOffset, MICROS_PER_MS } from '@quorumscan/base'
+import { MICROS_PER_MS } from '@quorumscan/base'
+import { CLOCK_TOLERANCE_MICROS, describeOffset } from '@quorumscan/runtime'
 import { z } from 'zod'
 import { ask } from './ask.ts'
 import type { NodeState } from './node-words.ts'

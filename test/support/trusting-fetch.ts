@@ -1,6 +1,6 @@
 /** `fetch` as a client has it who trusts an authority that Node does not know. */
 import { createSecureContext } from 'node:tls'
-import { createFetch } from '@quorumscan/http'
+import { createFetch } from '@quorumscan/runtime'
 
 /** @param ca - Its certificate (PEM). */
 export function createTrustingFetch(ca: string): typeof fetch {

@@ -1,7 +1,8 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
-import { parsePeerTokens, readFollowerConfig, readOptionalUrl } from '@quorumscan/http'
+import { readFollowerConfig, readOptionalUrl } from '@quorumscan/http'
 import { readOwnRedis } from '@quorumscan/redis'
+import { parsePeerTokens } from '@quorumscan/runtime'
 
 export type ScanConfig = ReturnType<typeof readScanConfig>
 

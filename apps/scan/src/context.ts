@@ -4,21 +4,11 @@ import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from 
 import {
   type AppOverrides,
   beginApp,
-  createBackground,
   createCertifier,
   createLogClient,
-  createPeerClocks,
   createSnapshotStore,
   type HttpServer,
   type LogRoom,
-  measureJobs,
-  measureMargins,
-  measureProtocol,
-  measureQueues,
-  measureRedis,
-  measureReplica,
-  parsePeerTokens,
-  REPLICA_STOPPED,
   readLogClientOptions,
   watchLogRoom,
 } from '@quorumscan/http'
@@ -27,6 +17,18 @@ import { NEWEST_RULES, payloadOf, readProtocol, scanAddress, svPartyOf } from '@
 import { createGroupKeeper, createLogReader, readKeptEnd } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { Replica } from '@quorumscan/replica'
+import {
+  createBackground,
+  createPeerClocks,
+  measureJobs,
+  measureMargins,
+  measureProtocol,
+  measureQueues,
+  measureRedis,
+  measureReplica,
+  parsePeerTokens,
+  REPLICA_STOPPED,
+} from '@quorumscan/runtime'
 import { createSubmitter } from '@quorumscan/submit'
 import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'

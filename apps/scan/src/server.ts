@@ -2,13 +2,13 @@
 import { apiDocuments, scanRoutes } from '@quorumscan/api'
 import { sha256 } from '@quorumscan/base'
 import {
-  assertFollowing,
   buildServer,
   createCertifiedAnswers,
   createHealthHandlers,
   type HttpServer,
 } from '@quorumscan/http'
 import { stateDiverged } from '@quorumscan/replica'
+import { assertFollowing } from '@quorumscan/runtime'
 import type { Context } from './context.ts'
 import { createActivityHandlers } from './handlers/activities.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'

@@ -3,7 +3,6 @@
  * its old part otherwise until a replica is rebuilt from it, and then it is too late.
  */
 import type { Clock } from '@quorumscan/base'
-import type { Logger, Metrics } from '@quorumscan/http'
 import {
   DAMAGE_ADVICE,
   describeDamage,
@@ -12,6 +11,7 @@ import {
   type VerifyLogOptions,
   verifyLog,
 } from '@quorumscan/log'
+import type { Logger, Metrics } from '@quorumscan/runtime'
 
 /** Of one core, at the start: entries are ordered meanwhile. */
 const SHARE_FIRST = 0.25

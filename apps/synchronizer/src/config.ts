@@ -7,8 +7,9 @@ import {
   parseKeyFile,
   readEnv,
 } from '@quorumscan/base'
-import { type AppConfig, parsePeerTokens, readAppConfig } from '@quorumscan/http'
+import { type AppConfig, readAppConfig } from '@quorumscan/http'
 import { isBehindSentinels, type RedisConfig, readOwnRedis, readRedis } from '@quorumscan/redis'
+import { parsePeerTokens } from '@quorumscan/runtime'
 
 export type Rates = {
   /** Units a second for an address without a token, and for a key that submits from there. */

@@ -1,18 +1,16 @@
 /** Everything that the synchronizer works with. */
 import { EnvError, openAll, type Resources, readParsed } from '@quorumscan/base'
+import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/http'
+import { createLogFeed, LOG_USER, type LogFeed } from '@quorumscan/log'
+import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import {
-  type AppOverrides,
-  beginApp,
   createPeerClocks,
-  type HttpServer,
   measureLogRoom,
   measureRedis,
   type Peer,
   type PeerClocks,
   parsePeerTokens,
-} from '@quorumscan/http'
-import { createLogFeed, LOG_USER, type LogFeed } from '@quorumscan/log'
-import { readRedisAddress, watchRedis } from '@quorumscan/redis'
+} from '@quorumscan/runtime'
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
 import { type Budgets, createBudgets, type Submitter } from './budgets.ts'

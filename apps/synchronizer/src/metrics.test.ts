@@ -1,5 +1,5 @@
 import { createSystemClock } from '@quorumscan/base'
-import { createMetrics } from '@quorumscan/http'
+import { createMetrics } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { measuredLog } from './metrics.ts'
 

@@ -1,6 +1,6 @@
 /** What the synchronizer measures: how long an append takes, where the log stands, and how many follow it. */
 import type { Clock } from '@quorumscan/base'
-import { type Metrics, measureMargins } from '@quorumscan/http'
+import { type Metrics, measureMargins } from '@quorumscan/runtime'
 import { blockQuorumOf } from '@quorumscan/verifier'
 import type { OrderedLog } from './ordered-log.ts'
 

@@ -1,9 +1,10 @@
 /** The log of one synchronizer, which signs its groups, in a Redis that only it may write. */
 import { openAll, readKeyPair } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { beginApp, PeerClocks } from '@quorumscan/http'
+import type { beginApp } from '@quorumscan/http'
 import { createLogWriter, type LogFeed, type LogWriter, trimLog } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
+import type { PeerClocks } from '@quorumscan/runtime'
 import { maxFaulty } from '@quorumscan/verifier'
 import { watchChain } from './chain-check.ts'
 import type { OrderedLog } from './ordered-log.ts'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSystemClock, systemRandom } from '@quorumscan/base'
-import { createLogClient, createLogger, PLAIN_CONNECTIONS } from '@quorumscan/http'
+import { createLogClient, PLAIN_CONNECTIONS } from '@quorumscan/http'
 import {
   allocatePartyCommand,
   ENTRY_BYTES_MAX,
@@ -17,6 +17,7 @@ import {
   transferCommand,
 } from '@quorumscan/ledger'
 import { createLogReader, LOG_RULES, LOG_USER } from '@quorumscan/log'
+import { createLogger } from '@quorumscan/runtime'
 import {
   createTestNetwork,
   send,

@@ -3,16 +3,10 @@
  * as the operator wants, is taken out. Nobody needs it any more: who is further behind starts from that snapshot.
  */
 import type { ClientTls, Clock } from '@quorumscan/base'
-import {
-  createSnapshotPeers,
-  type ListedSnapshot,
-  type Logger,
-  type Metrics,
-  type Peer,
-  type SnapshotNetwork,
-} from '@quorumscan/http'
+import { createSnapshotPeers, type ListedSnapshot, type SnapshotNetwork } from '@quorumscan/http'
 import type { LogStart } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
+import type { Logger, Metrics, Peer } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
 import type { TrimBound } from './ordered-log.ts'
 

@@ -4,28 +4,13 @@ import { fromHex, openAll, readKeyPair, readParsed, sha256 } from '@quorumscan/b
 import { ScanError } from '@quorumscan/errors'
 import {
   type AppOverrides,
-  assertFollowing,
   beginApp,
-  createBackground,
   createCertifier,
-  createFetch,
   createLogClient,
-  createPeerClocks,
   createSnapshotStore,
-  createUndiciTransport,
   type HttpServer,
   type LogRoom,
-  measureJobs,
-  measureMargins,
-  measureProtocol,
-  measureQueues,
-  measureRedis,
-  measureReplica,
-  type PeerClocks,
-  parseOriginTokens,
-  REPLICA_STOPPED,
   readLogClientOptions,
-  tracedTransport,
   watchLogRoom,
 } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
@@ -37,6 +22,23 @@ import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { createReader } from '@quorumscan/reader/voted'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { Replica, stateDiverged } from '@quorumscan/replica'
+import {
+  assertFollowing,
+  createBackground,
+  createFetch,
+  createPeerClocks,
+  createUndiciTransport,
+  measureJobs,
+  measureMargins,
+  measureProtocol,
+  measureQueues,
+  measureRedis,
+  measureReplica,
+  type PeerClocks,
+  parseOriginTokens,
+  REPLICA_STOPPED,
+  tracedTransport,
+} from '@quorumscan/runtime'
 import { createCommander, createSubmitter } from '@quorumscan/submit'
 import { ValidatorStore } from '@quorumscan/users'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'

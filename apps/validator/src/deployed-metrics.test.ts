@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLogger, PLAIN_CONNECTIONS } from '@quorumscan/http'
+import { PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
+import { createLogger } from '@quorumscan/runtime'
 import { startSynchronizer } from '@quorumscan/synchronizer'
 import {
   createAuthority,

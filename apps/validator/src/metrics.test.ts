@@ -1,7 +1,7 @@
 import { createSystemClock, toHex, utf8 } from '@quorumscan/base'
-import { createMetrics } from '@quorumscan/http'
 import type { Transport } from '@quorumscan/reader'
 import { createReader } from '@quorumscan/reader/voted'
+import { createMetrics } from '@quorumscan/runtime'
 import { createTestNetwork } from '@quorumscan/testkit'
 import { encodeAddressStatement } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'

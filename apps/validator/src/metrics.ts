@@ -1,6 +1,5 @@
 /** What the scan proxy measures: outcomes of reads, and how every node does. */
 import type { Clock } from '@quorumscan/base'
-import type { Metrics, Sample } from '@quorumscan/http'
 import {
   type Decided,
   isDecided,
@@ -9,6 +8,7 @@ import {
   type Outcome,
   type Reader,
 } from '@quorumscan/reader'
+import type { Metrics, Sample } from '@quorumscan/runtime'
 
 const MS_PER_SECOND = 1000
 const MICROS_PER_SECOND = 1_000_000

@@ -1,4 +1,4 @@
-import { createLogger } from '@quorumscan/http'
+import { createLogger } from '@quorumscan/runtime'
 import { send, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createPrivateNodes } from './private-nodes.ts'

@@ -1,5 +1,5 @@
 /** What users find again after the store of users was restored from an older backup, or lost. */
-import { createLogger } from '@quorumscan/http'
+import { createLogger } from '@quorumscan/runtime'
 import { createHttpClient, type HttpClient, until, untilTrue } from '@quorumscan/testkit'
 import { type KeptPart, readKept, writeKept } from '@quorumscan/users'
 import { afterAll, beforeAll, expect, it } from 'vitest'

@@ -1,6 +1,6 @@
-import { createLogger } from '@quorumscan/http'
 import { encodeEntry, type LogEntry } from '@quorumscan/ledger'
 import type { Micros, Submission } from '@quorumscan/model'
+import { createLogger } from '@quorumscan/runtime'
 import {
   createHttpClient,
   send,

@@ -1,5 +1,5 @@
 import { createSystemClock } from '@quorumscan/base'
-import { createLogger } from '@quorumscan/http'
+import { createLogger } from '@quorumscan/runtime'
 import {
   createHttpClient,
   type HttpAnswer,

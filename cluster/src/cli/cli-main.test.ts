@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createMetrics } from '@quorumscan/http'
+import { createMetrics } from '@quorumscan/runtime'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { startControlServer } from '../control/server.ts'
 import type { ControlContext } from '../control/trpc.ts'

@@ -1,8 +1,9 @@
 /** `log repair`: makes a damaged log whole again, or says what to do instead. */
 
 import { dirname, join } from 'node:path'
-import { type Clock, describeOffset } from '@quorumscan/base'
+import type { Clock } from '@quorumscan/base'
 import type { OffsetRange, Refusal } from '@quorumscan/log'
+import { describeOffset } from '@quorumscan/runtime'
 import { VALIDATOR } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'

@@ -25,7 +25,7 @@ for as long as nodes allow, a second, and runs until it is interrupted.`,
     )
     .action(async (sources: string[], options: { port: number; host: string; json?: boolean }) => {
       const [{ createUndiciTransport }, { buildMirror }] = await Promise.all([
-        import('@quorumscan/http'),
+        import('@quorumscan/runtime'),
         import('../mirror.ts'),
       ])
       await using transport = createUndiciTransport()

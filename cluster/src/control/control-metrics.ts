@@ -1,5 +1,5 @@
 /** What the control plane measures: the state of every process, and the faults in force. */
-import { createMetrics, type Metrics, type Sample } from '@quorumscan/http'
+import { createMetrics, type Metrics, type Sample } from '@quorumscan/runtime'
 import { servicesOf } from '../status.ts'
 import type { Live, LiveStatus } from '../watch/live.ts'
 

@@ -1,7 +1,7 @@
 /** The control plane: prepares the data directory, takes its place, starts the cluster and serves. */
 import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
-import { createLogger } from '@quorumscan/http'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
+import { createLogger } from '@quorumscan/runtime'
 import { TRPCError } from '@trpc/server'
 import type { FastifyInstance } from 'fastify'
 import { bundleOf, CONSOLE_DIRECTORY } from '../built-files.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { createMetrics } from '@quorumscan/http'
+import { createMetrics } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { ClusterError } from '../cluster-error.ts'

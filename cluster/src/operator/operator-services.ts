@@ -1,10 +1,10 @@
 /** Which processes one operator runs, and what each is told: what its file says, and what follows from it. */
 import { readFileSync } from 'node:fs'
 import { describeFileError, type Env, EnvError, readEnv, type Variable } from '@quorumscan/base'
-import { problemOfCertificate } from '@quorumscan/http'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
+import { problemOfCertificate } from '@quorumscan/runtime'
 import { readScanConfig } from '@quorumscan/scan'
 import { nodeIdOf, readSynchronizerConfig } from '@quorumscan/synchronizer'
 import { readValidatorConfig } from '@quorumscan/validator'

@@ -3,9 +3,9 @@
  * answers at the addresses of its scan node then, and signs with its key, is not this one.
  */
 import { type Clock, openClientTls, within } from '@quorumscan/base'
-import { createUndiciTransport } from '@quorumscan/http'
 import type { Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
+import { createUndiciTransport } from '@quorumscan/runtime'
 import { createWebCrypto } from '@quorumscan/verifier'
 import type { Member } from '../ceremony/member.ts'
 import { ClusterError } from '../cluster-error.ts'

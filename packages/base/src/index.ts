@@ -34,16 +34,7 @@ export {
 export { writeLossily } from './lossy-output.ts'
 export { packageRoot } from './package-root.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'
-export {
-  CLOCK_TOLERANCE_MICROS,
-  type ClockReading,
-  type ClockVerdict,
-  describeOffset,
-  freshReadings,
-  judgeClock,
-  type Moment,
-  offsetOf,
-} from './peer-clocks.ts'
+
 export { type Random, randomHex, systemRandom } from './random.ts'
 export { openAll, Resources } from './resources.ts'
 export { type RetryOptions, retry } from './retry.ts'

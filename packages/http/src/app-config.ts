@@ -6,9 +6,8 @@ import {
   readOwnCertificate,
   readSecret,
 } from '@quorumscan/base'
+import { parsePeers, parseServiceUrl } from '@quorumscan/runtime'
 import { readConnections } from './connections-config.ts'
-import { parsePeers } from './peer-clocks.ts'
-import { parseServiceUrl } from './service-url.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
 

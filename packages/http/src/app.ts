@@ -8,14 +8,18 @@ import {
   readParsed,
   systemRandom,
 } from '@quorumscan/base'
+import {
+  createLogger,
+  createMetrics,
+  type Logger,
+  openCertificate,
+  startTracing,
+  type Tracing,
+} from '@quorumscan/runtime'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { AppConfig } from './app-config.ts'
-import { openCertificate } from './certificate.ts'
 import { defaultLimits } from './limits.ts'
-import { createLogger, type Logger } from './logger.ts'
-import { createMetrics } from './metrics.ts'
 import type { HttpServer } from './server.ts'
-import { startTracing, type Tracing } from './tracing.ts'
 
 /** What tests and composed processes hand in. */
 export type AppOverrides = {

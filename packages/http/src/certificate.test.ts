@@ -5,6 +5,7 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { type Clock, createSystemClock } from '@quorumscan/base'
+import { createLogger, createMetrics, openCertificate } from '@quorumscan/runtime'
 import {
   createAuthority,
   createManualClock,
@@ -13,9 +14,6 @@ import {
 } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openCertificate } from './certificate.ts'
-import { createLogger } from './logger.ts'
-import { createMetrics } from './metrics.ts'
 import { buildServer, type ServerOptions } from './server.ts'
 
 let authority: TestAuthority

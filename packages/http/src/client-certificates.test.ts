@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { openClientTls } from '@quorumscan/base'
+import { createFetch, createLogger, createMetrics, openCertificate } from '@quorumscan/runtime'
 import {
   createAuthority,
   createManualClock,
@@ -11,13 +12,9 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openCertificate } from './certificate.ts'
 import type { Handlers } from './handler.ts'
 import { createLogClient } from './log-client.ts'
-import { createLogger } from './logger.ts'
-import { createMetrics } from './metrics.ts'
 import { buildServer } from './server.ts'
-import { createFetch } from './undici-transport.ts'
 
 const LOOK_MS = 10_000
 const signal = new AbortController().signal

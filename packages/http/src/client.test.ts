@@ -1,8 +1,8 @@
+import { parseOriginTokens, parsePeerTokens } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createClients } from './client.ts'
 import { createOrigins } from './origins.ts'
-import { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
 
 const origins = createOrigins({ trusted: ['10.0.0.0/8'], header: 'x-forwarded-for' })
 const TOKEN = 'a-token-of-22-letters_'

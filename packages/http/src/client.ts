@@ -4,9 +4,9 @@
  */
 import { TLSSocket } from 'node:tls'
 import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
+import { isPeerToken, PEER_TOKEN_HEADER } from '@quorumscan/runtime'
 import { clientKey, networkKey } from './client-key.ts'
 import type { Origins } from './origins.ts'
-import { isPeerToken, PEER_TOKEN_HEADER } from './peer-tokens.ts'
 import { type Budget, createBudget, unlimitedBudget } from './rate-limit.ts'
 
 /** D-33: what a peer may ask for a second. */

@@ -6,7 +6,7 @@ import {
   type NamedFile,
   readNamedFile,
 } from '@quorumscan/base'
-import type { CertificateFiles } from './certificate.ts'
+import type { CertificateFiles } from '@quorumscan/runtime'
 import { FORWARDED_HEADERS, type ProxiesConfig, parseProxies } from './proxies.ts'
 
 export type ConnectionsConfig = {

@@ -4,10 +4,10 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { catalogue, LedgerDecodeError, LedgerError } from '@quorumscan/errors'
+import type { Metrics } from '@quorumscan/runtime'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { Client } from './client.ts'
 import { toScanError } from './errors.ts'
-import type { Metrics } from './metrics.ts'
 
 /** Of each level, a second: enough for a person to see what goes on, and no client can fill the disk with it. */
 const LINES_MAX = 10

@@ -2,16 +2,16 @@
 import type { healthRoutes } from '@quorumscan/api'
 import type { Clock } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { readBuildInfo } from './build-info.ts'
-import type { Handlers } from './handler.ts'
 import {
   CLOCK_HEADER,
   clockOffsetMs,
   DETAIL_HEADER,
   OFFSET_HEADER,
   type PeerClocks,
-} from './peer-clocks.ts'
+  readBuildInfo,
+} from '@quorumscan/runtime'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
+import type { Handlers } from './handler.ts'
 
 const MS_PER_SECOND = 1000
 

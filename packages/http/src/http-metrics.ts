@@ -1,6 +1,7 @@
 /** What the server measures of itself, and where Prometheus reads it. */
+
+import type { Metrics } from '@quorumscan/runtime'
 import type { FastifyInstance } from 'fastify'
-import type { Metrics } from './metrics.ts'
 
 const MS_PER_SECOND = 1000
 /** Answering takes a walk over all that is measured; a scraper comes every few seconds. */

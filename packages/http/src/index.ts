@@ -8,8 +8,7 @@ export {
   readOptionalUrl,
   readUrls,
 } from './app-config.ts'
-export { createBackground, REPLICA_STOPPED } from './background.ts'
-export { type Certificate, problemOfCertificate } from './certificate.ts'
+
 export {
   CERTIFIED_HEADERS,
   type CertifiedAnswers,
@@ -28,26 +27,11 @@ export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'
 export { defaultLimits, type HttpLimits } from './limits.ts'
 export { createLogClient, type LogClient } from './log-client.ts'
 export { type LogRoom, watchLogRoom } from './log-room.ts'
-export { createLogger, type Logger } from './logger.ts'
+
 export { createLongPolls, type LongPolls } from './long-polls.ts'
-export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
-export {
-  assertFollowing,
-  createPeerClocks,
-  type Peer,
-  type PeerClocks,
-} from './peer-clocks.ts'
-export { parseOriginTokens, parsePeerTokens } from './peer-tokens.ts'
+
 export { Places } from './places.ts'
-export {
-  measureJobs,
-  measureLogRoom,
-  measureMargins,
-  measureProtocol,
-  measureQueues,
-  measureRedis,
-  measureReplica,
-} from './process-metrics.ts'
+
 export type { ProxiesConfig } from './proxies.ts'
 export { createBudget } from './rate-limit.ts'
 export {
@@ -65,6 +49,5 @@ export { createSnapshotPeers, type ListedSnapshot } from './snapshots/snapshot-p
 export { createSnapshotStore, type SnapshotStore } from './snapshots/snapshots.ts'
 export { type ApiSocket, apiSocketDialect } from './sockets/api-sockets.ts'
 export { mountSockets } from './sockets/mount.ts'
-export { type Tracing, tracedTransport } from './tracing.ts'
-export { createFetch, createUndiciTransport, type UndiciTransport } from './undici-transport.ts'
+
 export { type WaitingRequest, withWaitOf } from './waiting.ts'

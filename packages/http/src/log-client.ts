@@ -2,10 +2,14 @@
 import { type ClientTls, fromUtf8 } from '@quorumscan/base'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
 import { createBodyPieces, type TransportRequest } from '@quorumscan/reader'
+import {
+  connectorOf,
+  createUndiciTransport,
+  PEER_TOKEN_HEADER,
+  type Tracer,
+  tracedTransport,
+} from '@quorumscan/runtime'
 import { type Dispatcher, Pool } from 'undici'
-import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
-import { type Tracer, tracedTransport } from './tracing.ts'
-import { connectorOf, createUndiciTransport } from './undici-transport.ts'
 
 /** The synchronizer's longest answer is an error body. */
 const REPLY_BYTES_MAX = 64 * 1024

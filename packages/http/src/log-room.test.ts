@@ -1,8 +1,8 @@
 import { ScanError } from '@quorumscan/errors'
+import { createMetrics } from '@quorumscan/runtime'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { it } from 'vitest'
 import { watchLogRoom } from './log-room.ts'
-import { createMetrics } from './metrics.ts'
 
 it('shows a full log while the synchronizer says so, and nothing while it does not answer', async () => {
   const metrics = createMetrics()

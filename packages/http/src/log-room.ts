@@ -4,9 +4,9 @@
  */
 import { type Clock, within } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
+import type { Metrics } from '@quorumscan/runtime'
+import { measureLogRoom } from '@quorumscan/runtime'
 import type { LogClient } from './log-client.ts'
-import type { Metrics } from './metrics.ts'
-import { measureLogRoom } from './process-metrics.ts'
 
 const ROUND_MS = 5000
 const ANSWER_MS_MAX = 2000

@@ -1,14 +1,19 @@
 import { createSystemClock } from '@quorumscan/base'
 import { catalogue, ScanError } from '@quorumscan/errors'
 import type { Transport } from '@quorumscan/reader'
+import {
+  createLogger,
+  createMetrics,
+  measureJobs,
+  startTracing,
+  tracedTransport,
+  traceIdOf,
+  traceparentOf,
+} from '@quorumscan/runtime'
 import { createManualClock, startTraceCollector } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { expect, it } from 'vitest'
-import { createLogger } from './logger.ts'
-import { createMetrics } from './metrics.ts'
-import { measureJobs } from './process-metrics.ts'
 import { buildServer, type ServerOptions } from './server.ts'
-import { startTracing, tracedTransport, traceIdOf, traceparentOf } from './tracing.ts'
 
 const routes = {
   getItem: {

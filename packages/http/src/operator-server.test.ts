@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { createMetrics } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { expect, it } from 'vitest'
-import { createMetrics } from './metrics.ts'
 import { buildServer } from './server.ts'
 
 const common = { tag: 'test', summary: '', errors: [], auth: 'none', method: 'GET' } as const

@@ -1,10 +1,10 @@
 /** A server behind a reverse proxy: what bounds clients bounds those that the proxy tells, and never the proxy. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { createLogger } from '@quorumscan/runtime'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { expect, it } from 'vitest'
-import { createLogger } from './logger.ts'
 import { buildServer, type ServerOptions } from './server.ts'
 
 const common = { tag: 'test', summary: '', errors: [], auth: 'none', method: 'GET' } as const

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream'
 import { scanRoutes, synchronizerRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
+import { createLogger } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { type Static, Type } from 'typebox'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Handlers } from './handler.ts'
-import { createLogger } from './logger.ts'
 import { buildServer, type ServerOptions } from './server.ts'
 
 const party = `alice::1220${'a'.repeat(64)}`

@@ -1,5 +1,5 @@
-import type { ClockReading } from '@quorumscan/base'
 import { isScanError, type ScanError } from '@quorumscan/errors'
+import type { ClockReading } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { createLogGate, judgeEnd } from './gate.ts'

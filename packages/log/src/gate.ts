@@ -2,16 +2,17 @@
  * Whether the synchronizer may write now: its clock is right, and its log is as long as its followers know it
  * to be. Looked at before each group, so that nothing is written that replicas would have to wait for.
  */
+
+import type { Clock } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { Micros, Offset } from '@quorumscan/model'
 import {
   CLOCK_TOLERANCE_MICROS,
-  type Clock,
   type ClockReading,
   describeOffset,
   freshReadings,
   judgeClock,
-} from '@quorumscan/base'
-import { ScanError } from '@quorumscan/errors'
-import type { Micros, Offset } from '@quorumscan/model'
+} from '@quorumscan/runtime'
 import type { ChainEnd } from './chain.ts'
 import { type Agreed, type ClockPause, stepRecordClock } from './record-clock.ts'
 

@@ -1,4 +1,4 @@
-import type { ClockVerdict } from '@quorumscan/base'
+import type { ClockVerdict } from '@quorumscan/runtime'
 import { describe, expect, it } from 'vitest'
 import { type Agreed, stepRecordClock } from './record-clock.ts'
 

@@ -6,13 +6,10 @@
  * What is written then would have to be waited for by every replica, so nothing is given until enough nodes
  * agree with the clock.
  */
-import {
-  CLOCK_TOLERANCE_MICROS,
-  type ClockVerdict,
-  MICROS_PER_MS,
-  type Moment,
-} from '@quorumscan/base'
+
+import { MICROS_PER_MS } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
+import { CLOCK_TOLERANCE_MICROS, type ClockVerdict, type Moment } from '@quorumscan/runtime'
 
 /** When enough nodes agreed with the clock last; null: not since the start, or since it was seen to be off. */
 export type Agreed = Moment | null

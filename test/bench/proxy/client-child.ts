@@ -1,8 +1,8 @@
 /** One client process that reads from several nodes by itself: with our reader, or as others do. */
 import { createSystemClock } from '@quorumscan/base'
-import { createUndiciTransport } from '@quorumscan/http'
 import { isDecided } from '@quorumscan/reader'
 import { createReader } from '@quorumscan/reader/voted'
+import { createUndiciTransport } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import { FallbackProvider, JsonRpcProvider, Network } from 'ethers'
 import { answer, childArgument } from '../child.ts'

@@ -4,15 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createSystemClock, type KeyPair } from '@quorumscan/base'
 import {
-  createLogger,
-  createMetrics,
   createSnapshotStore,
   encodeManifest,
-  type Peer,
   type SnapshotStore,
   toWireOffer,
 } from '@quorumscan/http'
 import { Replica } from '@quorumscan/replica'
+import { createLogger, createMetrics, type Peer } from '@quorumscan/runtime'
 import { createTestNetwork, untilTrue } from '@quorumscan/testkit'
 import { answer, childArgument } from '../child.ts'
 import { OPERATOR_JOBS } from '../names/grow.ts'

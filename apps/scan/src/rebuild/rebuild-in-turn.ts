@@ -9,16 +9,18 @@ import {
   type beginApp,
   buildServer,
   createHealthHandlers,
-  createUndiciTransport,
   type Handlers,
+  type SnapshotStore,
+  serve,
+} from '@quorumscan/http'
+import type { readKeptEnd } from '@quorumscan/log'
+import {
+  createUndiciTransport,
   type Peer,
   type PeerClocks,
   type parsePeerTokens,
-  type SnapshotStore,
-  serve,
   type UndiciTransport,
-} from '@quorumscan/http'
-import type { readKeptEnd } from '@quorumscan/log'
+} from '@quorumscan/runtime'
 import type { ScanConfig } from '../config.ts'
 import { createSnapshotHandlers } from '../handlers/snapshots.ts'
 import { headHeaders } from '../head-headers.ts'

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { type Clock, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
-import { buildServer, type Peer, PLAIN_CONNECTIONS } from '@quorumscan/http'
+import { buildServer, PLAIN_CONNECTIONS } from '@quorumscan/http'
 import {
   acceptRequestCommand,
   allocatePartyCommand,
@@ -38,6 +38,7 @@ import {
   partyIdOf,
 } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
+import type { Peer } from '@quorumscan/runtime'
 import { createSubmitter, type SubmitResult } from '@quorumscan/submit'
 import {
   createTestNetwork,

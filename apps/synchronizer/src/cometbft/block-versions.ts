@@ -3,9 +3,9 @@
  * it said last is kept, for starts at which it does not answer yet.
  */
 import { type ClientTls, type Clock, fromUtf8, within } from '@quorumscan/base'
-import { createUndiciTransport } from '@quorumscan/http'
 import { blockVersionAt, type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
 import { isOffset, type Micros, type Offset } from '@quorumscan/model'
+import { createUndiciTransport } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import { readKept } from './kept-file.ts'
 

@@ -4,10 +4,10 @@
  */
 
 import { type Clock, type KeyPair, openAll, type Random, sha256Hex } from '@quorumscan/base'
-import type { Logger } from '@quorumscan/http'
 import { createBlockStore, type StoredBlock, type StreamGroup } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
+import type { Logger } from '@quorumscan/runtime'
 import {
   type CometbftOrdering,
   EVIDENCE_AGE,

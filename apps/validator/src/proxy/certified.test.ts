@@ -1,6 +1,6 @@
 /** Certified reads through the proxy, answered from the validator's own replica. */
 import { sha256 } from '@quorumscan/base'
-import { createLogger } from '@quorumscan/http'
+import { createLogger } from '@quorumscan/runtime'
 import {
   createHttpClient,
   type HttpAnswer,

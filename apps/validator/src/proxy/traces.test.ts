@@ -1,6 +1,6 @@
 /** A lookup as a trace: who of the nodes was asked for it, and who did not answer. */
 import { createServer, type Socket } from 'node:net'
-import { createLogger } from '@quorumscan/http'
+import { createLogger } from '@quorumscan/runtime'
 import { type CollectedSpan, send, startTraceCollector, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { startValidator } from '../start.ts'

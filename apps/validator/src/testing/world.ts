@@ -1,5 +1,5 @@
 /** For tests: a network with one validator, and people who use it. */
-import { createLogger } from '@quorumscan/http'
+import { createLogger } from '@quorumscan/runtime'
 import { createHttpClient, type HttpAnswer, type HttpClient, until } from '@quorumscan/testkit'
 import { expect } from 'vitest'
 import { startValidator } from '../start.ts'

@@ -1,6 +1,6 @@
 /** What the log of a validator says while its operator cannot be registered. */
 import { ScanError } from '@quorumscan/errors'
-import { createLogger } from '@quorumscan/http'
+import { createLogger } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { OPERATOR_RETRY_MS, registerOperator } from './operator-party.ts'

@@ -2,7 +2,7 @@
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
-import type { Logger } from '@quorumscan/http'
+import type { Logger } from '@quorumscan/runtime'
 import type { KeptUsers } from './kept-users.ts'
 import { ensureFirstAdmin, type RegistrationDeps, register } from './registration.ts'
 

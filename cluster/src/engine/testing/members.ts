@@ -7,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createKeyPair, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
-import { createLogClient, createLogger, PLAIN_CONNECTIONS } from '@quorumscan/http'
+import { createLogClient, PLAIN_CONNECTIONS } from '@quorumscan/http'
 import type { LogEntry } from '@quorumscan/ledger'
 import { createLogReader } from '@quorumscan/log'
+import { createLogger } from '@quorumscan/runtime'
 import {
   nodeIdOf,
   type RunningSynchronizer,

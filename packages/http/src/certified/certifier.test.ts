@@ -2,6 +2,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, createSystemClock, toHex } from '@quorumscan/base'
+import type { Peer } from '@quorumscan/runtime'
+import { createLogger, createMetrics } from '@quorumscan/runtime'
 import { createTestNetwork, until } from '@quorumscan/testkit'
 import { createWebCrypto, encodeStateStatement } from '@quorumscan/verifier'
 import {
@@ -10,9 +12,6 @@ import {
   verifySignatures,
 } from '@quorumscan/verifier/certified'
 import { expect, it, vi } from 'vitest'
-import { createLogger } from '../logger.ts'
-import { createMetrics } from '../metrics.ts'
-import type { Peer } from '../peer-clocks.ts'
 import type { WaitingRequest } from '../waiting.ts'
 import { createCertifier } from './certifier.ts'
 import { POLL_MS_MAX } from './statement-polls.ts'

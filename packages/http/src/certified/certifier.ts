@@ -6,6 +6,8 @@
 import { EventEmitter, once } from 'node:events'
 import { anySignal, type ClientTls, type Clock, within } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
+import type { Logger, Metrics, Peer } from '@quorumscan/runtime'
+import { createUndiciTransport } from '@quorumscan/runtime'
 import {
   createWebCrypto,
   type Evidence,
@@ -26,10 +28,6 @@ import {
   statesAfter,
   step,
 } from '@quorumscan/verifier/certified'
-import type { Logger } from '../logger.ts'
-import type { Metrics } from '../metrics.ts'
-import type { Peer } from '../peer-clocks.ts'
-import { createUndiciTransport } from '../undici-transport.ts'
 import type { WaitingRequest } from '../waiting.ts'
 import { STATEMENTS_WAIT_MS } from './poll-pace.ts'
 import { pollStatements } from './statement-polls.ts'

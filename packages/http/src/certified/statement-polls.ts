@@ -1,6 +1,7 @@
 /** Pulls what one member signed, by one long poll at a time, and verifies what is new of it. */
 import { type Clock, within } from '@quorumscan/base'
 import type { Transport } from '@quorumscan/reader'
+import type { Logger, Peer } from '@quorumscan/runtime'
 import type { CryptoPort } from '@quorumscan/verifier'
 import {
   type Collection,
@@ -10,8 +11,6 @@ import {
   STATES_KEPT,
   verifySignatures,
 } from '@quorumscan/verifier/certified'
-import type { Logger } from '../logger.ts'
-import type { Peer } from '../peer-clocks.ts'
 import { createPollPace, STATEMENTS_WAIT_MS } from './poll-pace.ts'
 
 /** What a poll may take altogether: then the member is asked again. */

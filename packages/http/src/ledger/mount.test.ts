@@ -2,10 +2,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { LedgerDecodeError, LedgerError, ScanError } from '@quorumscan/errors'
+import { createLogger } from '@quorumscan/runtime'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { afterEach, expect, it } from 'vitest'
-import { createLogger } from '../logger.ts'
 import { buildServer } from '../server.ts'
 import { mountLedger } from './mount.ts'
 

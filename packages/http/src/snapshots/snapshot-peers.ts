@@ -1,7 +1,7 @@
 /** Snapshots of other nodes: what they list, and the content of one, piece by piece from whoever has it. */
 import { type ClientTls, type Clock, sha256Hex, within } from '@quorumscan/base'
-import type { Peer } from '../peer-clocks.ts'
-import { createUndiciTransport } from '../undici-transport.ts'
+import type { Peer } from '@quorumscan/runtime'
+import { createUndiciTransport } from '@quorumscan/runtime'
 import {
   keyOfOffer,
   MANIFEST_BYTES_MAX,

@@ -4,10 +4,8 @@
  * `SnapshotPeers` asks for them.)
  */
 import { anySignal, type ClientTls, type Clock, toHex } from '@quorumscan/base'
+import type { Logger, Metrics, Peer } from '@quorumscan/runtime'
 import type { Genesis, HistoryPoint } from '@quorumscan/verifier'
-import type { Logger } from '../logger.ts'
-import type { Metrics } from '../metrics.ts'
-import type { Peer } from '../peer-clocks.ts'
 import { type HeldSnapshot, openSnapshotFiles, type SnapshotFiles } from './snapshot-files.ts'
 import {
   isVouchedFor,

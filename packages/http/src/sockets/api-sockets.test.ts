@@ -1,11 +1,11 @@
 /** Public WebSockets of the `/v0` interfaces: what bounds clients, and what they are told. */
 import { once } from 'node:events'
 import { ScanError } from '@quorumscan/errors'
+import { createLogger } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { afterEach, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { createLogger } from '../logger.ts'
 import { buildServer } from '../server.ts'
 import { type ApiSocket, apiSocketDialect } from './api-sockets.ts'
 import type { SocketDialect } from './dialect.ts'

@@ -7,7 +7,7 @@ import {
   toHex,
   within,
 } from '@quorumscan/base'
-import { createUndiciTransport, type Peer } from '@quorumscan/http'
+import { createUndiciTransport, type Peer } from '@quorumscan/runtime'
 import { type EngineAnswer, type EngineRead, openAnswer, signRequest } from './engine-read.ts'
 
 /** The engine's light client waits twice as long. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ClockReading, describeOffset, judgeClock } from './peer-clocks.ts'
+import { type ClockReading, describeOffset, judgeClock } from './clock-comparison.ts'
 
 const NOW = { wallMicros: 1_700_000_000_000_000, monotonicMs: 50_000 }
 

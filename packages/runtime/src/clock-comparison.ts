@@ -1,5 +1,5 @@
 /** How the own wall clock lies to those of others. Pure. */
-import { MICROS_PER_MS } from './clock.ts'
+import { MICROS_PER_MS } from '@quorumscan/base'
 
 /**
  * What one answer of a peer told: its wall clock, set against the own monotonic one, so that it stays true

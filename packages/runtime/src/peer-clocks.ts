@@ -2,11 +2,12 @@
  * How the clock of this process lies to those of its peers: asks each for its own now and then, by the answer
  * that costs least. No signed statement holds a wall clock; this header is nobody's proof, only counted.
  */
+import { anySignal, type ClientTls, type Clock } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { parseTime } from '@quorumscan/model'
+import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
 import {
-  anySignal,
   CLOCK_TOLERANCE_MICROS,
-  type ClientTls,
-  type Clock,
   type ClockReading,
   type ClockVerdict,
   describeOffset,
@@ -14,10 +15,7 @@ import {
   judgeClock,
   type Moment,
   offsetOf,
-} from '@quorumscan/base'
-import { ScanError } from '@quorumscan/errors'
-import { parseTime } from '@quorumscan/model'
-import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
+} from './clock-comparison.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { parseServiceUrl } from './service-url.ts'

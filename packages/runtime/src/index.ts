@@ -1,0 +1,62 @@
+export { createBackground, REPLICA_STOPPED } from './background.ts'
+export { readBuildInfo } from './build-info.ts'
+export {
+  type Certificate,
+  type CertificateFiles,
+  openCertificate,
+  problemOfCertificate,
+} from './certificate.ts'
+export {
+  CLOCK_TOLERANCE_MICROS,
+  type ClockReading,
+  type ClockVerdict,
+  describeOffset,
+  freshReadings,
+  judgeClock,
+  type Moment,
+  offsetOf,
+} from './clock-comparison.ts'
+export { createLogger, type Logger } from './logger.ts'
+export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
+export {
+  assertFollowing,
+  CLOCK_HEADER,
+  clockOffsetMs,
+  createPeerClocks,
+  DETAIL_HEADER,
+  OFFSET_HEADER,
+  type Peer,
+  type PeerClocks,
+  parsePeers,
+} from './peer-clocks.ts'
+export {
+  isPeerToken,
+  PEER_TOKEN_HEADER,
+  parseOriginTokens,
+  parsePeerTokens,
+} from './peer-tokens.ts'
+export {
+  measureJobs,
+  measureLogRoom,
+  measureMargins,
+  measureProtocol,
+  measureQueues,
+  measureRedis,
+  measureReplica,
+} from './process-metrics.ts'
+export { parseServiceUrl } from './service-url.ts'
+export {
+  type Span,
+  startTracing,
+  type Tracer,
+  type Tracing,
+  tracedTransport,
+  traceIdOf,
+  traceparentOf,
+} from './tracing.ts'
+export {
+  connectorOf,
+  createFetch,
+  createUndiciTransport,
+  type UndiciTransport,
+} from './undici-transport.ts'
