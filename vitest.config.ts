@@ -24,6 +24,8 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+const SETUP = ['time-limits', 'matchers', 'requirements']
+
 const project = (
   name: string,
   include: string[],
@@ -33,7 +35,7 @@ const project = (
   ssr: { resolve: { conditions } },
   resolve: { conditions },
   test: {
-    ...{ name, include, setupFiles: ['test/support/time-limits.ts', 'test/support/matchers.ts'] },
+    ...{ name, include, setupFiles: SETUP.map((name) => `test/support/${name}.ts`) },
     ...vitestLimits(limits),
   },
 })

@@ -41,8 +41,8 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()))
 })
 afterAll(async () => {
-  await http[Symbol.asyncDispose]()
-  await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()))
+  await http?.[Symbol.asyncDispose]()
+  await Promise.all((nodes ?? []).map((node) => node?.[Symbol.asyncDispose]()))
   await network?.[Symbol.asyncDispose]()
 })
 

@@ -29,7 +29,7 @@ import { createFileStore } from '@quorumscan/sdk/node'
 import { createScanClient } from '@quorumscan/sdk/raw'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
 import { startCluster, type TestCluster } from '@quorumscan/sdk/testing'
-import { until } from '@quorumscan/testkit'
+import { required, until } from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
 import { formatInstant } from '@quorumscan/verifier'
 import { build } from 'esbuild'
@@ -68,6 +68,7 @@ async function withCoin(user: string): Promise<Validator> {
 }
 
 beforeAll(async () => {
+  required('redis')
   const entryLifetimeMicros = 90 * DAY_MICROS
   const renewalDurationMicros = entryLifetimeMicros - WINDOW_AFTER_MICROS
   cluster = await startCluster({

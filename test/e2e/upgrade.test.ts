@@ -15,7 +15,7 @@ import { keyPairFromSeed, randomHex, systemRandom } from '@quorumscan/base'
 import { createLogClient } from '@quorumscan/http'
 import { encodeEntry, tapCommand } from '@quorumscan/ledger'
 import { createScan } from '@quorumscan/sdk'
-import { freePort, send, until } from '@quorumscan/testkit'
+import { freePort, required, send, until } from '@quorumscan/testkit'
 import { hashGenesis } from '@quorumscan/verifier'
 import { afterEach, expect, it } from 'vitest'
 import { copySoftware, newestKnown, nextVersion, OTHER_LAYOUT } from '../support/software.ts'
@@ -89,6 +89,7 @@ async function upgrade(bin: string, ...some: readonly Operator[]): Promise<void>
 
 /** Operators who share no data directory, and one synchronizer that orders. */
 async function createNetwork() {
+  required('redis')
   root = await mkdtemp(join(tmpdir(), 'qs-upgrade-'))
   const shown = join(root, 'shown')
   await mkdir(shown)

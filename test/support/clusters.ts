@@ -2,6 +2,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { required } from '@quorumscan/testkit'
 import {
   type RunningCluster,
   type StartClusterOptions,
@@ -11,6 +12,7 @@ import { deleteAfterTest, printLogs } from './test-logs.ts'
 
 /** As `startCluster` of the product, in a data directory that is deleted at the end unless it was handed in. */
 export async function startCluster(options: StartClusterOptions = {}): Promise<RunningCluster> {
+  required('redis')
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'qs-test-')))
   const end = () => {
     if (options.dataDir === undefined) deleteAfterTest(dataDir)

@@ -15,7 +15,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { createAuthority, type TestAuthority, until } from '@quorumscan/testkit'
+import { createAuthority, required, type TestAuthority, until } from '@quorumscan/testkit'
 import { enginePath } from 'quorumscan/testing/engine'
 import { type Issuer, startIssuer } from './issuer.ts'
 import { type Between, createMachines, type Machine, type Machines } from './machines.ts'
@@ -67,6 +67,7 @@ export type Network = Awaited<ReturnType<typeof createNetwork>>
 
 /** Makes a network of which nothing runs yet. */
 export async function createNetwork(options: NetworkOptions) {
+  required('redis')
   const [machines, authority] = await Promise.all([
     createMachines(options.between),
     createAuthority(),

@@ -5,19 +5,29 @@ import { root } from './tree.ts'
 
 export const fixtures = join(root, 'test/support/fixtures')
 
-export function run(args: readonly string[], slowness = '1') {
+type Environment = Readonly<Record<string, string>>
+
+export function run(args: readonly string[], variables: Environment = {}) {
   const { PATH, HOME } = process.env
-  const env = { PATH, HOME, NO_COLOR: '1', TEST_SLOWNESS: slowness }
+  const env = { PATH, HOME, NO_COLOR: '1', TEST_SLOWNESS: '1', ...variables }
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     ...{ cwd: root, env, encoding: 'utf8' },
   })
   return { status, stdout, output: stdout + stderr }
 }
 
+type Fixture = {
+  readonly project: string
+  readonly file: string
+  /** Of vitest. Default: `default`, which leaves out the titles of skipped tests. */
+  readonly reporter?: string
+}
+
 /** As a test of this project. */
 export function runFixture(
-  { project, file }: { readonly project: string; readonly file: string },
-  slowness?: string,
+  { project, file, reporter = 'default' }: Fixture,
+  variables: Environment = {},
 ) {
-  return run([join(fixtures, 'run.mjs'), root, project, `test/support/fixtures/${file}`], slowness)
+  const path = `test/support/fixtures/${file}`
+  return run([join(fixtures, 'run.mjs'), root, project, path, reporter], variables)
 }

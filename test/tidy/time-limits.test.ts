@@ -5,7 +5,9 @@ import { fixtures, run, runFixture } from './fixture.ts'
 import { hits, isTest, root, sources } from './tree.ts'
 
 function limitsAt(slowness: string): unknown {
-  const { stdout, output } = run([join(fixtures, 'print-limits.mjs'), root], slowness)
+  const { stdout, output } = run([join(fixtures, 'print-limits.mjs'), root], {
+    TEST_SLOWNESS: slowness,
+  })
   expect(stdout, output).not.toBe('')
   return JSON.parse(stdout)
 }
@@ -25,7 +27,10 @@ describe('limits of time', () => {
 
   it('end a test that never resolves, and name the test or what it waits for', () => {
     // A twentieth of 60 s and of 45 s.
-    const { status, output } = runFixture({ project: 'unit', file: 'never.test.ts' }, '0.05')
+    const { status, output } = runFixture(
+      { project: 'unit', file: 'never.test.ts' },
+      { TEST_SLOWNESS: '0.05' },
+    )
     expect(status, output).toBe(1)
     for (const [title, message] of [
       ['a test whose promise never resolves', 'Test timed out in 3000ms'],

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { trimLog, verifyLog, writeWholeLog } from '@quorumscan/log'
-import { startRedis } from '@quorumscan/testkit'
+import { required, startRedis } from '@quorumscan/testkit'
 import { readKept, ValidatorStore } from '@quorumscan/users'
 import { afterAll, expect, it } from 'vitest'
 import type { Role, Runnable } from '../ceremony/member.ts'
@@ -32,7 +32,13 @@ import { restore } from './restore.ts'
 const root = mkdtempSync(join(tmpdir(), 'qs-backup-'))
 afterAll(() => rmSync(root, { recursive: true }))
 const clock = createSystemClock()
-const machine = { redisServer: 'redis-server', env: process.env, clock }
+const machine = {
+  env: process.env,
+  clock,
+  get redisServer() {
+    return required('redis')
+  },
+}
 const { signal } = new AbortController()
 
 const shown = join(root, 'shown')

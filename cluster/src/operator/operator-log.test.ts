@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { writeWholeLog } from '@quorumscan/log'
-import { startRedis } from '@quorumscan/testkit'
+import { required, startRedis } from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
 import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { writeArchive } from '../backup/archive.ts'
@@ -29,7 +29,13 @@ import { takeOver } from './take-over.ts'
 const END = 40
 const root = mkdtempSync(join(tmpdir(), 'qs-log-'))
 afterAll(() => rmSync(root, { recursive: true }))
-const machine = { redisServer: 'redis-server', env: process.env, clock: createSystemClock() }
+const machine = {
+  env: process.env,
+  clock: createSystemClock(),
+  get redisServer() {
+    return required('redis')
+  },
+}
 const shown = join(root, 'shown')
 mkdirSync(shown)
 
@@ -109,7 +115,7 @@ async function type(...args: readonly string[]) {
     return true
   })
   try {
-    const environment = { cwd: root, redisServer: 'redis-server' }
+    const environment = { cwd: root, redisServer: required('redis') }
     const code = await runCommandLine(['log', ...args, '--config', configFile], environment)
     return { code, text: text.replace(/\s+/g, ' ') }
   } finally {

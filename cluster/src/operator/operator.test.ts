@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { readScanConfig } from '@quorumscan/scan'
 import { nodeIdOf, readSynchronizerConfig } from '@quorumscan/synchronizer'
-import { createAuthority } from '@quorumscan/testkit'
+import { createAuthority, type TestAuthority } from '@quorumscan/testkit'
 import { readValidatorConfig } from '@quorumscan/validator'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Member, Role, Runnable } from '../ceremony/member.ts'
 import { makeMember } from '../ceremony/member-keys.ts'
 import type { OrderingDriver } from '../cluster-shape.ts'
@@ -19,14 +19,18 @@ import { readOperatorConfig } from './operator-config.ts'
 import { judgeProcesses, planOperator, warningsOf } from './operator-services.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-operator-'))
-const authority = await createAuthority()
-const { certFile, keyFile } = await authority.issue('sv-1')
-const tls = { QS_TLS_CERT: certFile, QS_TLS_KEY: keyFile }
+const tls = { QS_TLS_CERT: '', QS_TLS_KEY: '' }
+let authority: TestAuthority
+beforeAll(async () => {
+  authority = await createAuthority()
+  const { certFile, keyFile } = await authority.issue('sv-1')
+  Object.assign(tls, { QS_TLS_CERT: certFile, QS_TLS_KEY: keyFile })
+})
 const token = join(root, 'token')
 writeFileSync(token, 'a-token-of-22-letters_\n')
 afterAll(async () => {
   rmSync(root, { recursive: true })
-  await authority[Symbol.asyncDispose]()
+  await authority?.[Symbol.asyncDispose]()
 })
 
 const shown = join(root, 'shown')
@@ -137,7 +141,7 @@ it('TLS, proxies and the port of operators are of the process that others reach'
   const variables = { ...ownVariables('sv-1', 'cometbft'), ...connections }
   const [ordering, scan] = plan('sv', variables)
   expect(readScanConfig(scan?.app.env ?? {}).connections).toMatchObject({
-    tls: { certFile, keyFile },
+    tls: { certFile: tls.QS_TLS_CERT, keyFile: tls.QS_TLS_KEY },
     proxies: { trusted: ['10.0.0.7'] },
     operator: { host: '0.0.0.0', port: 9464 },
   })
@@ -241,7 +245,7 @@ it('names every file that is missing or holds something else, and every address 
   writeFileSync(text, '-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n')
   const variables = {
     ...ownVariables('sv-1', 'cometbft'),
-    QS_TLS_CERT: certFile,
+    QS_TLS_CERT: tls.QS_TLS_CERT,
     QS_TLS_KEY: join(root, 'no-key'),
     QS_OPERATOR_ADDRESS: '127.0.0.1:9464',
     QS_PEER_CA: text,

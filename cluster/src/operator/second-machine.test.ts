@@ -21,8 +21,8 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  await node[Symbol.asyncDispose]()
-  await network[Symbol.asyncDispose]()
+  await node?.[Symbol.asyncDispose]()
+  await network?.[Symbol.asyncDispose]()
 })
 
 /** As `run sv` asks it, with nodes at these addresses. */

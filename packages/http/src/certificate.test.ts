@@ -22,7 +22,7 @@ beforeAll(async () => {
   authority = await createAuthority()
   files = await authority.issue('sv-1')
 })
-afterAll(() => authority[Symbol.asyncDispose]())
+afterAll(() => authority?.[Symbol.asyncDispose]())
 
 const common = { tag: 'test', summary: '', errors: [], auth: 'none' } as const
 const routes = {

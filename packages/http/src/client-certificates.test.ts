@@ -30,7 +30,7 @@ beforeAll(async () => {
   ])
 })
 afterAll(async () => {
-  for (const authority of [servers, followers, others]) await authority[Symbol.asyncDispose]()
+  for (const authority of [servers, followers, others]) await authority?.[Symbol.asyncDispose]()
 })
 
 async function startSynchronizer() {

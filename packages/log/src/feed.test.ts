@@ -23,11 +23,11 @@ const unending = () => new AbortController().signal
 beforeAll(async () => {
   log = await startLogRedis()
 })
-afterAll(() => log[Symbol.asyncDispose]())
+afterAll(() => log?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   const admin = log.redis.connect()
   await admin.flushall()
-  admin.disconnect()
+  admin?.disconnect()
   writer = await log.connection()
   feed = createLogFeed({ redis: log.address, clock })
   return async () => {

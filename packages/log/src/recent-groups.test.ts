@@ -14,11 +14,11 @@ let redis: TestRedis
 beforeAll(async () => {
   redis = await startRedis()
 })
-afterAll(() => redis[Symbol.asyncDispose]())
+afterAll(() => redis?.[Symbol.asyncDispose]())
 beforeEach(async () => {
   const admin = redis.connect()
   await admin.flushall()
-  admin.disconnect()
+  admin?.disconnect()
 })
 
 const groupsOf = (label: string, count = 5): SignedGroup[] =>

@@ -105,9 +105,9 @@ describe('over TLS', () => {
     }
   })
   afterAll(async () => {
-    await redis[Symbol.asyncDispose]()
-    await authority[Symbol.asyncDispose]()
-    await others[Symbol.asyncDispose]()
+    await redis?.[Symbol.asyncDispose]()
+    await authority?.[Symbol.asyncDispose]()
+    await others?.[Symbol.asyncDispose]()
   })
 
   async function ask(changes: Record<string, string> = {}): Promise<unknown> {

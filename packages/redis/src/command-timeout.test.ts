@@ -8,7 +8,7 @@ let server: Awaited<ReturnType<typeof startRedis>>
 beforeAll(async () => {
   server = await startRedis()
 })
-afterAll(() => server[Symbol.asyncDispose]())
+afterAll(() => server?.[Symbol.asyncDispose]())
 
 async function connected() {
   const redis = createConnection(
@@ -36,7 +36,7 @@ it('fails what a hung Redis does not answer, and what is sent after it', async (
     expect(reply?.[0]?.message).toBe('Command timed out')
   } finally {
     process.kill(server.pid, 'SIGCONT')
-    redis.disconnect()
+    redis?.disconnect()
   }
 })
 

@@ -6,7 +6,7 @@ let server: Awaited<ReturnType<typeof startRedis>>
 beforeAll(async () => {
   server = await startRedis(['--user', 'reader', 'on', 'nopass', '~*', '+get', '+info', '+hello'])
 })
-afterAll(() => server[Symbol.asyncDispose]())
+afterAll(() => server?.[Symbol.asyncDispose]())
 
 const STEP_MS = 1
 /** No connection of this test lasts so long, unless the clock is moved on. */

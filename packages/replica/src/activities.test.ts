@@ -46,8 +46,8 @@ beforeAll(async () => {
   connection = redis.connect()
 })
 afterAll(async () => {
-  connection.disconnect()
-  await redis[Symbol.asyncDispose]()
+  connection?.disconnect()
+  await redis?.[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
   await connection.flushall()

@@ -39,8 +39,8 @@ beforeAll(async () => {
   redis = server.connect()
 })
 afterAll(async () => {
-  redis.disconnect()
-  await server[Symbol.asyncDispose]()
+  redis?.disconnect()
+  await server?.[Symbol.asyncDispose]()
 })
 
 async function freshMirror(): Promise<Mirror> {

@@ -37,7 +37,7 @@ beforeAll(async () => {
   redis = await startRedis()
 })
 afterAll(async () => {
-  await redis[Symbol.asyncDispose]()
+  await redis?.[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
   await inRedis((connection) => connection.flushall())

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { outcomeOf } from '@quorumscan/ledger/testing'
+import { required } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { naiveStates } from './testing/naive-state.ts'
@@ -66,6 +67,7 @@ describe('the same log gives the same state (Rule 1)', () => {
 
   // `npm run test:nodes` runs this under one Node, and names another.
   it('under every locale and Node', async () => {
+    required('redis') // Of the children too.
     const node = process.env['OTHER_NODE'] ?? process.execPath
     const input = { log: 'locale', steps: 80, seed: 'cuts' }
     const child = fileURLToPath(new URL('./testing/replay-child.mjs', import.meta.url))

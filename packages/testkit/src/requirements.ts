@@ -72,6 +72,18 @@ const REQUIREMENTS = {
 
 export type RequirementName = keyof typeof REQUIREMENTS
 
+/** Skips the test that runs, or all tests of the hook that runs, by throwing. */
+type Skip = (reason: string) => never
+
+let skip: Skip | null = null
+/** By fixtures: many tests use the same. */
+const announced = new Set<RequirementName>()
+
+/** Called before each file of tests (`test/support/requirements.ts`). Benchmarks have no tests to skip. */
+export function skipTestsBy(how: Skip): void {
+  skip = how
+}
+
 /**
  * Whether tests that need this can run: `it.skipIf(provided('promtool') === null)`. Where it is missing, a line on stderr
  * names it.
@@ -82,21 +94,29 @@ export type RequirementName = keyof typeof REQUIREMENTS
  */
 export function provided(key: RequirementName, found: Found = REQUIREMENTS[key].find()) {
   if ('path' in found) return found.path
-  const sentence = sentenceOf(key, found)
-  if (process.env['CI']) throw new Error(`CI is set, and ${sentence}`)
-  process.stderr.write(`SKIPPED  tests for which ${sentence}\n`)
+  announce(sentenceOf(key, found))
   return null
 }
 
 /**
- * The path of a program without which hardly any test runs.
+ * The path of a program that a fixture starts. Where it is missing, the test or the hook that uses the fixture ends here,
+ * and its tests are skipped.
  *
- * @throws {Error} If it is missing: in a sentence, at once.
+ * @throws {Error} If it is missing where `CI` is set, or where no tests run.
  */
-export function required(key: 'redis' | 'openssl'): string {
+export function required(key: RequirementName): string {
   const found = REQUIREMENTS[key].find()
   if ('path' in found) return found.path
-  throw new Error(sentenceOf(key, found))
+  const sentence = sentenceOf(key, found)
+  if (skip === null) throw new Error(sentence)
+  if (!announced.has(key)) announce(sentence)
+  announced.add(key) // Not reached where CI is set.
+  return skip(sentence)
+}
+
+function announce(sentence: string): void {
+  if (process.env['CI']) throw new Error(`CI is set, and ${sentence}`)
+  process.stderr.write(`SKIPPED  tests for which ${sentence}\n`)
 }
 
 function sentenceOf(key: RequirementName, { why }: { readonly why: string }): string {

@@ -43,8 +43,8 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
-  feed.close()
-  await history[Symbol.asyncDispose]()
+  feed?.close()
+  await history?.[Symbol.asyncDispose]()
 })
 
 const parties = [

@@ -16,8 +16,8 @@ beforeAll(async () => {
   redis = server.connect()
 })
 afterAll(async () => {
-  redis.disconnect()
-  await server[Symbol.asyncDispose]()
+  redis?.disconnect()
+  await server?.[Symbol.asyncDispose]()
 })
 
 /** Counts how often an entry is looked at: every interpretation of a submission asks whether it was seen. */

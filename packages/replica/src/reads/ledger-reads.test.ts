@@ -17,8 +17,8 @@ beforeAll(async () => {
   redis = server.connect()
 })
 afterAll(async () => {
-  redis.disconnect()
-  await server[Symbol.asyncDispose]()
+  redis?.disconnect()
+  await server?.[Symbol.asyncDispose]()
 })
 
 const { signal } = new AbortController()

@@ -25,8 +25,8 @@ beforeAll(async () => {
   client = redis.connect()
 })
 afterAll(async () => {
-  client.disconnect()
-  await redis[Symbol.asyncDispose]()
+  client?.disconnect()
+  await redis?.[Symbol.asyncDispose]()
 })
 beforeEach(() => client.flushall())
 

@@ -36,7 +36,7 @@ beforeAll(async () => {
   redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
 })
 afterAll(async () => {
-  await redis[Symbol.asyncDispose]()
+  await redis?.[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
   const connection = redis.connect()

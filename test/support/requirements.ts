@@ -1,0 +1,17 @@
+/** Loaded before each file of tests: a fixture that needs a missing program skips the tests that use it, by name. */
+import { skipTestsBy } from '@quorumscan/testkit/requirements'
+import { beforeAll, type RunnerTask, type RunnerTestCase, TestRunner } from 'vitest'
+
+// biome-ignore lint/correctness/noEmptyPattern: vitest demands a pattern, and hands the file over second.
+beforeAll(({}, file) => {
+  skipTestsBy((reason) => {
+    // In a `beforeAll`, no test runs: what any test throws to be skipped skips all of that suite.
+    const test = TestRunner.getCurrentTest() ?? testsOf(file.tasks).find(({ result }) => !result)
+    if (test === undefined) throw new Error(reason)
+    return test.context.skip(reason)
+  })
+})
+
+function testsOf(tasks: readonly RunnerTask[]): RunnerTestCase[] {
+  return tasks.flatMap((task) => (task.type === 'suite' ? testsOf(task.tasks) : [task]))
+}

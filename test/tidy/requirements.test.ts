@@ -1,0 +1,40 @@
+/** Where a program that a fixture starts is missing, its tests are skipped by name; in CI they fail. */
+import { expect, it } from 'vitest'
+import { runFixture } from './fixture.ts'
+
+const FILE = { project: 'unit', file: 'requirements.test.ts', reporter: 'verbose' }
+const MISSING = { PATH: '/nowhere', REDIS_SERVER: '' }
+const TITLES = [
+  'a test that starts Redis',
+  'a suite that starts Redis > its first test',
+  'a suite that starts Redis > its second test',
+  'a suite that makes certificates before each test > a test that needs openssl',
+]
+
+it('tests whose fixture needs a missing program are skipped, with its name said once', () => {
+  const { status, output } = runFixture(FILE, MISSING)
+  expect(status, output).toBe(0)
+  for (const title of TITLES) expect(output).toMatch(new RegExp(`↓ .* > ${title}\\b`))
+  expect(output).toMatch(/Tests +1 passed \| 4 skipped \(5\)/)
+  const reasons = output.split('\n').filter((line) => line.startsWith('SKIPPED '))
+  expect(reasons.map((line) => /for which (\S+) is missing/.exec(line)?.[1])).toEqual([
+    ...['redis-server', 'openssl'],
+  ])
+})
+
+it('a program that a variable names and that does not exist counts as missing', () => {
+  const { status, output } = runFixture(FILE, { REDIS_SERVER: '/nowhere/redis-server' })
+  expect(output).toContain('REDIS_SERVER is /nowhere/redis-server, which cannot be executed')
+  for (const title of TITLES.slice(0, 3)) expect(output).toMatch(new RegExp(`↓ .* > ${title}\\b`))
+  // openssl exists, so the test that needs it runs, and fails as it is written to.
+  expect(status, output).toBe(1)
+})
+
+it('they fail where CI is set', () => {
+  const { status, output } = runFixture(FILE, { ...MISSING, CI: 'true' })
+  expect(status, output).toBe(1)
+  for (const name of ['redis-server', 'openssl'])
+    expect(output).toContain(`Error: CI is set, and ${name} is missing (not on the PATH): install`)
+  expect(output).not.toMatch(/^SKIPPED/m)
+  expect(output).toMatch(/Tests +2 failed \| 1 passed \| 2 skipped \(5\)/)
+})
