@@ -1,6 +1,8 @@
 /** Everything that a scan node works with, opened in order and closed in the opposite one. */
 
 import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from '@quorumscan/base'
+import type { ScanConfig } from '@quorumscan/config'
+import { readLogClientOptions } from '@quorumscan/config'
 import {
   type AppOverrides,
   beginApp,
@@ -9,7 +11,6 @@ import {
   createSnapshotStore,
   type HttpServer,
   type LogRoom,
-  readLogClientOptions,
   watchLogRoom,
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
@@ -32,7 +33,6 @@ import {
 import { createSubmitter } from '@quorumscan/submit'
 import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'
-import type { ScanConfig } from './config.ts'
 import { rebuildInTurn } from './rebuild/rebuild-in-turn.ts'
 
 export type Overrides = AppOverrides & {

@@ -1,3 +1,2 @@
-export { readScanConfig, type ScanConfig } from './config.ts'
 export type { Overrides } from './context.ts'
 export { type RunningScan, startScan } from './start.ts'

@@ -1,6 +1,6 @@
 /** The scan process. */
 import { runProcess } from '@quorumscan/base'
-import { readScanConfig } from './config.ts'
+import { readScanConfig } from '@quorumscan/config'
 import { startScan } from './start.ts'
 
 await runProcess(async (signal) => startScan(readScanConfig(process.env), { signal }))

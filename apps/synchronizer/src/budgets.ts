@@ -8,8 +8,8 @@
  * one confirmation, has less than a validator, which submits for its users.
  */
 import type { Clock } from '@quorumscan/base'
+import type { Rates } from '@quorumscan/config'
 import { createBudget } from '@quorumscan/http'
-import type { Rates } from './config.ts'
 
 /** Strangers from so many addresses are served at full rate at once. */
 const STRANGERS_MAX = 4

@@ -5,7 +5,7 @@ export {
   voteStateAt,
 } from './cometbft/engine-files.ts'
 export type { SpawnEngine } from './cometbft/engine-process.ts'
-export { readSynchronizerConfig, type SynchronizerConfig } from './config.ts'
+
 export type { Overrides } from './context.ts'
 export { freeBytesOnDisk } from './disk-space.ts'
 export { type RunningSynchronizer, startSynchronizer } from './start.ts'

@@ -1,6 +1,6 @@
 /** The synchronizer process. */
 import { runProcess } from '@quorumscan/base'
-import { readSynchronizerConfig } from './config.ts'
+import { readSynchronizerConfig } from '@quorumscan/config'
 import { startSynchronizer } from './start.ts'
 
 await runProcess(async (signal) =>

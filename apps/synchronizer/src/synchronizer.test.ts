@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSystemClock, systemRandom } from '@quorumscan/base'
-import { createLogClient, PLAIN_CONNECTIONS } from '@quorumscan/http'
+import type { Rates } from '@quorumscan/config'
+import { PLAIN_CONNECTIONS } from '@quorumscan/config'
+import { createLogClient } from '@quorumscan/http'
 import {
   allocatePartyCommand,
   ENTRY_BYTES_MAX,
@@ -27,7 +29,6 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Rates } from './config.ts'
 import type { Overrides } from './context.ts'
 import { startSynchronizer } from './start.ts'
 

@@ -1,6 +1,8 @@
 /** Everything that the handlers work with, opened in order and closed in the opposite one. */
 import { createVerifier, FIRST_ADMIN_USER, type VerifierConfig } from '@quorumscan/auth'
 import { fromHex, openAll, readKeyPair, readParsed, sha256 } from '@quorumscan/base'
+import type { ValidatorConfig } from '@quorumscan/config'
+import { readLogClientOptions } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import {
   type AppOverrides,
@@ -10,7 +12,6 @@ import {
   createSnapshotStore,
   type HttpServer,
   type LogRoom,
-  readLogClientOptions,
   watchLogRoom,
 } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
@@ -42,7 +43,6 @@ import {
 import { createCommander, createSubmitter } from '@quorumscan/submit'
 import { ValidatorStore } from '@quorumscan/users'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
-import type { ValidatorConfig } from './config.ts'
 import { Dispatcher } from './ledger-interface/commands/dispatcher.ts'
 import { createLedgerReads } from './ledger-interface/ledger-reads.ts'
 import { participantIdOf } from './ledger-interface/participant-id.ts'

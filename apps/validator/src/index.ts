@@ -1,3 +1,2 @@
-export { readValidatorConfig, type ValidatorConfig } from './config.ts'
 export type { Overrides } from './context.ts'
 export { type RunningValidator, startValidator } from './start.ts'

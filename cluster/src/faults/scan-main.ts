@@ -1,8 +1,9 @@
 /** Entry of a scan node of a cluster: the app, composed with everything that can go wrong with it. */
 import { readFile } from 'node:fs/promises'
 import { keyPairFromSeed, runProcess, systemRandom } from '@quorumscan/base'
-import { createLogClient, type LogClient, readLogClientOptions } from '@quorumscan/http'
-import { type Overrides, readScanConfig, type ScanConfig, startScan } from '@quorumscan/scan'
+import { readLogClientOptions, readScanConfig, type ScanConfig } from '@quorumscan/config'
+import { createLogClient, type LogClient } from '@quorumscan/http'
+import { type Overrides, startScan } from '@quorumscan/scan'
 import type { AgentHandlers } from './agent.ts'
 import type { ProcessFaults } from './fault-spec.ts'
 import { jobHandlers } from './job-handlers.ts'

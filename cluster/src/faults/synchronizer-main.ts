@@ -1,11 +1,7 @@
 /** Entry of a synchronizer of a cluster: the app, with a clock, a front, a disk and an engine that can be broken. */
 import { runProcess } from '@quorumscan/base'
-import {
-  freeBytesOnDisk,
-  readSynchronizerConfig,
-  type SynchronizerConfig,
-  startSynchronizer,
-} from '@quorumscan/synchronizer'
+import { readSynchronizerConfig, type SynchronizerConfig } from '@quorumscan/config'
+import { freeBytesOnDisk, startSynchronizer } from '@quorumscan/synchronizer'
 import { createEngineFaults } from './engine-faults.ts'
 import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
 

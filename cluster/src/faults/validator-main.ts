@@ -1,6 +1,7 @@
 /** Entry of the validator of a cluster: the app, with edges and a clock that can be broken. */
 import { runProcess } from '@quorumscan/base'
-import { readValidatorConfig, startValidator } from '@quorumscan/validator'
+import { readValidatorConfig } from '@quorumscan/config'
+import { startValidator } from '@quorumscan/validator'
 import { jobHandlers } from './job-handlers.ts'
 import { createFaultyProcess, readFaultEnvironment } from './process.ts'
 

@@ -1,8 +1,6 @@
 /** The page on every variable and flag, made of the code that reads them. */
 import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
-import { readScanConfig } from '@quorumscan/scan'
-import { readSynchronizerConfig } from '@quorumscan/synchronizer'
-import { readValidatorConfig } from '@quorumscan/validator'
+import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
 import type { Command } from 'commander'
 import { EXAMPLES } from '../cli/examples.ts'
 import { createProgram } from '../cli/program.ts'

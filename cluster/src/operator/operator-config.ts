@@ -11,7 +11,7 @@ import {
   parseKeyFile,
   readEnv,
 } from '@quorumscan/base'
-import { GENESIS_VARIABLE } from '@quorumscan/http'
+import { GENESIS_VARIABLE } from '@quorumscan/config'
 import { nodeIdOf } from '@quorumscan/synchronizer'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { KEYS_OF, type Member, ROLE_OF, type Runnable } from '../ceremony/member.ts'

@@ -3,11 +3,14 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PLAIN_CONNECTIONS } from '@quorumscan/http'
-import { readScanConfig } from '@quorumscan/scan'
-import { nodeIdOf, readSynchronizerConfig } from '@quorumscan/synchronizer'
+import {
+  PLAIN_CONNECTIONS,
+  readScanConfig,
+  readSynchronizerConfig,
+  readValidatorConfig,
+} from '@quorumscan/config'
+import { nodeIdOf } from '@quorumscan/synchronizer'
 import { createAuthority, type TestAuthority } from '@quorumscan/testkit'
-import { readValidatorConfig } from '@quorumscan/validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Member, Role, Runnable } from '../ceremony/member.ts'
 import { makeMember } from '../ceremony/member-keys.ts'

@@ -8,6 +8,7 @@ import {
   readParsed,
   systemRandom,
 } from '@quorumscan/base'
+import type { AppConfig } from '@quorumscan/config'
 import {
   createLogger,
   createMetrics,
@@ -17,7 +18,6 @@ import {
   type Tracing,
 } from '@quorumscan/runtime'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
-import type { AppConfig } from './app-config.ts'
 import { defaultLimits } from './limits.ts'
 import type { HttpServer } from './server.ts'
 

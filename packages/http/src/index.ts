@@ -1,13 +1,4 @@
 export { type AppOverrides, beginApp, serve } from './app.ts'
-export {
-  type AppConfig,
-  GENESIS_VARIABLE,
-  readAppConfig,
-  readFollowerConfig,
-  readLogClientOptions,
-  readOptionalUrl,
-  readUrls,
-} from './app-config.ts'
 
 export {
   CERTIFIED_HEADERS,
@@ -18,7 +9,7 @@ export {
 } from './certified/certified-answers.ts'
 export { type Certifier, createCertifier } from './certified/certifier.ts'
 export { trackUnused } from './connections.ts'
-export { type ConnectionsConfig, PLAIN_CONNECTIONS } from './connections-config.ts'
+
 export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'
 export { createHealthHandlers } from './health.ts'
 export type { LedgerHandler, LedgerHandlers, LedgerRequest } from './ledger/handler.ts'
@@ -32,7 +23,6 @@ export { createLongPolls, type LongPolls } from './long-polls.ts'
 
 export { Places } from './places.ts'
 
-export type { ProxiesConfig } from './proxies.ts'
 export { createBudget } from './rate-limit.ts'
 export {
   type Authenticate,

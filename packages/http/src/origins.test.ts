@@ -1,6 +1,6 @@
+import { parseProxies } from '@quorumscan/config'
 import { expect, it } from 'vitest'
 import { createOrigins } from './origins.ts'
-import { parseProxies } from './proxies.ts'
 
 const trusted = ['10.0.0.0/8', '192.0.2.7', '2001:db8:ffff::/48']
 const at = createOrigins({ trusted, header: 'x-forwarded-for' })

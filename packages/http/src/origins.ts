@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
-import { addTo, familyOf, type ProxiesConfig } from './proxies.ts'
+import { addTo, familyOf, type ProxiesConfig } from '@quorumscan/config'
 
 export type Origins = {
   /** Whether there are proxies at this address, whose connections are of many clients. */

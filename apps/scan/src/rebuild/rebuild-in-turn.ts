@@ -4,6 +4,7 @@
  */
 import { type healthRoutes, scanRoutes } from '@quorumscan/api'
 import { type Clock, fromUtf8, within } from '@quorumscan/base'
+import type { ScanConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import {
   type beginApp,
@@ -21,7 +22,6 @@ import {
   type parsePeerTokens,
   type UndiciTransport,
 } from '@quorumscan/runtime'
-import type { ScanConfig } from '../config.ts'
 import { createSnapshotHandlers } from '../handlers/snapshots.ts'
 import { headHeaders } from '../head-headers.ts'
 import { noteTold, type Other, type Phase, stepTurn, type Told } from './turn.ts'

@@ -8,7 +8,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { type Clock, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
-import { buildServer, PLAIN_CONNECTIONS } from '@quorumscan/http'
+import type { ScanConfig } from '@quorumscan/config'
+import { PLAIN_CONNECTIONS } from '@quorumscan/config'
+import { buildServer } from '@quorumscan/http'
 import {
   acceptRequestCommand,
   allocatePartyCommand,
@@ -49,7 +51,6 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { type Genesis, type GenesisNode, quorumOf } from '@quorumscan/verifier'
-import type { ScanConfig } from '../config.ts'
 import type { Overrides } from '../context.ts'
 import { type RunningScan, startScan } from '../start.ts'
 

@@ -1,10 +1,10 @@
 /** For tests: a network of real scan nodes in one process, and what a validator of it is told. */
 import { createDevelopmentToken } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
+import type { ValidatorConfig } from '@quorumscan/config'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { type Network, startNetwork as startScanNetwork } from '@quorumscan/scan/testing'
 import { send, startRedis, type TestRedis, untilTrue } from '@quorumscan/testkit'
-import type { ValidatorConfig } from '../config.ts'
 
 /** Tokens outlast every jump in time. */
 const TOKEN_SECONDS = 1_000_000_000

@@ -1,8 +1,8 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
-import { readFollowerConfig, readOptionalUrl } from '@quorumscan/http'
 import { readOwnRedis } from '@quorumscan/redis'
 import { parsePeerTokens } from '@quorumscan/runtime'
+import { readFollowerConfig, readOptionalUrl } from './app-config.ts'
 
 export type ScanConfig = ReturnType<typeof readScanConfig>
 

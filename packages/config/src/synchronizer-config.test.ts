@@ -1,6 +1,6 @@
-import { PLAIN_CONNECTIONS } from '@quorumscan/http'
 import { expect, it } from 'vitest'
-import { readSynchronizerConfig } from './config.ts'
+import { PLAIN_CONNECTIONS } from './connections-config.ts'
+import { readSynchronizerConfig } from './synchronizer-config.ts'
 
 it('reads what the cluster sets', () => {
   expect(

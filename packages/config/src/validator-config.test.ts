@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readValidatorConfig } from './config.ts'
+import { readValidatorConfig } from './validator-config.ts'
 
 const minimal = {
   QS_GENESIS: '/d/genesis.json',

@@ -1,10 +1,10 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 
 import { type Env, fromHex, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
-import { readFollowerConfig, readOptionalUrl, readUrls } from '@quorumscan/http'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { readOwnRedis } from '@quorumscan/redis'
 import { parseOriginTokens } from '@quorumscan/runtime'
+import { readFollowerConfig, readOptionalUrl, readUrls } from './app-config.ts'
 
 const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 

@@ -1,6 +1,6 @@
 import { EnvError } from '@quorumscan/base'
 import { expect, it } from 'vitest'
-import { readScanConfig } from './config.ts'
+import { readScanConfig } from './scan-config.ts'
 
 const complete = {
   QS_GENESIS: '/data/genesis.json',

@@ -7,9 +7,9 @@ import {
   parseKeyFile,
   readEnv,
 } from '@quorumscan/base'
-import { type AppConfig, readAppConfig } from '@quorumscan/http'
 import { isBehindSentinels, type RedisConfig, readOwnRedis, readRedis } from '@quorumscan/redis'
 import { parsePeerTokens } from '@quorumscan/runtime'
+import { type AppConfig, readAppConfig } from './app-config.ts'
 
 export type Rates = {
   /** Units a second for an address without a token, and for a key that submits from there. */
