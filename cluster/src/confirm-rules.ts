@@ -4,13 +4,13 @@
  */
 import { type KeyPair, randomHex, systemRandom } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
-import { createLogClient } from '@quorumscan/http'
 import {
   type AnsRulesConfig,
   ansRules,
   confirmSetConfigCommand,
   svPartyOf,
 } from '@quorumscan/ledger'
+import { createLogClient } from '@quorumscan/log'
 import type { Command, ContractId, PartyId } from '@quorumscan/model'
 import { signSubmission } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'

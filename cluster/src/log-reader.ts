@@ -1,9 +1,8 @@
 /** The log of a cluster, for its control plane. */
 
 import { type Clock, systemRandom } from '@quorumscan/base'
-import { createLogClient } from '@quorumscan/http'
 import type { Ordering } from '@quorumscan/ledger'
-import { createLogReader } from '@quorumscan/log'
+import { createLogClient, createLogReader } from '@quorumscan/log'
 import { CONTROL_PLANE } from './cluster-shape.ts'
 import { readSecret } from './data-directory.ts'
 import { logGenesisOf } from './genesis.ts'

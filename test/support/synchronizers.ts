@@ -8,9 +8,8 @@ import {
   sha256Hex,
   systemRandom,
 } from '@quorumscan/base'
-import { createLogClient } from '@quorumscan/http'
 import { allocatePartyCommand, decodeEntry, encodeEntry, type LogEntry } from '@quorumscan/ledger'
-import { createLogReader } from '@quorumscan/log'
+import { createLogClient, createLogReader } from '@quorumscan/log'
 import { send } from '@quorumscan/testkit'
 import { type Genesis, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'

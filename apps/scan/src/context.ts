@@ -7,15 +7,19 @@ import {
   type AppOverrides,
   beginApp,
   createCertifier,
-  createLogClient,
   createSnapshotStore,
   type HttpServer,
-  type LogRoom,
-  watchLogRoom,
 } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress, svPartyOf } from '@quorumscan/ledger'
-import { createGroupKeeper, createLogReader, readKeptEnd } from '@quorumscan/log'
+import {
+  createGroupKeeper,
+  createLogClient,
+  createLogReader,
+  type LogRoom,
+  readKeptEnd,
+  watchLogRoom,
+} from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import { Replica } from '@quorumscan/replica'
 import {

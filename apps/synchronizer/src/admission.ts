@@ -7,11 +7,11 @@
 import { type Clock, sha256, toHex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { ENTRY_BYTES_MAX, priceOfBytes } from '@quorumscan/ledger'
+import type { OrderedLog } from '@quorumscan/log'
+import { type EntryRefusal, type Judge, refusalByTime } from '@quorumscan/log'
 import { LRUCache } from 'lru-cache'
 import type { Budgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { type EntryRefusal, type Judge, refusalByTime } from './judge-entry.ts'
-import type { OrderedLog } from './ordered-log.ts'
 
 /** Hashes of 10 min at 50 entries a second, 2 MiB. One that was forgotten is appended again: no harm. */
 const REMEMBERED_MAX = 30_000

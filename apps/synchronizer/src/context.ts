@@ -2,7 +2,8 @@
 import { EnvError, openAll, type Resources, readParsed } from '@quorumscan/base'
 import type { SynchronizerConfig } from '@quorumscan/config'
 import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/http'
-import { createLogFeed, LOG_USER, type LogFeed } from '@quorumscan/log'
+import type { OrderedLog } from '@quorumscan/log'
+import { createJudge, createLogFeed, type Judge, LOG_USER, type LogFeed } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import {
   createPeerClocks,
@@ -19,9 +20,7 @@ import { openCometbftLog } from './cometbft/cometbft-log.ts'
 import type { JoinSockets } from './cometbft/engine-acceptor.ts'
 import type { SpawnEngine } from './cometbft/engine-process.ts'
 import { type DiskSpace, type FreeBytesOf, watchDiskSpace } from './disk-space.ts'
-import { createJudge, type Judge } from './judge-entry.ts'
 import { measuredLog } from './metrics.ts'
-import type { OrderedLog } from './ordered-log.ts'
 import { openRedisLog } from './redis-log.ts'
 import { trimLogRegularly } from './trimming.ts'
 

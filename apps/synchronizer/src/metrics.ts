@@ -1,8 +1,8 @@
 /** What the synchronizer measures: how long an append takes, where the log stands, and how many follow it. */
 import type { Clock } from '@quorumscan/base'
+import type { OrderedLog } from '@quorumscan/log'
 import { type Metrics, measureMargins } from '@quorumscan/runtime'
 import { blockQuorumOf } from '@quorumscan/verifier'
-import type { OrderedLog } from './ordered-log.ts'
 
 const MS_PER_SECOND = 1000
 

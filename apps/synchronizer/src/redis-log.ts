@@ -2,12 +2,11 @@
 import { openAll, readKeyPair } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { beginApp } from '@quorumscan/http'
-import { createLogWriter, type LogFeed, type LogWriter, trimLog } from '@quorumscan/log'
+import type { OrderedLog } from '@quorumscan/log'
+import { createLogWriter, type LogFeed, type LogWriter, trimLog, watchChain } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { PeerClocks } from '@quorumscan/runtime'
 import { maxFaulty } from '@quorumscan/verifier'
-import { watchChain } from './chain-check.ts'
-import type { OrderedLog } from './ordered-log.ts'
 
 /**
  * Waits for the log's Redis. Disposing commits what waits.

@@ -9,7 +9,6 @@ import { runInNewContext } from 'node:vm'
 import { createSystemClock, systemRandom } from '@quorumscan/base'
 import type { Rates } from '@quorumscan/config'
 import { PLAIN_CONNECTIONS } from '@quorumscan/config'
-import { createLogClient } from '@quorumscan/http'
 import {
   allocatePartyCommand,
   ENTRY_BYTES_MAX,
@@ -18,7 +17,7 @@ import {
   type LogSource,
   transferCommand,
 } from '@quorumscan/ledger'
-import { createLogReader, LOG_RULES, LOG_USER } from '@quorumscan/log'
+import { createLogClient, createLogReader, LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { createLogger } from '@quorumscan/runtime'
 import {
   createTestNetwork,

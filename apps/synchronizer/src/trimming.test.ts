@@ -2,11 +2,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toHex } from '@quorumscan/base'
 import { toWireOffer } from '@quorumscan/http'
+import type { TrimBound } from '@quorumscan/log'
 import { createLogger, createMetrics, type Peer } from '@quorumscan/runtime'
 import { createManualClock, createTestNetwork, untilTrue } from '@quorumscan/testkit'
 import { encodeSnapshotStatement } from '@quorumscan/verifier'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { TrimBound } from './ordered-log.ts'
 import { trimLogRegularly } from './trimming.ts'
 
 /** A quorum of four is three. */

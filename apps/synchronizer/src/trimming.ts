@@ -4,11 +4,10 @@
  */
 import type { ClientTls, Clock } from '@quorumscan/base'
 import { createSnapshotPeers, type ListedSnapshot, type SnapshotNetwork } from '@quorumscan/http'
-import type { LogStart } from '@quorumscan/log'
+import type { LogStart, TrimBound } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import type { Logger, Metrics, Peer } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
-import type { TrimBound } from './ordered-log.ts'
 
 /** A snapshot comes once an hour, or every twenty seconds of a busy network. */
 const ROUND_MS = 5_000

@@ -8,15 +8,12 @@ import {
   type AppOverrides,
   beginApp,
   createCertifier,
-  createLogClient,
   createSnapshotStore,
   type HttpServer,
-  type LogRoom,
-  watchLogRoom,
 } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress } from '@quorumscan/ledger'
-import { createLogReader } from '@quorumscan/log'
+import { createLogClient, createLogReader, type LogRoom, watchLogRoom } from '@quorumscan/log'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
 import type { Fork } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'

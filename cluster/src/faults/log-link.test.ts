@@ -1,8 +1,9 @@
 /** Faults on the way between a follower and the log, which is a real one over HTTP. */
 import { synchronizerRoutes } from '@quorumscan/api'
 import { createKeyPair, createSystemClock, systemRandom, utf8 } from '@quorumscan/base'
-import { buildServer, createLogClient } from '@quorumscan/http'
+import { buildServer } from '@quorumscan/http'
 import {
+  createLogClient,
   createLogFeed,
   createLogReader,
   createLogWriter,

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { keyPairFromSeed, runProcess, systemRandom } from '@quorumscan/base'
 import { readLogClientOptions, readScanConfig, type ScanConfig } from '@quorumscan/config'
-import { createLogClient, type LogClient } from '@quorumscan/http'
+import { createLogClient, type LogClient } from '@quorumscan/log'
 import { type Overrides, startScan } from '@quorumscan/scan'
 import type { AgentHandlers } from './agent.ts'
 import type { ProcessFaults } from './fault-spec.ts'

@@ -16,8 +16,6 @@ export type { LedgerHandler, LedgerHandlers, LedgerRequest } from './ledger/hand
 export { type LedgerSocket, ledgerSocketDialect } from './ledger/ledger-sockets.ts'
 export { type LedgerAuthenticate, mountLedger } from './ledger/mount.ts'
 export { defaultLimits, type HttpLimits } from './limits.ts'
-export { createLogClient, type LogClient } from './log-client.ts'
-export { type LogRoom, watchLogRoom } from './log-room.ts'
 
 export { createLongPolls, type LongPolls } from './long-polls.ts'
 

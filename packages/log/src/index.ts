@@ -5,6 +5,7 @@ export {
   createBlockStore,
   type StoredBlock,
 } from './block-store.ts'
+export { watchChain } from './chain-check.ts'
 export { createLogFeed, type LogFeed } from './feed.ts'
 export type { Witnesses } from './gate.ts'
 export {
@@ -21,12 +22,23 @@ export {
   signGroup,
 } from './group.ts'
 export {
+  createJudge,
+  type EntryRefusal,
+  isInTime,
+  type Judge,
+  type JudgedEntry,
+  refusalByTime,
+} from './judge-entry.ts'
+export { createLogClient, type LogClient } from './log-client.ts'
+export {
   LogConfigError,
   LogFencedError,
   LogForkError,
   LogUnavailableError,
 } from './log-errors.ts'
+export { type LogRoom, watchLogRoom } from './log-room.ts'
 export type { LogStart } from './log-start.ts'
+export type { OrderedLog, OrderingReport, TrimBound } from './ordered-log.ts'
 export { createLogReader, type LogReaderOptions } from './reader.ts'
 export {
   createGroupKeeper,

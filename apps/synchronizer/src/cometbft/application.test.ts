@@ -1,4 +1,5 @@
 import { fromHex, toHex, utf8 } from '@quorumscan/base'
+import type { EntryRefusal, JudgedEntry } from '@quorumscan/log'
 import type { DeepPartial } from 'cosmjs-types/helpers'
 import {
   MisbehaviorType,
@@ -9,7 +10,6 @@ import {
   ResponseProcessProposal_ProposalStatus,
 } from 'cosmjs-types/tendermint/abci/types'
 import { describe, expect, it } from 'vitest'
-import type { EntryRefusal, JudgedEntry } from '../judge-entry.ts'
 import { type ApplicationOptions, createApplication } from './application.ts'
 import { listedSnapshots } from './block-snapshots.ts'
 import { type BlockGroup, genesisTip, orderBlock } from './blocks.ts'

@@ -4,6 +4,7 @@
  * Were it to move with the first, an engine that dies in between would ask for an answer that nobody has.
  */
 import { assert, fromHex, toHex } from '@quorumscan/base'
+import type { EntryRefusal, JudgedEntry } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { chainIdOf } from '@quorumscan/verifier'
 import {
@@ -15,7 +16,6 @@ import {
   ResponseOfferSnapshot_Result,
   ResponseProcessProposal_ProposalStatus,
 } from 'cosmjs-types/tendermint/abci/types'
-import type { EntryRefusal, JudgedEntry } from '../judge-entry.ts'
 import {
   type Beginning,
   CHUNK_TAKEN,

@@ -4,6 +4,7 @@
  */
 
 import { type Clock, type KeyPair, openAll, type Random, sha256Hex } from '@quorumscan/base'
+import type { Judge } from '@quorumscan/log'
 import { createBlockStore, type StoredBlock, type StreamGroup } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
@@ -14,7 +15,6 @@ import {
   type Genesis,
   NOT_AFTER_MICROS_MAX,
 } from '@quorumscan/verifier'
-import type { Judge } from '../judge-entry.ts'
 import { serveAbci } from './abci-server.ts'
 import { createApplication } from './application.ts'
 import type { Beginning } from './block-snapshots.ts'

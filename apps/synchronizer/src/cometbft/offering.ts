@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { type Clock, sha256Hex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { EntryRefusal } from '../judge-entry.ts'
+import type { EntryRefusal } from '@quorumscan/log'
 import { BUNDLE_ENTRIES_MAX, countThatFits } from './bundles.ts'
 import { EngineRefusedError, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 

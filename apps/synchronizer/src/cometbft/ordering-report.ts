@@ -1,6 +1,7 @@
 /** How the members order together, as one of them sees it. Pure. */
+
+import type { OrderingReport } from '@quorumscan/log'
 import type { CometbftOrdering } from '@quorumscan/verifier'
-import type { OrderingReport } from '../ordered-log.ts'
 import { nodeIdOf } from './engine-files.ts'
 import type { LastCommit } from './last-commit.ts'
 

@@ -1,9 +1,8 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
-import { groupBytesOf } from '@quorumscan/log'
+import { groupBytesOf, isInTime, type JudgedEntry } from '@quorumscan/log'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isInTime, type JudgedEntry } from '../judge-entry.ts'
 import { genesisTip, orderBlock } from './blocks.ts'
 import { isAcceptable, selectEntries } from './proposals.ts'
 

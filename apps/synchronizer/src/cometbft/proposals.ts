@@ -9,9 +9,8 @@
  * Rules change with the version of the protocol alone (`rules.ts` of the ledger), some minutes after it governs entries:
  * by then all members know of it. Where one is in force that this software does not know, nothing fits into a block.
  */
-import { groupBytesOf } from '@quorumscan/log'
+import { groupBytesOf, isInTime, type JudgedEntry } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
-import { isInTime, type JudgedEntry } from '../judge-entry.ts'
 import { recordTimeOf, type Tip } from './blocks.ts'
 
 /** From the genesis. */

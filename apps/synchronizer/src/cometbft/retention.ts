@@ -3,10 +3,10 @@
  * blocks those that may still prove something, and the groups that others may begin with (`block-snapshots.ts`).
  */
 
+import type { TrimBound } from '@quorumscan/log'
 import { type BlockStore, type LogStart, trimLog } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { EvidenceAge } from '@quorumscan/verifier'
-import type { TrimBound } from '../ordered-log.ts'
 import type { Beginning } from './block-snapshots.ts'
 import { microsOf, type Tip } from './blocks.ts'
 import { blockHashOf, type EngineRpc, readBlockRange } from './engine-rpc.ts'

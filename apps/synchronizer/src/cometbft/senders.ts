@@ -5,8 +5,8 @@
 import { toHex } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import { priceOfBytes } from '@quorumscan/ledger'
+import type { EntryRefusal } from '@quorumscan/log'
 import { LRUCache } from 'lru-cache'
-import type { EntryRefusal } from '../judge-entry.ts'
 import { type Bundle, isBundleSigned } from './bundles.ts'
 import { nodeIdOf } from './engine-files.ts'
 

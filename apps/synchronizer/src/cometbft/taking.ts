@@ -1,9 +1,9 @@
 /** Which entries this member takes for blocks that it proposes, and so keeps and passes on, whoever offered them. */
 import { type Clock, sha256Hex } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
+import { type EntryRefusal, type Judge, type JudgedEntry, refusalByTime } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
-import { type EntryRefusal, type Judge, type JudgedEntry, refusalByTime } from '../judge-entry.ts'
 import { decodeBundle } from './bundles.ts'
 import type { Senders } from './senders.ts'
 

@@ -1,7 +1,7 @@
 /** Evidence that this validator came across (D-43), kept over restarts. A find is an alarm for the operator. */
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
-import type { LogClient } from '@quorumscan/http'
+import type { LogClient } from '@quorumscan/log'
 import type { KeptText } from '@quorumscan/users'
 import {
   createEvidenceLog,

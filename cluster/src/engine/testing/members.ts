@@ -8,9 +8,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createKeyPair, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
 import { PLAIN_CONNECTIONS } from '@quorumscan/config'
-import { createLogClient } from '@quorumscan/http'
 import type { LogEntry } from '@quorumscan/ledger'
-import { createLogReader } from '@quorumscan/log'
+import { createLogClient, createLogReader } from '@quorumscan/log'
 import { createLogger } from '@quorumscan/runtime'
 import {
   nodeIdOf,

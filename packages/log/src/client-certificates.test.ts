@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { openClientTls } from '@quorumscan/base'
+import type { Handlers } from '@quorumscan/http'
+import { buildServer } from '@quorumscan/http'
 import { createFetch, createLogger, createMetrics, openCertificate } from '@quorumscan/runtime'
 import {
   createAuthority,
@@ -12,9 +14,7 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Handlers } from './handler.ts'
 import { createLogClient } from './log-client.ts'
-import { buildServer } from './server.ts'
 
 const LOOK_MS = 10_000
 const signal = new AbortController().signal

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { openClientTls, utf8 } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
+import type { Handlers } from '@quorumscan/http'
+import { buildServer } from '@quorumscan/http'
 import { createAuthority, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Handlers } from './handler.ts'
 import { createLogClient } from './log-client.ts'
-import { buildServer } from './server.ts'
 
 async function start(submitEntry: (bytes: Uint8Array) => void | Promise<void>) {
   const unused = async () => expect.fail('not called')

@@ -3,15 +3,15 @@
  * its old part otherwise until a replica is rebuilt from it, and then it is too late.
  */
 import type { Clock } from '@quorumscan/base'
+import type { Logger, Metrics } from '@quorumscan/runtime'
+import { LogUnavailableError } from './log-errors.ts'
 import {
   DAMAGE_ADVICE,
   describeDamage,
   type LogDamage,
-  LogUnavailableError,
   type VerifyLogOptions,
   verifyLog,
-} from '@quorumscan/log'
-import type { Logger, Metrics } from '@quorumscan/runtime'
+} from './verify.ts'
 
 /** Of one core, at the start: entries are ordered meanwhile. */
 const SHARE_FIRST = 0.25

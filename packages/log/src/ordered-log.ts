@@ -1,9 +1,9 @@
 /** What orders the log, as the rest of the process sees it: one writer, or a member of several. */
 
 import type { ScanError } from '@quorumscan/errors'
-import type { LogStart } from '@quorumscan/log'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { Evidence } from '@quorumscan/verifier'
+import type { LogStart } from './log-start.ts'
 
 /** Up to where a log may be trimmed. */
 export type TrimBound = { readonly offset: Offset; readonly recordTime: Micros }
