@@ -3,13 +3,7 @@
 import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
 import { readLogClientOptions } from '@quorumscan/config'
-import {
-  type AppOverrides,
-  beginApp,
-  createCertifier,
-  createSnapshotStore,
-  type HttpServer,
-} from '@quorumscan/http'
+import { type AppOverrides, beginApp, createCertifier, type HttpServer } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress, svPartyOf } from '@quorumscan/ledger'
 import {
@@ -34,6 +28,7 @@ import {
   parsePeerTokens,
   REPLICA_STOPPED,
 } from '@quorumscan/runtime'
+import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createSubmitter } from '@quorumscan/submit'
 import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'

@@ -9,11 +9,11 @@ import {
 } from '@quorumscan/http'
 import { stateDiverged } from '@quorumscan/replica'
 import { assertFollowing } from '@quorumscan/runtime'
+import { createSnapshotHandlers } from '@quorumscan/snapshots'
 import type { Context } from './context.ts'
 import { createActivityHandlers } from './handlers/activities.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
-import { createSnapshotHandlers } from './handlers/snapshots.ts'
 import { headHeaders } from './head-headers.ts'
 
 /** D-3. */

@@ -3,10 +3,14 @@
  * as the operator wants, is taken out. Nobody needs it any more: who is further behind starts from that snapshot.
  */
 import type { ClientTls, Clock } from '@quorumscan/base'
-import { createSnapshotPeers, type ListedSnapshot, type SnapshotNetwork } from '@quorumscan/http'
 import type { LogStart, TrimBound } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import type { Logger, Metrics, Peer } from '@quorumscan/runtime'
+import {
+  createSnapshotPeers,
+  type ListedSnapshot,
+  type Network as SnapshotNetwork,
+} from '@quorumscan/snapshots'
 import { quorumOf } from '@quorumscan/verifier'
 
 /** A snapshot comes once an hour, or every twenty seconds of a busy network. */

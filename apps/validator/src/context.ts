@@ -4,13 +4,7 @@ import { fromHex, openAll, readKeyPair, readParsed, sha256 } from '@quorumscan/b
 import type { ValidatorConfig } from '@quorumscan/config'
 import { readLogClientOptions } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
-import {
-  type AppOverrides,
-  beginApp,
-  createCertifier,
-  createSnapshotStore,
-  type HttpServer,
-} from '@quorumscan/http'
+import { type AppOverrides, beginApp, createCertifier, type HttpServer } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress } from '@quorumscan/ledger'
 import { createLogClient, createLogReader, type LogRoom, watchLogRoom } from '@quorumscan/log'
@@ -37,6 +31,7 @@ import {
   REPLICA_STOPPED,
   tracedTransport,
 } from '@quorumscan/runtime'
+import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createCommander, createSubmitter } from '@quorumscan/submit'
 import { ValidatorStore } from '@quorumscan/users'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'

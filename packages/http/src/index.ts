@@ -28,13 +28,7 @@ export {
   type HttpServer,
   type ServerOptions,
 } from './server.ts'
-export {
-  encodeManifest,
-  type Network as SnapshotNetwork,
-  toWireOffer,
-} from './snapshots/snapshot-offer.ts'
-export { createSnapshotPeers, type ListedSnapshot } from './snapshots/snapshot-peers.ts'
-export { createSnapshotStore, type SnapshotStore } from './snapshots/snapshots.ts'
+
 export { type ApiSocket, apiSocketDialect } from './sockets/api-sockets.ts'
 export { mountSockets } from './sockets/mount.ts'
 

@@ -1,10 +1,10 @@
 /** A node with an empty Redis, until it can prove what it stores and follows the log from there. */
 import { once } from 'node:events'
 import { assert, createSystemClock } from '@quorumscan/base'
-import { createSnapshotStore } from '@quorumscan/http'
 import type { Ordering } from '@quorumscan/ledger'
 import { Replica } from '@quorumscan/replica'
 import { createLogger, createMetrics, type Peer } from '@quorumscan/runtime'
+import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createTestNetwork } from '@quorumscan/testkit'
 import { answer, childArgument } from '../child.ts'
 import { lateClock, OPERATOR_JOBS } from '../names/grow.ts'

@@ -3,14 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createSystemClock, type KeyPair } from '@quorumscan/base'
+import { Replica } from '@quorumscan/replica'
+import { createLogger, createMetrics, type Peer } from '@quorumscan/runtime'
 import {
   createSnapshotStore,
   encodeManifest,
   type SnapshotStore,
   toWireOffer,
-} from '@quorumscan/http'
-import { Replica } from '@quorumscan/replica'
-import { createLogger, createMetrics, type Peer } from '@quorumscan/runtime'
+} from '@quorumscan/snapshots'
 import { createTestNetwork, untilTrue } from '@quorumscan/testkit'
 import { answer, childArgument } from '../child.ts'
 import { OPERATOR_JOBS } from '../names/grow.ts'

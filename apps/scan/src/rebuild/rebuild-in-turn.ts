@@ -11,7 +11,6 @@ import {
   buildServer,
   createHealthHandlers,
   type Handlers,
-  type SnapshotStore,
   serve,
 } from '@quorumscan/http'
 import type { readKeptEnd } from '@quorumscan/log'
@@ -22,9 +21,16 @@ import {
   type parsePeerTokens,
   type UndiciTransport,
 } from '@quorumscan/runtime'
-import { createSnapshotHandlers } from '../handlers/snapshots.ts'
+import type { SnapshotStore } from '@quorumscan/snapshots'
+import {
+  createSnapshotHandlers,
+  noteTold,
+  type Other,
+  type Phase,
+  stepTurn,
+  type Told,
+} from '@quorumscan/snapshots'
 import { headHeaders } from '../head-headers.ts'
-import { noteTold, type Other, type Phase, stepTurn, type Told } from './turn.ts'
 
 /** Between rounds of asking all. */
 const ROUND_MS = 500

@@ -1,7 +1,9 @@
 /** The snapshots of this node, for whoever starts anew. */
 import type { scanRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
-import { encodeManifest, type Handlers, type SnapshotStore, toWireOffer } from '@quorumscan/http'
+import type { Handlers } from '@quorumscan/http'
+import { encodeManifest, toWireOffer } from './snapshot-offer.ts'
+import type { SnapshotStore } from './snapshots.ts'
 
 const BYTES = { 'content-type': 'application/octet-stream' }
 

@@ -1,0 +1,5 @@
+export { createSnapshotHandlers } from './handlers.ts'
+export { encodeManifest, type Network, toWireOffer } from './snapshot-offer.ts'
+export { createSnapshotPeers, type ListedSnapshot } from './snapshot-peers.ts'
+export { createSnapshotStore, type SnapshotStore } from './snapshots.ts'
+export { noteTold, type Other, type Phase, stepTurn, type Told } from './turn.ts'
