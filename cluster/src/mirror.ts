@@ -4,8 +4,9 @@
  */
 import { CERTIFIED_MEDIA_TYPE, type RouteDef, type RouteTable, scanRoutes } from '@quorumscan/api'
 import type { Clock } from '@quorumscan/base'
+import { isCertified } from '@quorumscan/certifier'
 import { ScanError } from '@quorumscan/errors'
-import { buildServer, type Handler, type HttpServer, isCertified } from '@quorumscan/http'
+import { buildServer, type Handler, type HttpServer } from '@quorumscan/http'
 import { parseNodeUrl, type Transport, type TransportReply } from '@quorumscan/reader'
 import { utf8 } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'

@@ -1,9 +1,10 @@
 /** Everything that a scan node works with, opened in order and closed in the opposite one. */
 
 import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from '@quorumscan/base'
+import { createCertifier } from '@quorumscan/certifier'
 import type { ScanConfig } from '@quorumscan/config'
 import { readLogClientOptions } from '@quorumscan/config'
-import { type AppOverrides, beginApp, createCertifier, type HttpServer } from '@quorumscan/http'
+import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress, svPartyOf } from '@quorumscan/ledger'
 import {

@@ -1,12 +1,8 @@
 /** Binds the scan's routes to its handlers. */
 import { apiDocuments, scanRoutes } from '@quorumscan/api'
 import { sha256 } from '@quorumscan/base'
-import {
-  buildServer,
-  createCertifiedAnswers,
-  createHealthHandlers,
-  type HttpServer,
-} from '@quorumscan/http'
+import { createCertifiedAnswers } from '@quorumscan/certifier'
+import { buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/http'
 import { stateDiverged } from '@quorumscan/replica'
 import { assertFollowing } from '@quorumscan/runtime'
 import { createSnapshotHandlers } from '@quorumscan/snapshots'

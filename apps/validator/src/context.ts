@@ -1,10 +1,11 @@
 /** Everything that the handlers work with, opened in order and closed in the opposite one. */
 import { createVerifier, FIRST_ADMIN_USER, type VerifierConfig } from '@quorumscan/auth'
 import { fromHex, openAll, readKeyPair, readParsed, sha256 } from '@quorumscan/base'
+import { createCertifier } from '@quorumscan/certifier'
 import type { ValidatorConfig } from '@quorumscan/config'
 import { readLogClientOptions } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
-import { type AppOverrides, beginApp, createCertifier, type HttpServer } from '@quorumscan/http'
+import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress } from '@quorumscan/ledger'
 import { createLogClient, createLogReader, type LogRoom, watchLogRoom } from '@quorumscan/log'

@@ -1,13 +1,5 @@
 export { type AppOverrides, beginApp, serve } from './app.ts'
 
-export {
-  CERTIFIED_HEADERS,
-  type CertifiedAnswers,
-  createCertifiedAnswers,
-  isCertified,
-  type Proven,
-} from './certified/certified-answers.ts'
-export { type Certifier, createCertifier } from './certified/certifier.ts'
 export { trackUnused } from './connections.ts'
 
 export type { ApiRequest, Handler, Handlers, Reply } from './handler.ts'

@@ -1,7 +1,8 @@
 /** The activity history (D-24, D-25). Rows come ready from the replica and are only put together here. */
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import { type CertifiedAnswers, type Handlers, isCertified, withWaitOf } from '@quorumscan/http'
+import { type CertifiedAnswers, isCertified } from '@quorumscan/certifier'
+import { type Handlers, withWaitOf } from '@quorumscan/http'
 import { type Genesis, requestOfActivities } from '@quorumscan/verifier'
 import { askActivities } from '@quorumscan/verifier/certified'
 import { commaSeparated, pinAt, pinnedHeaders, type Reads } from '../pinned.ts'

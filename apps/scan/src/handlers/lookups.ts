@@ -1,15 +1,9 @@
 /** Name lookups (D-8 to D-14). Bodies come ready from the replica and are only put together here. */
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
+import { type CertifiedAnswers, isCertified } from '@quorumscan/certifier'
 import { ScanError } from '@quorumscan/errors'
-import {
-  type CertifiedAnswers,
-  type Handlers,
-  isCertified,
-  type Reply,
-  type WaitingRequest,
-  withWaitOf,
-} from '@quorumscan/http'
+import { type Handlers, type Reply, type WaitingRequest, withWaitOf } from '@quorumscan/http'
 import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
 import {

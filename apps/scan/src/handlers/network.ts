@@ -2,15 +2,8 @@
 
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import {
-  type CertifiedAnswers,
-  type Certifier,
-  createLongPolls,
-  type Handlers,
-  isCertified,
-  type WaitingRequest,
-  withWaitOf,
-} from '@quorumscan/http'
+import { type CertifiedAnswers, type Certifier, isCertified } from '@quorumscan/certifier'
+import { createLongPolls, type Handlers, type WaitingRequest, withWaitOf } from '@quorumscan/http'
 import {
   NEWEST_RULES,
   openMiningRound,

@@ -6,13 +6,9 @@
  */
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { sha256, utf8 } from '@quorumscan/base'
+import { CERTIFIED_HEADERS, createCertifiedAnswers, type Proven } from '@quorumscan/certifier'
 import { isScanError, ScanError } from '@quorumscan/errors'
-import {
-  CERTIFIED_HEADERS,
-  createCertifiedAnswers,
-  type Proven,
-  withWaitOf,
-} from '@quorumscan/http'
+import { withWaitOf } from '@quorumscan/http'
 import type { PageSubject } from '@quorumscan/model'
 import type { Participation } from '@quorumscan/reader'
 import {

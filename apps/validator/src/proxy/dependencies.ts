@@ -1,7 +1,8 @@
 /** What the scan proxy works with. The validator opens it. */
 import type { validatorRoutes } from '@quorumscan/api'
 import type { Clock } from '@quorumscan/base'
-import type { Certifier, Handlers } from '@quorumscan/http'
+import type { Certifier } from '@quorumscan/certifier'
+import type { Handlers } from '@quorumscan/http'
 import type { Reader } from '@quorumscan/reader'
 import type { CertifiedReader } from '@quorumscan/reader/certified'
 import type { Replica } from '@quorumscan/replica'

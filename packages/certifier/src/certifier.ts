@@ -6,6 +6,7 @@
 import { EventEmitter, once } from 'node:events'
 import { anySignal, type ClientTls, type Clock, within } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
+import type { WaitingRequest } from '@quorumscan/http'
 import type { Logger, Metrics, Peer } from '@quorumscan/runtime'
 import { createUndiciTransport } from '@quorumscan/runtime'
 import {
@@ -28,7 +29,6 @@ import {
   statesAfter,
   step,
 } from '@quorumscan/verifier/certified'
-import type { WaitingRequest } from '../waiting.ts'
 import { STATEMENTS_WAIT_MS } from './poll-pace.ts'
 import { pollStatements } from './statement-polls.ts'
 

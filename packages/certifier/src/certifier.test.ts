@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, createSystemClock, toHex } from '@quorumscan/base'
+import type { WaitingRequest } from '@quorumscan/http'
 import type { Peer } from '@quorumscan/runtime'
 import { createLogger, createMetrics } from '@quorumscan/runtime'
 import { createTestNetwork, until } from '@quorumscan/testkit'
@@ -12,7 +13,6 @@ import {
   verifySignatures,
 } from '@quorumscan/verifier/certified'
 import { expect, it, vi } from 'vitest'
-import type { WaitingRequest } from '../waiting.ts'
 import { createCertifier } from './certifier.ts'
 import { POLL_MS_MAX } from './statement-polls.ts'
 

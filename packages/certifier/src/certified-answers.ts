@@ -5,6 +5,7 @@
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { concatBytes, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
+import type { WaitingRequest } from '@quorumscan/http'
 import { type Genesis, maxFaulty, parseThreshold, thresholdVotes } from '@quorumscan/verifier'
 import {
   type ActivitiesPage,
@@ -16,7 +17,6 @@ import {
   type ProvenActivities,
   type ProvenRange,
 } from '@quorumscan/verifier/certified'
-import type { WaitingRequest } from '../waiting.ts'
 import type { Certifier } from './certifier.ts'
 
 /** At most, for a certificate at the least offset that the caller takes: four times what a busy network needs. */

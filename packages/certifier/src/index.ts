@@ -1,0 +1,8 @@
+export {
+  CERTIFIED_HEADERS,
+  type CertifiedAnswers,
+  createCertifiedAnswers,
+  isCertified,
+  type Proven,
+} from './certified-answers.ts'
+export { type Certifier, createCertifier } from './certifier.ts'
