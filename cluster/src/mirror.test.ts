@@ -1,11 +1,11 @@
 /** Readers behind a mirror of real nodes: it serves, and need not be believed. */
 import { type Clock, sha256 } from '@quorumscan/base'
-import type { HttpServer } from '@quorumscan/http'
 import { createFetchTransport, type Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { createUndiciTransport } from '@quorumscan/runtime'
 import type { RunningScan } from '@quorumscan/scan'
 import { type Network, startNetwork } from '@quorumscan/scan/testing'
+import type { HttpServer } from '@quorumscan/server'
 import { send, until } from '@quorumscan/testkit'
 import { createWebCrypto, type Lookup } from '@quorumscan/verifier'
 import {

@@ -4,7 +4,6 @@ import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from 
 import { createCertifier } from '@quorumscan/certifier'
 import type { ScanConfig } from '@quorumscan/config'
 import { readLogClientOptions } from '@quorumscan/config'
-import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/http'
 import { Jobs, operatorJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress, svPartyOf } from '@quorumscan/ledger'
 import {
@@ -29,6 +28,7 @@ import {
   parsePeerTokens,
   REPLICA_STOPPED,
 } from '@quorumscan/runtime'
+import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/server'
 import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createSubmitter } from '@quorumscan/submit'
 import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'

@@ -1,9 +1,9 @@
 /** Answers at one offset (D-10). */
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { WaitingRequest } from '@quorumscan/http'
 import type { Offset } from '@quorumscan/model'
 import type { Pinned, Replica } from '@quorumscan/replica'
+import type { WaitingRequest } from '@quorumscan/server'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 
 const COMMA = utf8(',')

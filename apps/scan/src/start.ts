@@ -1,7 +1,7 @@
 /** One running scan node. */
 import type { Running } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
-import { serve } from '@quorumscan/http'
+import { serve } from '@quorumscan/server'
 import { createContext, type Overrides } from './context.ts'
 import { createServer } from './server.ts'
 

@@ -9,7 +9,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import type { Rates } from '@quorumscan/config'
-import { createBudget } from '@quorumscan/http'
+import { createBudget } from '@quorumscan/server'
 
 /** Strangers from so many addresses are served at full rate at once. */
 const STRANGERS_MAX = 4

@@ -1,7 +1,6 @@
 /** Everything that the synchronizer works with. */
 import { EnvError, openAll, type Resources, readParsed } from '@quorumscan/base'
 import type { SynchronizerConfig } from '@quorumscan/config'
-import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/http'
 import type { OrderedLog } from '@quorumscan/log'
 import { createJudge, createLogFeed, type Judge, LOG_USER, type LogFeed } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
@@ -13,6 +12,7 @@ import {
   type PeerClocks,
   parsePeerTokens,
 } from '@quorumscan/runtime'
+import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/server'
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
 import { type Budgets, createBudgets, type Submitter } from './budgets.ts'

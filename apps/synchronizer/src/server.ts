@@ -1,7 +1,7 @@
 /** Binds the synchronizer's routes to what answers them. */
 import { apiDocuments, synchronizerRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import { buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/http'
+import { buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/server'
 import type { Context } from './context.ts'
 
 const BYTES = { 'content-type': 'application/octet-stream' }

@@ -1,7 +1,7 @@
 /** One running synchronizer. */
 import type { Running } from '@quorumscan/base'
 import type { SynchronizerConfig } from '@quorumscan/config'
-import { serve } from '@quorumscan/http'
+import { serve } from '@quorumscan/server'
 import { createContext, type Overrides } from './context.ts'
 import { createServer } from './server.ts'
 

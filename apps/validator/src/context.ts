@@ -5,7 +5,6 @@ import { createCertifier } from '@quorumscan/certifier'
 import type { ValidatorConfig } from '@quorumscan/config'
 import { readLogClientOptions } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
-import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/http'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress } from '@quorumscan/ledger'
 import { createLogClient, createLogReader, type LogRoom, watchLogRoom } from '@quorumscan/log'
@@ -32,6 +31,7 @@ import {
   REPLICA_STOPPED,
   tracedTransport,
 } from '@quorumscan/runtime'
+import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/server'
 import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createCommander, createSubmitter } from '@quorumscan/submit'
 import { ValidatorStore } from '@quorumscan/users'

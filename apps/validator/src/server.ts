@@ -10,7 +10,7 @@ import {
   ledgerSocketDialect,
   mountLedger,
   mountSockets,
-} from '@quorumscan/http'
+} from '@quorumscan/server'
 import type { Context } from './context.ts'
 import type { Principal } from './handlers/handlers.ts'
 import { healthHandlers } from './handlers/health.ts'

@@ -5,10 +5,10 @@
 
 import type { RouteDef } from '@quorumscan/api'
 import { isScanError } from '@quorumscan/errors'
-import type { ApiRequest, Reply } from '@quorumscan/http'
 import type { Offset } from '@quorumscan/model'
 import type { Reader } from '@quorumscan/reader'
 import type { Replica } from '@quorumscan/replica'
+import type { ApiRequest, Reply } from '@quorumscan/server'
 
 export interface Shown {
   /** The newest offset that anybody may have been shown. */

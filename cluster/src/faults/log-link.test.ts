@@ -1,7 +1,6 @@
 /** Faults on the way between a follower and the log, which is a real one over HTTP. */
 import { synchronizerRoutes } from '@quorumscan/api'
 import { createKeyPair, createSystemClock, systemRandom, utf8 } from '@quorumscan/base'
-import { buildServer } from '@quorumscan/http'
 import {
   createLogClient,
   createLogFeed,
@@ -10,6 +9,7 @@ import {
   LOG_RULES,
   LOG_USER,
 } from '@quorumscan/log'
+import { buildServer } from '@quorumscan/server'
 import { startRedis, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createEdge } from './edge.ts'

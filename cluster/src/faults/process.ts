@@ -3,8 +3,8 @@
  * switches both. The apps themselves know nothing of it (Rule 9).
  */
 import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
-import type { HttpServer } from '@quorumscan/http'
 import type { RedisConfig } from '@quorumscan/redis'
+import type { HttpServer } from '@quorumscan/server'
 import { type Agent, type AgentHandlers, initialFaults, startAgent } from './agent.ts'
 import { createEdge, type Edge } from './edge.ts'
 import { type LinkFault, NO_FAULTS, type ProcessFaults } from './fault-spec.ts'

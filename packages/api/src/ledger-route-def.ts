@@ -24,7 +24,7 @@ export type LedgerRouteDef = {
   readonly auth: 'none' | 'user' | 'admin'
   /** Statuses of errors beyond 400, 401, 403, 413, 429, 500 and 503, for the document. */
   readonly errorStatuses?: readonly number[]
-  /** How long the operation may take, ms; without it `LEDGER_REQUEST_MS_MAX` of `packages/http`. */
+  /** How long the operation may take, ms; without it `LEDGER_REQUEST_MS_MAX` of `packages/server`. */
   readonly handlerMsMax?: number
 }
 

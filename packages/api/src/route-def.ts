@@ -1,6 +1,6 @@
 /**
  * What a route is: the one declaration from which request validation, response checks, the OpenAPI
- * documents and the SDK's types are derived. Handlers are bound to it in `packages/http`.
+ * documents and the SDK's types are derived. Handlers are bound to it in `packages/server`.
  */
 import type { ErrorCode } from '@quorumscan/errors'
 import type { Static, TObject, TSchema } from 'typebox'
@@ -65,7 +65,7 @@ export type BodyOf<Route extends RouteDef> = Route['body'] extends 'bytes'
   : Route['body'] extends TSchema
     ? Static<Route['body']> | (Route['bodyOptional'] extends true ? undefined : never)
     : undefined
-/** The value of a 200; ready JSON bytes of the same shape are as good (see `packages/http`). */
+/** The value of a 200; ready JSON bytes of the same shape are as good (see `packages/server`). */
 export type ResponseOf<Route extends RouteDef> = Route['response'] extends 'bytes'
   ? AsyncIterable<Uint8Array>
   : Route['response'] extends TSchema

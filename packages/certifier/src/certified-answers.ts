@@ -5,7 +5,7 @@
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { concatBytes, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
-import type { WaitingRequest } from '@quorumscan/http'
+import type { WaitingRequest } from '@quorumscan/server'
 import { type Genesis, maxFaulty, parseThreshold, thresholdVotes } from '@quorumscan/verifier'
 import {
   type ActivitiesPage,

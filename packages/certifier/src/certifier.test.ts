@@ -2,9 +2,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, createSystemClock, toHex } from '@quorumscan/base'
-import type { WaitingRequest } from '@quorumscan/http'
 import type { Peer } from '@quorumscan/runtime'
 import { createLogger, createMetrics } from '@quorumscan/runtime'
+import type { WaitingRequest } from '@quorumscan/server'
 import { createTestNetwork, until } from '@quorumscan/testkit'
 import { createWebCrypto, encodeStateStatement } from '@quorumscan/verifier'
 import {

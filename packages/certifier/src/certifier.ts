@@ -6,9 +6,9 @@
 import { EventEmitter, once } from 'node:events'
 import { anySignal, type ClientTls, type Clock, within } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { WaitingRequest } from '@quorumscan/http'
 import type { Logger, Metrics, Peer } from '@quorumscan/runtime'
 import { createUndiciTransport } from '@quorumscan/runtime'
+import type { WaitingRequest } from '@quorumscan/server'
 import {
   createWebCrypto,
   type Evidence,

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
 import { synchronizerRoutes } from '@quorumscan/api'
 import { openClientTls } from '@quorumscan/base'
-import type { Handlers } from '@quorumscan/http'
-import { buildServer } from '@quorumscan/http'
 import { createFetch, createLogger, createMetrics, openCertificate } from '@quorumscan/runtime'
+import type { Handlers } from '@quorumscan/server'
+import { buildServer } from '@quorumscan/server'
 import {
   createAuthority,
   createManualClock,

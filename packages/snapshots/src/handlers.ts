@@ -1,7 +1,7 @@
 /** The snapshots of this node, for whoever starts anew. */
 import type { scanRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
-import type { Handlers } from '@quorumscan/http'
+import type { Handlers } from '@quorumscan/server'
 import { encodeManifest, toWireOffer } from './snapshot-offer.ts'
 import type { SnapshotStore } from './snapshots.ts'
 

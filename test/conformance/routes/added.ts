@@ -7,7 +7,7 @@ import type { AnyRoute } from './ask.ts'
 import { type Asked, type Case, cannot, isReachable, type Unreachable, type Way } from './case.ts'
 import type { World } from './world.ts'
 
-const SERVER_TEST = 'packages/http/src/server.test.ts'
+const SERVER_TEST = 'packages/server/src/server.test.ts'
 const BODY_BYTES_MAX = 1024 * 1024
 
 type Wrong = (asked: Asked, route: RouteDef, world: World | null) => Asked | Unreachable
@@ -18,10 +18,10 @@ const wrongs: Readonly<Record<string, Wrong>> = {
     if (first === undefined) return cannot('it is refused before its route is known', SERVER_TEST)
     return { ...asked, rawParams: { [first]: '%zz' } }
   },
-  INTERNAL: cannotBe('a defect', 'packages/http/src/observability.test.ts'),
+  INTERNAL: cannotBe('a defect', 'packages/server/src/observability.test.ts'),
   RATE_LIMITED: cannotBe('a client that spent its budget', SERVER_TEST),
   OVERLOADED: cannotBe('a server with too much to do', SERVER_TEST),
-  NOT_READY: cannotBe('a process that is starting', 'packages/http/src/lifecycle.test.ts'),
+  NOT_READY: cannotBe('a process that is starting', 'packages/server/src/lifecycle.test.ts'),
   INVALID_ARGUMENT: withWrongMember,
   BODY_TOO_LARGE: (asked, { bodyBytesMax = BODY_BYTES_MAX }) => ({
     ...asked,

@@ -49,7 +49,7 @@ export const isReachable = (way: Way): way is Ask => typeof way === 'function'
 
 /** States of a process, of its disk, its clock or its neighbours that a whole network is not in. */
 export const broken = {
-  NOT_READY: cannot('a process that is starting', 'packages/http/src/lifecycle.test.ts'),
+  NOT_READY: cannot('a process that is starting', 'packages/server/src/lifecycle.test.ts'),
   LOG_REGRESSED: cannot('a log that lost its end', 'apps/synchronizer/src/synchronizer.test.ts'),
   SOFTWARE_OUTDATED: cannot('a newer protocol in force', 'test/e2e/upgrade.test.ts'),
   ORDERING_HALTED: cannot(
@@ -61,5 +61,5 @@ export const broken = {
   LOG_FULL: cannot('a full disk', 'test/e2e/full-disk.test.ts'),
   CLOCK_OFF: cannot('a clock that is off', 'apps/synchronizer/src/synchronizer.test.ts'),
   USERS_LOST: cannot('users that are gone', 'test/e2e/damage.test.ts'),
-  DEPENDENCY_UNAVAILABLE: cannot('a Redis that is away', 'packages/http/src/lifecycle.test.ts'),
+  DEPENDENCY_UNAVAILABLE: cannot('a Redis that is away', 'packages/server/src/lifecycle.test.ts'),
 } as const

@@ -2,7 +2,7 @@
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import { type CertifiedAnswers, isCertified } from '@quorumscan/certifier'
-import { type Handlers, withWaitOf } from '@quorumscan/http'
+import { type Handlers, withWaitOf } from '@quorumscan/server'
 import { type Genesis, requestOfActivities } from '@quorumscan/verifier'
 import { askActivities } from '@quorumscan/verifier/certified'
 import { commaSeparated, pinAt, pinnedHeaders, type Reads } from '../pinned.ts'

@@ -3,9 +3,9 @@ import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import { type CertifiedAnswers, isCertified } from '@quorumscan/certifier'
 import { ScanError } from '@quorumscan/errors'
-import { type Handlers, type Reply, type WaitingRequest, withWaitOf } from '@quorumscan/http'
 import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
+import { type Handlers, type Reply, type WaitingRequest, withWaitOf } from '@quorumscan/server'
 import {
   askBatch,
   askEntries,

@@ -3,7 +3,6 @@
 import type { scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
 import { type CertifiedAnswers, type Certifier, isCertified } from '@quorumscan/certifier'
-import { createLongPolls, type Handlers, type WaitingRequest, withWaitOf } from '@quorumscan/http'
 import {
   NEWEST_RULES,
   openMiningRound,
@@ -15,6 +14,7 @@ import {
 } from '@quorumscan/ledger'
 import type { Contract, PartyId } from '@quorumscan/model'
 import type { DocumentEntity, Pinned } from '@quorumscan/replica'
+import { createLongPolls, type Handlers, type WaitingRequest, withWaitOf } from '@quorumscan/server'
 import {
   canonicalJson,
   formatInstant as formatTime,

@@ -6,13 +6,6 @@ import { type healthRoutes, scanRoutes } from '@quorumscan/api'
 import { type Clock, fromUtf8, within } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
-import {
-  type beginApp,
-  buildServer,
-  createHealthHandlers,
-  type Handlers,
-  serve,
-} from '@quorumscan/http'
 import type { readKeptEnd } from '@quorumscan/log'
 import {
   createUndiciTransport,
@@ -21,6 +14,13 @@ import {
   type parsePeerTokens,
   type UndiciTransport,
 } from '@quorumscan/runtime'
+import {
+  type beginApp,
+  buildServer,
+  createHealthHandlers,
+  type Handlers,
+  serve,
+} from '@quorumscan/server'
 import type { SnapshotStore } from '@quorumscan/snapshots'
 import {
   createSnapshotHandlers,

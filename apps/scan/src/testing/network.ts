@@ -10,7 +10,6 @@ import { synchronizerRoutes } from '@quorumscan/api'
 import { type Clock, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
 import { PLAIN_CONNECTIONS } from '@quorumscan/config'
-import { buildServer } from '@quorumscan/http'
 import {
   acceptRequestCommand,
   allocatePartyCommand,
@@ -41,6 +40,7 @@ import {
 } from '@quorumscan/model'
 import { Replica } from '@quorumscan/replica'
 import type { Peer } from '@quorumscan/runtime'
+import { buildServer } from '@quorumscan/server'
 import { createSubmitter, type SubmitResult } from '@quorumscan/submit'
 import {
   createTestNetwork,

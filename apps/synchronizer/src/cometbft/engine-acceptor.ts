@@ -7,7 +7,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 import type { Clock } from '@quorumscan/base'
-import { Places } from '@quorumscan/http'
+import { Places } from '@quorumscan/server'
 
 /** Pending ones. Below what the engine takes, less the members of the largest network (`engine-files.ts`). */
 const PENDING_MAX = 256

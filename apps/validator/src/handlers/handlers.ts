@@ -1,7 +1,7 @@
 /** What the handlers of all route groups share. */
 import type { validatorRoutes } from '@quorumscan/api'
-import type { Handlers } from '@quorumscan/http'
 import type { UserId } from '@quorumscan/model'
+import type { Handlers } from '@quorumscan/server'
 import { type WalletUser, walletUser } from '../users/wallet-user.ts'
 import type { WalletDeps } from '../wallet/dependencies.ts'
 

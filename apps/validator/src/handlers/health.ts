@@ -1,8 +1,8 @@
 /** Whether the validator does its work, where its replica stands, and how the scan nodes answer it. */
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import { createHealthHandlers } from '@quorumscan/http'
 import type { Reader } from '@quorumscan/reader'
+import { createHealthHandlers } from '@quorumscan/server'
 import type { Context } from '../context.ts'
 
 export function healthHandlers(

@@ -1,8 +1,8 @@
 /** From a token to the user it speaks for, with the rights of the moment (docs/upstream.md §L6). */
 import { isAdmin, type Verifier } from '@quorumscan/auth'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
-import type { LedgerAuthenticate } from '@quorumscan/http'
 import type { Micros, Right, UserId } from '@quorumscan/model'
+import type { LedgerAuthenticate } from '@quorumscan/server'
 import type { ValidatorStore } from '@quorumscan/users'
 
 /** Who calls. Authorization is always on (D-32), so there is always a user. */

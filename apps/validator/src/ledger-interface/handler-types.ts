@@ -1,5 +1,5 @@
 import type { ledgerRoutes } from '@quorumscan/api'
-import type { LedgerHandlers } from '@quorumscan/http'
+import type { LedgerHandlers } from '@quorumscan/server'
 import type { Caller } from './callers.ts'
 
 export type AllHandlers = LedgerHandlers<typeof ledgerRoutes, Caller>

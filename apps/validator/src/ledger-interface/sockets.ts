@@ -1,6 +1,6 @@
 /** The streams that are WebSockets as well (D-28). A stream is opened by what its HTTP twin is checked by. */
 import { socketRoutes } from '@quorumscan/api'
-import type { LedgerSocket } from '@quorumscan/http'
+import type { LedgerSocket } from '@quorumscan/server'
 import {
   type ActiveContractsRequest,
   activeContracts,

@@ -8,7 +8,6 @@ import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { sha256, utf8 } from '@quorumscan/base'
 import { CERTIFIED_HEADERS, createCertifiedAnswers, type Proven } from '@quorumscan/certifier'
 import { isScanError, ScanError } from '@quorumscan/errors'
-import { withWaitOf } from '@quorumscan/http'
 import type { PageSubject } from '@quorumscan/model'
 import type { Participation } from '@quorumscan/reader'
 import {
@@ -20,6 +19,7 @@ import {
   requestOfEntriesPage,
   requestOfLookups,
 } from '@quorumscan/reader/certified'
+import { withWaitOf } from '@quorumscan/server'
 import {
   type Genesis,
   type Lookup,

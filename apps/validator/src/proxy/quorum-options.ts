@@ -1,8 +1,8 @@
 /** What a caller of the scan proxy may ask of a read: threshold, floor and freshness (D-36, D-39). */
 
 import { ScanError } from '@quorumscan/errors'
-import type { WaitingRequest } from '@quorumscan/http'
 import type { ReadOptions } from '@quorumscan/reader'
+import type { WaitingRequest } from '@quorumscan/server'
 import { type Genesis, maxFaulty, parseThreshold } from '@quorumscan/verifier'
 
 export type QuorumRequest = WaitingRequest & {

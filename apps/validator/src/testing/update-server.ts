@@ -1,7 +1,7 @@
 /** For tests: the updates of a history, served over HTTP and WebSocket to whoever asks. */
 import { ledgerRoutes, socketRoutes } from '@quorumscan/api'
 import { createSystemClock } from '@quorumscan/base'
-import { buildServer, ledgerSocketDialect, mountLedger, mountSockets } from '@quorumscan/http'
+import { buildServer, ledgerSocketDialect, mountLedger, mountSockets } from '@quorumscan/server'
 import { startRedis } from '@quorumscan/testkit'
 import { ValidatorStore } from '@quorumscan/users'
 import type { Caller } from '../ledger-interface/callers.ts'

@@ -3,7 +3,7 @@
  * it signs as an honest node would, so that only other nodes can show that it is not true.
  */
 import { type Clock, type Random, randomHex, toHex } from '@quorumscan/base'
-import type { HttpServer } from '@quorumscan/http'
+import type { HttpServer } from '@quorumscan/server'
 import {
   encodeStateStatement,
   formatInstant as formatTime,

@@ -1,4 +1,4 @@
-/** How the reader reaches nodes. `fetch-transport.ts` serves browsers, `packages/http` serves Node. */
+/** How the reader reaches nodes. `fetch-transport.ts` serves browsers, `packages/server` serves Node. */
 
 export type TransportRequest = {
   /** Base address of the node, without a trailing slash. */

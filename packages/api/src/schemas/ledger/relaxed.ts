@@ -9,7 +9,7 @@
  * - what is no more than a constraint (a length, a bound, a pattern of a text without `format`) is refused by the
  *   operation, with a code of its own, and is in the schema for the document.
  *
- * `packages/http` decodes by walking through the schema; the document shows the same schema.
+ * `packages/server` decodes by walking through the schema; the document shows the same schema.
  */
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
 import { about, extended, NEEDED } from '../members.ts'
