@@ -36,6 +36,15 @@ import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createCommander, createSubmitter } from '@quorumscan/submit'
 import { ValidatorStore } from '@quorumscan/users'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
+import {
+  createKeptUsers,
+  createPartyQueue,
+  forgetEndedRenewals,
+  hasOperatorParty,
+  OPERATOR_RETRY_MS,
+  payDueRenewal,
+  registerOperator,
+} from '@quorumscan/wallet'
 import { Dispatcher } from './ledger-interface/commands/dispatcher.ts'
 import { createLedgerReads } from './ledger-interface/ledger-reads.ts'
 import { participantIdOf } from './ledger-interface/participant-id.ts'
@@ -46,11 +55,6 @@ import { createEvidenceKeeper, followEvidence } from './proxy/evidence.ts'
 import { localHistoryHash } from './proxy/local-history.ts'
 import { watchSecondMachine } from './second-machine.ts'
 import { createShown, readNotBefore } from './shown.ts'
-import { createKeptUsers } from './users/kept-users.ts'
-import { OPERATOR_RETRY_MS, registerOperator } from './users/operator-party.ts'
-import { hasOperatorParty } from './users/registration.ts'
-import { createPartyQueue } from './wallet/party-queue.ts'
-import { forgetEndedRenewals, payDueRenewal } from './wallet/renewals.ts'
 
 /** Queues of the wallet automation, apart from everything else in the validator's Redis. */
 const JOBS_PREFIX = 'wallet-jobs'

@@ -11,15 +11,17 @@ import {
   mountLedger,
   mountSockets,
 } from '@quorumscan/server'
+import type { Principal } from '@quorumscan/wallet'
+import {
+  nameHandlers,
+  subscriptionHandlers,
+  transferHandlers,
+  userHandlers,
+  walletHandlers,
+} from '@quorumscan/wallet'
 import type { Context } from './context.ts'
-import type { Principal } from './handlers/handlers.ts'
 import { healthHandlers } from './handlers/health.ts'
-import { nameHandlers } from './handlers/names.ts'
 import { scanProxyHandlers } from './handlers/scan-proxy.ts'
-import { subscriptionHandlers } from './handlers/subscriptions.ts'
-import { transferHandlers } from './handlers/transfers.ts'
-import { userHandlers } from './handlers/users.ts'
-import { walletHandlers } from './handlers/wallet.ts'
 import { authenticator as ledgerAuthenticator } from './ledger-interface/callers.ts'
 import { ledgerHandlers } from './ledger-interface/handlers.ts'
 import { ledgerSockets } from './ledger-interface/sockets.ts'

@@ -4,7 +4,7 @@ import { isAdmin } from '@quorumscan/auth'
 import { LedgerError } from '@quorumscan/errors'
 import { isPartyId, isUserId, type Right, type User } from '@quorumscan/model'
 import { mergeRights, RIGHTS_PER_USER_MAX, type UserRecord, withoutRights } from '@quorumscan/users'
-import { newUser } from '../../users/registration.ts'
+import { newUser } from '@quorumscan/wallet'
 import type { Caller } from '../callers.ts'
 import {
   invalidArgument,

@@ -11,7 +11,7 @@ import {
   partyParticipant,
 } from '@quorumscan/model'
 import { mergeRights } from '@quorumscan/users'
-import { allocateParty } from '../../users/registration.ts'
+import { allocateParty } from '@quorumscan/wallet'
 import {
   invalidArgument,
   isPartyString,

@@ -1,0 +1,16 @@
+export type { Principal } from './handlers/handlers.ts'
+export { nameHandlers } from './handlers/names.ts'
+export { subscriptionHandlers } from './handlers/subscriptions.ts'
+export { transferHandlers } from './handlers/transfers.ts'
+export { userHandlers } from './handlers/users.ts'
+export { walletHandlers } from './handlers/wallet.ts'
+export { createKeptUsers, type KeptUsers } from './users/kept-users.ts'
+export { OPERATOR_RETRY_MS, registerOperator } from './users/operator-party.ts'
+export {
+  allocateParty,
+  hasOperatorParty,
+  newUser,
+  type RegistrationDeps,
+} from './users/registration.ts'
+export { createPartyQueue, type PartyQueue } from './wallet/party-queue.ts'
+export { forgetEndedRenewals, payDueRenewal } from './wallet/renewals.ts'
