@@ -31,6 +31,14 @@ import {
   REPLICA_STOPPED,
   tracedTransport,
 } from '@quorumscan/runtime'
+import {
+  createAlarm,
+  createEvidenceKeeper,
+  createShown,
+  followEvidence,
+  localHistoryHash,
+  readNotBefore,
+} from '@quorumscan/scan-proxy'
 import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/server'
 import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createCommander, createSubmitter } from '@quorumscan/submit'
@@ -50,11 +58,7 @@ import { createLedgerReads } from './ledger-interface/ledger-reads.ts'
 import { participantIdOf } from './ledger-interface/participant-id.ts'
 import { createReadMetrics } from './metrics.ts'
 import { createPrivateNodes } from './private-nodes.ts'
-import { createAlarm } from './proxy/alarms.ts'
-import { createEvidenceKeeper, followEvidence } from './proxy/evidence.ts'
-import { localHistoryHash } from './proxy/local-history.ts'
 import { watchSecondMachine } from './second-machine.ts'
-import { createShown, readNotBefore } from './shown.ts'
 
 /** Queues of the wallet automation, apart from everything else in the validator's Redis. */
 const JOBS_PREFIX = 'wallet-jobs'

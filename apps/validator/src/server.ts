@@ -3,6 +3,12 @@ import { apiDocuments, ledgerRoutes, validatorRoutes } from '@quorumscan/api'
 import { assertAdmin, bearerToken } from '@quorumscan/auth'
 import { ScanError } from '@quorumscan/errors'
 import {
+  noteAnswers,
+  noteFrames,
+  scanProxyHandlers,
+  scanProxySockets,
+} from '@quorumscan/scan-proxy'
+import {
   type Authenticate,
   apiSocketDialect,
   buildServer,
@@ -21,12 +27,9 @@ import {
 } from '@quorumscan/wallet'
 import type { Context } from './context.ts'
 import { healthHandlers } from './handlers/health.ts'
-import { scanProxyHandlers } from './handlers/scan-proxy.ts'
 import { authenticator as ledgerAuthenticator } from './ledger-interface/callers.ts'
 import { ledgerHandlers } from './ledger-interface/handlers.ts'
 import { ledgerSockets } from './ledger-interface/sockets.ts'
-import { scanProxySockets } from './proxy/sockets.ts'
-import { noteAnswers, noteFrames } from './shown.ts'
 
 /** D-3. */
 const PREFIX = '/api/validator'

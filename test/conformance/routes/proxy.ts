@@ -3,7 +3,7 @@ import type { validatorRoutes } from '@quorumscan/api'
 import { type Ask, type CasesOf, cannot, type Way } from './case.ts'
 import { badToken, invalidParty, unknownName, unknownParty } from './scan.ts'
 
-const PROXY_TEST = 'apps/validator/src/proxy/proxy.test.ts'
+const PROXY_TEST = 'packages/scan-proxy/src/proxy.test.ts'
 
 const withHeader =
   (ask: Ask, headers: Readonly<Record<string, string>>): Ask =>
@@ -22,7 +22,7 @@ const certifiedErrors = (ask: Ask) => ({
   ...quorumErrors(ask),
   OFFSET_PRUNED: cannot(
     'a walk that is older than what nodes keep',
-    'apps/validator/src/proxy/pages.test.ts',
+    'packages/scan-proxy/src/pages.test.ts',
   ),
 })
 

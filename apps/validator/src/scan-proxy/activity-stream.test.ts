@@ -1,9 +1,9 @@
 /** When a stream of activities tells: on a ledger that the test moves. */
 import { ScanError } from '@quorumscan/errors'
+import { activityStream } from '@quorumscan/scan-proxy'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createUpdateFeed } from '../ledger-interface/update-feed.ts'
-import { activityStream } from './activity-stream.ts'
 
 type Feed = Parameters<typeof createUpdateFeed>[0]
 type Step = Parameters<Parameters<Feed['onHistory']>[0]>[0]

@@ -1,6 +1,6 @@
 import { ScanError } from '@quorumscan/errors'
 import { expect, it } from 'vitest'
-import { createShown, noteAnswers } from './shown.ts'
+import { createShown, noteAnswers } from './read-floor.ts'
 
 const refusal = new ScanError('NAME_TAKEN', 'the name is taken')
 

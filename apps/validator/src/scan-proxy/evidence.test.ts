@@ -6,6 +6,7 @@ import { createSystemClock, type KeyPair, toHex, utf8 } from '@quorumscan/base'
 import { PLAIN_CONNECTIONS } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
+import { createEvidenceKeeper } from '@quorumscan/scan-proxy'
 import { buildServer } from '@quorumscan/server'
 import { createTestNetwork, send, startRedis, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { type KeptText, ValidatorStore } from '@quorumscan/users'
@@ -19,7 +20,6 @@ import {
 } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { startValidator } from '../start.ts'
-import { createEvidenceKeeper } from './evidence.ts'
 
 const { genesis, genesisHash, scans } = createTestNetwork({ nodeCount: 4 })
 

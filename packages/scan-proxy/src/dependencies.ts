@@ -7,8 +7,8 @@ import type { CertifiedReader } from '@quorumscan/reader/certified'
 import type { Replica } from '@quorumscan/replica'
 import type { Handlers } from '@quorumscan/server'
 import type { Genesis } from '@quorumscan/verifier'
-import type { Shown } from '../shown.ts'
 import type { EvidenceKeeper } from './evidence.ts'
+import type { Shown } from './read-floor.ts'
 
 export type ScanProxyDeps = {
   readonly genesis: Genesis

@@ -13,20 +13,14 @@ import {
   type ReadRequest,
 } from '@quorumscan/reader'
 import { canonicalJson, DSO_ENTRY_NAME, type Json, type Lookup } from '@quorumscan/verifier'
-import { batchBody, batchOutcome } from '../proxy/batch.ts'
-import { certifiedHandlers } from '../proxy/certified.ts'
-import { roundsAnswer, rulesAnswer } from '../proxy/coin-rules.ts'
-import type { ProxyHandlersOf, ScanProxyDeps } from '../proxy/dependencies.ts'
-import { sharedDsoAnswer } from '../proxy/dso-answer.ts'
-import {
-  entryNotFound,
-  isAbsence,
-  outcomeError,
-  quorumHeaders,
-  readerError,
-} from '../proxy/outcome.ts'
-import { pagePosition, whyOver } from '../proxy/pages.ts'
-import { type QuorumRequest, quorumOptions } from '../proxy/quorum-options.ts'
+import { batchBody, batchOutcome } from './batch.ts'
+import { certifiedHandlers } from './certified.ts'
+import { roundsAnswer, rulesAnswer } from './coin-rules.ts'
+import type { ProxyHandlersOf, ScanProxyDeps } from './dependencies.ts'
+import { sharedDsoAnswer } from './dso-answer.ts'
+import { entryNotFound, isAbsence, outcomeError, quorumHeaders, readerError } from './outcome.ts'
+import { pagePosition, whyOver } from './pages.ts'
+import { type QuorumRequest, quorumOptions } from './quorum-options.ts'
 import {
   activitiesRequest,
   amuletRulesRequest,
@@ -37,7 +31,7 @@ import {
   miningRoundsRequest,
   scansRequest,
   sharedDsoRequest,
-} from '../proxy/requests.ts'
+} from './requests.ts'
 
 /** A batch whose lookups ended at different offsets is asked again, at the highest of them. */
 const BATCH_ATTEMPTS_MAX = 3

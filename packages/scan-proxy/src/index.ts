@@ -1,0 +1,7 @@
+export { activityStream } from './activity-stream.ts'
+export { createAlarm } from './alarms.ts'
+export { createEvidenceKeeper, type EvidenceKeeper, followEvidence } from './evidence.ts'
+export { scanProxyHandlers } from './handlers.ts'
+export { localHistoryHash } from './local-history.ts'
+export { createShown, noteAnswers, noteFrames, readNotBefore, type Shown } from './read-floor.ts'
+export { scanProxySockets } from './sockets.ts'
