@@ -7,6 +7,7 @@ import { readLogClientOptions } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import { Jobs, walletJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress } from '@quorumscan/ledger'
+import { createLedgerReads, Dispatcher, participantIdOf } from '@quorumscan/ledger-api'
 import { createLogClient, createLogReader, type LogRoom, watchLogRoom } from '@quorumscan/log'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
 import type { Fork } from '@quorumscan/reader'
@@ -53,9 +54,6 @@ import {
   payDueRenewal,
   registerOperator,
 } from '@quorumscan/wallet'
-import { Dispatcher } from './ledger-interface/commands/dispatcher.ts'
-import { createLedgerReads } from './ledger-interface/ledger-reads.ts'
-import { participantIdOf } from './ledger-interface/participant-id.ts'
 import { createReadMetrics } from './metrics.ts'
 import { createPrivateNodes } from './private-nodes.ts'
 import { watchSecondMachine } from './second-machine.ts'

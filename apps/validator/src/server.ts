@@ -3,6 +3,13 @@ import { apiDocuments, ledgerRoutes, validatorRoutes } from '@quorumscan/api'
 import { assertAdmin, bearerToken } from '@quorumscan/auth'
 import { ScanError } from '@quorumscan/errors'
 import {
+  authenticator as ledgerAuthenticator,
+  ledgerHandlers,
+  ledgerSocketDialect,
+  ledgerSockets,
+  mountLedger,
+} from '@quorumscan/ledger-api'
+import {
   noteAnswers,
   noteFrames,
   scanProxyHandlers,
@@ -13,8 +20,6 @@ import {
   apiSocketDialect,
   buildServer,
   type HttpServer,
-  ledgerSocketDialect,
-  mountLedger,
   mountSockets,
 } from '@quorumscan/server'
 import type { Principal } from '@quorumscan/wallet'
@@ -27,9 +32,6 @@ import {
 } from '@quorumscan/wallet'
 import type { Context } from './context.ts'
 import { healthHandlers } from './handlers/health.ts'
-import { authenticator as ledgerAuthenticator } from './ledger-interface/callers.ts'
-import { ledgerHandlers } from './ledger-interface/handlers.ts'
-import { ledgerSockets } from './ledger-interface/sockets.ts'
 
 /** D-3. */
 const PREFIX = '/api/validator'

@@ -1,9 +1,9 @@
 /** When a stream of activities tells: on a ledger that the test moves. */
 import { ScanError } from '@quorumscan/errors'
+import { createUpdateFeed } from '@quorumscan/ledger-api'
 import { activityStream } from '@quorumscan/scan-proxy'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { createUpdateFeed } from '../ledger-interface/update-feed.ts'
 
 type Feed = Parameters<typeof createUpdateFeed>[0]
 type Step = Parameters<Parameters<Feed['onHistory']>[0]>[0]

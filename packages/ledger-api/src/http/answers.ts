@@ -5,8 +5,8 @@ import {
   type ScanError,
   toLedgerErrorBody,
 } from '@quorumscan/errors'
-import { toScanError } from '../errors.ts'
-import type { Refusal } from '../sockets/dialect.ts'
+import type { Refusal } from '@quorumscan/server'
+import { toScanError } from '@quorumscan/server'
 
 export const JSON_TYPE = 'application/json'
 export const TEXT_TYPE = 'text/plain; charset=utf-8'

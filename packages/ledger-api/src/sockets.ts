@@ -1,6 +1,5 @@
 /** The streams that are WebSockets as well (D-28). A stream is opened by what its HTTP twin is checked by. */
 import { socketRoutes } from '@quorumscan/api'
-import type { LedgerSocket } from '@quorumscan/server'
 import {
   type ActiveContractsRequest,
   activeContracts,
@@ -9,6 +8,7 @@ import {
 import type { Caller } from './callers.ts'
 import { checkCompletionsRequest, completionsOf } from './commands/completion-stream.ts'
 import type { LedgerApiDeps } from './dependencies.ts'
+import type { LedgerSocket } from './http/ledger-sockets.ts'
 import { checkUpdatesRequest, type UpdatesRequest, updatesOf } from './update-request.ts'
 
 export function ledgerSockets(context: LedgerApiDeps): readonly LedgerSocket<Caller>[] {

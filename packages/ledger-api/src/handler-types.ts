@@ -1,6 +1,6 @@
 import type { ledgerRoutes } from '@quorumscan/api'
-import type { LedgerHandlers } from '@quorumscan/server'
 import type { Caller } from './callers.ts'
+import type { LedgerHandlers } from './http/handler.ts'
 
 export type AllHandlers = LedgerHandlers<typeof ledgerRoutes, Caller>
 

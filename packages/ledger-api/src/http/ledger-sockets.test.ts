@@ -1,12 +1,11 @@
 /** WebSockets of the ledger interface: what bounds a client, and what it is told (§L3.6). */
 import { once } from 'node:events'
 import { connect, type Server } from 'node:net'
+import { buildServer, mountSockets } from '@quorumscan/server'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { afterEach, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { buildServer } from '../server.ts'
-import { mountSockets } from '../sockets/mount.ts'
 import { ledgerSocketDialect } from './ledger-sockets.ts'
 
 const ELEMENT_BYTES = 64 * 1024

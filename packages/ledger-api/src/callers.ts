@@ -2,8 +2,8 @@
 import { isAdmin, type Verifier } from '@quorumscan/auth'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import type { Micros, Right, UserId } from '@quorumscan/model'
-import type { LedgerAuthenticate } from '@quorumscan/server'
 import type { ValidatorStore } from '@quorumscan/users'
+import type { LedgerAuthenticate } from './http/mount.ts'
 
 /** Who calls. Authorization is always on (D-32), so there is always a user. */
 export type Caller = {

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { LedgerDecodeError, LedgerError, ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
+import { buildServer } from '@quorumscan/server'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { afterEach, expect, it } from 'vitest'
-import { buildServer } from '../server.ts'
 import { mountLedger } from './mount.ts'
 
 const routes = {

@@ -7,15 +7,15 @@ import { createManualClock, send } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { type MemoryHistory, startHistory } from '../testing/memory-history.ts'
+import { formatInstant } from './instants.ts'
+import { type MemoryHistory, startHistory } from './testing/memory-history.ts'
 import {
   type PlainFilter,
   type PlainFormat,
   plainProjection,
   toWireFormat,
-} from '../testing/plain-projection.ts'
-import { startUpdateServer } from '../testing/update-server.ts'
-import { formatInstant } from './instants.ts'
+} from './testing/plain-projection.ts'
+import { startUpdateServer } from './testing/update-server.ts'
 import { createUpdateFeed, type UpdateFeed } from './update-feed.ts'
 import { checkUpdatesRequest, type UpdatesDeps, updatesOf } from './update-request.ts'
 

@@ -1,6 +1,6 @@
 import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startWorld, type World } from '../../testing/world.ts'
+import { startWorld, type World } from '../testing/world.ts'
 
 let world: World
 let admin: HttpClient

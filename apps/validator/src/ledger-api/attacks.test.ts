@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { contractIdOf, templateRef, templates } from '@quorumscan/ledger'
 import type { HttpAnswer, HttpClient } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type GenesisContracts, genesisContracts } from '../../testing/genesis-contracts.ts'
-import { balanceOf, type Person, startWorld, type World } from '../../testing/world.ts'
+import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
+import { balanceOf, type Person, startWorld, type World } from '../testing/world.ts'
 
 let world: World
 let alice: Person

@@ -1,17 +1,15 @@
 /** For tests: the updates of a history, served over HTTP and WebSocket to whoever asks. */
 import { ledgerRoutes, socketRoutes } from '@quorumscan/api'
 import { createSystemClock } from '@quorumscan/base'
-import { buildServer, ledgerSocketDialect, mountLedger, mountSockets } from '@quorumscan/server'
+import { buildServer, mountSockets } from '@quorumscan/server'
 import { startRedis } from '@quorumscan/testkit'
 import { ValidatorStore } from '@quorumscan/users'
-import type { Caller } from '../ledger-interface/callers.ts'
-import { createLedgerReads } from '../ledger-interface/ledger-reads.ts'
-import {
-  checkUpdatesRequest,
-  type UpdatesRequest,
-  updatesOf,
-} from '../ledger-interface/update-request.ts'
-import { updateHandlers } from '../ledger-interface/updates.ts'
+import type { Caller } from '../callers.ts'
+import { ledgerSocketDialect } from '../http/ledger-sockets.ts'
+import { mountLedger } from '../http/mount.ts'
+import { createLedgerReads } from '../ledger-reads.ts'
+import { checkUpdatesRequest, type UpdatesRequest, updatesOf } from '../update-request.ts'
+import { updateHandlers } from '../updates.ts'
 import type { MemoryHistory } from './memory-history.ts'
 
 export type UpdateServer = AsyncDisposable & {

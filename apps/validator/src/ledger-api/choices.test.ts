@@ -5,8 +5,8 @@ import { templateRef, templates } from '@quorumscan/ledger'
 import type { HttpClient } from '@quorumscan/testkit'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type GenesisContracts, genesisContracts } from '../../testing/genesis-contracts.ts'
-import { startWorld, type World } from '../../testing/world.ts'
+import { type GenesisContracts, genesisContracts } from '../testing/genesis-contracts.ts'
+import { startWorld, type World } from '../testing/world.ts'
 
 const SECOND_MICROS = 1_000_000
 const DAY_MICROS = 86_400 * SECOND_MICROS

@@ -15,14 +15,17 @@ import type { LedgerRouteDef, LedgerRouteTable } from '@quorumscan/api'
 import { assert, type Clock, createSystemClock, within } from '@quorumscan/base'
 import { LedgerDecodeError, ScanError } from '@quorumscan/errors'
 import { traceIdOf, traceparentOf } from '@quorumscan/runtime'
+import {
+  chargeForJson,
+  corsHeaders,
+  createDeadlines,
+  parseExactJson,
+  readBody,
+  requireWellFormedQuery,
+} from '@quorumscan/server'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { chargeForJson, parseExactJson } from '../body-parser.ts'
-import { corsHeaders } from '../cors.ts'
-import { createDeadlines } from '../deadlines.ts'
-import { requireWellFormedQuery } from '../query-parser.ts'
-import { readBody } from '../read-body.ts'
 import { JSON_TYPE, timeoutFailure, toLedgerFailure } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import type { LedgerHandler, LedgerHandlers } from './handler.ts'
