@@ -1,10 +1,10 @@
 /** Makes the genesis document of a new network out of what its members show. */
 
 import { fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
+import { nodeIdOf } from '@quorumscan/cometbft'
 import { genesisDelta, NEWEST_RULES, rulesOf } from '@quorumscan/ledger'
 import type { LogGenesis } from '@quorumscan/log'
 import { participantOfKey } from '@quorumscan/model'
-import { nodeIdOf } from '@quorumscan/synchronizer'
 import {
   canonicalJson,
   EVIDENCE_AGE,

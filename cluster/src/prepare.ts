@@ -1,7 +1,7 @@
 /** Makes what a cluster keeps in its data directory, at the first `up`; afterwards reads it. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import { nodeIdOf } from '@quorumscan/synchronizer'
+import { nodeIdOf } from '@quorumscan/cometbft'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
 import type { Member, MemberOf, Role } from './ceremony/member.ts'

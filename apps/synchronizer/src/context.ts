@@ -1,5 +1,7 @@
 /** Everything that the synchronizer works with. */
 import { EnvError, openAll, type Resources, readParsed } from '@quorumscan/base'
+import type { JoinSockets, SpawnEngine } from '@quorumscan/cometbft'
+import { openCometbftLog } from '@quorumscan/cometbft'
 import type { SynchronizerConfig } from '@quorumscan/config'
 import type { OrderedLog } from '@quorumscan/log'
 import { createJudge, createLogFeed, type Judge, LOG_USER, type LogFeed } from '@quorumscan/log'
@@ -16,9 +18,6 @@ import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/server
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
 import { type Budgets, createBudgets, type Submitter } from './budgets.ts'
-import { openCometbftLog } from './cometbft/cometbft-log.ts'
-import type { JoinSockets } from './cometbft/engine-acceptor.ts'
-import type { SpawnEngine } from './cometbft/engine-process.ts'
 import { type DiskSpace, type FreeBytesOf, watchDiskSpace } from './disk-space.ts'
 import { measuredLog } from './metrics.ts'
 import { openRedisLog } from './redis-log.ts'

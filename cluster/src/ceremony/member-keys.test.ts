@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keyPairFromSeed } from '@quorumscan/base'
-import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
+import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
 import { expect, it } from 'vitest'
 import { dataDirectory } from '../data-directory.ts'
 import { MEMBER_BYTES_MAX } from './member.ts'

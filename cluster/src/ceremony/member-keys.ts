@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKeyPair, describeFileError, type KeyPair, keyPairFromSeed } from '@quorumscan/base'
-import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/synchronizer'
+import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
 import { ClusterError, messageOf } from '../cluster-error.ts'
 import {
   assertWritable,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, waitFor } from '@quorumscan/base'
-import { VOTE_ANYWAY_FILE, VOTE_STATE_FILE } from '@quorumscan/synchronizer'
+import { VOTE_ANYWAY_FILE, VOTE_STATE_FILE } from '@quorumscan/cometbft'
 import { ClusterError } from '../cluster-error.ts'
 
 /** Its synchronizer looks every two seconds, and may hang for some. */

@@ -1,7 +1,7 @@
 /** What can go wrong with the engine of a synchronizer, which starts it again whenever it ends. */
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import type { SpawnEngine } from '@quorumscan/synchronizer'
+import type { SpawnEngine } from '@quorumscan/cometbft'
 import type { ProcessFaults } from './fault-spec.ts'
 
 export type EngineFaults = {

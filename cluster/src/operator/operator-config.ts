@@ -11,8 +11,8 @@ import {
   parseKeyFile,
   readEnv,
 } from '@quorumscan/base'
+import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE } from '@quorumscan/config'
-import { nodeIdOf } from '@quorumscan/synchronizer'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { KEYS_OF, type Member, ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { memberKeyFile, readMember } from '../ceremony/member-keys.ts'

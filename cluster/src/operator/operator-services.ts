@@ -1,12 +1,12 @@
 /** Which processes one operator runs, and what each is told: what its file says, and what follows from it. */
 import { readFileSync } from 'node:fs'
 import { describeFileError, type Env, EnvError, readEnv, type Variable } from '@quorumscan/base'
+import { nodeIdOf } from '@quorumscan/cometbft'
 import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
 import { problemOfCertificate } from '@quorumscan/runtime'
-import { nodeIdOf } from '@quorumscan/synchronizer'
 import type { MemberOf } from '../ceremony/member.ts'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
 import { messageOf } from '../cluster-error.ts'

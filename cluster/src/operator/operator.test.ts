@@ -3,13 +3,13 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { nodeIdOf } from '@quorumscan/cometbft'
 import {
   PLAIN_CONNECTIONS,
   readScanConfig,
   readSynchronizerConfig,
   readValidatorConfig,
 } from '@quorumscan/config'
-import { nodeIdOf } from '@quorumscan/synchronizer'
 import { createAuthority, type TestAuthority } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Member, Role, Runnable } from '../ceremony/member.ts'

@@ -52,10 +52,7 @@ export const broken = {
   NOT_READY: cannot('a process that is starting', 'packages/server/src/lifecycle.test.ts'),
   LOG_REGRESSED: cannot('a log that lost its end', 'apps/synchronizer/src/synchronizer.test.ts'),
   SOFTWARE_OUTDATED: cannot('a newer protocol in force', 'test/e2e/upgrade.test.ts'),
-  ORDERING_HALTED: cannot(
-    'engines that stopped',
-    'apps/synchronizer/src/cometbft/engine-state.test.ts',
-  ),
+  ORDERING_HALTED: cannot('engines that stopped', 'packages/cometbft/src/engine-state.test.ts'),
   STATE_DIVERGED: cannot('a replica with another state', 'apps/scan/src/certified.test.ts'),
   LOG_FORK: cannot('two histories', 'apps/validator/src/stopped-replica.test.ts'),
   LOG_FULL: cannot('a full disk', 'test/e2e/full-disk.test.ts'),

@@ -75,7 +75,7 @@ const NO_SNAPSHOT = cannot(
 const engineReason = 'engines read of each other where members order together'
 /** One synchronizer orders the network of these tests. */
 export const engineCase = {
-  success: cannot(engineReason, 'apps/synchronizer/src/cometbft/state-sync/engine-read.test.ts'),
+  success: cannot(engineReason, 'packages/cometbft/src/state-sync/engine-read.test.ts'),
   errors: {
     ROUTE_NOT_FOUND: () => ({ body: Uint8Array.of(1) }),
     PERMISSION_DENIED: cannot(engineReason),

@@ -7,17 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createKeyPair, createSystemClock, type KeyPair, systemRandom } from '@quorumscan/base'
+import { nodeIdOf, VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
 import { PLAIN_CONNECTIONS } from '@quorumscan/config'
 import type { LogEntry } from '@quorumscan/ledger'
 import { createLogClient, createLogReader } from '@quorumscan/log'
 import { createLogger } from '@quorumscan/runtime'
-import {
-  nodeIdOf,
-  type RunningSynchronizer,
-  startSynchronizer,
-  VOTE_STATE_FILE,
-  voteStateAt,
-} from '@quorumscan/synchronizer'
+import { type RunningSynchronizer, startSynchronizer } from '@quorumscan/synchronizer'
 import { startRedis } from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
 import { parseMember, writeMember } from '../../ceremony/member.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import type { SpawnEngine } from '@quorumscan/synchronizer'
+import type { SpawnEngine } from '@quorumscan/cometbft'
 import { BinaryReader, BinaryWriter } from 'cosmjs-types/binary'
 import { Response } from 'cosmjs-types/tendermint/abci/types'
 
