@@ -6,12 +6,12 @@ import { signGroup } from '@quorumscan/log'
 import { send, untilTrue } from '@quorumscan/testkit'
 import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import type { RunningCluster } from 'quorumscan/testing'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 import { clock, createUser, lookup, untilFound } from './client.ts'
 import { runCommand } from './command.ts'
 import { controlPid } from './control-pid.ts'
-import { append, logFileOf, newestOf } from './log-file.ts'
+import { append, damage, logFileOf, newestOf } from './log-file.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
 const NAME = 'alice.unverified.ns'
@@ -193,6 +193,100 @@ it('an end of the log that lies ahead of the clock is cut off', async () => {
     0,
     expect.stringContaining(`Cut off offset ${group.lastOffset}, `),
   ])
+})
+
+describe('log repair refuses, says why and what to do next, and changes nothing', () => {
+  const redis = () => join(cluster.dataDir, 'redis')
+  const NODES = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
+  const ALL = [...NODES, 'validator', 'synchronizer']
+  const kept = (history: string) => join(cluster.dataDir, history)
+  const keep = (history: string) => cpSync(redis(), kept(history), { recursive: true })
+  const put = (history: string, ...names: readonly string[]) => {
+    for (const name of names) {
+      rmSync(join(redis(), name), { recursive: true, force: true })
+      cpSync(join(kept(history), name), join(redis(), name), { recursive: true })
+    }
+  }
+  /** From what is common, the cluster writes some more, and stops. */
+  const grow = async (history: string) => {
+    put('common', ...ALL)
+    expect((await runCommand(cluster, 'up', '--detach')).code).toBe(0)
+    await createUser(cluster, history)
+    expect((await runCommand(cluster, 'down')).code).toBe(0)
+    keep(history)
+  }
+  beforeAll(async () => {
+    keep('common')
+    await grow('one')
+    await grow('other')
+  })
+  afterAll(() => put('common', ...ALL))
+
+  const breakFiles = (name: string) => {
+    for (const file of readdirSync(appendOnlyFiles(name)))
+      if (file.endsWith('.aof')) writeFileSync(join(appendOnlyFiles(name), file), 'no such file')
+  }
+
+  it.each<readonly [string, () => void, RegExp]>([
+    [
+      'the log is another than the one that nodes followed',
+      () => put('one', 'synchronizer'),
+      /sv-1, sv-2, sv-3 and sv-4 followed another log than the one in \S+\. Put the right directory back\. If it is lost, move this one away, and try again/,
+    ],
+    [
+      'enough nodes hold each of two histories',
+      () => {
+        put('one', 'sv-1', 'sv-2')
+        put('common', 'synchronizer')
+      },
+      /signed 2 groups at offset \d+: sv-\d and sv-\d hold one, sv-\d and sv-\d hold another\. Keep everything: it is evidence\. Decide which history holds; then move the directories of the nodes with another one out of \S+redis, and try again/,
+    ],
+    [
+      'one node applied what the log lost',
+      () => {
+        put('common', ...ALL)
+        put('one', 'sv-1')
+      },
+      /only sv-1 applied offsets \d+ to \d+, and 2 nodes must have them to refill them\. Put a whole copy of \S+ back; wipe no replica before\. Or give them up: move \S+sv-1 away, and try again\./,
+    ],
+    [
+      'the validator applied what the log lost',
+      () => {
+        put('common', ...ALL)
+        put('one', 'validator')
+      },
+      /only validator applied .* cannot be moved away: it also holds its users, which no node has\./,
+    ],
+    [
+      'one node keeps what is damaged',
+      () => {
+        put('common', ...ALL)
+        damage(logFileOf(cluster.dataDir), 'entry of alice')
+        for (const name of NODES.slice(1)) rmSync(join(redis(), name), { recursive: true })
+      },
+      /offsets? \d+ (to \d+ )?cannot be refilled: 2 nodes must keep the same there, and only sv-1 keeps anything\. Put a whole copy/,
+    ],
+    [
+      'it is unknown what the validator applied of a damaged end',
+      () => {
+        put('common', ...ALL)
+        put('one', 'synchronizer')
+        const file = logFileOf(cluster.dataDir)
+        damage(file, newestOf(file).bytes)
+        breakFiles('validator')
+      },
+      /the end of the log could be cut off, but how much of it validator applied is unknown, because its Redis does not answer\. Start it, and try again; `quorumscan logs validator\.redis/,
+    ],
+  ])('%s', async (_, harm, message) => {
+    put('other', ...ALL)
+    harm()
+    const { code, text } = await runCommand(cluster, 'log', 'repair')
+    const words = text.replace(/\s+/g, ' ')
+    expect([code, words]).toEqual([1, expect.stringMatching(message)])
+    expect(words).toMatch(/Nothing was changed: /)
+    for (const line of text.split('\n'))
+      if (!line.includes(cluster.dataDir)) expect(line.length, line).toBeLessThanOrEqual(80)
+  })
 })
 
 it.runIf(IS_LONG)(

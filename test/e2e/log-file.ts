@@ -1,5 +1,5 @@
 /** The append-only file of a stopped cluster's log, as somebody with a hex editor would see it. */
-import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** One element of the log. */
@@ -32,6 +32,15 @@ export function append(file: string, { id, bytes, signature }: LogElement): void
     file,
     Buffer.concat([`*${words.length}\r\n`, ...parts].map((part) => Buffer.from(part))),
   )
+}
+
+/** Flips a byte where these last are. */
+export function damage(file: string, what: string | Uint8Array): void {
+  const bytes = readFileSync(file)
+  const at = bytes.lastIndexOf(what)
+  if (at < 0) throw new Error(`${file} does not hold that`)
+  bytes[at] = (bytes[at] ?? 0) ^ 0xff
+  writeFileSync(file, bytes)
 }
 
 /** Arrays of strings in the protocol of Redis. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { newestSigned, type SignedState } from '../signed-states.ts'
+import { CONTRADICTS_ITSELF, newestSigned, type SignedState } from '../signed-states.ts'
 import { judgeStates } from './check.ts'
 
 const root = 'ab'.repeat(32)
@@ -30,6 +30,9 @@ it('names the node that lags, by how much and since when', () => {
     'at offset 252: 3 of 4 replicas are equal; sv-4 lags',
     ...honest.map(({ node }) => `  ${node}    ${root}`),
     '  sv-4    lags by 220: at offset 32 since 2023-11-14T22:13:20.000000Z',
+    'A node without a state at this offset catches up, is cut off from the log, or',
+    'stopped signing because its replica is not what the log made.',
+    '`quorumscan status` and its log say which; check again when it has caught up.',
   ])
   expect(json).toMatchObject({ equal: false })
 })
@@ -46,6 +49,18 @@ it('names the nodes that did not answer, and why, also where none did', () => {
     exitCode: 4,
     text: 'No node of this genesis answered with a state that it signed. Look whether they\nrun, whether the addresses are those of scan nodes, and whether the genesis is\nthat of their network.\n  sv-1    timeout\n  sv-2    timeout',
   })
+})
+
+it('names a node that signed two states apart from nodes that did not answer', () => {
+  const twice = { state: null, newest: null, reason: `${CONTRADICTS_ITSELF} of offset 80` }
+  const { exitCode, text } = judgeStates({ offset: 252, states: [...honest, state('sv-4', twice)] })
+  expect([exitCode, text]).toEqual([
+    4,
+    expect.stringMatching(
+      /3 of 4 replicas are equal; sv-4 signed two states\n(.*\n)+ {2}sv-4 {4}it signed two states of offset 80\nA node that signs two states/,
+    ),
+  ])
+  expect(text).not.toContain('did not answer')
 })
 
 it('shouts where replicas differ, whoever else is silent', () => {

@@ -1,6 +1,6 @@
 /** What `check` says of the states that the nodes signed. Pure. */
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import type { SignedState, SignedStates } from '../signed-states.ts'
+import { CONTRADICTS_ITSELF, type SignedState, type SignedStates } from '../signed-states.ts'
 import { EXIT } from './exit-codes.ts'
 import { wrap } from './options.ts'
 
@@ -12,6 +12,12 @@ const NO_STATE =
   'those of scan nodes, and whether the genesis is that of their network.'
 const SILENT =
   'Look whether those that did not answer run, and whether their addresses are right; then check again.'
+const EQUIVOCATES =
+  'A node that signs two states of one offset is faulty or lies. Keep its log as evidence, and ask its operator; the ' +
+  'others do not need it.'
+const LAGS =
+  'A node without a state at this offset catches up, is cut off from the log, or stopped signing because its replica is ' +
+  'not what the log made. `quorumscan status` and its log say which; check again when it has caught up.'
 const DIFFER =
   'Replicas differ where software or a disk is at fault. Keep the logs, and have those that fewer agree with wiped, ' +
   'so that they are built again from the log.'
@@ -25,14 +31,17 @@ type Verdict = {
 /** Whether all replicas are equal; who is not compared, and why. */
 export function judgeStates({ offset, states }: SignedStates): Verdict {
   const roots = new Set(states.flatMap(({ state }) => state?.stateRoot ?? []))
-  const silent = states.filter(({ reason }) => reason !== null)
+  const equivocating = states.filter(({ reason }) => reason?.startsWith(CONTRADICTS_ITSELF))
+  const silent = states.filter((one) => one.reason !== null && !equivocating.includes(one))
   const behind = states.filter(({ state, reason }) => state === null && reason === null)
-  const isEqual = roots.size === 1 && silent.length + behind.length === 0
+  const isEqual = roots.size === 1 && equivocating.length + silent.length + behind.length === 0
   const others = [
+    ...(equivocating.length === 0 ? [] : [`${namesOf(equivocating)} signed two states`]),
     ...(silent.length === 0 ? [] : [`${namesOf(silent)} did not answer`]),
     ...(behind.length === 0 ? [] : [`${namesOf(behind)} ${behind.length === 1 ? 'lags' : 'lag'}`]),
   ]
-  const compared = states.length - silent.length - behind.length
+  const missing = { equivocating, silent, behind }
+  const compared = states.length - equivocating.length - silent.length - behind.length
   const verdict =
     roots.size > 1
       ? 'the replicas DIFFER'
@@ -43,24 +52,37 @@ export function judgeStates({ offset, states }: SignedStates): Verdict {
     (state) => `  ${state.node.padEnd(NAME_COLUMNS)}${describe(state, offset)}`,
   )
   return {
-    exitCode: exitCodeOf(roots.size, { silent, behind }),
+    exitCode: exitCodeOf(roots.size, missing),
     text: [
       offset === null
         ? wrap(NO_STATE).join('\n')
         : [`at offset ${offset}: ${verdict}`, ...others].join('; '),
       ...lines,
-      ...(roots.size > 1 ? wrap(DIFFER) : silent.length > 0 && offset !== null ? wrap(SILENT) : []),
+      ...(offset === null ? [] : adviceOn(roots.size, missing)).flatMap((text) => wrap(text)),
     ].join('\n'),
     json: { offset, equal: isEqual, states },
   }
 }
 
-function exitCodeOf(
-  rootCount: number,
-  { silent, behind }: { readonly silent: readonly unknown[]; readonly behind: readonly unknown[] },
-): number {
+type Missing = {
+  readonly equivocating: readonly unknown[]
+  readonly silent: readonly unknown[]
+  readonly behind: readonly unknown[]
+}
+
+/** What to do next. Differing replicas come first: the rest can wait. */
+function adviceOn(rootCount: number, { equivocating, silent, behind }: Missing): readonly string[] {
+  if (rootCount > 1) return [DIFFER]
+  return [
+    ...(equivocating.length > 0 ? [EQUIVOCATES] : []),
+    ...(silent.length > 0 ? [SILENT] : []),
+    ...(behind.length > 0 ? [LAGS] : []),
+  ]
+}
+
+function exitCodeOf(rootCount: number, { equivocating, silent, behind }: Missing): number {
   if (rootCount > 1) return EXIT.failed
-  if (silent.length > 0) return EXIT.silent
+  if (equivocating.length + silent.length > 0) return EXIT.silent
   return behind.length > 0 ? EXIT.inconclusive : EXIT.done
 }
 

@@ -22,7 +22,9 @@ type Repaired = { readonly isWhole: boolean; readonly text: string; readonly jso
 /** What is another for a cluster than for the operator of a synchronizer. */
 type Words = {
   readonly reasonOf: (outcome: RepairOutcome & { readonly kind: 'refused' }) => string
+  /** Begins a sentence that ends in `it` or `them`. */
   readonly notApplied: string
+  readonly alsoApplied?: string
   /** To be typed. */
   readonly cut: string
   /** What else is to be typed when the log is whole. */
@@ -50,8 +52,8 @@ export async function repairLogOf(
   }
   const outcome = isRunning ? await repair() : await work()
   return repaired(outcome, {
-    reasonOf: ({ refusal, logDirectory }) => reasonOf(refusal, logDirectory),
-    notApplied: 'No node has applied them.',
+    reasonOf: ({ refusal, logDirectory }) => reasonOf(refusal, { logDirectory, isRunning }),
+    notApplied: 'No node that answered has applied',
     cut: `${isRunning ? '`quorumscan down`, then ' : ''}\`quorumscan log repair --cut\``,
     next: isRunning ? [] : ['`quorumscan up` starts the cluster.'],
   })
@@ -63,9 +65,8 @@ export async function repairLogOfOperator(
 ): Promise<Repaired> {
   return repaired(await repairOperatorLog(options), {
     reasonOf: ({ refusal }) => reasonForOperator(refusal),
-    notApplied:
-      'No super-validator had applied them when it sent what it keeps. A validator that has will say LOG_REGRESSED: ' +
-      'then it is restored from a backup of its own.',
+    notApplied: 'When it sent what it keeps, no super-validator had applied',
+    alsoApplied: 'A validator that has reports LOG_REGRESSED: restore it from a backup of its own.',
     cut: 'The same command with --cut',
     next: ['`quorumscan run synchronizer` starts it.'],
   })
@@ -98,7 +99,9 @@ function describe(outcome: RepairOutcome, words: Words): string {
         ...(refilled.length === 0
           ? []
           : [`Refilled ${listed(refilled)} from what the nodes keep.`]),
-        ...(cut === null ? [] : [`Cut off ${offsets(cut)}, which no node had applied.`]),
+        ...(cut === null
+          ? []
+          : [`Cut off ${offsets(cut)}, which no node that answered had applied.`]),
         `The log is whole, from its start to offset ${end}. As it was, it is kept in`,
         keptDirectory,
         'which can be deleted when all goes well.',
@@ -110,7 +113,7 @@ function describe(outcome: RepairOutcome, words: Words): string {
 
 function whatIsGivenUp(
   outcome: RepairOutcome & { readonly kind: 'to-cut' },
-  { notApplied }: Words,
+  { notApplied, alsoApplied }: Words,
 ): string {
   const { cut, end, nowMicros } = outcome
   if (cut === null)
@@ -118,17 +121,24 @@ function whatIsGivenUp(
       `Redis cannot load the files of the log. Everything that a node has applied, up to offset ${end}, is there; ` +
       'whether the log held more is unknown.'
     )
+  const isOne = cut.from === cut.to
+  const it = isOne ? 'it' : 'them'
   const why =
     cut.recordTime === null
-      ? 'are damaged, and too few nodes have them'
-      : `lie ${describeOffset(cut.recordTime - nowMicros, "this machine's clock")}`
-  return `${capitalized(offsets(cut))} ${why}. ${notApplied}`
+      ? `${isOne ? 'is' : 'are'} damaged, and too few nodes have ${it}`
+      : `${isOne ? 'lies' : 'lie'} ${describeOffset(cut.recordTime - nowMicros, "this machine's clock")}`
+  const sentences = [`${capitalized(offsets(cut))} ${why}.`, `${notApplied} ${it}.`]
+  return [...sentences, ...(alsoApplied === undefined ? [] : [alsoApplied])].join(' ')
 }
 
-/** Why the log was not repaired, and what an operator can do. */
-function reasonOf(refusal: Refusal, logDirectory: string): string {
+/** Why the log was not repaired, and what to do next. */
+function reasonOf(
+  refusal: Refusal,
+  { logDirectory, isRunning }: { readonly logDirectory: string; readonly isRunning: boolean },
+): string {
   const directoryOf = (name: string) => join(dirname(logDirectory), name)
-  const restore = `Stop the cluster and put a whole copy of ${logDirectory} back; wipe no replica before.`
+  const stopThen = (work: string) => (isRunning ? `stop the cluster, ${work}` : work)
+  const restore = `${capitalized(stopThen(`put a whole copy of ${logDirectory} back`))}; wipe no replica before.`
   switch (refusal.kind) {
     case 'too-few': {
       const [first = ''] = refusal.silent
@@ -140,36 +150,56 @@ function reasonOf(refusal: Refusal, logDirectory: string): string {
     }
     case 'another-log':
       return (
-        `${namesOf(refusal.nodes)} have followed another log than the one in ${logDirectory}. Stop the cluster ` +
-        'and put the right directory back; or move this one away, and try again: the log is then rebuilt if the ' +
-        'nodes keep all of it.'
+        `${namesOf(refusal.nodes)} followed another log than the one in ${logDirectory}. ` +
+        `${capitalized(stopThen('put the right directory back'))}. If it is lost, move this one away, and try ` +
+        'again: the log is then rebuilt if the nodes keep all of it.'
       )
     case 'not-kept':
-      return (
-        `${offsets(refusal)} cannot be refilled, because fewer than ${refusal.needed} nodes keep the same of them` +
-        `${refusal.keptFrom === null ? '' : ` (what nodes keep begins at offset ${refusal.keptFrom})`}. ${restore}`
-      )
+      return `${offsets(refusal)} cannot be refilled: ${whyNotKept(refusal, 'node')}. ${restore}`
     case 'applied': {
-      // A validator's directory holds users as well, which nothing brings back.
-      const giveUp = refusal.by.includes(VALIDATOR)
-        ? ''
-        : ` Or give them up: stop the cluster, move ${refusal.by.map(directoryOf).join(' and ')} away, and try again.`
+      const { by, needed } = refusal
+      const away = stopThen(`move ${namesOf(by.map(directoryOf))} away, and try again`)
+      const giveUp = by.includes(VALIDATOR)
+        ? "The validator's directory cannot be moved away: it also holds its users, which no node has."
+        : `Or give them up: ${away}.`
       return (
-        `only ${namesOf(refusal.by)} applied ${offsets(refusal)}, and ${refusal.needed} nodes must have them to ` +
-        `refill them. ${restore}${giveUp}`
+        `only ${namesOf(by)} applied ${offsets(refusal)}, and ${needed} nodes must have them to refill them. ` +
+        `${restore} ${giveUp}`
       )
     }
     case 'forked':
       return (
-        `the synchronizer signed two groups at offset ${refusal.at}, and enough nodes hold each. Keep everything: ` +
-        'it is evidence. Move the directories of the nodes whose history is not to hold away, and try again.'
+        `${whatForked(refusal)} Keep everything: it is evidence. Decide which history holds; then ` +
+        `${stopThen(`move the directories of the nodes with another one out of ${dirname(logDirectory)}`)}, and try again.`
       )
-    case 'unknown-heads':
+    case 'unknown-heads': {
+      const [first = ''] = refusal.silent
       return (
-        `the end of the log could be cut off, but how much of it ${namesOf(refusal.silent)} has ` +
-        `applied is unknown. Start its Redis, and try again; \`quorumscan logs ${refusal.silent[0]}.redis\` says more.`
+        `the end of the log could be cut off, but how much of it ${namesOf(refusal.silent)} applied is unknown, ` +
+        `because its Redis does not answer. Start it, and try again; \`quorumscan logs ${first}.redis\` says more.`
       )
+    }
   }
+}
+
+function whyNotKept(
+  { by, needed, from, keptFrom }: Refusal & { readonly kind: 'not-kept' },
+  kind: 'node' | 'super-validator',
+): string {
+  const begin =
+    keptFrom !== null && keptFrom > from ? ` (what ${kind}s keep begins at offset ${keptFrom})` : ''
+  if (by.length === 0)
+    return `${needed} ${kind}s must keep the same there, and none keeps anything${begin}`
+  const isKept = by.length === 1 ? `only ${by[0]} keeps anything` : `${namesOf(by)} do not`
+  return `${needed} ${kind}s must keep the same there, and ${isKept}${begin}`
+}
+
+/** Each version with the members that hold it. */
+function whatForked({ at, holders }: Refusal & { readonly kind: 'forked' }): string {
+  const versions = holders.map(
+    (names, index) => `${namesOf(names)} hold ${index === 0 ? 'one' : 'another'}`,
+  )
+  return `the synchronizer signed ${holders.length} groups at offset ${at}: ${versions.join(', ')}.`
 }
 
 /** As above, for an operator who has the log and nothing else of the network. */
@@ -182,12 +212,9 @@ function reasonForOperator(refusal: Refusal): string {
         'Ask them for the file that `backup sv --log` writes, and name all files after `--log`.'
       )
     case 'another-log':
-      return `${namesOf(refusal.nodes)} have followed another log than this one. ${restore}`
+      return `${namesOf(refusal.nodes)} followed another log than this one. ${restore}`
     case 'not-kept':
-      return (
-        `${offsets(refusal)} cannot be refilled, because fewer than ${refusal.needed} super-validators sent the same of ` +
-        `them${refusal.keptFrom === null ? '' : ` (what they keep begins at offset ${refusal.keptFrom})`}. ${restore}`
-      )
+      return `${offsets(refusal)} cannot be refilled: ${whyNotKept(refusal, 'super-validator')}. ${restore}`
     case 'applied':
       return (
         `only ${namesOf(refusal.by)} applied ${offsets(refusal)}, and ${refusal.needed} must have them to refill ` +
@@ -195,8 +222,8 @@ function reasonForOperator(refusal: Refusal): string {
       )
     case 'forked':
       return (
-        `the synchronizer signed two groups at offset ${refusal.at}, and enough super-validators hold each. Keep ` +
-        'everything: it is evidence. Leave out the files of those whose history is to be given up: they start from scratch.'
+        `${whatForked(refusal)} Keep everything: it is evidence. Decide which history holds, and leave out the files ` +
+        'of the super-validators with another one: they start from scratch.'
       )
     case 'unknown-heads':
       return (

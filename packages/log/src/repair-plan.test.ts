@@ -94,7 +94,7 @@ describe('planning the repair of a log', () => {
     const nodes = [follower('sv-1', END), ...[2, 3, 4].map((n) => follower(`sv-${n}`, END, 11))]
     expect(planOf({ kinds: withKind('damaged', 3), nodes })).toEqual({
       kind: 'refused',
-      refusal: { kind: 'not-kept', from: 7, to: 8, needed: 2, keptFrom: 1 },
+      refusal: { kind: 'not-kept', from: 7, to: 8, needed: 2, by: ['sv-1'], keptFrom: 1 },
     })
   })
 
@@ -192,7 +192,14 @@ describe('planning the repair of a log', () => {
     )
     expect(planOf({ kinds: withKind('missing', 11), nodes })).toEqual({
       kind: 'refused',
-      refusal: { kind: 'forked', at: 23 },
+      refusal: {
+        kind: 'forked',
+        at: 23,
+        holders: [
+          ['sv-1', 'sv-2'],
+          ['sv-3', 'sv-4'],
+        ],
+      },
     })
   })
 })

@@ -49,10 +49,11 @@ export type Refusal =
   | { readonly kind: 'too-few'; readonly silent: readonly string[]; readonly needed: number }
   /** So many applied other groups than lie in the log. */
   | { readonly kind: 'another-log'; readonly nodes: readonly string[] }
-  /** Fewer than `needed` hold what is missing; `keptFrom`: where what a node keeps begins. */
+  /** Fewer than `needed` hold the same of what is missing. `by`: those that keep any of it; `keptFrom`: the oldest that a node keeps. */
   | (OffsetRange & {
       readonly kind: 'not-kept'
       readonly needed: number
+      readonly by: readonly string[]
       readonly keptFrom: Offset | null
     })
   /** These have applied what fewer than `needed` hold. */
@@ -61,8 +62,12 @@ export type Refusal =
       readonly needed: number
       readonly by: readonly string[]
     })
-  /** Two groups for one offset are signed, and enough nodes hold each. */
-  | { readonly kind: 'forked'; readonly at: Offset }
+  /** Several groups for one offset are signed, and enough nodes hold each: the names of these nodes, by group. */
+  | {
+      readonly kind: 'forked'
+      readonly at: Offset
+      readonly holders: readonly (readonly string[])[]
+    }
   /** An end could be cut off, but nobody knows what these have applied. */
   | { readonly kind: 'unknown-heads'; readonly silent: readonly string[] }
 
@@ -143,7 +148,10 @@ export function planRepair(input: RepairInput): RepairPlan {
     const next = (behind.get(hash) ?? []).filter(({ firstOffset }) => firstOffset === offset + 1)
     const [group] = next
     if (group === undefined) break
-    if (next.length > 1) return refused({ kind: 'forked', at: group.firstOffset })
+    if (next.length > 1) {
+      const holders = next.map(({ hash }) => namesOf(nodes, holds(hash)))
+      return refused({ kind: 'forked', at: group.firstOffset, holders })
+    }
     tail.push(group)
     offset = group.lastOffset
     hash = group.hash
@@ -215,9 +223,16 @@ function cutOf(tail: readonly LogPart[], end: Offset): Cut | null {
 }
 
 function notKept({ from, to }: OffsetRange, { nodes, f }: RepairInput): Refusal {
+  const by = namesOf(nodes, ({ groups }) =>
+    groups.some(({ firstOffset, lastOffset }) => firstOffset <= to && lastOffset >= from),
+  )
   const begins = nodes.flatMap(({ groups }) => groups.map(({ firstOffset }) => firstOffset))
   const keptFrom = begins.reduce((least: Offset | null, one) => Math.min(least ?? one, one), null)
-  return { kind: 'not-kept', from, to, needed: f + 1, keptFrom }
+  return { kind: 'not-kept', from, to, needed: f + 1, by, keptFrom }
+}
+
+function holds(hash: string) {
+  return ({ groups }: Follower): boolean => groups.some((group) => group.hash === hash)
 }
 
 function namesOf(
