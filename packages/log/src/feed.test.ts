@@ -5,14 +5,8 @@ import type { LogConnection } from './connection.ts'
 import { createLogFeed, FOLLOWERS_MAX, FOLLOWERS_PER_PEER_MAX, type LogFeed } from './feed.ts'
 import { createFrameDecoder, type Frame } from './frame.ts'
 import type { SignedGroup } from './group.ts'
-import {
-  appendAll,
-  chainOf,
-  type LogRedis,
-  readUntil,
-  START_MICROS,
-  startLogRedis,
-} from './testing/log-redis.ts'
+import { appendAll, type LogRedis, startLogRedis } from './testing/log-redis.ts'
+import { chainOf, readUntil, START_MICROS } from './testing/signed-groups.ts'
 
 let log: LogRedis
 let writer: LogConnection

@@ -10,7 +10,7 @@ import {
   openGroup,
   signGroup,
 } from './group.ts'
-import { genesis, keyPair } from './testing/log-redis.ts'
+import { genesis, keyPair } from './testing/signed-groups.ts'
 
 const groups: fc.Arbitrary<Group> = fc
   .record({

@@ -7,8 +7,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openGroup, type SignedGroup, signGroup } from './group.ts'
 import { LogForkError } from './log-errors.ts'
-import { chainOf, genesis, keyPair, readUntil, START_MICROS } from './testing/log-redis.ts'
 import { type AnyGroup, createMemoryLog, type MemoryLog } from './testing/memory-log.ts'
+import { chainOf, genesis, keyPair, readUntil, START_MICROS } from './testing/signed-groups.ts'
 
 const entriesOf = (count: number, label = 'entry') =>
   Array.from({ length: count }, (_, index) => ({

@@ -8,7 +8,7 @@ import {
   readKeptEnd,
   readRecentGroups,
 } from './recent-groups.ts'
-import { chainOf, START_MICROS } from './testing/log-redis.ts'
+import { chainOf, START_MICROS } from './testing/signed-groups.ts'
 
 let redis: TestRedis
 beforeAll(async () => {

@@ -6,14 +6,8 @@ import { idOf } from './connection.ts'
 import type { SignedGroup } from './group.ts'
 import { createGroupKeeper, readRecentGroups } from './recent-groups.ts'
 import { prepareRepair, type RepairOptions } from './repair.ts'
-import {
-  chainOf,
-  genesis,
-  type LogRedis,
-  never,
-  START_MICROS,
-  startLogRedis,
-} from './testing/log-redis.ts'
+import { type LogRedis, startLogRedis } from './testing/log-redis.ts'
+import { chainOf, genesis, never, START_MICROS } from './testing/signed-groups.ts'
 import { trimLog } from './trim.ts'
 import { verifyLog } from './verify.ts'
 

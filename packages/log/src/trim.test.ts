@@ -1,16 +1,8 @@
 import { sha256Hex, utf8 } from '@quorumscan/base'
 import { createManualClock } from '@quorumscan/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  appendAll,
-  chainOf,
-  genesis,
-  type LogRedis,
-  never,
-  readUntil,
-  START_MICROS,
-  startLogRedis,
-} from './testing/log-redis.ts'
+import { appendAll, type LogRedis, startLogRedis } from './testing/log-redis.ts'
+import { chainOf, genesis, never, readUntil, START_MICROS } from './testing/signed-groups.ts'
 import { trimLog } from './trim.ts'
 import { verifyLog } from './verify.ts'
 

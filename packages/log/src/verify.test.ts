@@ -1,14 +1,8 @@
 import { utf8 } from '@quorumscan/base'
 import { describe, expect, it } from 'vitest'
 import type { SignedGroup } from './group.ts'
-import {
-  appendAll,
-  chainOf,
-  genesis,
-  never,
-  START_MICROS,
-  startLogRedis,
-} from './testing/log-redis.ts'
+import { appendAll, startLogRedis } from './testing/log-redis.ts'
+import { chainOf, genesis, never, START_MICROS } from './testing/signed-groups.ts'
 import { describeDamage, stepOver, verifyLog } from './verify.ts'
 
 const entries = Array.from({ length: 30 }, (_, index) => ({

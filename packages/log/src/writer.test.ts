@@ -2,15 +2,8 @@ import { createKeyPair, createSystemClock, utf8 } from '@quorumscan/base'
 import { createManualClock, until } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { LOG_USER } from './acl.ts'
-import {
-  appendAll,
-  chainOf,
-  genesis,
-  never,
-  readUntil,
-  START_MICROS,
-  startLogRedis,
-} from './testing/log-redis.ts'
+import { appendAll, startLogRedis } from './testing/log-redis.ts'
+import { chainOf, genesis, never, readUntil, START_MICROS } from './testing/signed-groups.ts'
 import type { LogWriter } from './writer.ts'
 import { openWriterSession } from './writer-session.ts'
 

@@ -4,7 +4,7 @@ import type { LogSource, Ordering } from '@quorumscan/ledger'
 import { encodeFrame } from '../frame.ts'
 import type { SignedGroup } from '../group.ts'
 import { createLogReader, type LogReaderOptions } from '../reader.ts'
-import { genesis } from './log-redis.ts'
+import { genesis } from './signed-groups.ts'
 
 /** Any bytes and signature, said to end at `lastOffset`. */
 export type AnyGroup = Pick<SignedGroup, 'bytes' | 'signature' | 'lastOffset'>
