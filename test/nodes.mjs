@@ -18,7 +18,10 @@ const VERSIONS = ['22', '24']
 const KINDS = ['sdk', 'consumer', 'unit', 'vectors']
 const LONG_KINDS = [...KINDS, 'parity', 'e2e', 'browser']
 /** Of the end-to-end tests those that are the SDK's; of the unit tests what every Node must compute alike. */
-const FILES = { e2e: ['test/e2e/sdk.test.ts'], unit: ['packages/replica/src/rule-1.test.ts'] }
+const FILES = {
+  e2e: ['test/e2e/sdk.test.ts'],
+  unit: ['packages/replica/src/rule-1.integration.test.ts'],
+}
 
 /** Runs them and returns how many kinds under how many versions passed and failed. */
 export function runNodes(args = []) {

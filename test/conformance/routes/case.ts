@@ -50,13 +50,22 @@ export const isReachable = (way: Way): way is Ask => typeof way === 'function'
 /** States of a process, of its disk, its clock or its neighbours that a whole network is not in. */
 export const broken = {
   NOT_READY: cannot('a process that is starting', 'packages/server/src/lifecycle.test.ts'),
-  LOG_REGRESSED: cannot('a log that lost its end', 'apps/synchronizer/src/synchronizer.test.ts'),
+  LOG_REGRESSED: cannot(
+    'a log that lost its end',
+    'apps/synchronizer/src/synchronizer.integration.test.ts',
+  ),
   SOFTWARE_OUTDATED: cannot('a newer protocol in force', 'test/e2e/upgrade.test.ts'),
   ORDERING_HALTED: cannot('engines that stopped', 'packages/cometbft/src/engine-state.test.ts'),
-  STATE_DIVERGED: cannot('a replica with another state', 'apps/scan/src/certified.test.ts'),
-  LOG_FORK: cannot('two histories', 'apps/validator/src/stopped-replica.test.ts'),
+  STATE_DIVERGED: cannot(
+    'a replica with another state',
+    'apps/scan/src/certified.integration.test.ts',
+  ),
+  LOG_FORK: cannot('two histories', 'apps/validator/src/stopped-replica.integration.test.ts'),
   LOG_FULL: cannot('a full disk', 'test/e2e/full-disk.test.ts'),
-  CLOCK_OFF: cannot('a clock that is off', 'apps/synchronizer/src/synchronizer.test.ts'),
+  CLOCK_OFF: cannot(
+    'a clock that is off',
+    'apps/synchronizer/src/synchronizer.integration.test.ts',
+  ),
   USERS_LOST: cannot('users that are gone', 'test/e2e/damage.test.ts'),
   DEPENDENCY_UNAVAILABLE: cannot('a Redis that is away', 'packages/server/src/lifecycle.test.ts'),
 } as const

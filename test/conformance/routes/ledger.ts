@@ -88,7 +88,7 @@ const trees =
   })
 const expired = cannot(
   'a token that expires meanwhile',
-  'apps/validator/src/ledger-api/updates.test.ts',
+  'apps/validator/src/ledger-api/updates.integration.test.ts',
 )
 const lists = (of: (templateId?: string) => Ask) => ({
   success: of(),

@@ -69,7 +69,7 @@ export const unknownParty: Ask = () => ({ params: { party: OTHER_PARTY } })
 
 const NO_SNAPSHOT = cannot(
   'the first snapshot is that of offset 1 024, or of the next hour',
-  'apps/scan/src/snapshots.test.ts',
+  'apps/scan/src/snapshots.integration.test.ts',
 )
 
 const engineReason = 'engines read of each other where members order together'

@@ -8,7 +8,7 @@ import { proxyCases } from './proxy.ts'
 import type { World } from './world.ts'
 
 const { NOT_READY, CLOCK_OFF, DEPENDENCY_UNAVAILABLE, LOG_FULL, USERS_LOST } = broken
-const VALIDATOR_TEST = 'apps/validator/src/validator.test.ts'
+const VALIDATOR_TEST = 'apps/validator/src/validator.integration.test.ts'
 const SUBMITTER_TEST = 'packages/submit/src/submitter.test.ts'
 const UNKNOWN_ID = `00${'0'.repeat(64)}`
 const HOUR_MICROS = 3_600_000_000
@@ -204,7 +204,7 @@ export const validatorCases = {
       ...readErrors(page),
       OFFSET_PRUNED: cannot(
         'a replica that was rebuilt without a part of the range',
-        'packages/replica/src/activities.test.ts',
+        'packages/replica/src/activities.integration.test.ts',
       ),
     },
   },

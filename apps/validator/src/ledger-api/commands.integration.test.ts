@@ -476,7 +476,7 @@ describe('synchronous refusals', () => {
   // Rows of 4.5 that cannot come about here, and what a request gets that tries to provoke them:
   // - e, userId missing and not derivable: a token always has a `sub` (D-32).
   // - e, userId malformed; actAs or readAs no party: d comes first, for nobody has such a user or right. Only
-  //   who may read as anyone passes d with such a party (`bad-input.test.ts`).
+  //   who may read as anyone passes d with such a party (`bad-input.integration.test.ts`).
   // - e, choice no Name: c comes first, for no choice has such a name.
   // - e, same contract id, different payloads: an id is the hash of its payload (D-31), so one blob is not its.
   // - e, two package ids for one name: each package has one id here.
