@@ -76,8 +76,13 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     projects: [
       // Files share what they import, which takes half of the time otherwise; those of the SDK cannot:
-      // nock patches what Node has loaded.
-      shared('unit', ['{packages,apps}/*/src/**/*.test.ts', 'cluster/src/**/*.test.ts']),
+      // nock patches what Node has loaded. test/tidy/test-kinds.test.ts checks which file is which.
+      shared('unit', ['{packages,apps}/*/src/**/!(*.integration).test.ts']),
+      // They start Redis or other processes, as most of cluster's do.
+      shared('integration', [
+        '{packages,apps}/*/src/**/*.integration.test.ts',
+        'cluster/src/**/*.test.ts',
+      ]),
       project('sdk', ['sdk/src/**/*.test.ts']),
       project('tidy', ['test/tidy/**/*.test.ts']),
       project('parity', ['test/parity/**/*.test.ts']),

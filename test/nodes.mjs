@@ -2,7 +2,7 @@
 // than that which runs this, each installed from the registry into a temporary directory. `npm run test:long` runs
 // it too.
 //
-//   npm run test:nodes              its unit tests, the consumer project, Rule 1 and vectors, under Node 22 and 24;
+//   npm run test:nodes              its tests, the consumer project, Rule 1 and vectors, under Node 22 and 24;
 //                                   with LONG=1 real processes of that Node, and the browser, too
 //   npm run test:nodes -- 24 sdk    only this version and this kind of tests (sdk, consumer, e2e, …)
 //
@@ -15,12 +15,12 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const VERSIONS = ['22', '24']
-const KINDS = ['sdk', 'consumer', 'unit', 'vectors']
+const KINDS = ['sdk', 'consumer', 'integration', 'vectors']
 const LONG_KINDS = [...KINDS, 'parity', 'e2e', 'browser']
-/** Of the end-to-end tests those that are the SDK's; of the unit tests what every Node must compute alike. */
+/** Of the end-to-end tests those that are the SDK's; of the integration tests what every Node must compute alike. */
 const FILES = {
   e2e: ['test/e2e/sdk.test.ts'],
-  unit: ['packages/replica/src/rule-1.integration.test.ts'],
+  integration: ['packages/replica/src/rule-1.integration.test.ts'],
 }
 
 /** Runs them and returns how many kinds under how many versions passed and failed. */

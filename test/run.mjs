@@ -32,9 +32,9 @@ const CHECKS = [
 ]
 
 /** Quick kinds first: who waits sees a plain mistake early. Others follow in the order of the config. */
-const QUICK = ['tidy', 'unit', 'sdk', 'parity', 'vectors', 'sim']
+const QUICK = ['tidy', 'unit', 'integration', 'sdk', 'parity', 'vectors', 'sim']
 /** Some of these start CometBFT. */
-const ORDERING = ['unit', 'e2e']
+const ORDERING = ['integration', 'e2e']
 /** Run side by side; vitest.config.ts says why. */
 const WAITING = ['e2e', 'conformance', 'browser', 'consumer']
 
@@ -155,7 +155,9 @@ function readFiles(file) {
 /** Tests across workspaces lie in a folder that is named as their kind, those of the SDK in its own. */
 function kindOf({ name }) {
   const [top, next] = relative(root, name).split(sep)
-  return top === 'test' ? next : top === 'sdk' ? 'sdk' : 'unit'
+  if (top === 'test') return next
+  if (top === 'sdk') return 'sdk'
+  return top === 'cluster' || name.endsWith('.integration.test.ts') ? 'integration' : 'unit'
 }
 
 function resultOf(kind, files) {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { runFixture } from './fixture.ts'
 
-const FILE = { project: 'unit', file: 'requirements.test.ts', reporter: 'verbose' }
+const FILE = { project: 'integration', file: 'requirements.test.ts', reporter: 'verbose' }
 const MISSING = { PATH: '/nowhere', REDIS_SERVER: '' }
 const TITLES = [
   'a test that starts Redis',

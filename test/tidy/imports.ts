@@ -1,0 +1,121 @@
+/** What a source file imports when it runs, followed through packages by the names that are imported. */
+import { dirname, join, normalize } from 'node:path'
+import { parseSync } from 'oxc-parser'
+import { files, read } from './tree.ts'
+
+/** `names` is null for all that the module exports. */
+type Import = { readonly from: string; readonly names: readonly string[] | null }
+type ReExport = Import & { readonly exported: string | null }
+type Module = { readonly imports: readonly Import[]; readonly reExports: readonly ReExport[] }
+
+/** Each step is a file; the last one is that which imports the target. */
+type Path = readonly string[]
+
+const DYNAMIC = /^['"`]([^'"`]+)['"`]$/
+
+/** Imports of types do not count: they are gone when the file runs. */
+export function parseModule(file: string, source: string): Module {
+  const { staticImports, staticExports, dynamicImports } = parseSync(file, source).module
+  const imports = staticImports
+    .filter(({ entries }) => entries.length === 0 || entries.some(({ isType }) => !isType))
+    .map(({ moduleRequest, entries }) => {
+      const values = entries.filter(({ isType }) => !isType)
+      const isWhole = values.some(({ importName }) => importName.kind === 'NamespaceObject')
+      const names = isWhole ? null : values.map(({ importName }) => importName.name ?? 'default')
+      return { from: moduleRequest.value, names }
+    })
+  const dynamic = dynamicImports.flatMap(({ moduleRequest: { start, end } }) => {
+    const [, from] = DYNAMIC.exec(source.slice(start, end)) ?? []
+    return from === undefined ? [] : [{ from, names: null }]
+  })
+  const reExports = staticExports
+    .flatMap(({ entries }) => entries)
+    .flatMap(({ moduleRequest, importName, exportName, isType }) =>
+      moduleRequest === null || moduleRequest === undefined || isType
+        ? []
+        : [
+            {
+              from: moduleRequest.value,
+              names: importName.name === null ? null : [importName.name],
+              exported: exportName.name ?? null,
+            },
+          ],
+    )
+  return { imports: [...imports, ...dynamic], reExports }
+}
+
+/** Answers which target modules a file reaches. `sourceOf` and `resolve` are passed, so that a test can make a tree up. */
+export function createImports({
+  sourceOf = read,
+  resolve = createResolver(),
+}: {
+  readonly sourceOf?: (file: string) => string
+  /** @returns The file of an import, or null for a module of Node or of a library. */
+  readonly resolve?: (from: string, importer: string) => string | null
+} = {}) {
+  const modules = new Map<string, Module>()
+  const moduleOf = (file: string): Module => {
+    const known = modules.get(file)
+    if (known !== undefined) return known
+    const module = parseModule(file, sourceOf(file))
+    modules.set(file, module)
+    return module
+  }
+
+  /** What an import of these names loads: a re-export leads on, without the rest of the file that has it. */
+  const targetsOf = ({ from, names }: Import, importer: string): readonly string[] => {
+    const file = resolve(from, importer)
+    if (file === null) return []
+    const { reExports } = moduleOf(file)
+    if (names === null || names.length === 0)
+      return [file, ...reExports.flatMap((again) => targetsOf(again, file))]
+    return names.flatMap((name) => {
+      const named = reExports.find(({ exported }) => exported === name)
+      if (named !== undefined) return targetsOf(named, file)
+      const stars = reExports.filter(({ exported }) => exported === null)
+      return [file, ...stars.flatMap(({ from }) => targetsOf({ from, names: [name] }, file))]
+    })
+  }
+
+  /** @returns The files from this one to the first that imports the target, or null where no path exists. */
+  return function pathTo(
+    file: string,
+    target: string,
+    isFollowed: (file: string) => boolean = () => true,
+  ): Path | null {
+    const visited = new Set([file])
+    const open: Path[] = [[file]]
+    for (let path = open.shift(); path !== undefined; path = open.shift()) {
+      const last = path.at(-1) ?? file
+      const { imports } = moduleOf(last)
+      if (imports.some(({ from }) => from === target)) return path
+      for (const next of imports.flatMap((one) => targetsOf(one, last)))
+        if (!visited.has(next) && isFollowed(next)) {
+          visited.add(next)
+          open.push([...path, next])
+        }
+    }
+    return null
+  }
+}
+
+/** Relative imports, those of a package by its `exports`, and null for all else. */
+function createResolver() {
+  type Manifest = { readonly name: string; readonly exports?: Readonly<Record<string, unknown>> }
+  const packages = new Map(
+    files
+      .filter((file) =>
+        /^(packages|apps)\/[^/]+\/package\.json$|^(cluster|sdk)\/package\.json$/.test(file),
+      )
+      .map((file) => [dirname(file), JSON.parse(read(file)) as Manifest] as const)
+      .map(([folder, { name, exports = {} }]) => [name, { folder, exports }] as const),
+  )
+  return (from: string, importer: string): string | null => {
+    if (from.startsWith('.')) return normalize(join(dirname(importer), from))
+    const [, name = '', rest = ''] = /^((?:@[^/]+\/)?[^/]+)(.*)$/.exec(from) ?? []
+    const found = packages.get(name)
+    const entry = found?.exports[`.${rest}`] as Readonly<Record<string, string>> | undefined
+    const source = entry?.['@quorumscan/source']
+    return found === undefined || source === undefined ? null : join(found.folder, source)
+  }
+}
