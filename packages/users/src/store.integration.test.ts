@@ -255,8 +255,7 @@ describe('pending submissions', () => {
       redis: { path: redis.socketPath },
       genesisHash,
     })
-    const all = Array.from({ length: PENDING_MAX }, (_, n) => pendingOf(`a${n}`, `change-${n}`))
-    await Promise.all(all.map((pending) => store.outbox.add(pending)))
+    for (let n = 0; n < PENDING_MAX; n++) await store.outbox.add(pendingOf(`a${n}`, `change-${n}`))
     expect(await store.outbox.add(pendingOf('bb', 'one more'))).toEqual({ kind: 'full' })
     expect(await store.outbox.add(pendingOf('bb', 'change-0'))).toMatchObject({ kind: 'in-flight' })
   })
