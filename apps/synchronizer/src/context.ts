@@ -116,7 +116,7 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       peerTokens,
       async [Symbol.asyncDispose]() {
         await resources[Symbol.asyncDispose]()
-        logger.info(log.head(), 'stopped')
+        logger.info(log.head(), 'closed the log')
       },
     }
   })

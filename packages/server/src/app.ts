@@ -94,6 +94,7 @@ export async function serve(
         await operators?.close()
         await context[Symbol.asyncDispose]()
         await tracer?.[Symbol.asyncDispose]()
+        logger.info('stopped')
       },
     }
   } catch (error) {
