@@ -1,6 +1,15 @@
 /**
  * What a route is: the one declaration from which request validation, response checks, the OpenAPI
  * documents and the SDK's types are derived. Handlers are bound to it in `packages/server`.
+ *
+ * How schemas are written:
+ *   title        makes a schema a named component of the documents (`component`)
+ *   description  every member has one; `about` gives one to a shared schema
+ *   constraints  every constraint that the server enforces is in the schema. A rule with a code of its own (D-17) is
+ *                checked by the handler and declared by `about(schema, text, {pattern})`; a text under `/v2` by any
+ *                keyword but `format`; members that exclude each other by `not`
+ *   pattern      a text that fails a pattern of `codeByPattern` gets the code listed there, any other INVALID_ARGUMENT
+ *   default      makes a member optional; a default that the handler refuses makes it required
  */
 import type { ErrorCode } from '@quorumscan/errors'
 import type { Static, TObject, TSchema } from 'typebox'

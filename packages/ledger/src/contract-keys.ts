@@ -1,4 +1,16 @@
-/** How contracts are filed, and when work on them falls due. */
+/**
+ * How contracts are indexed, and when work on them is due. Index keys:
+ *   party:<Entity>:<party>                            every stakeholder but the operator
+ *   name:<name>                                       AnsEntry
+ *   context:<request>                                 AnsEntryContext
+ *   reference:<request>                               Subscription, SubscriptionInitialPayment, TerminatedSubscription
+ *   subscription:<Subscription>                       SubscriptionIdleState, SubscriptionPayment
+ *   confirmations:<payment>, confirmations:<action>   Confirmation
+ *   offers:<sender>                                   TransferInstruction
+ *   rounds                                            OpenMiningRound
+ *   address:<super-validator>                         ScanAddress
+ *   singleton:<Entity>                                DsoRules, AnsRules, CoinRules
+ */
 import type { Contract } from '@quorumscan/model'
 import type { DueItem } from './ports.ts'
 import { templateOf } from './registry.ts'
@@ -6,10 +18,7 @@ import { payloadOf, type Template } from './template.ts'
 
 const keysByContract = new WeakMap<Contract, readonly string[]>()
 
-/**
- * Index keys of a contract: `party:<Entity>:<party>` for every stakeholder but the operator, and those
- * of its template, which README.md lists.
- */
+/** Index keys of a contract: those of its stakeholders, and those of its template. */
 export function keysOf(contract: Contract): readonly string[] {
   const known = keysByContract.get(contract)
   if (known !== undefined) return known

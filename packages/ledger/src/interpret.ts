@@ -1,6 +1,8 @@
 /**
  * Interpretation: what a log entry does to the state. Pure and synchronous; every replica gets the same
- * answer from the same log (Rule 1). An entry acts wholly or not at all.
+ * answer from the same log (Rule 1). An entry acts wholly or not at all: a refused one leaves only its `seen` record.
+ *
+ * Callers repeat `interpret` until it is `done`, and load the cells that it needs in between.
  */
 import { assert, sha256Hex, utf8 } from '@quorumscan/base'
 import type {

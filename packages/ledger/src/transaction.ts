@@ -1,6 +1,12 @@
 /**
  * One transaction in the making: reads through the view, collects events, and lets nothing be created,
  * exercised or archived without the authority that it needs. Choices see it as `Transaction`.
+ *
+ * Authority is that of Daml: an exercise needs the authority of its controllers; its body has theirs and that of
+ * the signatories. The operator signs every contract, so no submission creates one directly (D-29).
+ * A submission sees the contracts of its parties, disclosed contracts (whose blob hashes to the id), rules and rounds.
+ * Super-validators sign `DsoRules` and see what the operator sees.
+ * A contract that was archived before is CONTRACT_NOT_FOUND; CONTRACT_CONSUMED means twice in one transaction.
  */
 import { assert } from '@quorumscan/base'
 import type {

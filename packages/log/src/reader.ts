@@ -1,6 +1,7 @@
 /**
  * Following the log: what a replica sees of it. Everything is verified here (signature, chain, gaps, times);
- * what the entries mean is not looked at.
+ * what the entries mean is not looked at. At the start of each stream the reader checks that the log still holds what it
+ * read; heartbeats say that the log is as long. Two groups for one offset are a `LogForkError` that carries both.
  */
 import { type Clock, type Random, sha256, toHex } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'

@@ -1,4 +1,9 @@
-/** The state that follows from genesis and log, kept in Redis: ingest, lookups at an offset, ledger reads. */
+/**
+ * The state that follows from genesis and log, kept in Redis: ingest, lookups at an offset, ledger reads.
+ *
+ * `onApplied` reports entries that this process wrote: each once while Redis keeps its data. It may report entries again
+ * after Redis lost its last seconds, and does not report those of another process. A sweep must find the rest.
+ */
 import { anySignal, assert, type Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, DueItem, Head, Ledger, Ordering, Snapshots } from '@quorumscan/ledger'
