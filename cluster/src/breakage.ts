@@ -7,6 +7,7 @@ import type { Clock } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
 import { SYNCHRONIZER } from './cluster-shape.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
+import type { FaultDelivery } from './faults/fault-delivery.ts'
 import { type Fault, type FaultSpec, nodesOf, type Part } from './faults/fault-spec.ts'
 import { findFaketime, stepBack } from './faults/machine-clock.ts'
 import { limitMemory } from './faults/redis-memory.ts'
@@ -26,12 +27,14 @@ import type { Service } from './topology.ts'
 
 export class Breakage {
   readonly #runner: ServiceRunner
+  readonly #delivery: FaultDelivery
   readonly #supervisor: Supervisor
   readonly #faults: FaultControl
   readonly #dataDirectory: string
 
   constructor(options: {
     readonly runner: ServiceRunner
+    readonly delivery: FaultDelivery
     readonly supervisor: Supervisor
     readonly clock: Clock
     /** Where the list of faults is kept. */
@@ -41,6 +44,7 @@ export class Breakage {
   }) {
     this.#dataDirectory = options.dataDirectory
     this.#runner = options.runner
+    this.#delivery = options.delivery
     this.#supervisor = options.supervisor
     this.#faults = new FaultControl({
       clock: options.clock,
@@ -107,7 +111,7 @@ export class Breakage {
     await this.#runner.exclusively(target.node, async () => {
       await this.#resume(target.part, this.#runningOf(hit))
       for (const service of hit.services) {
-        await this.#runner.tellFaults(service) // Its engine may be paused for itself.
+        await this.#delivery.deliver(service) // Its engine may be paused for itself.
         await this.#runner.health.ask(service)
       }
     })
@@ -118,7 +122,8 @@ export class Breakage {
   async restart(target: Target): Promise<void> {
     const hit = this.hitBy(target)
     const { services, redis, engineOf } = hit
-    if (engineOf !== null) return void (await this.#runner.agents.ask(engineOf, '/engine/restart'))
+    if (engineOf !== null)
+      return void (await this.#delivery.agents.ask(engineOf, '/engine/restart'))
     await this.#runner.exclusively(target.node, async (main) => {
       await Promise.all(services.map(({ app }) => this.#runner.stop(app.id)))
       if (redis !== null) await this.#runner.stop(redis.redis.id)
@@ -134,7 +139,7 @@ export class Breakage {
       case 'kill':
       case 'pause': {
         const hit = this.hitBy(spec)
-        if (hit.engineOf !== null) return await this.#runner.tellFaults(hit.engineOf)
+        if (hit.engineOf !== null) return await this.#delivery.deliver(hit.engineOf)
         if (spec.kind === 'kill')
           await Promise.all(idsOf(hit).map((id) => this.#supervisor.kill(id)))
         else
@@ -208,7 +213,7 @@ export class Breakage {
   /** Tells everybody whom a fault is about what is in force now. */
   async #tell(spec: FaultSpec): Promise<void> {
     for (const node of nodesOf(spec))
-      for (const service of this.#runner.servicesOf(node)) await this.#runner.tellFaults(service)
+      for (const service of this.#runner.servicesOf(node)) await this.#delivery.deliver(service)
   }
 
   #isInForce(spec: FaultSpec): boolean {

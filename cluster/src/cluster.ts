@@ -14,11 +14,12 @@ import type { DataDirectory } from './data-directory.ts'
 import { DiskWork, type RepairOptions } from './disk-work.ts'
 import type { AgentReply } from './faults/agent-replies.ts'
 import type { FaultSelection } from './faults/fault-control.ts'
+import { FaultDelivery } from './faults/fault-delivery.ts'
 import type { Fault, FaultSpec } from './faults/fault-spec.ts'
 import type { RepairOutcome } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
 import type { LocalRedis } from './probe.ts'
-import { ServiceRunner, type ServiceRunnerOptions } from './service-runner.ts'
+import { ServiceRunner } from './service-runner.ts'
 import {
   keptSocketDirectory,
   makeSocketDirectory,
@@ -41,7 +42,8 @@ export type ClusterOptions = {
   readonly consoleUrl: string | null
   /** Told one sentence for each step of the start. */
   readonly onStep: (sentence: string) => void
-  readonly onIncident: ServiceRunnerOptions['tell']
+  /** Receives what happened to a service without a command. */
+  readonly onIncident: (node: string, sentence: string, kind: 'ended' | 'malformed') => void
 }
 
 /** The automation of one process. */
@@ -56,6 +58,7 @@ export class Cluster {
   readonly #services: readonly Service[]
   readonly #supervisor: Supervisor
   readonly #runner: ServiceRunner
+  readonly #delivery: FaultDelivery
   readonly #breakage: Breakage
   readonly #diskWork: DiskWork
   #isStarted = false
@@ -76,17 +79,23 @@ export class Cluster {
       ...supervisorOptions(directory, options.clock),
       onEnd: (id, how) => this.#runner.noteEnd(id, how),
     })
+    this.#delivery = new FaultDelivery({
+      faultsOf: (node) => this.#breakage.of(node),
+      isKilled: (id) => this.#breakage.isKilled(id),
+      isRunning: (id) => this.#supervisor.state(id) === 'running',
+      noteMalformed: (node, sentence) => options.onIncident(node, sentence, 'malformed'),
+    })
     this.#runner = new ServiceRunner({
       services: this.#services,
       supervisor: this.#supervisor,
       clock: options.clock,
       isCluster: true,
-      faultsOf: ({ node }) => this.#breakage.of(node),
-      isKilled: (id) => this.#breakage.isKilled(id),
-      tell: options.onIncident,
+      hooks: this.#delivery,
+      tell: (node, sentence) => options.onIncident(node, sentence, 'ended'),
       onRevived: () => this.#breakage.refresh(),
     })
     this.#breakage = new Breakage({
+      delivery: this.#delivery,
       runner: this.#runner,
       supervisor: this.#supervisor,
       clock: options.clock,
@@ -251,7 +260,7 @@ export class Cluster {
     return await Promise.all(
       services.map(async (service) => ({
         node: service.name,
-        jobs: await this.#runner.agents.ask(service, '/jobs').catch(() => null),
+        jobs: await this.#delivery.agents.ask(service, '/jobs').catch(() => null),
       })),
     )
   }
@@ -259,7 +268,7 @@ export class Cluster {
   /** Adds a failed job again. @throws {ClusterError} If the process does not answer, or has no such queue. */
   async retryJob(retried: { node: string; job: string; contractId: string }): Promise<void> {
     const service = this.#runner.service(retried.node)
-    if (!(await this.#runner.agents.ask(service, '/jobs/retry', retried)))
+    if (!(await this.#delivery.agents.ask(service, '/jobs/retry', retried)))
       throw new ClusterError(`${retried.node} has no queue ${retried.job}`)
   }
 
@@ -277,7 +286,7 @@ export class Cluster {
   async prune(pruned: { node: string; to: number }): Promise<{ readonly horizon: number }> {
     const service = this.#runner.service(pruned.node)
     if (service.kind !== 'scan') throw new ClusterError(`${pruned.node} is no scan node`)
-    return await this.#runner.agents.ask(service, '/prune', { to: pruned.to })
+    return await this.#delivery.agents.ask(service, '/prune', { to: pruned.to })
   }
 
   /** SIGKILL. */

@@ -1,16 +1,12 @@
 /**
  * The services of a cluster as processes: starts each with its Redis, and again what ended without having
  * been told to, waits until it is up, asks again and again how it is (`service-health.ts`), and lets one thing at a time
- * be done to it. What is broken on purpose it is told by `faultsOf`.
+ * be done to it. What else happens to services, a test rig does by hooks (`ServiceHooks`).
  */
 import { setMaxListeners } from 'node:events'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ClusterError, UsageError } from './cluster-error.ts'
 import { writeFileUnlessEqual } from './data-directory.ts'
-import { AgentClient } from './faults/agent-client.ts'
-import { type FaultSpec, type ProcessFaults, processFaultsOf } from './faults/fault-spec.ts'
-import { clockEnvironment } from './faults/machine-clock.ts'
-import { limitMemory } from './faults/redis-memory.ts'
 import { Keeper } from './keeper.ts'
 import { answersByQuorum, isRedisReady } from './probe.ts'
 import { ServiceHealth } from './service-health.ts'
@@ -25,18 +21,35 @@ const POLL_INTERVAL_MS = 500
 const READY_INTERVAL_MS = 50
 const LOG_CHECK_INTERVAL_MS = 10_000
 
+/** What a test rig does to services. */
+export type ServiceHooks = {
+  /** Variables of a process that is being started, in addition to its own. */
+  environmentOf(service: Service): Readonly<Record<string, string>>
+  /** Whether a process may run, by its id. */
+  mayStart(id: string): boolean
+  /** Called before a running process is asked how it is, every `POLL_INTERVAL_MS`. */
+  polled(service: Service): Promise<void>
+  /** Called when a Redis that was started answers; `node` is what it belongs to. */
+  redisReady(service: RedisService, node: string): Promise<void>
+}
+
+/** Services of an operator run undisturbed. */
+export const NO_HOOKS: ServiceHooks = {
+  environmentOf: () => ({}),
+  mayStart: () => true,
+  polled: async () => {},
+  redisReady: async () => {},
+}
+
 export type ServiceRunnerOptions = {
   readonly services: readonly Service[]
   readonly supervisor: Supervisor
   readonly clock: Clock
   /** Whether they are all of a cluster, and not what one operator runs. */
   readonly isCluster: boolean
-  /** The faults in force on what a service is part of. */
-  readonly faultsOf: (service: Pick<Service, 'node'>) => readonly FaultSpec[]
-  /** Whether a process is killed on purpose, by its id. */
-  readonly isKilled: (id: string) => boolean
+  readonly hooks: ServiceHooks
   /** Receives what happened to a service without a command. */
-  readonly tell: (node: string, sentence: string, kind: 'ended' | 'malformed') => void
+  readonly tell: (node: string, sentence: string) => void
   /** Called when something that had ended was started again. */
   readonly onRevived: () => void
 }
@@ -48,11 +61,8 @@ export class ServiceRunner {
   readonly #keeper: Keeper
   /** How the services are, by what was last heard. */
   readonly health: ServiceHealth
-  readonly agents: AgentClient
   readonly #stopping = new AbortController()
   readonly #lastWorkByName = new Map<string, Promise<unknown>>()
-  /** Whose process does not know yet what faults it has. */
-  readonly #untold = new Set<string>()
 
   constructor(options: ServiceRunnerOptions) {
     this.#options = options
@@ -63,9 +73,8 @@ export class ServiceRunner {
     this.#keeper = new Keeper({
       clock: options.clock,
       start: (id) => this.#startAgain(id),
-      tell: (id, sentence) => options.tell(this.#ownerOf(id).node, sentence, 'ended'),
+      tell: (id, sentence) => options.tell(this.#ownerOf(id).node, sentence),
     })
-    this.agents = new AgentClient((node, sentence) => options.tell(node, sentence, 'malformed'))
     this.health = new ServiceHealth({
       supervisor: options.supervisor,
       keeper: this.#keeper,
@@ -73,32 +82,26 @@ export class ServiceRunner {
     })
   }
 
-  /** A process of a service ended without having been told to: it is started again, unless it is killed on purpose. */
+  /** A process of a service ended without having been told to: it is started again, if it may run. */
   noteEnd(id: string, how: string): void {
     if (!this.#stopping.signal.aborted && this.#findOwner(id) !== undefined)
       this.#keeper.noteEnd(id, how)
   }
 
-  /** Starts the process, unless it runs already or is killed on purpose. */
+  /** Starts the process, unless it runs already or may not. */
   async startOrTakeOver(service: Service): Promise<void> {
-    if (this.#supervisor.pid(service.app.id) !== null || this.#isKilled(service.app.id))
+    if (this.#supervisor.pid(service.app.id) !== null || !this.#mayStart(service.app.id))
       this.health.begin(service)
     else await this.startApp(service)
   }
 
-  /** Starts the process with the faults in force on it. Does not wait until it is up. */
+  /** Starts the process. Does not wait until it is up. */
   async startApp(service: Service): Promise<void> {
     this.#stopping.signal.throwIfAborted()
     this.health.begin(service)
-    const faults = JSON.stringify(this.#processFaultsOf(service))
-    this.#untold.delete(service.name)
     await this.#supervisor.start({
       ...service.app,
-      env: {
-        ...service.app.env,
-        QS_FAULTS: faults,
-        ...clockEnvironment(this.#options.faultsOf(service), service.faultSocket),
-      },
+      env: { ...service.app.env, ...this.#options.hooks.environmentOf(service) },
     })
   }
 
@@ -135,8 +138,7 @@ export class ServiceRunner {
       },
     )
     const { node } = this.#findOwner(service.redis.id) ?? { node: service.name }
-    if (this.#options.faultsOf({ node }).some(({ kind }) => kind === 'memory'))
-      await limitMemory(service.redisAddress.path, true)
+    await this.#options.hooks.redisReady(service, node)
   }
 
   /** SIGKILL: nothing that it has is wanted. */
@@ -166,7 +168,7 @@ export class ServiceRunner {
       const isOver =
         givingUp?.aborted === true ||
         health?.standsStill === true ||
-        this.#isKilled(service.app.id) ||
+        !this.#mayStart(service.app.id) ||
         [service.app.id, service.redis.id].some((id) => this.#keeper.isHopeless(id)) ||
         clock.monotonicMs() - movedMs > READY_TIMEOUT_MS
       if (isOver) throw new ClusterError(this.health.describeTrouble(service))
@@ -209,7 +211,7 @@ export class ServiceRunner {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       if (this.#supervisor.state(service.app.id) === 'running') {
-        if (this.#untold.has(service.name)) await this.tellFaults(service)
+        await this.#options.hooks.polled(service)
         await this.health.ask(service)
       }
       await clock.delay(POLL_INTERVAL_MS, signal).catch(() => {}) // The loop's condition ends it.
@@ -222,19 +224,6 @@ export class ServiceRunner {
     while (!signal.aborted) {
       this.#supervisor.boundLogs()
       await this.#clock.delay(LOG_CHECK_INTERVAL_MS, signal).catch(() => {}) // As above.
-    }
-  }
-
-  /** A process that cannot be told now is told as soon as it can. */
-  async tellFaults(service: Service): Promise<void> {
-    this.#untold.add(service.name)
-    if (this.#supervisor.state(service.app.id) !== 'running') return
-    const faults = this.#processFaultsOf(service)
-    try {
-      await this.agents.ask(service, '/faults', faults)
-      this.#untold.delete(service.name)
-    } catch (error) {
-      if (!(error instanceof ClusterError)) throw error
     }
   }
 
@@ -278,7 +267,7 @@ export class ServiceRunner {
     const service = this.#ownerOf(id)
     const isRedis = id === service.redis.id
     await this.exclusively(service.node, async () => {
-      if (this.#supervisor.pid(id) !== null || this.#isKilled(id)) return
+      if (this.#supervisor.pid(id) !== null || !this.#mayStart(id)) return
       if (!isRedis) return await this.startApp(service)
       await this.#spawnRedis(service)
       // Not waited for: if it ends before it is ready, that is the next end.
@@ -287,16 +276,8 @@ export class ServiceRunner {
     this.#options.onRevived()
   }
 
-  #isKilled(id: string): boolean {
-    return this.#options.isKilled(id)
-  }
-
-  #processFaultsOf(service: Service): ProcessFaults {
-    const faults = processFaultsOf(service.node, this.#options.faultsOf(service))
-    // The clients of a node are those of what has its name.
-    return service.name === service.node
-      ? faults
-      : { ...faults, edges: { ...faults.edges, http: [] } }
+  #mayStart(id: string): boolean {
+    return this.#options.hooks.mayStart(id)
   }
 
   #findOwner(id: string): Service | undefined {

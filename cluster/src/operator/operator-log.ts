@@ -9,7 +9,7 @@ import { ROLE_OF } from '../ceremony/member.ts'
 import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import { hashGenesis } from '../genesis.ts'
 import { type RepairOutcome, repairLog } from '../log-repair.ts'
-import { ServiceRunner } from '../service-runner.ts'
+import { NO_HOOKS, ServiceRunner } from '../service-runner.ts'
 import { Supervisor } from '../supervisor.ts'
 import { type OperatorConfig, readOperatorConfig } from './operator-config.ts'
 import { externalRedisOf, operatorRedisPlan } from './operator-services.ts'
@@ -101,8 +101,7 @@ export async function repairOperatorLog(
   const runner = new ServiceRunner({
     services: [],
     ...{ supervisor, clock, isCluster: false },
-    faultsOf: () => [],
-    isKilled: () => false,
+    hooks: NO_HOOKS,
     tell: () => {},
     onRevived: () => {},
   })

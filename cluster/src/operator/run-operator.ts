@@ -5,7 +5,7 @@ import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import { makeLogTokens, makeSecret } from '../prepare.ts'
 import { assertRedisUsable } from '../redis-version.ts'
-import { ServiceRunner } from '../service-runner.ts'
+import { NO_HOOKS, ServiceRunner } from '../service-runner.ts'
 import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
 import { Supervisor } from '../supervisor.ts'
 import type { Machine } from '../topology.ts'
@@ -94,8 +94,7 @@ export async function runOperator(options: RunOptions): Promise<RunningOperator>
     supervisor,
     clock,
     isCluster: false,
-    faultsOf: () => [],
-    isKilled: () => false,
+    hooks: NO_HOOKS,
     tell: (_, sentence) => tell(sentence),
     onRevived: () => {},
   })

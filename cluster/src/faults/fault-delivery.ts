@@ -1,0 +1,75 @@
+/**
+ * Makes services have the faults in force on them: at their start by their environment, later through their agents. It is
+ * what the service runner knows of faults (`ServiceHooks`).
+ */
+import { ClusterError } from '../cluster-error.ts'
+import type { ServiceHooks } from '../service-runner.ts'
+import type { RedisService, Service } from '../topology.ts'
+import { AgentClient } from './agent-client.ts'
+import { type FaultSpec, type ProcessFaults, processFaultsOf } from './fault-spec.ts'
+import { clockEnvironment } from './machine-clock.ts'
+import { limitMemory } from './redis-memory.ts'
+
+export type FaultDeliveryOptions = {
+  /** The faults in force on what a node stands for. */
+  readonly faultsOf: (node: string) => readonly FaultSpec[]
+  /** Whether a process is killed on purpose, by its id. */
+  readonly isKilled: (id: string) => boolean
+  readonly isRunning: (id: string) => boolean
+  /** Receives the first malformed reply of an agent. */
+  readonly noteMalformed: (node: string, sentence: string) => void
+}
+
+export class FaultDelivery implements ServiceHooks {
+  readonly #options: FaultDeliveryOptions
+  readonly agents: AgentClient
+  /** Services whose process has not received its faults yet. */
+  readonly #pending = new Set<string>()
+
+  constructor(options: FaultDeliveryOptions) {
+    this.#options = options
+    this.agents = new AgentClient(options.noteMalformed)
+  }
+
+  environmentOf(service: Service): Readonly<Record<string, string>> {
+    this.#pending.delete(service.name)
+    return {
+      QS_FAULTS: JSON.stringify(this.#processFaultsOf(service)),
+      ...clockEnvironment(this.#options.faultsOf(service.node), service.faultSocket),
+    }
+  }
+
+  mayStart(id: string): boolean {
+    return !this.#options.isKilled(id)
+  }
+
+  async polled(service: Service): Promise<void> {
+    if (this.#pending.has(service.name)) await this.deliver(service)
+  }
+
+  async redisReady({ redisAddress }: RedisService, node: string): Promise<void> {
+    if (this.#options.faultsOf(node).some(({ kind }) => kind === 'memory'))
+      await limitMemory(redisAddress.path, true)
+  }
+
+  /** Sends a process its faults. One that cannot receive them now receives them as soon as it can. */
+  async deliver(service: Service): Promise<void> {
+    this.#pending.add(service.name)
+    if (!this.#options.isRunning(service.app.id)) return
+    const faults = this.#processFaultsOf(service)
+    try {
+      await this.agents.ask(service, '/faults', faults)
+      this.#pending.delete(service.name)
+    } catch (error) {
+      if (!(error instanceof ClusterError)) throw error
+    }
+  }
+
+  #processFaultsOf(service: Service): ProcessFaults {
+    const faults = processFaultsOf(service.node, this.#options.faultsOf(service.node))
+    // The clients of a node are those of what has its name.
+    return service.name === service.node
+      ? faults
+      : { ...faults, edges: { ...faults.edges, http: [] } }
+  }
+}
