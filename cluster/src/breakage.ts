@@ -12,6 +12,7 @@ import { type Fault, type FaultSpec, nodesOf, type Part } from './faults/fault-s
 import { findFaketime, stepBack } from './faults/machine-clock.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { clearDisk, fillDisk, isSmallDisk } from './faults/small-disk.ts'
+import type { Service } from './service.ts'
 import type { ServiceRunner } from './service-runner.ts'
 import type { Supervisor } from './supervisor.ts'
 import {
@@ -23,7 +24,6 @@ import {
   scopeOf,
   type Target,
 } from './targets.ts'
-import type { Service } from './topology.ts'
 
 export class Breakage {
   readonly #runner: ServiceRunner

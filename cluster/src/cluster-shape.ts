@@ -1,9 +1,5 @@
 /** What a cluster is made of, as whoever only asks about one knows it: it imports nothing. */
 
-/** How a log is ordered. */
-export const ORDERING_DRIVERS = ['redis', 'cometbft'] as const
-export type OrderingDriver = (typeof ORDERING_DRIVERS)[number]
-
 /** Their names as services. The synchronizer is the one that the validator and the control plane follow. */
 export const VALIDATOR = 'validator'
 export const SYNCHRONIZER = 'synchronizer'

@@ -19,9 +19,10 @@ import { describe, expect, it } from 'vitest'
 import { verifyLogOf } from './cli/log-verify.ts'
 import { Cluster, cleanUp } from './cluster.ts'
 import { ClusterError } from './cluster-error.ts'
-import type { OrderingDriver } from './cluster-shape.ts'
-import { dataDirectory, readOwnJson } from './data-directory.ts'
+import { dataDirectory } from './data-directory.ts'
+import { readOwnJson } from './files.ts'
 import { logGenesisOf } from './genesis.ts'
+import type { OrderingDriver } from './ordering-drivers.ts'
 import { prepareCluster } from './prepare.ts'
 
 // Real processes take their time on a machine that does other things, too.

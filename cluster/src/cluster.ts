@@ -19,6 +19,7 @@ import type { Fault, FaultSpec } from './faults/fault-spec.ts'
 import type { RepairOutcome } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
 import type { LocalRedis } from './probe.ts'
+import type { Service } from './service.ts'
 import { ServiceRunner } from './service-runner.ts'
 import {
   keptSocketDirectory,
@@ -28,7 +29,7 @@ import {
 import type { ClusterStatus, NodeStatus, ServiceStatus } from './status.ts'
 import { endLeftovers, Supervisor } from './supervisor.ts'
 import type { Target } from './targets.ts'
-import { planServices, type Service, type TopologyInput } from './topology.ts'
+import { planServices, type TopologyInput } from './topology.ts'
 
 export type ClusterOptions = {
   readonly prepared: Prepared

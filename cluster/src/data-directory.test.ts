@@ -11,13 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ClusterError } from './cluster-error.ts'
-import {
-  assertWritable,
-  readJson,
-  readOwnJson,
-  readSecret,
-  writeOwnJson,
-} from './data-directory.ts'
+import { assertWritable, readJson, readOwnJson, readSecret, writeOwnJson } from './files.ts'
 
 let root: string
 beforeEach(() => {

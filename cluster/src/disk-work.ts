@@ -10,9 +10,10 @@ import { ClusterError, messageOf } from './cluster-error.ts'
 import { logGenesisOf } from './genesis.ts'
 import { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
+import type { Service } from './service.ts'
 import type { ServiceRunner } from './service-runner.ts'
 import { type SetAside, setAside } from './set-aside.ts'
-import { planLogRedis, type Service, type TopologyInput } from './topology.ts'
+import { planLogRedis, type TopologyInput } from './topology.ts'
 import { deleteLogAt, deleteReplicaAt } from './wipe.ts'
 
 /** Longer than any log of one machine takes. */

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { describeGenesis } from './ceremony/describe-genesis.ts'
 import { type Member, parseMember, writeMember } from './ceremony/member.ts'
 import { parseSettings, rulesOf } from './ceremony/rules.ts'
-import type { OrderingDriver } from './cluster-shape.ts'
 import { createGenesis, hashGenesis } from './genesis.ts'
+import type { OrderingDriver } from './ordering-drivers.ts'
 
 const input = (name: string) => ({
   name,

@@ -15,7 +15,7 @@ import {
 import type { Member, MemberOf } from './ceremony/member.ts'
 import { type GenesisOverrides, type NetworkRules, networkRules } from './ceremony/rules.ts'
 import { ClusterError, messageOf } from './cluster-error.ts'
-import type { OrderingDriver } from './cluster-shape.ts'
+import type { OrderingDriver } from './ordering-drivers.ts'
 
 /**
  * The genesis document that these members make, in whatever order they are given, validators left out: nonce and first record time follow

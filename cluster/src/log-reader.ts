@@ -4,9 +4,10 @@ import { type Clock, systemRandom } from '@quorumscan/base'
 import type { Ordering } from '@quorumscan/ledger'
 import { createLogClient, createLogReader } from '@quorumscan/log'
 import { CONTROL_PLANE } from './cluster-shape.ts'
-import { readSecret } from './data-directory.ts'
+import { readSecret } from './files.ts'
 import { logGenesisOf } from './genesis.ts'
-import { logTokenOf, type Prepared } from './prepare.ts'
+import type { Prepared } from './prepare.ts'
+import { logTokenOf } from './secrets.ts'
 
 /** Follows it like anybody who has a token. Disposing ends what follows. */
 export function openClusterLog(

@@ -20,10 +20,10 @@ import {
 import { RECORD_TIME_AHEAD_MICROS_MAX } from '@quorumscan/replica'
 import { formatInstant as formatTime, type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { ClusterError, messageOf } from './cluster-error.ts'
-import { syncDirectory } from './data-directory.ts'
+import { syncDirectory } from './files.ts'
 import { logGenesisOf } from './genesis.ts'
+import type { RedisService } from './service.ts'
 import type { ServiceRunner } from './service-runner.ts'
-import type { RedisService } from './topology.ts'
 
 /** Longer than any log of one machine takes. */
 const REPAIR_TIMEOUT_MS = 600_000

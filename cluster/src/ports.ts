@@ -3,7 +3,7 @@
 import { createServer } from 'node:net'
 import { type Random, systemRandom } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
-import type { OrderingDriver } from './cluster-shape.ts'
+import type { OrderingDriver } from './ordering-drivers.ts'
 
 const DEFAULT_BASE_PORT = 4600
 /** Room between the blocks of clusters that run side by side without anyone choosing ports. */

@@ -1,6 +1,6 @@
 /** Makes what a cluster keeps in its data directory, at the first `up`; afterwards reads it. */
 
-import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import type { Clock } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
@@ -8,26 +8,19 @@ import type { Member, MemberOf, Role } from './ceremony/member.ts'
 import { makeMember } from './ceremony/member-keys.ts'
 import type { GenesisOverrides } from './ceremony/rules.ts'
 import { ClusterError } from './cluster-error.ts'
+import { CONTROL_PLANE, NODE_COUNT_MAX, SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
+import type { DataDirectory } from './data-directory.ts'
 import {
-  CONTROL_PLANE,
-  NODE_COUNT_MAX,
-  ORDERING_DRIVERS,
-  type OrderingDriver,
-  SYNCHRONIZER,
-  VALIDATOR,
-} from './cluster-shape.ts'
-import {
-  type DataDirectory,
   makePrivateDirectory,
   readJson,
-  readSecret,
-  SECRET_BYTES,
   unlessDamaged,
   writeFileAtomic,
   writeFileOnce,
-} from './data-directory.ts'
+} from './files.ts'
 import { createGenesis, hashGenesis } from './genesis.ts'
+import { ORDERING_DRIVERS, type OrderingDriver } from './ordering-drivers.ts'
 import { drawBasePort, type Ports, portsFrom } from './ports.ts'
+import { makeLogTokens, makeSecret } from './secrets.ts'
 
 const DEFAULT_NODE_COUNT = 4
 
@@ -169,25 +162,4 @@ function makeLocal<R extends Role>(
 ): MemberOf<R> {
   const createdAtMicros = clock.nowMicros()
   return makeMember(directory, role, { name, createdAtMicros, url: null, engineAddress: null })
-}
-
-/** A token of its own for each process that follows the log, and in a file those that follow one synchronizer. */
-export function makeLogTokens(
-  directory: DataDirectory,
-  synchronizer: string,
-  followers: readonly string[],
-): void {
-  const tokens = followers.map((name) => makeSecret(directory, logTokenOf(name)))
-  writeFileAtomic(directory.secretFile(logTokensOf(synchronizer)), `${tokens.join('\n')}\n`)
-}
-
-/** Secrets of the data directory, by file: what makes its processes peers of a synchronizer. */
-export const logTokensOf = (synchronizer: string) => `log-tokens-${synchronizer}`
-export const logTokenOf = (name: string) => `log-token-${name}`
-
-/** Makes the secret unless it is there, and returns it. */
-export function makeSecret(directory: DataDirectory, name: string): string {
-  const file = directory.secretFile(name)
-  writeFileOnce(file, () => randomHex(systemRandom, SECRET_BYTES))
-  return readSecret(file)
 }

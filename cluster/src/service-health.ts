@@ -5,9 +5,9 @@
 import type { Keeper } from './keeper.ts'
 import { wordOfState } from './node-words.ts'
 import { askHealth, askStanding, type Health, type Standing } from './probe.ts'
+import type { Service } from './service.ts'
 import type { OrderingReport, ServiceStatus } from './status.ts'
 import type { Supervisor } from './supervisor.ts'
-import type { Service } from './topology.ts'
 
 type Heard = { health: Health | null; wasUp: boolean; standing: Standing | null }
 

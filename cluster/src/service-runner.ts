@@ -6,12 +6,12 @@
 import { setMaxListeners } from 'node:events'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ClusterError, UsageError } from './cluster-error.ts'
-import { writeFileUnlessEqual } from './data-directory.ts'
+import { writeFileUnlessEqual } from './files.ts'
 import { Keeper } from './keeper.ts'
 import { answersByQuorum, isRedisReady } from './probe.ts'
+import { type RedisService, redisIdOf, type Service } from './service.ts'
 import { ServiceHealth } from './service-health.ts'
 import type { Supervisor } from './supervisor.ts'
-import { type RedisService, redisIdOf, type Service } from './topology.ts'
 
 /** A cold start of an app under full load of the machine; a replay that gets on may take as long as it takes. */
 const READY_TIMEOUT_MS = 60_000

@@ -1,8 +1,8 @@
 /** What a cluster says about itself. Pure. */
 
 import { type Budget, budgetsOf } from './budgets.ts'
-import type { OrderingDriver } from './cluster-shape.ts'
 import { isAnswer, type NodeState } from './node-words.ts'
+import type { OrderingDriver } from './ordering-drivers.ts'
 
 export type ServiceStatus = {
   readonly url: string

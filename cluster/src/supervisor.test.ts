@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { readOwnJson, writeOwnJson } from './data-directory.ts'
+import { readOwnJson, writeOwnJson } from './files.ts'
 import { identityOf, type ProcessIdentity, stateOf } from './process-identity.ts'
 import { endLeftovers, type ProcessSpec, Supervisor } from './supervisor.ts'
 

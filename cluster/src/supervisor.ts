@@ -19,7 +19,7 @@ import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Clock, waitFor, writeLossily } from '@quorumscan/base'
 import { ClusterError } from './cluster-error.ts'
-import { readOwnJson, writeOwnJson } from './data-directory.ts'
+import { readOwnJson, writeOwnJson } from './files.ts'
 import {
   findByEnvironment,
   identityOf,

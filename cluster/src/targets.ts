@@ -2,7 +2,7 @@
 import { UsageError } from './cluster-error.ts'
 import type { FaultSpec, Part } from './faults/fault-spec.ts'
 import type { SignalScope } from './process-identity.ts'
-import type { Service } from './topology.ts'
+import type { Service } from './service.ts'
 
 /** One process of a node, or all that the node stands for. */
 export type Target = { readonly node: string; readonly part: Part | null }

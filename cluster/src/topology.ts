@@ -1,58 +1,15 @@
 /** Which processes make up a cluster, and how each is started. Pure. */
 
-import { join } from 'node:path'
 import { memberKeyFile } from './ceremony/member-keys.ts'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import type { DataDirectory } from './data-directory.ts'
+import { faultSocketsOf, type Machine, planRedis, planService } from './plan.ts'
 import type { EnginePorts } from './ports.ts'
-import { logTokenOf, logTokensOf, type Prepared } from './prepare.ts'
-import type { LocalRedis } from './probe.ts'
-import { type RedisUser, redisConfig } from './redis-config.ts'
+import type { Prepared } from './prepare.ts'
+import type { RedisUser } from './redis-config.ts'
+import { logTokenOf, logTokensOf } from './secrets.ts'
+import { type RedisService, type Service, urlOfSocket } from './service.ts'
 import { redisSocketOf } from './socket-directory.ts'
-import type { ProcessSpec } from './supervisor.ts'
-
-/** A Redis of a cluster, and what it is started with. */
-export type RedisService = {
-  readonly name: string
-  /** The operator has one elsewhere: this one is never started. */
-  readonly isElsewhere?: boolean
-  readonly redis: ProcessSpec
-  readonly redisAddress: LocalRedis
-  readonly redisDirectory: string
-  /** Where `redis` reads its configuration, and what stands there. */
-  readonly redisConfig: { readonly file: string; readonly text: string }
-}
-
-/** An app with the Redis in which it keeps what it has: its own, or its operator's. */
-export type Service = RedisService & {
-  readonly kind: 'scan' | 'validator' | 'synchronizer'
-  /** What commands call it: its own name, or that of the super-validator that it is a part of. */
-  readonly node: string
-  /** Of the engine that it owns; null: it has none. */
-  readonly engineDirectory: string | null
-  readonly url: string
-  /** On which it listens. */
-  readonly ports: readonly number[]
-  readonly app: ProcessSpec
-  /** The unix socket on which its process takes faults. */
-  readonly faultSocket: string
-}
-
-/** Where processes run, and of what they are made. */
-export type Machine = {
-  readonly directory: DataDirectory
-  /** A short directory for unix sockets: their paths end at 107 bytes. */
-  readonly socketDirectory: string
-  readonly redisServer: string
-  /** The compiled entry file of each app. */
-  readonly mains: Readonly<Record<Service['kind'], string>>
-  /** The CometBFT program; null where one synchronizer orders. */
-  readonly engineProgram: string | null
-  /** What every process inherits, e.g. PATH. */
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Where a process writes what it says, by its id; null: where its supervisor does. */
-  readonly logFileOf: (id: string) => string | null
-}
 
 export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> & {
   readonly prepared: Prepared
@@ -78,84 +35,6 @@ export function planLogRedis(input: TopologyInput, name: string): RedisService {
 function machineOf(input: TopologyInput): Machine {
   const { directory } = input.prepared
   return { ...input, directory, logFileOf: directory.logFile }
-}
-
-/** A Redis that an app has, on a unix socket. */
-export function planRedis(
-  machine: Omit<Machine, 'mains' | 'engineProgram'>,
-  options: {
-    readonly name: string
-    readonly fsync: 'always' | 'everysec'
-    readonly user: RedisUser | null
-  },
-): RedisService {
-  const { name, fsync, user } = options
-  const redisDirectory = machine.directory.redisDirectory(name)
-  const file = join(redisDirectory, 'redis.conf')
-  const socketPath = redisSocketOf(machine.socketDirectory, name)
-  return {
-    name,
-    redis: {
-      id: redisIdOf(name),
-      command: machine.redisServer,
-      args: [file],
-      env: machine.env,
-      logFile: machine.logFileOf(redisIdOf(name)),
-    },
-    redisAddress: {
-      path: socketPath,
-      ...(user === null ? {} : { username: user.name, password: user.password }),
-    },
-    redisDirectory,
-    redisConfig: {
-      file,
-      text: redisConfig({ socketPath, directory: redisDirectory, fsync, user }),
-    },
-  }
-}
-
-/** An app with its Redis; `env` is all that it is told. */
-export function planService(
-  machine: Machine,
-  options: {
-    readonly name: string
-    readonly kind: Service['kind']
-    readonly redis: RedisService
-    /** What commands call it, unless that is its name. */
-    readonly node?: string
-    readonly url: string
-    readonly ports: readonly number[]
-    readonly engineDirectory?: string | null
-    readonly env: Readonly<Record<string, string | undefined>>
-  },
-): Service {
-  const { name, kind, node = name, url, ports, engineDirectory = null, env } = options
-  return {
-    ...options.redis,
-    ...{ name, kind, node, url, ports, engineDirectory },
-    app: {
-      id: name,
-      command: process.execPath,
-      args: ['--enable-source-maps', machine.mains[kind]],
-      env: { ...machine.env, ...env },
-      logFile: machine.logFileOf(name),
-    },
-    faultSocket: `${faultSocketsOf(machine, name)}.faults`,
-  }
-}
-
-/** As `QS_REDIS` has it. */
-export function urlOfSocket(path: string): string {
-  return `unix://${path}`
-}
-
-function faultSocketsOf({ socketDirectory }: Pick<Machine, 'socketDirectory'>, name: string) {
-  return redisSocketOf(socketDirectory, `f-${name}`)
-}
-
-/** Of the Redis that is called after a service. */
-export function redisIdOf(name: string): string {
-  return `${name}.redis`
 }
 
 function logUserOf({ prepared, logUser }: TopologyInput): RedisUser {

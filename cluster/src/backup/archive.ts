@@ -10,7 +10,7 @@ import { describeFileError } from '@quorumscan/base'
 import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { ClusterError, messageOf, messageOfWrite } from '../cluster-error.ts'
-import { syncDirectory } from '../data-directory.ts'
+import { syncDirectory } from '../files.ts'
 
 const FORMAT = 'quorumscan/backup/1'
 /** Of the genesis document, below the data directory. */

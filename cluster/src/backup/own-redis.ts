@@ -5,20 +5,17 @@ import { type Clock, waitFor } from '@quorumscan/base'
 import { LOG_USER } from '@quorumscan/log'
 import { type RedisAddress, type RedisConfig, readRedisAddress } from '@quorumscan/redis'
 import { ClusterError } from '../cluster-error.ts'
-import {
-  type DataDirectory,
-  makePrivateDirectory,
-  writeFileUnlessEqual,
-} from '../data-directory.ts'
+import type { DataDirectory } from '../data-directory.ts'
+import { makePrivateDirectory, writeFileUnlessEqual } from '../files.ts'
 import { takeOver } from '../operator/take-over.ts'
 import { isRedisReady } from '../probe.ts'
+import type { RedisService } from '../service.ts'
 import {
   keptSocketDirectory,
   makeSocketDirectory,
   removeSocketDirectory,
 } from '../socket-directory.ts'
 import { endLeftovers } from '../supervisor.ts'
-import type { RedisService } from '../topology.ts'
 
 /** Reading a file of 10 GiB through takes a minute. */
 const START_TIMEOUT_MS = 120_000

@@ -14,13 +14,8 @@ import { decodeGroup, LogGroupError, type ProvenGroup, writeWholeLog } from '@qu
 import { type KeptPart, writeKept } from '@quorumscan/users'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
-import {
-  type DataDirectory,
-  dataDirectory,
-  makePrivateDirectory,
-  syncDirectory,
-  writeFileAtomic,
-} from '../data-directory.ts'
+import { type DataDirectory, dataDirectory } from '../data-directory.ts'
+import { makePrivateDirectory, syncDirectory, writeFileAtomic } from '../files.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { readOperatorConfig } from '../operator/operator-config.ts'
 import { externalRedisOf, judgeSome, operatorRedisPlan } from '../operator/operator-services.ts'

@@ -17,8 +17,9 @@ import {
   type RulesInForce,
   readRules,
 } from '../confirm-rules.ts'
-import { readSecret } from '../data-directory.ts'
-import { logTokenOf, type Prepared } from '../prepare.ts'
+import { readSecret } from '../files.ts'
+import type { Prepared } from '../prepare.ts'
+import { logTokenOf } from '../secrets.ts'
 
 /** Confirmations take a few log entries. */
 const CHANGE_TIMEOUT_MS = 20_000

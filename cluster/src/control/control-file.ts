@@ -1,12 +1,7 @@
 /** Where the running control plane of a data directory is, so that commands find it. */
 import { rmSync } from 'node:fs'
-import {
-  type DataDirectory,
-  isErrno,
-  readOwnJson,
-  readSecret,
-  writeOwnJson,
-} from '../data-directory.ts'
+import type { DataDirectory } from '../data-directory.ts'
+import { isErrno, readOwnJson, readSecret, writeOwnJson } from '../files.ts'
 import { identityOf, type ProcessIdentity, stateOf } from '../process-identity.ts'
 
 export type ControlFile = { readonly url: string; readonly process: ProcessIdentity }

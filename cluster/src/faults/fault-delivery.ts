@@ -3,8 +3,8 @@
  * what the service runner knows of faults (`ServiceHooks`).
  */
 import { ClusterError } from '../cluster-error.ts'
+import type { RedisService, Service } from '../service.ts'
 import type { ServiceHooks } from '../service-runner.ts'
-import type { RedisService, Service } from '../topology.ts'
 import { AgentClient } from './agent-client.ts'
 import { type FaultSpec, type ProcessFaults, processFaultsOf } from './fault-spec.ts'
 import { clockEnvironment } from './machine-clock.ts'

@@ -11,15 +11,9 @@ import type { MemberOf } from '../ceremony/member.ts'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
 import { messageOf } from '../cluster-error.ts'
 import { didYouMean } from '../nearest.ts'
-import { logTokenOf, logTokensOf, makeSecret } from '../prepare.ts'
-import {
-  type Machine,
-  planRedis,
-  planService,
-  type RedisService,
-  type Service,
-  urlOfSocket,
-} from '../topology.ts'
+import { type Machine, planRedis, planService } from '../plan.ts'
+import { logTokenOf, logTokensOf, makeSecret } from '../secrets.ts'
+import { type RedisService, type Service, urlOfSocket } from '../service.ts'
 import type { OperatorConfig } from './operator-config.ts'
 
 const CONFIG_OF = {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Genesis } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
-import type { Service } from '../topology.ts'
+import type { Service } from '../service.ts'
 import { viewNode } from './node-view.ts'
 
 // Looked at only where a certificate is well-formed.

@@ -9,7 +9,7 @@ import {
 import { parseCertificate, verifySignatures } from '@quorumscan/verifier/certified'
 import { ask } from '../ask.ts'
 import { wordOfRefusal } from '../node-words.ts'
-import type { Service } from '../topology.ts'
+import type { Service } from '../service.ts'
 
 /** Whoever looks waits for this; a healthy process answers within milliseconds. */
 const TIMEOUT_MS = 1500
