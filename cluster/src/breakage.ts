@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '@quorumscan/base'
-import { ClusterError } from './cluster-error.ts'
+import { ClusterError } from '@quorumscan/runtime'
 import { SYNCHRONIZER } from './cluster-shape.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
 import type { FaultDelivery } from './faults/fault-delivery.ts'

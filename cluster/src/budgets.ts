@@ -2,7 +2,7 @@
  * What of a cluster works, and how much more it can lose: decided here for `status`, `up`, events and the console
  * alike. Pure; imports nothing but words, so that a page can have it.
  */
-import { isAnswer } from './node-words.ts'
+import { isAnswer } from '@quorumscan/errors/node-words'
 
 type Service = { readonly state: string }
 

@@ -6,9 +6,9 @@
 
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
+import { ClusterError, messageOf } from '@quorumscan/runtime'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { Breakage } from './breakage.ts'
-import { ClusterError, messageOf } from './cluster-error.ts'
 import { SYNCHRONIZER } from './cluster-shape.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { DiskWork, type RepairOptions } from './disk-work.ts'

@@ -12,11 +12,10 @@ import {
 } from '@quorumscan/ledger'
 import { createLogClient } from '@quorumscan/log'
 import type { Command, ContractId, PartyId } from '@quorumscan/model'
+import { formatDuration } from '@quorumscan/model'
+import { ask, ClusterError, messageOf } from '@quorumscan/runtime'
 import { signSubmission } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'
-import { ask } from './ask.ts'
-import { ClusterError, messageOf } from './cluster-error.ts'
-import { formatDuration } from './durations.ts'
 import { hashGenesis } from './genesis.ts'
 
 /** Lookups go on while nodes restart; after this an answer would surprise. */

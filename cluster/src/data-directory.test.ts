@@ -9,9 +9,15 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import {
+  assertWritable,
+  ClusterError,
+  readJson,
+  readOwnJson,
+  readSecret,
+  writeOwnJson,
+} from '@quorumscan/runtime'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ClusterError } from './cluster-error.ts'
-import { assertWritable, readJson, readOwnJson, readSecret, writeOwnJson } from './files.ts'
 
 let root: string
 beforeEach(() => {

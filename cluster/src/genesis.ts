@@ -5,6 +5,7 @@ import { nodeIdOf } from '@quorumscan/cometbft'
 import { genesisDelta, NEWEST_RULES, rulesOf } from '@quorumscan/ledger'
 import type { LogGenesis } from '@quorumscan/log'
 import { participantOfKey } from '@quorumscan/model'
+import { ClusterError, messageOf } from '@quorumscan/runtime'
 import {
   canonicalJson,
   EVIDENCE_AGE,
@@ -14,7 +15,6 @@ import {
 } from '@quorumscan/verifier'
 import type { Member, MemberOf } from './ceremony/member.ts'
 import { type GenesisOverrides, type NetworkRules, networkRules } from './ceremony/rules.ts'
-import { ClusterError, messageOf } from './cluster-error.ts'
 import type { OrderingDriver } from './ordering-drivers.ts'
 
 /**

@@ -3,7 +3,7 @@
  * not last. Knows nothing about what it keeps.
  */
 import type { Clock } from '@quorumscan/base'
-import { ClusterError, messageOf } from './cluster-error.ts'
+import { ClusterError, messageOf } from '@quorumscan/runtime'
 
 /** A socket of the process that ended is still being closed. */
 const DELAY_MS_MIN = 100

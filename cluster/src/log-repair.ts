@@ -18,9 +18,8 @@ import {
   type Refusal,
 } from '@quorumscan/log'
 import { RECORD_TIME_AHEAD_MICROS_MAX } from '@quorumscan/replica'
+import { ClusterError, messageOf, syncDirectory } from '@quorumscan/runtime'
 import { formatInstant as formatTime, type Genesis, maxFaulty } from '@quorumscan/verifier'
-import { ClusterError, messageOf } from './cluster-error.ts'
-import { syncDirectory } from './files.ts'
 import { logGenesisOf } from './genesis.ts'
 import type { RedisService } from './service.ts'
 import type { ServiceRunner } from './service-runner.ts'

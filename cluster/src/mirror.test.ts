@@ -2,7 +2,7 @@
 import { type Clock, sha256 } from '@quorumscan/base'
 import { createFetchTransport, type Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
-import { createUndiciTransport } from '@quorumscan/runtime'
+import { createUndiciTransport, UsageError } from '@quorumscan/runtime'
 import type { RunningScan } from '@quorumscan/scan'
 import { type Network, startNetwork } from '@quorumscan/scan/testing'
 import type { HttpServer } from '@quorumscan/server'
@@ -15,7 +15,6 @@ import {
   createCertifiedVerifier,
 } from '@quorumscan/verifier/certified'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { UsageError } from './cluster-error.ts'
 import { buildMirror } from './mirror.ts'
 
 const NAME = 'sv-2.sv.ns'

@@ -7,10 +7,10 @@ import type { Clock } from '@quorumscan/base'
 import { isCertified } from '@quorumscan/certifier'
 import { ScanError } from '@quorumscan/errors'
 import { parseNodeUrl, type Transport, type TransportReply } from '@quorumscan/reader'
+import { UsageError } from '@quorumscan/runtime'
 import { buildServer, type Handler, type HttpServer } from '@quorumscan/server'
 import { utf8 } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
-import { UsageError } from './cluster-error.ts'
 
 /** What a source can make it hold at a time: the largest page, with names crowded around its entries. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024

@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net'
 import { type Random, systemRandom } from '@quorumscan/base'
-import { ClusterError } from './cluster-error.ts'
+import { ClusterError } from '@quorumscan/runtime'
 import type { OrderingDriver } from './ordering-drivers.ts'
 
 const DEFAULT_BASE_PORT = 4600

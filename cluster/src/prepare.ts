@@ -2,21 +2,21 @@
 
 import type { Clock } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
-import { type Genesis, parseGenesis } from '@quorumscan/verifier'
-import { z } from 'zod'
-import type { Member, MemberOf, Role } from './ceremony/member.ts'
-import { makeMember } from './ceremony/member-keys.ts'
-import type { GenesisOverrides } from './ceremony/rules.ts'
-import { ClusterError } from './cluster-error.ts'
-import { CONTROL_PLANE, NODE_COUNT_MAX, SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
-import type { DataDirectory } from './data-directory.ts'
 import {
+  ClusterError,
   makePrivateDirectory,
   readJson,
   unlessDamaged,
   writeFileAtomic,
   writeFileOnce,
-} from './files.ts'
+} from '@quorumscan/runtime'
+import { type Genesis, parseGenesis } from '@quorumscan/verifier'
+import { z } from 'zod'
+import type { Member, MemberOf, Role } from './ceremony/member.ts'
+import { makeMember } from './ceremony/member-keys.ts'
+import type { GenesisOverrides } from './ceremony/rules.ts'
+import { CONTROL_PLANE, NODE_COUNT_MAX, SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
+import type { DataDirectory } from './data-directory.ts'
 import { createGenesis, hashGenesis } from './genesis.ts'
 import { ORDERING_DRIVERS, type OrderingDriver } from './ordering-drivers.ts'
 import { drawBasePort, type Ports, portsFrom } from './ports.ts'

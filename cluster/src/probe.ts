@@ -1,10 +1,9 @@
 /** Asking a process whether it is ready, with a bound on the wait: a paused one answers nothing. */
 import { createConnection } from 'node:net'
 import { MICROS_PER_MS } from '@quorumscan/base'
-import { CLOCK_TOLERANCE_MICROS, describeOffset } from '@quorumscan/runtime'
+import type { NodeState } from '@quorumscan/errors/node-words'
+import { ask, CLOCK_TOLERANCE_MICROS, describeOffset } from '@quorumscan/runtime'
 import { z } from 'zod'
-import { ask } from './ask.ts'
-import type { NodeState } from './node-words.ts'
 import type { OrderingReport } from './status.ts'
 
 /** A healthy process answers its health routes within milliseconds. */

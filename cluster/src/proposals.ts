@@ -2,8 +2,8 @@
 
 import { confirmation, confirmSetProtocolVersionCommand, type LfValue } from '@quorumscan/ledger'
 import { parseTime } from '@quorumscan/model'
+import { ClusterError } from '@quorumscan/runtime'
 import { canonicalJson, type Json } from '@quorumscan/verifier'
-import { ClusterError } from './cluster-error.ts'
 import { askFor, type Confirmer, confirm } from './confirm-rules.ts'
 
 export type Proposals = {

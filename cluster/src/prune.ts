@@ -1,8 +1,7 @@
 /** Pruning in a running cluster: the validator's participant forgets updates, a scan node moves its horizon. */
 
 import type { Clock } from '@quorumscan/base'
-import { ask } from './ask.ts'
-import { ClusterError } from './cluster-error.ts'
+import { ask, ClusterError } from '@quorumscan/runtime'
 import { VALIDATOR } from './cluster-shape.ts'
 import { call, connectControl } from './control/client.ts'
 import type { DataDirectory } from './data-directory.ts'

@@ -1,7 +1,7 @@
 /** Whether the redis-server that is to be started is one that a cluster can use. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { ClusterError } from './cluster-error.ts'
+import { ClusterError } from '@quorumscan/runtime'
 
 /** The first whose append-only file has a base and increments, and whose ACL has `%R~`. */
 const VERSION_MIN = 7

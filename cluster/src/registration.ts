@@ -3,8 +3,7 @@
  * what `npm start` does for its seed names. A client like any other; knows nothing of the inside.
  */
 import type { Clock } from '@quorumscan/base'
-import { type Asked, ask } from './ask.ts'
-import { ClusterError } from './cluster-error.ts'
+import { type Asked, ask, ClusterError } from '@quorumscan/runtime'
 
 /** A confirmation takes a few log entries; a laptop that also compiles, or a cluster that comes back, takes its time. */
 const PATIENCE_MS = 30_000

@@ -1,7 +1,7 @@
 /** Secrets of a data directory: tokens of those that follow a log, and others, each made once. */
 import { randomHex, systemRandom } from '@quorumscan/base'
+import { readSecret, SECRET_BYTES, writeFileAtomic, writeFileOnce } from '@quorumscan/runtime'
 import type { DataDirectory } from './data-directory.ts'
-import { readSecret, SECRET_BYTES, writeFileAtomic, writeFileOnce } from './files.ts'
 
 /** A token of its own for each process that follows the log, and in a file those that follow one synchronizer. */
 export function makeLogTokens(

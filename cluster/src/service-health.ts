@@ -2,8 +2,9 @@
  * How the services of a cluster are: from what each said when it was last asked, what its processes are, and how they
  * ended. Tells what is wrong with one, and what to do about it.
  */
+
+import { wordOfState } from '@quorumscan/errors/node-words'
 import type { Keeper } from './keeper.ts'
-import { wordOfState } from './node-words.ts'
 import { askHealth, askStanding, type Health, type Standing } from './probe.ts'
 import type { Service } from './service.ts'
 import type { OrderingReport, ServiceStatus } from './status.ts'

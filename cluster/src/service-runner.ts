@@ -5,8 +5,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import { type Clock, waitFor } from '@quorumscan/base'
-import { ClusterError, UsageError } from './cluster-error.ts'
-import { writeFileUnlessEqual } from './files.ts'
+import { ClusterError, UsageError, writeFileUnlessEqual } from '@quorumscan/runtime'
 import { Keeper } from './keeper.ts'
 import { answersByQuorum, isRedisReady } from './probe.ts'
 import { type RedisService, redisIdOf, type Service } from './service.ts'

@@ -1,12 +1,13 @@
 /** What the nodes signed of the state of the ledger, for a look from outside. */
+
+import { wordOfRefusal } from '@quorumscan/errors/node-words'
+import { ask } from '@quorumscan/runtime'
 import { createWebCrypto, type Genesis, hashGenesis, maxFaulty } from '@quorumscan/verifier'
 import {
   type Certificate,
   parseCertificate,
   verifySignatures,
 } from '@quorumscan/verifier/certified'
-import { ask } from './ask.ts'
-import { wordOfRefusal } from './node-words.ts'
 
 /** A node waits 5 s for a statement that it does not have yet; on a machine under load it takes longer. */
 const TIMEOUT_MS = 10_000

@@ -2,8 +2,8 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { readOwnJson, writeOwnJson } from '@quorumscan/runtime'
 import type { DataDirectory } from './data-directory.ts'
-import { readOwnJson, writeOwnJson } from './files.ts'
 
 const SOCKET_DIRECTORY_PREFIX = 'qs-'
 

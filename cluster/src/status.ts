@@ -1,7 +1,7 @@
 /** What a cluster says about itself. Pure. */
 
+import { isAnswer, type NodeState } from '@quorumscan/errors/node-words'
 import { type Budget, budgetsOf } from './budgets.ts'
-import { isAnswer, type NodeState } from './node-words.ts'
 import type { OrderingDriver } from './ordering-drivers.ts'
 
 export type ServiceStatus = {

@@ -18,8 +18,7 @@ import {
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Clock, waitFor, writeLossily } from '@quorumscan/base'
-import { ClusterError } from './cluster-error.ts'
-import { readOwnJson, writeOwnJson } from './files.ts'
+import { ClusterError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
 import {
   findByEnvironment,
   identityOf,

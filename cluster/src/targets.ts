@@ -1,5 +1,5 @@
 /** What a command or a fault is about: which processes of which node. Pure. */
-import { UsageError } from './cluster-error.ts'
+import { UsageError } from '@quorumscan/runtime'
 import type { FaultSpec, Part } from './faults/fault-spec.ts'
 import type { SignalScope } from './process-identity.ts'
 import type { Service } from './service.ts'

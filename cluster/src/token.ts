@@ -2,9 +2,8 @@
 import { createDevelopmentToken, FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { type Clock, fromHex } from '@quorumscan/base'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
-import { ClusterError, UsageError } from './cluster-error.ts'
+import { ClusterError, isErrno, readSecret, UsageError } from '@quorumscan/runtime'
 import type { DataDirectory } from './data-directory.ts'
-import { isErrno, readSecret } from './files.ts'
 
 export { FIRST_ADMIN_USER }
 

@@ -1,5 +1,5 @@
 /** What the page says about the state of the cluster. Pure. */
-import { wordOfState } from 'quorumscan/node-words'
+import { wordOfState } from '@quorumscan/errors/node-words'
 import type { FaultSpec, LieKind, State, Status } from './api.ts'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'idle'

@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ClusterError } from '@quorumscan/runtime'
 import { afterAll, expect, it } from 'vitest'
-import { ClusterError } from '../cluster-error.ts'
 import { type Item, openArchive, writeArchive } from './archive.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-archive-'))

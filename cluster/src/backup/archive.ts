@@ -7,10 +7,9 @@ import { createReadStream, existsSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describeFileError } from '@quorumscan/base'
+import { ClusterError, messageOf, messageOfWrite, syncDirectory } from '@quorumscan/runtime'
 import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { z } from 'zod'
-import { ClusterError, messageOf, messageOfWrite } from '../cluster-error.ts'
-import { syncDirectory } from '../files.ts'
 
 const FORMAT = 'quorumscan/backup/1'
 /** Of the genesis document, below the data directory. */

@@ -11,11 +11,17 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import { decodeGroup, LogGroupError, type ProvenGroup, writeWholeLog } from '@quorumscan/log'
+import {
+  ClusterError,
+  makePrivateDirectory,
+  messageOf,
+  syncDirectory,
+  UsageError,
+  writeFileAtomic,
+} from '@quorumscan/runtime'
 import { type KeptPart, writeKept } from '@quorumscan/users'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
-import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import { type DataDirectory, dataDirectory } from '../data-directory.ts'
-import { makePrivateDirectory, syncDirectory, writeFileAtomic } from '../files.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { readOperatorConfig } from '../operator/operator-config.ts'
 import { externalRedisOf, judgeSome, operatorRedisPlan } from '../operator/operator-services.ts'

@@ -1,4 +1,6 @@
 /** What a genesis document fixes, in words. */
+
+import { formatDuration } from '@quorumscan/model'
 import {
   EVIDENCE_AGE,
   formatInstant,
@@ -7,7 +9,6 @@ import {
   maxFaulty,
   quorumOf,
 } from '@quorumscan/verifier'
-import { formatDuration } from '../durations.ts'
 import { hashGenesis } from '../genesis.ts'
 
 /** Lines of text, each about one thing. */

@@ -3,9 +3,15 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKeyPair, describeFileError, type KeyPair, keyPairFromSeed } from '@quorumscan/base'
 import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
-import { ClusterError, messageOf } from '../cluster-error.ts'
+import {
+  assertWritable,
+  ClusterError,
+  messageOf,
+  PUBLIC_MODE,
+  unlessDamaged,
+  writeFileOnce,
+} from '@quorumscan/runtime'
 import type { DataDirectory } from '../data-directory.ts'
-import { assertWritable, PUBLIC_MODE, unlessDamaged, writeFileOnce } from '../files.ts'
 import {
   demandMemberInput,
   KEYS_OF,

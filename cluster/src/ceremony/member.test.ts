@@ -1,7 +1,7 @@
 import { createKeyPair, fromUtf8, type KeyPair, utf8 } from '@quorumscan/base'
+import { ClusterError } from '@quorumscan/runtime'
 import { canonicalJson } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
-import { ClusterError } from '../cluster-error.ts'
 import { KEYS_OF, parseMember, ROLES, type Role, writeMember } from './member.ts'
 
 const input = {

@@ -12,9 +12,9 @@ import {
   verifySignature,
 } from '@quorumscan/base'
 import { isAuthenticated } from '@quorumscan/reader'
+import { ClusterError, messageOf, UsageError } from '@quorumscan/runtime'
 import { canonicalJson, isUsableKey, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { z } from 'zod'
-import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 
 /**
  * The keys of each role. `scan` signs states, `operator` submissions, `voting` (the consensus key) votes on blocks; an

@@ -1,11 +1,9 @@
 /** The rules that a new network starts with: their defaults (D-18), and what its operators set otherwise. */
 
 import { NEWEST_RULES } from '@quorumscan/ledger'
-import { formatAmount, parseAmount } from '@quorumscan/model'
+import { formatAmount, parseAmount, parseDuration } from '@quorumscan/model'
+import { ClusterError, didYouMean, UsageError } from '@quorumscan/runtime'
 import { type CometbftOrdering, EVIDENCE_AGE, type Genesis } from '@quorumscan/verifier'
-import { ClusterError, UsageError } from '../cluster-error.ts'
-import { parseDuration } from '../durations.ts'
-import { didYouMean } from '../nearest.ts'
 
 const SECOND = 1_000_000
 const MINUTE = 60 * SECOND

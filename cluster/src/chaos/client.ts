@@ -5,7 +5,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
-import { type Asked, ask } from '../ask.ts'
+import { type Asked, ask } from '@quorumscan/runtime'
 import type { HistoryEvent, WriteOutcome } from './history.ts'
 import type { Seeded } from './seeded-random.ts'
 

@@ -1,7 +1,8 @@
 /** The pace of readers, and what an answer of the scan proxy comes to. */
+
+import type { Asked } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import type { Asked } from '../ask.ts'
 import type { SignedState } from '../signed-states.ts'
 import { atFixedRate, outcomeOf, signedProblemOf } from './readers.ts'
 

@@ -3,11 +3,11 @@
  * before, so that nobody's waiting hides an outage. Beside them a prober asks each node for itself.
  */
 import { type Clock, sha256 } from '@quorumscan/base'
+import { TIMEOUT } from '@quorumscan/errors/node-words'
 import { createFetchTransport } from '@quorumscan/reader'
 import { type CertifiedReader, createCertifiedReader } from '@quorumscan/reader/certified'
+import { type Asked, ask } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
-import { type Asked, ask } from '../ask.ts'
-import { TIMEOUT } from '../node-words.ts'
 import { askSignedStates, type SignedStates } from '../signed-states.ts'
 import { askNodes } from '../watch/prober.ts'
 import type { Shared } from './client.ts'

@@ -1,7 +1,8 @@
 /** The schedule of a run, carried out on a cluster that only notes what is asked of it. */
+
+import { ClusterError } from '@quorumscan/runtime'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { ClusterError } from '../cluster-error.ts'
 import type { HistoryEvent } from './history.ts'
 import { breakThings, runChaos, runSchedule } from './run.ts'
 import { scenarioOf } from './runs.ts'

@@ -4,8 +4,8 @@
  * nothing.
  */
 import { anySignal, type Clock, waitFor } from '@quorumscan/base'
+import { ClusterError, messageOf } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
-import { ClusterError, messageOf } from '../cluster-error.ts'
 import { describeFault } from '../faults/fault-spec.ts'
 import type { ServiceStatus } from '../status.ts'
 import { type ChaosClient, createChaosClient, type Shared } from './client.ts'

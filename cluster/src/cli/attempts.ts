@@ -1,9 +1,15 @@
 /** Which nodes a reader asked for proofs, and what came of each: for a person who wonders. */
 import type { Clock } from '@quorumscan/base'
+import {
+  ANSWERED,
+  BEHIND,
+  TIMEOUT,
+  wordOfFailure,
+  wordOfRefusal,
+} from '@quorumscan/errors/node-words'
 import type { Transport, TransportReply } from '@quorumscan/reader'
 import type { CertifiedNodeStatus } from '@quorumscan/reader/certified'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier/certified'
-import { ANSWERED, BEHIND, TIMEOUT, wordOfFailure, wordOfRefusal } from '../node-words.ts'
 
 /** A node that is well answers by then; one that was asked beside another may not be waited for at all. */
 const GIVEN_UP_MS = 1000

@@ -1,10 +1,10 @@
 /** `backup` and `restore`: what one operator has, and the way back. */
 import { resolve } from 'node:path'
 import type { Clock } from '@quorumscan/base'
+import { UsageError } from '@quorumscan/runtime'
 import { Argument, type Command } from 'commander'
 import type { Restored } from '../backup/restore.ts'
 import { ROLE_OF, type Runnable } from '../ceremony/member.ts'
-import { UsageError } from '../cluster-error.ts'
 import { answer, repeat, slowly, wrap } from './options.ts'
 
 type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }

@@ -1,7 +1,7 @@
 /** Entry of the `quorumscan` command; the bootstrap enters here too. */
+
+import { isErrno, messageOf } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
-import { messageOf } from '../cluster-error.ts'
-import { isErrno } from '../files.ts'
 import { EXIT, exitCodeOf } from './exit-codes.ts'
 import { tell } from './options.ts'
 import { runCommandLine } from './program.ts'

@@ -1,7 +1,7 @@
 /** `cometbft`: the engine by which members order the log together. */
 import type { Clock } from '@quorumscan/base'
+import { UsageError } from '@quorumscan/runtime'
 import type { Command } from 'commander'
-import { UsageError } from '../cluster-error.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { installEngine } from '../engine/install-engine.ts'
 import { print, slowly } from './options.ts'

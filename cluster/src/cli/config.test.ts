@@ -1,5 +1,5 @@
+import { ClusterError } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
-import { ClusterError } from '../cluster-error.ts'
 import { formatConfig, parseConfigChange } from './config.ts'
 
 it('reads changes of the rules, and leaves out what nobody named', () => {

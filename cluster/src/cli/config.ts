@@ -1,9 +1,13 @@
 /** `quorumscan config`: the rules of the name service, read and changed. */
-import { formatAmount, type Micros, parseAmount } from '@quorumscan/model'
-import { UsageError } from '../cluster-error.ts'
+import {
+  formatAmount,
+  formatDuration,
+  type Micros,
+  parseAmount,
+  parseDuration,
+} from '@quorumscan/model'
+import { didYouMean, UsageError } from '@quorumscan/runtime'
 import type { AnsConfigInput, AnsConfigWire } from '../control/ans-config-wire.ts'
-import { formatDuration, parseDuration } from '../durations.ts'
-import { didYouMean } from '../nearest.ts'
 import { printable } from './text.ts'
 
 /** What can be set: the name on the command line, and how its value is read. */

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { type Clock, describeFileError, parseKeyFile } from '@quorumscan/base'
 import { parseNodeUrl } from '@quorumscan/reader'
+import { ClusterError, messageOf, UsageError } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
-import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import {
   areRulesEqual,
   type Confirmer,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { ClusterError, messageOf, SilentError, UsageError } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { ClusterError, messageOf, SilentError, UsageError } from '../cluster-error.ts'
 import { exitCodeOf } from './exit-codes.ts'
 
 function thrownBy(work: () => unknown): unknown {

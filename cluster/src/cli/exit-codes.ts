@@ -1,6 +1,7 @@
 /** What the exit status of a command says: all of it is decided here. */
+
+import { SilentError, UsageError } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
-import { SilentError, UsageError } from '../cluster-error.ts'
 
 export const EXIT = {
   /** Done; of a question: yes. */

@@ -1,7 +1,7 @@
 /** The commands that break and mend: each is one call to the control plane. */
 import type { Clock } from '@quorumscan/base'
+import { UsageError } from '@quorumscan/runtime'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { UsageError } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
 import {

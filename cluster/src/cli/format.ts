@@ -1,7 +1,8 @@
 /** Texts of the command line, at most 80 columns wide. */
+
+import { wordOfState } from '@quorumscan/errors/node-words'
 import { budgetsOf } from '../budgets.ts'
 import type { Fault } from '../faults/fault-spec.ts'
-import { wordOfState } from '../node-words.ts'
 import type { Exchange } from '../registration.ts'
 import {
   type ClusterStatus,

@@ -1,7 +1,7 @@
 /** `log`: whether the log is what was signed, and how it becomes so again; of a cluster, or of one operator. */
 import type { Clock } from '@quorumscan/base'
+import { UsageError } from '@quorumscan/runtime'
 import type { Command } from 'commander'
-import { UsageError } from '../cluster-error.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { EXIT } from './exit-codes.ts'
 import { answer, repeat, slowly, wrap } from './options.ts'

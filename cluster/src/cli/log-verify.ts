@@ -9,11 +9,10 @@ import {
   verifyLog,
 } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
+import { ClusterError, readSecret } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { ClusterError } from '../cluster-error.ts'
 import type { DataDirectory } from '../data-directory.ts'
-import { readSecret } from '../files.ts'
 import { logGenesisOf } from '../genesis.ts'
 import { REPAIR_OF_MEMBERS } from '../log-repair.ts'
 import { type OperatorLogOptions, openOperatorLog } from '../operator/operator-log.ts'

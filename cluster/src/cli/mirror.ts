@@ -1,7 +1,7 @@
 /** `mirror`: a cache of certified answers that nobody needs to believe. */
 import type { Clock } from '@quorumscan/base'
+import { UsageError } from '@quorumscan/runtime'
 import type { Command } from 'commander'
-import { UsageError } from '../cluster-error.ts'
 import { integer, print } from './options.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 

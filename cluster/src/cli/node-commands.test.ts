@@ -1,5 +1,5 @@
+import { UsageError } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
-import { UsageError } from '../cluster-error.ts'
 import type { ClusterStatus } from '../status.ts'
 import { targetsOf } from './node-commands.ts'
 

@@ -1,12 +1,12 @@
 /** The commands about single processes: kill, pause, resume, restart and wipe. */
 
 import type { Clock } from '@quorumscan/base'
-import { UsageError } from '../cluster-error.ts'
+import { wordOfState } from '@quorumscan/errors/node-words'
+import { UsageError } from '@quorumscan/runtime'
 import { SYNCHRONIZER, VALIDATOR } from '../cluster-shape.ts'
 import { type ControlClient, call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { PARTS, type Part } from '../faults/fault-spec.ts'
-import { wordOfState } from '../node-words.ts'
 import { type ClusterStatus, servicesOf } from '../status.ts'
 import type { Target } from '../targets.ts'
 import type { MakeCommand } from './fault-commands.ts'

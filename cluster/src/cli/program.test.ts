@@ -1,7 +1,8 @@
 /** What every command promises, read off its help as a person reads it. */
+
+import { UsageError } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
 import { afterEach, expect, it, vi } from 'vitest'
-import { UsageError } from '../cluster-error.ts'
 import { createProgram, runCommandLine } from './program.ts'
 
 afterEach(() => vi.restoreAllMocks())

@@ -3,6 +3,7 @@
  * asked, and no node believed.
  */
 import { type Clock, sha256 } from '@quorumscan/base'
+import { isAnswer } from '@quorumscan/errors/node-words'
 import { createFetchTransport, ReaderError } from '@quorumscan/reader'
 import {
   type CertifiedAnswer,
@@ -10,6 +11,7 @@ import {
   type CertifiedReader,
   createCertifiedReader,
 } from '@quorumscan/reader/certified'
+import { UsageError } from '@quorumscan/runtime'
 import {
   formatInstant as formatTime,
   type Genesis,
@@ -17,8 +19,6 @@ import {
   requestOfLookup,
 } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import { UsageError } from '../cluster-error.ts'
-import { isAnswer } from '../node-words.ts'
 import { type Attempt, noteAttempts } from './attempts.ts'
 import { EXIT } from './exit-codes.ts'
 import { wrap } from './options.ts'

@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
+import { ClusterError, messageOf } from '@quorumscan/runtime'
 import { budgetsOf } from '../budgets.ts'
 import type { GenesisOverrides } from '../ceremony/rules.ts'
-import { ClusterError, messageOf } from '../cluster-error.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
 import { type ControlOptions, controlOptions } from '../control/control-options.ts'

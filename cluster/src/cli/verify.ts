@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { describeFileError, fromUtf8 } from '@quorumscan/base'
+import { messageOf, UsageError } from '@quorumscan/runtime'
 import {
   type CanonicalRequest,
   formatInstant as formatTime,
@@ -15,7 +16,6 @@ import {
   thresholdVotes,
 } from '@quorumscan/verifier'
 import type { ActivitiesAnswer, CertifiedPage } from '@quorumscan/verifier/certified'
-import { messageOf, UsageError } from '../cluster-error.ts'
 import type { DataDirectory } from '../data-directory.ts'
 import type { ProvenState } from './certified-proof.ts'
 import { InvalidProof, judgeProof, type Proven } from './proof.ts'

@@ -1,7 +1,7 @@
 /** `resolve --votes`: what the nodes vote, as the scan proxy heard them, also where they contradict each other. */
-import { ask } from '../ask.ts'
-import { ClusterError, SilentError, UsageError } from '../cluster-error.ts'
-import { AGREED, DISSENTED } from '../node-words.ts'
+
+import { AGREED, DISSENTED } from '@quorumscan/errors/node-words'
+import { ask, ClusterError, SilentError, UsageError } from '@quorumscan/runtime'
 import { wrap } from './options.ts'
 import { entryLines, lookupOf, printable } from './text.ts'
 

@@ -1,8 +1,7 @@
 /** The commands of who looks after a cluster: replicas compared and pruned, job queues, a steady load. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import { ask } from '../ask.ts'
-import { UsageError } from '../cluster-error.ts'
+import { ask, UsageError } from '@quorumscan/runtime'
 import { VALIDATOR } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { dataDirectory } from '../data-directory.ts'

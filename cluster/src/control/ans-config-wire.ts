@@ -2,8 +2,8 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
 import type { AnsRulesConfig } from '@quorumscan/ledger'
 import { type ContractId, formatAmount, type Micros, parseAmount } from '@quorumscan/model'
+import { ClusterError } from '@quorumscan/runtime'
 import { z } from 'zod'
-import { ClusterError } from '../cluster-error.ts'
 import type { RulesInForce } from '../confirm-rules.ts'
 
 /** JSON has no bigints. */

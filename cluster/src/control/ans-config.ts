@@ -6,9 +6,9 @@
 import { type Clock, keyPairFromSeed } from '@quorumscan/base'
 import type { AnsRulesConfig } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
+import { ClusterError, readSecret } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
-import { ClusterError } from '../cluster-error.ts'
 import { CONTROL_PLANE } from '../cluster-shape.ts'
 import {
   areRulesEqual,
@@ -17,7 +17,6 @@ import {
   type RulesInForce,
   readRules,
 } from '../confirm-rules.ts'
-import { readSecret } from '../files.ts'
 import type { Prepared } from '../prepare.ts'
 import { logTokenOf } from '../secrets.ts'
 

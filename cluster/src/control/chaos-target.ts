@@ -1,10 +1,9 @@
 /** The cluster as a chaos run sees it. */
 import { type Clock, toHex } from '@quorumscan/base'
-import { ask } from '../ask.ts'
+import { ask, ClusterError } from '@quorumscan/runtime'
 import type { LogLine } from '../chaos/history.ts'
 import type { ChaosTarget } from '../chaos/target.ts'
 import type { Cluster } from '../cluster.ts'
-import { ClusterError } from '../cluster-error.ts'
 import { openClusterLog } from '../log-reader.ts'
 import type { Prepared } from '../prepare.ts'
 import { askSignedStates } from '../signed-states.ts'

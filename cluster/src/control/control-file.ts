@@ -1,7 +1,7 @@
 /** Where the running control plane of a data directory is, so that commands find it. */
 import { rmSync } from 'node:fs'
+import { isErrno, readOwnJson, readSecret, writeOwnJson } from '@quorumscan/runtime'
 import type { DataDirectory } from '../data-directory.ts'
-import { isErrno, readOwnJson, readSecret, writeOwnJson } from '../files.ts'
 import { identityOf, type ProcessIdentity, stateOf } from '../process-identity.ts'
 
 export type ControlFile = { readonly url: string; readonly process: ProcessIdentity }

@@ -1,6 +1,6 @@
 /** Entry of the control plane's process. `launch.ts` starts it and listens to what it sends. */
 import { surviveLostOutput } from '@quorumscan/base'
-import { messageOf } from '../cluster-error.ts'
+import { messageOf } from '@quorumscan/runtime'
 import type { ControlOptions } from './control-options.ts'
 import { type ControlPlane, createControlPlane } from './control-plane.ts'
 

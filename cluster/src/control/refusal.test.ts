@@ -1,7 +1,7 @@
+import { ClusterError, SilentError, UsageError } from '@quorumscan/runtime'
 import { TRPCError } from '@trpc/server'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { ClusterError, SilentError, UsageError } from '../cluster-error.ts'
 import { nodeName } from '../faults/fault-spec.ts'
 import { actOf, callerOf } from './caller.ts'
 import { refusalOf } from './refusal.ts'

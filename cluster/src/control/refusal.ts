@@ -1,7 +1,8 @@
 /** Errors for a person on their way through tRPC: by its codes, with their sentence. */
+
+import { ClusterError, messageOf, SilentError, UsageError } from '@quorumscan/runtime'
 import { TRPCError } from '@trpc/server'
 import { ZodError } from 'zod'
-import { ClusterError, messageOf, SilentError, UsageError } from '../cluster-error.ts'
 
 /** What the codes of tRPC stand for here; anything else that is refused is a ClusterError. */
 export const CODES = { usage: 'BAD_REQUEST', silent: 'TIMEOUT', other: 'CONFLICT' } as const

@@ -9,7 +9,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Env } from '@quorumscan/base'
-import { ClusterError, messageOf } from '../cluster-error.ts'
+import { ClusterError, messageOf } from '@quorumscan/runtime'
 
 /** What is to be installed. */
 export const ENGINE_VERSION = '0.38.26'

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Env } from '@quorumscan/base'
-import { ClusterError } from '../cluster-error.ts'
+import { ClusterError } from '@quorumscan/runtime'
 import { ENGINE_PROGRAM, ENGINE_VERSION, engineCache, findEngine } from './find-engine.ts'
 
 /** What the engine asks for itself. */

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { VOTE_ANYWAY_FILE, VOTE_STATE_FILE } from '@quorumscan/cometbft'
-import { ClusterError } from '../cluster-error.ts'
+import { ClusterError } from '@quorumscan/runtime'
 
 /** Its synchronizer looks every two seconds, and may hang for some. */
 const TAKEN_MS = 30_000

@@ -1,6 +1,6 @@
 /** Asking the agent of a process, with bounds on the wait and on the reply: a paused process replies nothing, a broken one anything. */
 import { type IncomingMessage, request } from 'node:http'
-import { ClusterError, messageOf } from '../cluster-error.ts'
+import { ClusterError, messageOf } from '@quorumscan/runtime'
 import { type AgentPath, type AgentReply, agentReplies } from './agent-replies.ts'
 
 /** Agents answer within milliseconds, also on a machine under load within this. */

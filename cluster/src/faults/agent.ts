@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { messageOf } from '../cluster-error.ts'
+import { messageOf } from '@quorumscan/runtime'
 import type { AgentPath, AgentReply } from './agent-replies.ts'
 import type { ProcessFaults } from './fault-spec.ts'
 

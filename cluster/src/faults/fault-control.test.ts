@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ClusterError } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ClusterError } from '../cluster-error.ts'
 import { FaultControl, type FaultEffects } from './fault-control.ts'
 import { faultSpec, processFaultsOf } from './fault-spec.ts'
 

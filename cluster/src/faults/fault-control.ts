@@ -4,9 +4,8 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
+import { ClusterError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { ClusterError } from '../cluster-error.ts'
-import { readOwnJson, writeOwnJson } from '../files.ts'
 import { describeFault, type Fault, type FaultSpec, nodesOf, slotOf } from './fault-spec.ts'
 
 const MICROS_PER_MS = 1000

@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ClusterError } from '../cluster-error.ts'
+import { ClusterError } from '@quorumscan/runtime'
 import type { ClockRun, FaultSpec } from './fault-spec.ts'
 
 /** Where the packages of Debian, Fedora and others put it, below a directory of libraries. */

@@ -1,7 +1,7 @@
 /** Moving the horizon of a node, by its operator, over the socket of its process. */
 import type { Replica } from '@quorumscan/replica'
+import { ClusterError } from '@quorumscan/runtime'
 import { z } from 'zod'
-import { ClusterError } from '../cluster-error.ts'
 import type { AgentHandlers } from './agent.ts'
 
 /** Below the wait of whoever asks the agent. */

@@ -1,7 +1,7 @@
 /** Runs the processes of one operator, and starts again what ends, until it is told to stop. */
 import { type Clock, CONFIGURATION_EXIT } from '@quorumscan/base'
+import { ClusterError, messageOf, UsageError } from '@quorumscan/runtime'
 import { appMain } from '../built-files.ts'
-import { ClusterError, messageOf, UsageError } from '../cluster-error.ts'
 import { findEngine } from '../engine/find-engine.ts'
 import type { Machine } from '../plan.ts'
 import { assertRedisUsable } from '../redis-version.ts'

@@ -4,7 +4,7 @@ import { closeSync, openSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Clock, within } from '@quorumscan/base'
-import { ClusterError } from '../cluster-error.ts'
+import { ClusterError } from '@quorumscan/runtime'
 import type { DataDirectory } from '../data-directory.ts'
 
 const SOCKET = 'run.sock'

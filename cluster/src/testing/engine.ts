@@ -1,6 +1,7 @@
 /** The engine that tests of members who order together start. */
+
+import { messageOf } from '@quorumscan/runtime'
 import { provided } from '@quorumscan/testkit'
-import { messageOf } from '../cluster-error.ts'
 import { findEngine } from '../engine/find-engine.ts'
 
 const found = await findEngine(process.env).then(

@@ -1,7 +1,8 @@
 /** What happened to a cluster, read off its states as they come. Pure. */
+
+import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
 import { budgetsOf, type Judged } from '../budgets.ts'
 import type { Fault } from '../faults/fault-spec.ts'
-import { type NodeState, wordOfState } from '../node-words.ts'
 import { type ClusterStatus, type NodeStatus, servicesOf } from '../status.ts'
 
 export type LiveEvent = {

@@ -1,7 +1,7 @@
+import type { NodeState } from '@quorumscan/errors/node-words'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import type { Fault } from '../faults/fault-spec.ts'
-import type { NodeState } from '../node-words.ts'
 import type { ClusterStatus } from '../status.ts'
 import { createFeed } from './feed.ts'
 import { startLive } from './live.ts'

@@ -1,5 +1,7 @@
 /** One process of the cluster looked at closely: its newest certificate, its store, and what it logged. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { wordOfRefusal } from '@quorumscan/errors/node-words'
+import { ask } from '@quorumscan/runtime'
 import {
   createWebCrypto,
   formatInstant as formatTime,
@@ -7,8 +9,6 @@ import {
   hashGenesis,
 } from '@quorumscan/verifier'
 import { parseCertificate, verifySignatures } from '@quorumscan/verifier/certified'
-import { ask } from '../ask.ts'
-import { wordOfRefusal } from '../node-words.ts'
 import type { Service } from '../service.ts'
 
 /** Whoever looks waits for this; a healthy process answers within milliseconds. */

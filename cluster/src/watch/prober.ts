@@ -4,9 +4,9 @@
  * about a name that nobody has, because some lie about nothing else.
  */
 import type { Clock } from '@quorumscan/base'
+import { DISAGREES, wordOfRefusal } from '@quorumscan/errors/node-words'
+import { type Asked, ask } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { type Asked, ask } from '../ask.ts'
-import { DISAGREES, wordOfRefusal } from '../node-words.ts'
 import type { AtNodes } from '../status.ts'
 import { createFeed, type Feed } from './feed.ts'
 

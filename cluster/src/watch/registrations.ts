@@ -1,7 +1,7 @@
 /** Registrations walked through for whoever watches, step by step, each with the confirmations of its payment. */
 import type { Clock } from '@quorumscan/base'
+import { ClusterError, messageOf } from '@quorumscan/runtime'
 import { formatInstant as formatTime, quorumOf } from '@quorumscan/verifier'
-import { ClusterError, messageOf } from '../cluster-error.ts'
 import { type Exchange, registerName } from '../registration.ts'
 import type { ConfirmationWatch } from './confirmations.ts'
 

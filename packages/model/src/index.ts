@@ -7,6 +7,7 @@ export {
 } from './amount.ts'
 export type { Command, Deduplication, DisclosedContract, Submission } from './command.ts'
 export type { Contract, ContractId, DamlValue, TemplateId } from './contract.ts'
+export { formatDuration, parseDuration } from './durations.ts'
 export { isOffset, type Offset } from './offset.ts'
 export {
   formatPageToken,

@@ -1,3 +1,4 @@
+export { type Asked, ask } from './ask.ts'
 export { createBackground, REPLICA_STOPPED } from './background.ts'
 export { readBuildInfo } from './build-info.ts'
 export {
@@ -16,8 +17,33 @@ export {
   type Moment,
   offsetOf,
 } from './clock-comparison.ts'
+export {
+  ClusterError,
+  messageOf,
+  messageOfWrite,
+  SilentError,
+  UsageError,
+} from './command-error.ts'
+export {
+  assertWritable,
+  identityOfDirectory,
+  isErrno,
+  makePrivateDirectory,
+  PUBLIC_MODE,
+  readJson,
+  readOwnJson,
+  readSecret,
+  SECRET_BYTES,
+  syncDirectory,
+  unlessDamaged,
+  writeFileAtomic,
+  writeFileOnce,
+  writeFileUnlessEqual,
+  writeOwnJson,
+} from './files.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
+export { didYouMean } from './nearest.ts'
 export {
   assertFollowing,
   CLOCK_HEADER,

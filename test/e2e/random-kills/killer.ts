@@ -3,8 +3,9 @@
  * victims are started by command again. Others come from a stranger, who knows nothing but pids: then only the
  * cluster itself brings them back. A control plane is taken over by the next `up`.
  */
+
+import { ClusterError } from '@quorumscan/runtime'
 import { until } from '@quorumscan/testkit'
-import { ClusterError } from 'quorumscan'
 import type { RunningCluster } from 'quorumscan/testing'
 import type { SeededRandom } from '../../sim/seeded-random.ts'
 import { clock } from '../client.ts'

@@ -1,5 +1,5 @@
 /** One lookup with everything behind it: the proof and who signed it, and what each node votes. */
-import { AGREED, ANSWERED, DISSENTED } from 'quorumscan/node-words'
+import { AGREED, ANSWERED, DISSENTED } from '@quorumscan/errors/node-words'
 import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
 import { Panel } from '../panel.tsx'

@@ -1,8 +1,8 @@
 /** HTTP as the cluster's own programs ask it: bounded in time and bytes, and never an exception. */
 import { anySignal } from '@quorumscan/base'
+import { wordOfFailure } from '@quorumscan/errors/node-words'
 import { readAtMost } from '@quorumscan/reader'
 import { parseStrictJson } from '@quorumscan/verifier'
-import { wordOfFailure } from './node-words.ts'
 
 /** More than any page of updates that is asked for here. A lying node may send anything, and for ever. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024

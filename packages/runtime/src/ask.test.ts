@@ -4,10 +4,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { TIMEOUT } from '@quorumscan/errors/node-words'
 import { untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { ask } from './ask.ts'
-import { TIMEOUT } from './node-words.ts'
 
 const REQUESTS = 20
 

@@ -1,5 +1,5 @@
 /** Durations as people type them: `20s`, `12h`, `90d`. */
-import type { Micros } from '@quorumscan/model'
+import type { Micros } from './time.ts'
 
 const MICROS_BY_UNIT = {
   ms: 1_000,

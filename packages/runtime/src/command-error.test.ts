@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { messageOf } from './cluster-error.ts'
+import { messageOf } from './command-error.ts'
 
 it('says in a line what an object holds that is no error', () => {
   const nested = { code: 7, why: { deep: { deeper: { deepest: 'no' } } }, list: [1, 2] }

@@ -19,7 +19,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ClusterError, messageOf } from './cluster-error.ts'
+import { ClusterError, messageOf } from './command-error.ts'
 
 const DIRECTORY_MODE = 0o700
 const SECRET_MODE = 0o600

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
+import { wordOfRefusal } from '@quorumscan/errors/node-words'
 import { createAuthority } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { ask } from './ask.ts'
-import { wordOfRefusal } from './node-words.ts'
 
 /** What is said of a server that does this with each connection. */
 async function wordOf(
