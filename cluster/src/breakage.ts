@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '@quorumscan/base'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { SYNCHRONIZER } from './cluster-shape.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
 import type { FaultDelivery } from './faults/fault-delivery.ts'
@@ -86,7 +86,7 @@ export class Breakage {
   /**
    * Breaks something, for a time or until it is healed. Returns when the fault is in force.
    *
-   * @throws {ClusterError} If the fault makes no sense there.
+   * @throws {CommandError} If the fault makes no sense there.
    */
   async inject(spec: FaultSpec, durationMs: number | null): Promise<Fault> {
     for (const node of nodesOf(spec)) assertPossible(this.#runner.servicesOf(node), spec)
@@ -99,12 +99,12 @@ export class Breakage {
     return await this.#faults.heal(selection)
   }
 
-  /** SIGCONT to what is paused. @throws {ClusterError} If it does not run. */
+  /** SIGCONT to what is paused. @throws {CommandError} If it does not run. */
   async resume(target: Target): Promise<void> {
     const hit = this.hitBy(target)
     if (hit.engineOf !== null) {
       const fault = this.#faults.list().find(({ spec }) => isPauseOf(spec, target))
-      if (fault === undefined) throw new ClusterError(`the engine of ${target.node} is not paused`)
+      if (fault === undefined) throw new CommandError(`the engine of ${target.node} is not paused`)
       await this.#faults.heal({ id: fault.id })
       return
     }
@@ -223,12 +223,12 @@ export class Breakage {
     return hit.engineOf !== null || idsOf(hit).some((id) => this.#supervisor.state(id) === wanted)
   }
 
-  /** What a target stands for. @throws {ClusterError} If there is no such node, or it has no such part. */
+  /** What a target stands for. @throws {CommandError} If there is no such node, or it has no such part. */
   hitBy({ node, part }: Target): Hit {
     return hitBy(this.#runner.servicesOf(node), part)
   }
 
-  /** The processes of it that run. @throws {ClusterError} If none does. */
+  /** The processes of it that run. @throws {CommandError} If none does. */
   #runningOf(hit: Hit): readonly string[] {
     const ids = idsOf(hit)
     const running = ids.filter((id) => this.#supervisor.pid(id) !== null)

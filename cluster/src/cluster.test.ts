@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { createSystemClock, keyPairFromSeed, systemRandom } from '@quorumscan/base'
 import { createLogWriter, LOG_RULES, LOG_USER } from '@quorumscan/log'
-import { ClusterError, readOwnJson } from '@quorumscan/runtime'
+import { CommandError, readOwnJson } from '@quorumscan/runtime'
 import { required, until, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -587,7 +587,7 @@ describe('a broken append-only file', () => {
     await using world = await startWorld()
     await world.cluster.kill({ node: 'sv-1', part: 'redis' })
     await breakFile(world, 'sv-1')
-    await expect(world.cluster.heal({})).rejects.toThrow(ClusterError)
+    await expect(world.cluster.heal({})).rejects.toThrow(CommandError)
     expect(world.cluster.faults().map(({ spec }) => spec.kind)).toEqual(['kill'])
     expect(world.node('sv-1')?.state).toBe('down')
   })

@@ -6,7 +6,7 @@
 
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { Breakage } from './breakage.ts'
 import { SYNCHRONIZER } from './cluster-shape.ts'
@@ -20,13 +20,14 @@ import type { RepairOutcome } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
 import type { LocalRedis } from './probe.ts'
 import type { Service } from './service.ts'
+import type { ServiceStatus } from './service-health.ts'
 import { ServiceRunner } from './service-runner.ts'
 import {
   keptSocketDirectory,
   makeSocketDirectory,
   removeSocketDirectory,
 } from './socket-directory.ts'
-import type { ClusterStatus, NodeStatus, ServiceStatus } from './status.ts'
+import type { ClusterStatus, NodeStatus } from './status.ts'
 import { endLeftovers, Supervisor } from './supervisor.ts'
 import type { Target } from './targets.ts'
 import { planServices, type TopologyInput } from './topology.ts'
@@ -134,7 +135,7 @@ export class Cluster {
    * enough is: then it tells what is wrong, and what to do. What is broken on purpose stays so, and nobody
    * waits for it. Stop the cluster when this throws.
    *
-   * @throws {ClusterError} If names cannot be looked up with what there is; it names what is missing.
+   * @throws {CommandError} If names cannot be looked up with what there is; it names what is missing.
    */
   async start(): Promise<void> {
     const { onStep } = this.#options
@@ -190,7 +191,7 @@ export class Cluster {
       // A validator that registers nobody may answer lookups all the same.
       const isAnswering = tooFew === 'validator' && (await this.#runner.answersByQuorum())
       if (tooFew !== undefined && !isAnswering)
-        throw new ClusterError(`too little is left to look names up:\n${troubles.join('\n')}`)
+        throw new CommandError(`too little is left to look names up:\n${troubles.join('\n')}`)
     }
     if (this.#breakage.list().length === 0) {
       onStep('waiting for the first answer that enough nodes agree on')
@@ -239,7 +240,7 @@ export class Cluster {
   /**
    * Breaks something, for a time or until it is healed. Returns when the fault is in force.
    *
-   * @throws {ClusterError} If the fault makes no sense there.
+   * @throws {CommandError} If the fault makes no sense there.
    */
   inject(spec: FaultSpec, durationMs: number | null): Promise<Fault> {
     return this.#breakage.inject(spec, durationMs)
@@ -250,7 +251,7 @@ export class Cluster {
     return this.#breakage.heal(selection)
   }
 
-  /** What runs under the name of a node, what has that name first. @throws {ClusterError} If there is no such node. */
+  /** What runs under the name of a node, what has that name first. @throws {CommandError} If there is no such node. */
   servicesOf(node: string): readonly [Service, ...Service[]] {
     return this.#runner.servicesOf(node)
   }
@@ -266,11 +267,11 @@ export class Cluster {
     )
   }
 
-  /** Adds a failed job again. @throws {ClusterError} If the process does not answer, or has no such queue. */
+  /** Adds a failed job again. @throws {CommandError} If the process does not answer, or has no such queue. */
   async retryJob(retried: { node: string; job: string; contractId: string }): Promise<void> {
     const service = this.#runner.service(retried.node)
     if (!(await this.#delivery.agents.ask(service, '/jobs/retry', retried)))
-      throw new ClusterError(`${retried.node} has no queue ${retried.job}`)
+      throw new CommandError(`${retried.node} has no queue ${retried.job}`)
   }
 
   /** The log's Redis. */
@@ -282,11 +283,11 @@ export class Cluster {
    * Moves the horizon of a scan node: it refuses to read below the offset from then on.
    *
    * @returns The horizon: never less than before.
-   * @throws {ClusterError} If the node does not answer, or has not reached the offset.
+   * @throws {CommandError} If the node does not answer, or has not reached the offset.
    */
   async prune(pruned: { node: string; to: number }): Promise<{ readonly horizon: number }> {
     const service = this.#runner.service(pruned.node)
-    if (service.kind !== 'scan') throw new ClusterError(`${pruned.node} is no scan node`)
+    if (service.kind !== 'scan') throw new CommandError(`${pruned.node} is no scan node`)
     return await this.#delivery.agents.ask(service, '/prune', { to: pruned.to })
   }
 
@@ -295,12 +296,12 @@ export class Cluster {
     await this.inject({ kind: 'kill', ...target }, null)
   }
 
-  /** SIGSTOP. @throws {ClusterError} If it does not run. */
+  /** SIGSTOP. @throws {CommandError} If it does not run. */
   async pause(target: Target): Promise<void> {
     await this.inject({ kind: 'pause', ...target }, null)
   }
 
-  /** SIGCONT. @throws {ClusterError} If it does not run. */
+  /** SIGCONT. @throws {CommandError} If it does not run. */
   resume(target: Target): Promise<void> {
     return this.#breakage.resume(target)
   }
@@ -310,17 +311,17 @@ export class Cluster {
     return this.#breakage.restart(target)
   }
 
-  /** Deletes a replica, as `DiskWork` does. @throws {ClusterError} If that would lose anything; nothing is deleted then. */
+  /** Deletes a replica, as `DiskWork` does. @throws {CommandError} If that would lose anything; nothing is deleted then. */
   wipe(node: string): Promise<void> {
     return this.#diskWork.wipe(node)
   }
 
-  /** Deletes all that a super-validator has on its disk but its keys. @throws {ClusterError} If it does not order with others. */
+  /** Deletes all that a super-validator has on its disk but its keys. @throws {CommandError} If it does not order with others. */
   wipeDisk(node: string): Promise<void> {
     return this.#diskWork.wipeDisk(node)
   }
 
-  /** Makes a damaged log whole again. @throws {ClusterError} If an end may be cut off while the cluster runs. */
+  /** Makes a damaged log whole again. @throws {CommandError} If an end may be cut off while the cluster runs. */
   repairLog({ isCutAllowed }: Pick<RepairOptions, 'isCutAllowed'>): Promise<RepairOutcome> {
     return this.#diskWork.repairLog({ isStarted: this.#isStarted, isCutAllowed })
   }

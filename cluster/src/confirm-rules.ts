@@ -13,7 +13,7 @@ import {
 import { createLogClient } from '@quorumscan/log'
 import type { Command, ContractId, PartyId } from '@quorumscan/model'
 import { formatDuration } from '@quorumscan/model'
-import { ask, ClusterError, messageOf } from '@quorumscan/runtime'
+import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import { signSubmission } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'
 import { hashGenesis } from './genesis.ts'
@@ -32,7 +32,7 @@ export type RulesInForce = {
  * The rules that hold now.
  *
  * @param url - Of a scan node, or of the proxy to several: what comes before `/ans-rules`.
- * @throws {ClusterError} If it cannot be asked.
+ * @throws {CommandError} If it cannot be asked.
  */
 export async function readRules(url: string): Promise<RulesInForce> {
   const body = await askFor(`${url}/ans-rules`, {})
@@ -43,7 +43,7 @@ export async function readRules(url: string): Promise<RulesInForce> {
   }
 }
 
-/** @throws {ClusterError} If the ledger does not allow the changed rules, or they would have names paid for several times at once. */
+/** @throws {CommandError} If the ledger does not allow the changed rules, or they would have names paid for several times at once. */
 export function changeRules(
   { dso }: Pick<Genesis, 'dso'>,
   before: AnsRulesConfig,
@@ -51,13 +51,13 @@ export function changeRules(
 ): AnsRulesConfig {
   const config = { ...before, ...change }
   if (ansRules.ensure?.({ dso, config }) === false)
-    throw new ClusterError(
+    throw new CommandError(
       'nothing was changed: the ledger takes a fee above 0, durations above 0 and within a century, and a description ' +
         'prefix of at most 140 characters. Set the rules to values within these limits',
     )
   // The ledger allows it: to refuse it there would be another version of the protocol.
   if (config.renewalDuration > config.entryLifetime)
-    throw new ClusterError(
+    throw new CommandError(
       `nothing was changed: the renewal window (renewal-duration, ${formatDuration(config.renewalDuration)}) would be ` +
         `longer than the lifetime of a name (entry-lifetime, ${formatDuration(config.entryLifetime)}), and a name that ` +
         'renews itself would pay for several periods at once. Set renewal-duration to at most entry-lifetime',
@@ -94,7 +94,7 @@ export function confirmRules(
  * Confirms what the command says in the name of the super-validator whose operator key this is, and returns its name. A
  * repeat changes nothing; another change of the same kind takes the place of the one that it confirmed before.
  *
- * @throws {ClusterError} If the key is nobody's, or the synchronizer does not take it.
+ * @throws {CommandError} If the key is nobody's, or the synchronizer does not take it.
  */
 export async function confirm(
   input: Confirmer & { readonly nowMicros: number },
@@ -103,7 +103,7 @@ export async function confirm(
   const { genesis, keyPair } = input
   const node = genesis.nodes.find(({ operatorKey }) => operatorKey === keyPair.publicKey)
   if (node === undefined)
-    throw new ClusterError(
+    throw new CommandError(
       'nothing was confirmed: the key is the operator key of no super-validator in this genesis. Name the file NAME.operator that `keys new` ' +
         'made, and the genesis of its network',
     )
@@ -153,10 +153,10 @@ export async function askFor(url: string, body?: object): Promise<unknown> {
   const answer = await ask(url, { timeoutMs: REQUEST_TIMEOUT_MS, body })
   if (answer.status === 200) return answer.body
   if (answer.status === NOT_FOUND)
-    throw new ClusterError(
+    throw new CommandError(
       `what answers at ${url} is not a scan node: it does not have this path. Name the address of a scan node`,
     )
-  throw new ClusterError(
+  throw new CommandError(
     answer.status === null
       ? `${url} does not answer (${answer.reason}). Look whether that node runs, and whether its address is right`
       : `${url} refuses with status ${answer.status}: ${Object(answer.body).error ?? 'it gives no reason'}`,
@@ -176,5 +176,5 @@ function refuse(error: unknown, url: string): never {
           ? `nothing was confirmed: the synchronizer at ${url} orders for another network. Name the genesis of that ` +
             'network with `--genesis`, or the synchronizer of this one'
           : `nothing was confirmed: the synchronizer at ${url} refuses it: ${error.message}`
-  throw new ClusterError(why, { cause: error })
+  throw new CommandError(why, { cause: error })
 }

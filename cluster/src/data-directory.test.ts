@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   assertWritable,
-  ClusterError,
+  CommandError,
   readJson,
   readOwnJson,
   readSecret,
@@ -48,7 +48,7 @@ it.each(['', '{"owner":"1:2","con', '[]', 'null', '{"content":{"pid":7}}'])(
 it('a file that every command needs is named when it is half written, and is null before it is there', () => {
   expect(readJson(fileIn('a'))).toBe(null)
   writeFileSync(fileIn('a'), '{"nodes":4,')
-  expect(() => readJson(fileIn('a'))).toThrow(ClusterError)
+  expect(() => readJson(fileIn('a'))).toThrow(CommandError)
   expect(() => readJson(fileIn('a'))).toThrow(/a\/control\.json is damaged .*put a whole copy back/)
 })
 
@@ -62,7 +62,7 @@ it('is not brought back when the directory is gone', () => {
 it('says in a sentence that nothing can be written', () => {
   assertWritable(join(root, 'a', 'new'))
   writeFileSync(join(root, 'file'), '')
-  expect(() => assertWritable(join(root, 'file'))).toThrow(ClusterError)
+  expect(() => assertWritable(join(root, 'file'))).toThrow(CommandError)
   // Nobody, not even root, makes a directory there.
   expect(() => assertWritable('/sys/quorumscan')).toThrow(
     /nothing can be written in \/sys\/quorumscan: .*Name another directory/,

@@ -5,7 +5,7 @@
 import type { Clock } from '@quorumscan/base'
 import { DAMAGE_ADVICE, describeDamage, readRecentGroups, verifyLog } from '@quorumscan/log'
 import { readStoredOffset } from '@quorumscan/replica'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 import type { Breakage } from './breakage.ts'
 import { logGenesisOf } from './genesis.ts'
 import { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
@@ -59,7 +59,7 @@ export class DiskWork {
    * Deletes the replica of a node or of the validator, which then rebuilds it from the log. What does
    * not follow from the log stays (Rule 3). One replica at a time: the next one once this is back.
    *
-   * @throws {ClusterError} For the synchronizer: the log is what everything else is rebuilt from. If the
+   * @throws {CommandError} For the synchronizer: the log is what everything else is rebuilt from. If the
    *   log is not whole, or what was wiped before is not back: nothing is deleted then.
    */
   wipe(node: string): Promise<void> {
@@ -71,13 +71,13 @@ export class DiskWork {
    * all of it again from the others, and does not vote before it can sign nothing twice. Of the synchronizer of the
    * validator, which has its log in the validator's Redis: the log, and what its engine kept.
    *
-   * @throws {ClusterError} If it does not order with others, and follows them by no engine; or if something cannot be
+   * @throws {CommandError} If it does not order with others, and follows them by no engine; or if something cannot be
    *   deleted: then it runs again with all that it had.
    */
   async wipeDisk(node: string): Promise<void> {
     const { services, redis } = this.#breakage.hitBy({ node, part: null })
     if (services.every(({ engineDirectory }) => engineDirectory === null))
-      throw new ClusterError(
+      throw new CommandError(
         `${node} orders nothing; \`quorumscan wipe ${node}\` deletes its replica`,
       )
     await this.#runner.exclusively(node, async (main) => {
@@ -101,7 +101,7 @@ export class DiskWork {
    *
    * @param options.killed - Whose Redis is killed for it.
    * @param options.deleteKeys - Deletes what is in a Redis that stays.
-   * @throws {ClusterError} If something cannot be deleted.
+   * @throws {CommandError} If something cannot be deleted.
    */
   async #empty(
     main: Service,
@@ -130,7 +130,7 @@ export class DiskWork {
     } catch (cause) {
       aside?.putBack()
       await start().catch(() => {}) // `status` shows it; why nothing was deleted comes first.
-      throw new ClusterError(
+      throw new CommandError(
         `${main.node} was not wiped: ${messageOf(cause)}; it runs again with what it had. Repair that, then wipe again`,
         { cause },
       )
@@ -139,7 +139,7 @@ export class DiskWork {
     try {
       aside.delete()
     } catch (cause) {
-      throw new ClusterError(
+      throw new CommandError(
         `${main.node} was wiped and runs, but what it had is not deleted: ${messageOf(cause)}; delete it by hand`,
         { cause },
       )
@@ -150,7 +150,7 @@ export class DiskWork {
    * Makes a damaged log whole again, from what the nodes kept of it, or says why it cannot be. The synchronizer
    * stands still meanwhile. Of a cluster that was not started, only what Redis it needs is.
    *
-   * @throws {ClusterError} If an end may be cut off while the cluster runs: its followers have read it.
+   * @throws {CommandError} If an end may be cut off while the cluster runs: its followers have read it.
    */
   repairLog(options: RepairOptions): Promise<RepairOutcome> {
     return this.#withLog(() => this.#repairLog(options))
@@ -164,9 +164,9 @@ export class DiskWork {
 
   async #repairLog({ isStarted, isCutAllowed }: RepairOptions): Promise<RepairOutcome> {
     const runner = this.#runner
-    if (this.#isOrderedTogether) throw new ClusterError(REPAIR_OF_MEMBERS)
+    if (this.#isOrderedTogether) throw new CommandError(REPAIR_OF_MEMBERS)
     if (isCutAllowed && isStarted)
-      throw new ClusterError(
+      throw new CommandError(
         'an end of the log is cut off only while nobody follows it: `quorumscan down` first',
       )
     const followers = this.#services.filter(({ kind }) => kind !== 'synchronizer')
@@ -208,7 +208,7 @@ export class DiskWork {
     const isLogShared = this.#isOrderedTogether
     await this.#runner.exclusively(node, async (service) => {
       if (service.kind === 'synchronizer')
-        throw new ClusterError(
+        throw new CommandError(
           'the synchronizer keeps the log, from which all replicas are rebuilt; it cannot be wiped',
         )
       this.#assertBack(node)
@@ -226,7 +226,7 @@ export class DiskWork {
     })
     this.#breakage.refresh()
     await this.#runner.untilUp(this.#runner.service(node)).catch((cause: unknown) => {
-      throw new ClusterError(`${node} was wiped, but is not back: ${messageOf(cause)}`, { cause })
+      throw new CommandError(`${node} was wiped, but is not back: ${messageOf(cause)}`, { cause })
     })
   }
 
@@ -236,7 +236,7 @@ export class DiskWork {
     if (before === null || before === node) return
     const service = this.#runner.service(before)
     if (this.#runner.health.stateOf(service).state === 'up') return
-    throw new ClusterError(
+    throw new CommandError(
       `${node} is not wiped: ${before} was, and is not back yet; ${this.#runner.health.describeTrouble(service)}`,
     )
   }
@@ -247,7 +247,7 @@ export class DiskWork {
       genesis: logGenesisOf(this.#prepared.genesis),
       signal: AbortSignal.timeout(VERIFY_TIMEOUT_MS),
     }).catch((cause: unknown) => {
-      throw new ClusterError(
+      throw new CommandError(
         `no replica is deleted: the log cannot be read (${messageOf(cause)})`,
         {
           cause,
@@ -256,7 +256,7 @@ export class DiskWork {
     })
     const [damage] = verdict.damages
     if (damage !== undefined)
-      throw new ClusterError(`no replica is deleted: ${describeDamage(damage)} ${DAMAGE_ADVICE}`)
+      throw new CommandError(`no replica is deleted: ${describeDamage(damage)} ${DAMAGE_ADVICE}`)
   }
 }
 

@@ -5,7 +5,7 @@ import { nodeIdOf } from '@quorumscan/cometbft'
 import { genesisDelta, NEWEST_RULES, rulesOf } from '@quorumscan/ledger'
 import type { LogGenesis } from '@quorumscan/log'
 import { participantOfKey } from '@quorumscan/model'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 import {
   canonicalJson,
   EVIDENCE_AGE,
@@ -21,7 +21,7 @@ import type { OrderingDriver } from './ordering-drivers.ts'
  * The genesis document that these members make, in whatever order they are given, validators left out: nonce and first record time follow
  * from their files, so that everybody who has the files and knows the settings makes the same.
  *
- * @throws {ClusterError} If members have a name, a key or an address in common, one is missing, or the settings do not
+ * @throws {CommandError} If members have a name, a key or an address in common, one is missing, or the settings do not
  *   fit; it says which.
  */
 export function createGenesis(
@@ -54,7 +54,7 @@ export function createGenesis(
   }
   const { protocolVersion } = rules
   if (rulesOf(protocolVersion) === undefined)
-    throw new ClusterError(
+    throw new CommandError(
       `this software does not know version ${protocolVersion} of the protocol; the newest that it knows is ` +
         `${NEWEST_RULES.version}. Set protocolVersion to that, or install newer software`,
     )
@@ -63,7 +63,7 @@ export function createGenesis(
     genesisDelta(genesis, hashGenesis(genesis)) // With which every replica begins.
     return genesis
   } catch (error) {
-    throw new ClusterError(
+    throw new CommandError(
       `members and rules make no network: ${messageOf(error)}. Set these rules to other values`,
       { cause: error },
     )
@@ -82,7 +82,7 @@ function refuseDoubles(members: readonly Member[]): void {
       if (value === null) continue
       const owner = ownerOf.get(value)
       if (owner !== undefined)
-        throw new ClusterError(
+        throw new CommandError(
           owner === name && value === name
             ? `two member files are of ${name}: name each member once`
             : `${owner} and ${name} both have ${value}: each member has keys and addresses of its own. Ask both operators`,
@@ -100,14 +100,14 @@ function orderingOf(
   if (rules === undefined) {
     const [synchronizer] = synchronizers
     if (synchronizer === undefined || synchronizers.length > 1)
-      throw new ClusterError(
+      throw new CommandError(
         `with \`--ordering redis\` one synchronizer orders, and these are the files of ${synchronizers.length}: name the ` +
           'member file of one, or say `--ordering cometbft`',
       )
     return { driver: 'redis', key: synchronizer.keys.synchronizer }
   }
   if (synchronizers.length > 0)
-    throw new ClusterError(
+    throw new CommandError(
       `with \`--ordering cometbft\` all super-validators order together, and ${synchronizers.map(({ name }) => name).join(', ')} ` +
         'is a synchronizer: leave its member file out, or say `--ordering redis`',
     )

@@ -3,7 +3,7 @@
  * not last. Knows nothing about what it keeps.
  */
 import type { Clock } from '@quorumscan/base'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 
 /** A socket of the process that ended is still being closed. */
 const DELAY_MS_MIN = 100
@@ -77,7 +77,7 @@ export class Keeper {
 
   /** Starts nothing any more. */
   close(): void {
-    this.#closing.abort(new ClusterError('everything is being stopped'))
+    this.#closing.abort(new CommandError('everything is being stopped'))
   }
 
   #recent(id: string): Kept | null {

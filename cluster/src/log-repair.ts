@@ -18,7 +18,7 @@ import {
   type Refusal,
 } from '@quorumscan/log'
 import { RECORD_TIME_AHEAD_MICROS_MAX } from '@quorumscan/replica'
-import { ClusterError, messageOf, syncDirectory } from '@quorumscan/runtime'
+import { CommandError, messageOf, syncDirectory } from '@quorumscan/runtime'
 import { formatInstant as formatTime, type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { logGenesisOf } from './genesis.ts'
 import type { RedisService } from './service.ts'
@@ -69,7 +69,7 @@ export type RepairInput = {
 /**
  * Afterwards the log's Redis runs no more if the log was replaced.
  *
- * @throws {ClusterError} If a Redis goes away, or the disk is full; nothing was changed then.
+ * @throws {CommandError} If a Redis goes away, or the disk is full; nothing was changed then.
  */
 export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
   const { log, nodes, others, spares, genesis, runner, clock } = input
@@ -108,7 +108,7 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
       error instanceof LogGroupError ||
       (error instanceof Error && 'syscall' in error)
     if (!isOfTheWorld) throw error
-    throw new ClusterError(`the log was not repaired: ${messageOf(error)}`, { cause: error })
+    throw new CommandError(`the log was not repaired: ${messageOf(error)}`, { cause: error })
   } finally {
     for (const spare of Object.values(spares)) {
       await runner.stop(spare.redis.id)
@@ -121,7 +121,7 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
 /**
  * Puts a new directory in the place of another one, which is kept under another name.
  *
- * @throws {ClusterError} If that is not possible. The old one is in its place then; where even that failed, the error
+ * @throws {CommandError} If that is not possible. The old one is in its place then; where even that failed, the error
  *   says where both are.
  */
 export async function putInPlace(fresh: string, place: string, kept: string): Promise<void> {
@@ -130,13 +130,13 @@ export async function putInPlace(fresh: string, place: string, kept: string): Pr
     await rename(fresh, place)
   } catch (cause) {
     await rename(kept, place).catch(() => {
-      throw new ClusterError(
+      throw new CommandError(
         `the log was repaired, and is not in its place: ${messageOf(cause)}. ` +
           `Move ${fresh} to ${place} yourself. As the log was, it is kept in ${kept}`,
         { cause },
       )
     })
-    throw new ClusterError(
+    throw new CommandError(
       `the log is as it was: the repaired one cannot be moved into its place: ${messageOf(cause)}`,
       { cause },
     )

@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net'
 import { type Random, systemRandom } from '@quorumscan/base'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import type { OrderingDriver } from './ordering-drivers.ts'
 
 const DEFAULT_BASE_PORT = 4600
@@ -65,7 +65,7 @@ export function usedPorts(ports: Ports, driver: OrderingDriver): readonly number
  * A base port whose whole block is free now.
  *
  * @param wanted - A port: exactly that one. 0: any. null: 4600, or the next hundred that is free.
- * @throws {ClusterError} If the wanted block is not free; it names the port.
+ * @throws {CommandError} If the wanted block is not free; it names the port.
  */
 export async function drawBasePort(
   wanted: number | null,
@@ -76,10 +76,10 @@ export async function drawBasePort(
   const span = Math.max(...portsAt(0))
   if (wanted !== null && wanted !== 0) {
     if (wanted < 1 || wanted + span > 65_535)
-      throw new ClusterError(`--base-port ${wanted}: the ${span + 1} ports from there do not exist`)
+      throw new CommandError(`--base-port ${wanted}: the ${span + 1} ports from there do not exist`)
     const taken = await findTakenPort(portsAt(wanted))
     if (taken === undefined) return wanted
-    throw new ClusterError(
+    throw new CommandError(
       `port ${taken} is in use by another program; choose another with --base-port, or 0 for any`,
     )
   }
@@ -90,7 +90,7 @@ export async function drawBasePort(
         : FREE_PORTS.min + FREE_BLOCK_PORTS * Math.floor(random.fraction() * FREE_BLOCKS)
     if ((await findTakenPort(portsAt(basePort))) === undefined) return basePort
   }
-  throw new ClusterError('found no block of free ports; choose one with --base-port')
+  throw new CommandError('found no block of free ports; choose one with --base-port')
 }
 
 /** The first of these ports that something else listens on. */

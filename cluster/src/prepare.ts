@@ -3,7 +3,7 @@
 import type { Clock } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import {
-  ClusterError,
+  CommandError,
   makePrivateDirectory,
   readJson,
   unlessDamaged,
@@ -67,7 +67,7 @@ const clusterFile = z.object({
 })
 type ClusterFile = Readonly<z.infer<typeof clusterFile>>
 
-/** @throws {ClusterError} If the wishes contradict what the directory holds, or a port is taken. */
+/** @throws {CommandError} If the wishes contradict what the directory holds, or a port is taken. */
 export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
   const { directory } = input
   makePrivateDirectory(directory.path)
@@ -107,20 +107,20 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
   }
   const { version } = Object(kept)
   if (typeof version === 'number' && version !== LAYOUT)
-    throw new ClusterError(
+    throw new CommandError(
       `${directory.path} holds a cluster of layout ${version}, and this quorumscan reads layout ${LAYOUT}: ` +
         'its genesis has another form, and no network can change its genesis. Nothing was changed. Start ' +
         'it with the quorumscan that made it, or a new cluster with another --data-dir',
     )
   const existing = unlessDamaged(directory.clusterFile, () => clusterFile.parse(kept))
   if (input.nodeCount !== null && input.nodeCount !== existing.nodeCount)
-    throw new ClusterError(
+    throw new CommandError(
       `${directory.path} holds a cluster of ${existing.nodeCount} nodes, which its genesis fixes; ` +
         'use another --data-dir for another size',
     )
   const ordering = orderingOf(existing)
   if (input.ordering !== null && input.ordering !== ordering)
-    throw new ClusterError(
+    throw new CommandError(
       `${directory.path} holds a cluster that is ordered by ${ordering}, which its genesis fixes; ` +
         'use another --data-dir for another ordering',
     )
@@ -143,7 +143,7 @@ function loadOrCreateGenesis(
 ): Genesis {
   const { directory, overrides } = input
   if (overrides !== null && readJson(directory.genesisFile) !== null)
-    throw new ClusterError(
+    throw new CommandError(
       `${directory.path} has its genesis already; --genesis-overrides is for a new cluster`,
     )
   const text = writeFileOnce(directory.genesisFile, () => {

@@ -4,7 +4,18 @@ import { MICROS_PER_MS } from '@quorumscan/base'
 import type { NodeState } from '@quorumscan/errors/node-words'
 import { ask, CLOCK_TOLERANCE_MICROS, describeOffset } from '@quorumscan/runtime'
 import { z } from 'zod'
-import type { OrderingReport } from './status.ts'
+
+/** What a synchronizer that orders with others says of its engine. */
+export type OrderingReport = {
+  /** Of its newest block. */
+  readonly height: number
+  /** In which the block before was decided; above 0, a proposer was away. */
+  readonly round: number | null
+  /** Members whose engines are connected to its own. */
+  readonly connected: readonly string[]
+  /** Members whose votes on that block were missed. */
+  readonly absent: readonly string[]
+}
 
 /** A healthy process answers its health routes within milliseconds. */
 const PROBE_TIMEOUT_MS = 1000

@@ -2,7 +2,7 @@
 
 import { confirmation, confirmSetProtocolVersionCommand, type LfValue } from '@quorumscan/ledger'
 import { parseTime } from '@quorumscan/model'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { askFor, type Confirmer, confirm } from './confirm-rules.ts'
 
@@ -42,7 +42,7 @@ type Answer = {
   }
 }
 
-/** @param url - Of a scan node: what comes before `/proposals`. @throws {ClusterError} If it cannot be asked. */
+/** @param url - Of a scan node: what comes before `/proposals`. @throws {CommandError} If it cannot be asked. */
 export async function readProposals(url: string): Promise<Proposals> {
   const { voting_threshold, confirmations, protocol } = (await askFor(`${url}/proposals`)) as Answer
   const byChange = new Map<string, Proposal>()
@@ -75,7 +75,7 @@ export async function readProposals(url: string): Promise<Proposals> {
  * Votes for a version of the protocol in the name of one super-validator, and returns its name.
  *
  * @param vote.notBefore - RFC 3339; null: as soon as enough have voted.
- * @throws {ClusterError} If its own node does not know the version, beside what `confirm` throws: nothing was voted for.
+ * @throws {CommandError} If its own node does not know the version, beside what `confirm` throws: nothing was voted for.
  */
 export async function voteForVersion(
   voter: Confirmer & { readonly nowMicros: number },
@@ -84,16 +84,16 @@ export async function voteForVersion(
   const { version } = vote
   const { protocol } = await readProposals(voter.rulesUrl)
   if (version > protocol.newestKnown)
-    throw new ClusterError(
+    throw new CommandError(
       `nothing was voted for: the software of this node knows no version of the protocol beyond ${protocol.newestKnown}: install one that knows ${version} first`,
     )
   if (version < protocol.version)
-    throw new ClusterError(
+    throw new CommandError(
       `nothing was voted for: version ${protocol.version} of the protocol holds already, and an older one cannot come back. Vote for a newer one, or for ${protocol.version} to take a vote back`,
     )
   const notBefore = vote.notBefore === null ? null : parseTime(vote.notBefore)
   if (notBefore === undefined)
-    throw new ClusterError(
+    throw new CommandError(
       `nothing was voted for: --not-before "${vote.notBefore}" is not a time. Write it as in 2030-01-31T12:00:00Z`,
     )
   return await confirm(voter, (by) =>

@@ -1,7 +1,7 @@
 /** Pruning in a running cluster: the validator's participant forgets updates, a scan node moves its horizon. */
 
 import type { Clock } from '@quorumscan/base'
-import { ask, ClusterError } from '@quorumscan/runtime'
+import { ask, CommandError } from '@quorumscan/runtime'
 import { VALIDATOR } from './cluster-shape.ts'
 import { call, connectControl } from './control/client.ts'
 import type { DataDirectory } from './data-directory.ts'
@@ -14,7 +14,7 @@ const REQUEST_TIMEOUT_MS = 60_000
 /**
  * @param options.to - Of the validator the last offset that is forgotten, of a node the first that is kept.
  * @returns The same of what is in force now: what was pruned before stays so.
- * @throws {ClusterError} If the process does not answer, or refuses.
+ * @throws {CommandError} If the process does not answer, or refuses.
  */
 export async function prune(
   directory: DataDirectory,
@@ -42,7 +42,7 @@ async function pruneParticipant(
     body: { pruneUpTo: options.to },
   })
   const { cause = text, participantPrunedUpToInclusive } = Object(body)
-  if (status === null) throw new ClusterError('the validator does not answer')
-  if (status !== 200) throw new ClusterError(`the validator refused: ${cause}`)
+  if (status === null) throw new CommandError('the validator does not answer')
+  if (status !== 200) throw new CommandError(`the validator refused: ${cause}`)
   return Number(participantPrunedUpToInclusive)
 }

@@ -1,18 +1,18 @@
 /** Whether the redis-server that is to be started is one that a cluster can use. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 
 /** The first whose append-only file has a base and increments, and whose ACL has `%R~`. */
 const VERSION_MIN = 7
 const TIMEOUT_MS = 10_000
 
-/** @throws {ClusterError} If the command is no redis-server, or too old a one. */
+/** @throws {CommandError} If the command is no redis-server, or too old a one. */
 export async function assertRedisUsable(command: string): Promise<void> {
   const { stdout } = await promisify(execFile)(command, ['--version'], {
     timeout: TIMEOUT_MS,
   }).catch((cause: unknown) => {
-    throw new ClusterError(
+    throw new CommandError(
       `${command} cannot be run; install Redis ${VERSION_MIN} or newer, or set REDIS_SERVER`,
       { cause },
     )
@@ -20,7 +20,7 @@ export async function assertRedisUsable(command: string): Promise<void> {
   const version = /\bv=([0-9]+)([0-9.]*)/.exec(stdout)
   if (version !== null && Number(version[1]) >= VERSION_MIN) return
   const found = version === null ? 'no redis-server' : `Redis ${version[1]}${version[2]}`
-  throw new ClusterError(
+  throw new CommandError(
     `${command} is ${found}; Redis ${VERSION_MIN} or newer is needed: install it, or set REDIS_SERVER`,
   )
 }

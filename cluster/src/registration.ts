@@ -3,7 +3,7 @@
  * what `npm start` does for its seed names. A client like any other; knows nothing of the inside.
  */
 import type { Clock } from '@quorumscan/base'
-import { type Asked, ask, ClusterError } from '@quorumscan/runtime'
+import { type Asked, ask, CommandError } from '@quorumscan/runtime'
 
 /** A confirmation takes a few log entries; a laptop that also compiles, or a cluster that comes back, takes its time. */
 const PATIENCE_MS = 30_000
@@ -38,7 +38,7 @@ const TAP_USD = '10.0'
  * looks the name up through the scan proxy.
  *
  * @returns The last exchange: the verified lookup.
- * @throws {ClusterError} At the first answer that is not the expected one, and not worth waiting for, with its sentence.
+ * @throws {CommandError} At the first answer that is not the expected one, and not worth waiting for, with its sentence.
  */
 export async function registerName(input: RegistrationInput): Promise<Exchange> {
   const { patienceMs = PATIENCE_MS } = input
@@ -73,7 +73,7 @@ export async function registerName(input: RegistrationInput): Promise<Exchange> 
     isWaitedBehind: (exchange) => exchange.status === NOT_FOUND || mayRepeat(exchange),
   })
   if (found.status === NOT_FOUND)
-    throw new ClusterError(`the super-validators did not confirm ${input.name} in time`)
+    throw new CommandError(`the super-validators did not confirm ${input.name} in time`)
   input.onStep('Look it up through the scan proxy', expectOk(found))
   return found
 }
@@ -130,14 +130,14 @@ async function send(
   })
   const { status, reason } = answer
   if (status === null)
-    throw new ClusterError(`${method} ${path}: the validator does not answer (${reason})`)
+    throw new CommandError(`${method} ${path}: the validator does not answer (${reason})`)
   return { ...answer, status, method, path, requestBody: body }
 }
 
 function expectOk(exchange: Exchange): Exchange {
   if (exchange.status === 200) return exchange
   const { error: sentence = 'no reason given' } = Object(exchange.body)
-  throw new ClusterError(`${exchange.method} ${exchange.path}: ${exchange.status}, ${sentence}`)
+  throw new CommandError(`${exchange.method} ${exchange.path}: ${exchange.status}, ${sentence}`)
 }
 
 function lookupPath(name: string): string {

@@ -3,12 +3,23 @@
  * ended. Tells what is wrong with one, and what to do about it.
  */
 
-import { wordOfState } from '@quorumscan/errors/node-words'
+import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
 import type { Keeper } from './keeper.ts'
-import { askHealth, askStanding, type Health, type Standing } from './probe.ts'
+import { askHealth, askStanding, type Health, type OrderingReport, type Standing } from './probe.ts'
 import type { Service } from './service.ts'
-import type { OrderingReport, ServiceStatus } from './status.ts'
 import type { Supervisor } from './supervisor.ts'
+
+export type ServiceStatus = {
+  readonly url: string
+  readonly state: NodeState
+  /** Null while it does not run. */
+  readonly pid: number | null
+  readonly redisPid: number | null
+  /** Where its replica, or the log that it writes, ends; null while it does not say. */
+  readonly offset: number | null
+  /** Why it is not `up`, where more is known than the state says. */
+  readonly detail: string | null
+}
 
 type Heard = { health: Health | null; wasUp: boolean; standing: Standing | null }
 

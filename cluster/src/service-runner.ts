@@ -5,7 +5,7 @@
  */
 import { setMaxListeners } from 'node:events'
 import { type Clock, waitFor } from '@quorumscan/base'
-import { ClusterError, UsageError, writeFileUnlessEqual } from '@quorumscan/runtime'
+import { CommandError, UsageError, writeFileUnlessEqual } from '@quorumscan/runtime'
 import { Keeper } from './keeper.ts'
 import { answersByQuorum, isRedisReady } from './probe.ts'
 import { type RedisService, redisIdOf, type Service } from './service.ts'
@@ -107,7 +107,7 @@ export class ServiceRunner {
   /**
    * Starts the Redis of a service, if it does not run, and waits until it answers.
    *
-   * @throws {ClusterError} If it ends meanwhile.
+   * @throws {CommandError} If it ends meanwhile.
    */
   async startRedis(service: RedisService): Promise<void> {
     if (service.isElsewhere || this.#supervisor.pid(service.redis.id) !== null) return
@@ -148,7 +148,7 @@ export class ServiceRunner {
   /**
    * Waits until the service says that it is ready, as long as it gets on and nobody gives it up.
    *
-   * @throws {ClusterError} If it stands still, or its process or its Redis ends again and again.
+   * @throws {CommandError} If it stands still, or its process or its Redis ends again and again.
    */
   async untilUp(service: Service, givingUp?: AbortSignal): Promise<void> {
     const clock = this.#clock
@@ -170,7 +170,7 @@ export class ServiceRunner {
         !this.#mayStart(service.app.id) ||
         [service.app.id, service.redis.id].some((id) => this.#keeper.isHopeless(id)) ||
         clock.monotonicMs() - movedMs > READY_TIMEOUT_MS
-      if (isOver) throw new ClusterError(this.health.describeTrouble(service))
+      if (isOver) throw new CommandError(this.health.describeTrouble(service))
       await clock.delay(READY_INTERVAL_MS, this.#stopping.signal)
     }
   }
@@ -244,16 +244,16 @@ export class ServiceRunner {
     throw new UsageError(`there is no node ${name}; there are ${[...nodes].join(', ')}`)
   }
 
-  /** What runs under the name of a node, what has that name first. @throws {ClusterError} If there is no such node. */
+  /** What runs under the name of a node, what has that name first. @throws {CommandError} If there is no such node. */
   servicesOf(node: string): readonly [Service, ...Service[]] {
     const main = this.service(node)
     return [main, ...this.#options.services.filter((one) => one.node === node && one !== main)]
   }
 
-  /** @throws {ClusterError} If the process does not run. */
+  /** @throws {CommandError} If the process does not run. */
   assertRunning(id: string): void {
     if (this.#supervisor.pid(id) !== null) return
-    throw new ClusterError(`${id} does not run; \`quorumscan logs ${id}\` says why`)
+    throw new CommandError(`${id} does not run; \`quorumscan logs ${id}\` says why`)
   }
 
   /** Ends a process, by its id, in order; by force if it takes too long. */
@@ -293,7 +293,7 @@ export class ServiceRunner {
   /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. */
   async stopAll(): Promise<void> {
     const { services } = this.#options
-    this.#stopping.abort(new ClusterError('everything is being stopped'))
+    this.#stopping.abort(new CommandError('everything is being stopped'))
     this.#keeper.close()
     await Promise.allSettled(this.#lastWorkByName.values())
     for (const kind of ['validator', 'scan', 'synchronizer'] as const)

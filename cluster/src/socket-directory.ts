@@ -3,12 +3,14 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { readOwnJson, writeOwnJson } from '@quorumscan/runtime'
-import type { DataDirectory } from './data-directory.ts'
 
 const SOCKET_DIRECTORY_PREFIX = 'qs-'
 
+/** Where it is noted. */
+type Noted = { readonly socketsFile: string }
+
 /** Makes one, and notes where it is. Below the real path of the temporary directory, because Redis is given it as it is. */
-export function makeSocketDirectory(directory: DataDirectory): string {
+export function makeSocketDirectory(directory: Noted): string {
   const path = mkdtempSync(join(realpathSync(tmpdir()), SOCKET_DIRECTORY_PREFIX))
   writeOwnJson(directory.socketsFile, { path })
   return path
@@ -20,13 +22,13 @@ export function redisSocketOf(socketDirectory: string, service: string): string 
 }
 
 /** Where the sockets of a control plane that crashed are; null if they are not there. */
-export function keptSocketDirectory(directory: DataDirectory): string | null {
+export function keptSocketDirectory(directory: Noted): string | null {
   const recorded = readOwnJson(directory.socketsFile) as { readonly path: string } | null
   return recorded !== null && existsSync(recorded.path) ? recorded.path : null
 }
 
 /** Deletes the sockets, and forgets where they were. */
-export function removeSocketDirectory(directory: DataDirectory): void {
+export function removeSocketDirectory(directory: Noted): void {
   const recorded = readOwnJson(directory.socketsFile) as { readonly path: string } | null
   if (recorded === null) return
   // Whatever that file says, nothing else is ever deleted.

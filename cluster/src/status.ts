@@ -1,20 +1,10 @@
 /** What a cluster says about itself. Pure. */
 
-import { isAnswer, type NodeState } from '@quorumscan/errors/node-words'
+import { isAnswer } from '@quorumscan/errors/node-words'
 import { type Budget, budgetsOf } from './budgets.ts'
 import type { OrderingDriver } from './ordering-drivers.ts'
-
-export type ServiceStatus = {
-  readonly url: string
-  readonly state: NodeState
-  /** Null while it does not run. */
-  readonly pid: number | null
-  readonly redisPid: number | null
-  /** Where its replica, or the log that it writes, ends; null while it does not say. */
-  readonly offset: number | null
-  /** Why it is not `up`, where more is known than the state says. */
-  readonly detail: string | null
-}
+import type { OrderingReport } from './probe.ts'
+import type { ServiceStatus } from './service-health.ts'
 
 export type NodeStatus = ServiceStatus & {
   readonly name: string
@@ -25,17 +15,6 @@ export type NodeStatus = ServiceStatus & {
 export type MemberStatus = NamedService & {
   /** As it told last; null while it does not answer. */
   readonly ordering: OrderingReport | null
-}
-
-export type OrderingReport = {
-  /** Of its newest block. */
-  readonly height: number
-  /** In which the block before was decided; above 0, a proposer was away. */
-  readonly round: number | null
-  /** Members whose engines are connected to its own. */
-  readonly connected: readonly string[]
-  /** Members whose votes on that block were missed. */
-  readonly absent: readonly string[]
 }
 
 /** How a lookup at the nodes themselves ended. */

@@ -18,7 +18,7 @@ import {
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Clock, waitFor, writeLossily } from '@quorumscan/base'
-import { ClusterError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
+import { CommandError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
 import {
   findByEnvironment,
   identityOf,
@@ -87,10 +87,10 @@ export class Supervisor {
   /**
    * Starts a process that is not running.
    *
-   * @throws {ClusterError} If it cannot be started, e.g. because there is no such command.
+   * @throws {CommandError} If it cannot be started, e.g. because there is no such command.
    */
   async start(spec: ProcessSpec): Promise<void> {
-    if (this.#runningById.has(spec.id)) throw new ClusterError(`${spec.id} runs already`)
+    if (this.#runningById.has(spec.id)) throw new CommandError(`${spec.id} runs already`)
     const log = spec.logFile === null ? null : openLog(spec.logFile)
     const output = spec.logFile === null ? 'pipe' : (log ?? 'ignore')
     const child = spawn(spec.command, [...spec.args], {
@@ -104,7 +104,7 @@ export class Supervisor {
       if (said !== null) createInterface(said).on('line', (line) => writeLossily(`${line}\n`))
     if (child.pid === undefined) {
       const reason = await new Promise((resolve) => child.once('error', resolve))
-      throw new ClusterError(`${spec.id} could not be started: ${String(reason)}`)
+      throw new CommandError(`${spec.id} could not be started: ${String(reason)}`)
     }
     const exited = new Promise<string>((resolve) => {
       child.once('exit', (code, signal) => resolve(signal ?? `exit status ${code}`))

@@ -2,7 +2,7 @@
 import { createDevelopmentToken, FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { type Clock, fromHex } from '@quorumscan/base'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
-import { ClusterError, isErrno, readSecret, UsageError } from '@quorumscan/runtime'
+import { CommandError, isErrno, readSecret, UsageError } from '@quorumscan/runtime'
 import type { DataDirectory } from './data-directory.ts'
 
 export { FIRST_ADMIN_USER }
@@ -24,7 +24,7 @@ export function parseTtl(text: string): number {
 /**
  * A token that the validator of this data directory takes as the user's.
  *
- * @throws {ClusterError} Before the first `up`: there is no secret yet.
+ * @throws {CommandError} Before the first `up`: there is no secret yet.
  */
 export function createToken(
   directory: DataDirectory,
@@ -44,6 +44,6 @@ function secretOf(directory: DataDirectory): string {
     return readSecret(directory.secretFile('jwt'))
   } catch (error) {
     if (!isErrno(error, 'ENOENT')) throw error
-    throw new ClusterError(`there is no cluster in ${directory.path}: \`quorumscan up\` makes one`)
+    throw new CommandError(`there is no cluster in ${directory.path}: \`quorumscan up\` makes one`)
   }
 }

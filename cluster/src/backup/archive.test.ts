@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { afterAll, expect, it } from 'vitest'
 import { type Item, openArchive, writeArchive } from './archive.ts'
 
@@ -53,7 +53,7 @@ it('refuses a file of which any byte is another, or the end is missing, and name
     const copy = Buffer.from(bytes)
     copy[at] = (copy[at] ?? 0) ^ 1
     writeFileSync(altered, copy)
-    await expect(openArchive(altered), `byte ${at}`).rejects.toThrow(ClusterError)
+    await expect(openArchive(altered), `byte ${at}`).rejects.toThrow(CommandError)
     writeFileSync(altered, bytes.subarray(0, at))
     await expect(openArchive(altered), `${at} bytes`).rejects.toThrow(altered)
   }
@@ -67,7 +67,7 @@ it('leaves nothing where it fails, and nothing else in its place', async () => {
   await expect(write('first')).rejects.toThrow('exists already')
   async function* failing(): AsyncGenerator<Item> {
     yield* ITEMS
-    throw new ClusterError('no more')
+    throw new CommandError('no more')
   }
   await expect(writeArchive(join(root, 'second'), OF, failing())).rejects.toThrow('no more')
   expect(readdirSync(root)).not.toContain('second')

@@ -7,7 +7,7 @@ import { createReadStream, existsSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describeFileError } from '@quorumscan/base'
-import { ClusterError, messageOf, messageOfWrite, syncDirectory } from '@quorumscan/runtime'
+import { CommandError, messageOf, messageOfWrite, syncDirectory } from '@quorumscan/runtime'
 import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { z } from 'zod'
 
@@ -53,7 +53,7 @@ const end = z.strictObject({ kind: z.literal('end'), sha256: z.string() })
 /**
  * Writes a new file, readable by its owner alone, at once: whoever finds it has all of it.
  *
- * @throws {ClusterError} If there is one.
+ * @throws {CommandError} If there is one.
  */
 export async function writeArchive(
   file: string,
@@ -61,13 +61,13 @@ export async function writeArchive(
   items: AsyncIterable<Item>,
 ): Promise<void> {
   if (existsSync(file))
-    throw new ClusterError(
+    throw new CommandError(
       `${file} exists already: nothing was written. Name another file with \`--out\``,
     )
   const partial = `${file}.partial`
   rmSync(partial, { force: true })
   const handle = await open(partial, 'wx', MODE).catch((cause: unknown) => {
-    throw new ClusterError(`no backup was written: ${messageOfWrite(cause, file)}`, { cause })
+    throw new CommandError(`no backup was written: ${messageOfWrite(cause, file)}`, { cause })
   })
   const hash = createHash('sha256')
   const write = async (value: unknown) => {
@@ -99,7 +99,7 @@ export type Archive = {
 /**
  * Reads the file once, to its end.
  *
- * @throws {ClusterError} That names it, if it is no backup, or not as it was written.
+ * @throws {CommandError} That names it, if it is no backup, or not as it was written.
  */
 export async function openArchive(file: string): Promise<Archive> {
   const hash = createHash('sha256')
@@ -112,7 +112,7 @@ export async function openArchive(file: string): Promise<Archive> {
   }
   const of = header.safeParse(parsed(first))
   if (!of.success)
-    throw new ClusterError(
+    throw new CommandError(
       `${file} is not a backup of the format ${FORMAT}: name a file that \`backup\` wrote`,
     )
   const written = end.safeParse(parsed(last?.line))
@@ -148,15 +148,15 @@ async function* linesOf(file: string): AsyncGenerator<Buffer> {
       rest = rest.subarray(from)
     }
   } catch (error) {
-    if (error instanceof ClusterError || !(error instanceof Error && 'syscall' in error))
+    if (error instanceof CommandError || !(error instanceof Error && 'syscall' in error))
       throw error
-    throw new ClusterError(describeFileError(error, file) ?? messageOf(error), { cause: error })
+    throw new CommandError(describeFileError(error, file) ?? messageOf(error), { cause: error })
   }
   if (rest.length > 0) throw damaged(file, 'its end is missing')
 }
 
-function damaged(file: string, why: string): ClusterError {
-  return new ClusterError(
+function damaged(file: string, why: string): CommandError {
+  return new CommandError(
     `${file} is damaged: ${why}. Nothing was taken of it: use another copy, or an older backup`,
   )
 }

@@ -9,7 +9,7 @@ import { basename } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import { LogGroupError, type ProvenGroup, readRecentGroups, readWholeLog } from '@quorumscan/log'
 import { readStoredOffset } from '@quorumscan/replica'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 import { readKept } from '@quorumscan/users'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { KEYS_OF, ROLE_OF } from '../ceremony/member.ts'
@@ -38,7 +38,7 @@ export type BackUpOptions = {
 /**
  * Writes the backup, of one moment, whether the operator's processes run or not.
  *
- * @throws {ClusterError} If the file is there already, the log is damaged, or something cannot be read: there is no file then.
+ * @throws {CommandError} If the file is there already, the log is damaged, or something cannot be read: there is no file then.
  */
 export async function backUp(options: BackUpOptions): Promise<void> {
   const { config, isLogAlone, clock } = options
@@ -58,7 +58,7 @@ export async function backUp(options: BackUpOptions): Promise<void> {
     itemsOf(options),
   ).catch((error: unknown) => {
     if (!(error instanceof LogGroupError)) throw error
-    throw new ClusterError(
+    throw new CommandError(
       `no backup was written: ${messageOf(error)}\n\`quorumscan log repair\` refills it from what the nodes have kept; ` +
         'then back it up again',
       { cause: error },

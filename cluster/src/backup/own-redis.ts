@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { LOG_USER } from '@quorumscan/log'
 import { type RedisAddress, type RedisConfig, readRedisAddress } from '@quorumscan/redis'
-import { ClusterError, makePrivateDirectory, writeFileUnlessEqual } from '@quorumscan/runtime'
+import { CommandError, makePrivateDirectory, writeFileUnlessEqual } from '@quorumscan/runtime'
 import type { DataDirectory } from '../data-directory.ts'
 import { takeOver } from '../operator/take-over.ts'
 import { isRedisReady } from '../probe.ts'
@@ -32,7 +32,7 @@ export type OwnRedisOptions = {
 /**
  * The one that the operator's file names; else that which runs; else one that is started for this, and is stopped in order when disposed of: all is on disk then.
  *
- * @throws {ClusterError} If it runs and does not answer, or does not start.
+ * @throws {CommandError} If it runs and does not answer, or does not start.
  */
 export async function openOwnRedis({
   directory,
@@ -68,7 +68,7 @@ export async function openOwnRedis({
 /**
  * Until it is disposed of nobody starts anything there.
  *
- * @throws {ClusterError} If what is there runs.
+ * @throws {CommandError} If what is there runs.
  */
 export async function holdDirectory(
   directory: DataDirectory,
@@ -100,7 +100,7 @@ async function startRedis(service: RedisService, clock: Clock): Promise<AsyncDis
   }
   const isReady = async () => {
     if (redis.exitCode !== null || redis.pid === undefined)
-      throw new ClusterError(`the Redis in ${service.redisDirectory} does not start`)
+      throw new CommandError(`the Redis in ${service.redisDirectory} does not start`)
     return (await isRedisReady(service.redisAddress)) ? true : undefined
   }
   try {

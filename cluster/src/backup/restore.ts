@@ -12,7 +12,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import { decodeGroup, LogGroupError, type ProvenGroup, writeWholeLog } from '@quorumscan/log'
 import {
-  ClusterError,
+  CommandError,
   makePrivateDirectory,
   messageOf,
   syncDirectory,
@@ -59,7 +59,7 @@ export type Restored = Pick<Header, 'role' | 'name' | 'takenAt'> & {
 /**
  * Returns when all is in its place and on disk. What is half done is never there.
  *
- * @throws {ClusterError} If a file is damaged or of another network, or the target holds something: nothing was changed.
+ * @throws {CommandError} If a file is damaged or of another network, or the target holds something: nothing was changed.
  */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const target = resolve(options.target)
@@ -69,7 +69,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   const others = await Promise.all(options.logFiles.map(openArchive))
   const stranger = others.findIndex((other) => other.header.genesisHash !== header.genesisHash)
   if (stranger >= 0)
-    throw new ClusterError(
+    throw new CommandError(
       `${options.logFiles[stranger]} is a backup of another network: name those of super-validators of this one`,
     )
   const isNew = !existsSync(target)
@@ -88,7 +88,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   } catch (error) {
     rmSync(isNew ? target : partial, { recursive: true, force: true })
     if (!(error instanceof LogGroupError || error instanceof RangeError)) throw error
-    throw new ClusterError(`${options.file} was not restored: ${messageOf(error)}`, {
+    throw new CommandError(`${options.file} was not restored: ${messageOf(error)}`, {
       cause: error,
     })
   }
@@ -150,7 +150,7 @@ function readGenesisOf(directory: string, { genesisHash }: Header): Genesis {
     )
   const genesis = parseGenesis(JSON.parse(readFileSync(join(directory, GENESIS_PLACE), 'utf8')))
   if (hashGenesis(genesis) === genesisHash) return genesis
-  throw new ClusterError(
+  throw new CommandError(
     'the genesis in the backup is not the one that its first line names: use another copy, or an older backup',
   )
 }
@@ -261,6 +261,6 @@ function variablesOf(
 function quoted(value: string): string {
   if (/^[A-Za-z0-9_./:@,+=-]*$/.test(value)) return value
   const quote = ['"', "'", '`'].find((mark) => !value.includes(mark))
-  if (quote === undefined) throw new ClusterError(`${value} cannot be written into a configuration`)
+  if (quote === undefined) throw new CommandError(`${value} cannot be written into a configuration`)
   return `${quote}${value}${quote}`
 }

@@ -5,7 +5,7 @@ import { createKeyPair, describeFileError, type KeyPair, keyPairFromSeed } from 
 import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
 import {
   assertWritable,
-  ClusterError,
+  CommandError,
   messageOf,
   PUBLIC_MODE,
   unlessDamaged,
@@ -46,18 +46,18 @@ export function makeMember<R extends Role>(
   const text = writeFileOnce(directory.memberFile(name), makeText, PUBLIC_MODE)
   const member = parseMember(text)
   if (member.role === role) return member as MemberOf<R>
-  throw new ClusterError(`${directory.memberFile(name)} is of a ${member.role}`)
+  throw new CommandError(`${directory.memberFile(name)} is of a ${member.role}`)
 }
 
-/** @throws {ClusterError} If it cannot be read, or is no member file. */
+/** @throws {CommandError} If it cannot be read, or is no member file. */
 export function readMember(file: string): Member {
   try {
     const bytes = readFileSync(file)
-    if (bytes.length > MEMBER_BYTES_MAX) throw new ClusterError('it is too long for a member file')
+    if (bytes.length > MEMBER_BYTES_MAX) throw new CommandError('it is too long for a member file')
     return parseMember(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch (error) {
     const why = describeFileError(error, file) ?? `${file}: ${messageOf(error)}`
-    throw new ClusterError(why, { cause: error })
+    throw new CommandError(why, { cause: error })
   }
 }
 

@@ -1,5 +1,5 @@
 import { createKeyPair, fromUtf8, type KeyPair, utf8 } from '@quorumscan/base'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { canonicalJson } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
 import { KEYS_OF, parseMember, ROLES, type Role, writeMember } from './member.ts'
@@ -40,7 +40,7 @@ it('refuses a file in which any one byte is another, or the end is', () => {
       return parseMember(fromUtf8(changed))
     } catch (error) {
       // No text at all, or a sentence for the person who holds the file.
-      return error instanceof TypeError || error instanceof ClusterError ? null : error
+      return error instanceof TypeError || error instanceof CommandError ? null : error
     }
   }
   expect(read(bytes)).not.toBe(null)
@@ -104,7 +104,7 @@ it.each([
   [{ note: 'more' }],
 ])('refuses %j, whoever signed it', (change) => {
   const text = writeMember('super-validator', input, keysOf('super-validator'))
-  expect(() => parseMember(altered(text, change))).toThrow(ClusterError)
+  expect(() => parseMember(altered(text, change))).toThrow(CommandError)
   expect(() => parseMember(altered(text, change))).not.toThrow('did not sign')
 })
 

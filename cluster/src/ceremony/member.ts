@@ -12,7 +12,7 @@ import {
   verifySignature,
 } from '@quorumscan/base'
 import { isAuthenticated } from '@quorumscan/reader'
-import { ClusterError, messageOf, UsageError } from '@quorumscan/runtime'
+import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { canonicalJson, isUsableKey, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { z } from 'zod'
 
@@ -102,7 +102,7 @@ export function demandMemberInput(input: MemberInput): void {
 /**
  * The text of a member file, signed with each of its keys.
  *
- * @throws {ClusterError} If a member of it is not well-formed, or a key does not sign for its public half.
+ * @throws {CommandError} If a member of it is not well-formed, or a key does not sign for its public half.
  */
 export function writeMember<R extends Role>(
   role: R,
@@ -125,7 +125,7 @@ export function writeMember<R extends Role>(
 /**
  * Reads a member file: in its one form, byte for byte, and signed by each of its keys.
  *
- * @throws {ClusterError} That says what is wrong with it.
+ * @throws {CommandError} That says what is wrong with it.
  */
 export function parseMember(text: string): Member {
   const member = read(memberFile, parseCanonical(text))
@@ -133,7 +133,7 @@ export function parseMember(text: string): Member {
   for (const [kind, publicKey] of Object.entries(member.keys)) {
     const signature = fromHex(Object(proofs)[kind])
     if (!verifySignature({ publicKey, message: statementOf(kind, body), signature }))
-      throw new ClusterError(`the ${kind} key of ${member.name} did not sign it. ${ASK_AGAIN}`)
+      throw new CommandError(`the ${kind} key of ${member.name} did not sign it. ${ASK_AGAIN}`)
   }
   return member
 }
@@ -141,7 +141,7 @@ export function parseMember(text: string): Member {
 function read<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw new ClusterError(`it is no member file: ${messageOf(parsed.error)}. ${ASK_AGAIN}`)
+  throw new CommandError(`it is no member file: ${messageOf(parsed.error)}. ${ASK_AGAIN}`)
 }
 
 function parseCanonical(text: string): unknown {
@@ -151,7 +151,7 @@ function parseCanonical(text: string): unknown {
   } catch {
     // No JSON, or none that has a canonical form.
   }
-  throw new ClusterError(`it is no member file, or was changed since it was written. ${ASK_AGAIN}`)
+  throw new CommandError(`it is no member file, or was changed since it was written. ${ASK_AGAIN}`)
 }
 
 /** Ends in a line feed, as files do. */

@@ -2,7 +2,7 @@
 
 import { NEWEST_RULES } from '@quorumscan/ledger'
 import { formatAmount, parseAmount, parseDuration } from '@quorumscan/model'
-import { ClusterError, didYouMean, UsageError } from '@quorumscan/runtime'
+import { CommandError, didYouMean, UsageError } from '@quorumscan/runtime'
 import { type CometbftOrdering, EVIDENCE_AGE, type Genesis } from '@quorumscan/verifier'
 
 const SECOND = 1_000_000
@@ -70,7 +70,7 @@ const RULES_OF_ENGINES: RulesOfEngines = {
 
 type Rules = { readonly [name: string]: boolean | number | string | Rules }
 
-/** @throws {ClusterError} If the overrides name what is no rule. Whether values are in range is not looked at. */
+/** @throws {CommandError} If the overrides name what is no rule. Whether values are in range is not looked at. */
 export function networkRules(driver: string, overrides: GenesisOverrides): NetworkRules {
   const defaults = defaultsOf(driver)
   const { entryLifetimeMicros, renewalDurationMicros } = defaults.names
@@ -98,7 +98,7 @@ function override(rules: Rules, changes: Rules, path: string): Rules {
   const changed = Object.entries(changes).map(([name, value]) => {
     const current = ruleAt(rules, name, path)
     if (typeof current !== typeof value || value === null)
-      throw new ClusterError(`the rule "${path}${name}" is a ${typeof current}`)
+      throw new CommandError(`the rule "${path}${name}" is a ${typeof current}`)
     const isGroup = typeof current === 'object'
     return [name, isGroup ? override(current, value as Rules, `${path}${name}.`) : value]
   })

@@ -1,6 +1,6 @@
 /** The schedule of a run, carried out on a cluster that only notes what is asked of it. */
 
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import type { HistoryEvent } from './history.ts'
@@ -42,7 +42,7 @@ async function replay(seed: string) {
       synchronizer: up('synchronizer'),
     }),
     inject: async (spec: { kind: string }) => {
-      if (spec.kind === 'machine-clock') throw new ClusterError('no libfaketime')
+      if (spec.kind === 'machine-clock') throw new CommandError('no libfaketime')
       note(spec)
       return { id: 'fault-1' }
     },

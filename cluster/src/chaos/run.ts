@@ -4,10 +4,10 @@
  * nothing.
  */
 import { anySignal, type Clock, waitFor } from '@quorumscan/base'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import { describeFault } from '../faults/fault-spec.ts'
-import type { ServiceStatus } from '../status.ts'
+import type { ServiceStatus } from '../service-health.ts'
 import { type ChaosClient, createChaosClient, type Shared } from './client.ts'
 import { type ChaosFault, FINAL_READER, type HistoryEvent, type LogLine } from './history.ts'
 import { createReaders, type Readers } from './readers.ts'
@@ -207,7 +207,7 @@ async function carryOut(
   try {
     id = (await target.inject(fault, null)).id
   } catch (error) {
-    if (error instanceof ClusterError) return error.message
+    if (error instanceof CommandError) return error.message
     throw error
   }
   await untilHealed()

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import { ClusterError, messageOf, readJson, writeFileAtomic } from '@quorumscan/runtime'
+import { CommandError, messageOf, readJson, writeFileAtomic } from '@quorumscan/runtime'
 import { formatInstant as formatTime, type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 import { VERSION } from '../built-files.ts'
@@ -56,11 +56,11 @@ export type ChaosRuns = {
   list(): readonly RunState[]
   get(id: string): RunState
   summary(id: string): Summary | null
-  /** The report as HTML. @throws {ClusterError} If the run has none. */
+  /** The report as HTML. @throws {CommandError} If the run has none. */
   report(id: string): string
-  /** @throws {ClusterError} If one is running already. */
+  /** @throws {CommandError} If one is running already. */
   start(scenario: Scenario): RunState
-  /** The same faults at the same times. @throws {ClusterError} If it is not done, or one is running. */
+  /** The same faults at the same times. @throws {CommandError} If it is not done, or one is running. */
   repeat(id: string): RunState
   /** Ends the chaos of the running one; it heals, reads and is judged all the same. */
   stop(id: string): void
@@ -110,13 +110,13 @@ export function createChaosRuns(options: {
   }
   const known = (id: string): RunState => {
     const state = runs.peek(id)
-    if (state === undefined) throw new ClusterError(`there is no chaos run ${id}`)
+    if (state === undefined) throw new CommandError(`there is no chaos run ${id}`)
     return state
   }
   const finished = (id: string): RunState => {
     const state = known(id)
     if (state.state === 'done') return state
-    throw new ClusterError(`the chaos run ${id} is ${state.state}: it has no report`)
+    throw new CommandError(`the chaos run ${id} is ${state.state}: it has no report`)
   }
 
   const run = async (first: RunState, scenario: Scenario, signal: AbortSignal): Promise<void> => {
@@ -169,9 +169,9 @@ export function createChaosRuns(options: {
   }
 
   const start = (scenario: Scenario): RunState => {
-    if (running !== null) throw new ClusterError(`the chaos run ${running.id} is going on`)
+    if (running !== null) throw new CommandError(`the chaos run ${running.id} is going on`)
     if (scenario.nodes !== genesis.nodes.length)
-      throw new ClusterError(
+      throw new CommandError(
         `the scenario is for ${scenario.nodes} nodes, the cluster has ${genesis.nodes.length}`,
       )
     const id = randomHex(systemRandom, RUN_ID_BYTES)

@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
-import { ClusterError, isErrno, messageOfWrite, UsageError } from '@quorumscan/runtime'
+import { CommandError, isErrno, messageOfWrite, UsageError } from '@quorumscan/runtime'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { type Command, Option } from 'commander'
 import { KEYS_OF, type Member, ROLES, type Role } from '../ceremony/member.ts'
@@ -77,7 +77,7 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
       const document = createGenesis(members, { driver: options.ordering, overrides })
       const aheadMicros = document.recordTime - clock.nowMicros()
       if (aheadMicros > AHEAD_MICROS_MAX)
-        throw new ClusterError(describeFuture(members, aheadMicros))
+        throw new CommandError(describeFuture(members, aheadMicros))
       const text = `${JSON.stringify(document, null, 2)}\n`
       writePublic(options.out, text)
       const hash = hashGenesis(document)
@@ -109,7 +109,7 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
         const wanted = { driver, overrides: rulesOf(document) }
         const made = hashGenesis(createGenesis(members, wanted))
         if (made !== hash)
-          throw new ClusterError(
+          throw new CommandError(
             `${file} has the hash ${hash}, and these members make another one by its rules: ${made}. ` +
               'A member file is missing, or is not the one that the genesis was made of: ask its operator for it again',
           )

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 import { Option } from 'commander'
 import type { GenesisOverrides } from '../ceremony/rules.ts'
 import type { ChaosOptions } from '../chaos/options.ts'
@@ -198,7 +198,7 @@ function readScenario(file: string): Scenario {
   try {
     return scenario.parse(JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
-    throw new ClusterError(`${file} is no scenario: ${messageOf(error)}`, { cause: error })
+    throw new CommandError(`${file} is no scenario: ${messageOf(error)}`, { cause: error })
   }
 }
 

@@ -1,4 +1,4 @@
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { formatConfig, parseConfigChange } from './config.ts'
 
@@ -25,7 +25,7 @@ it.each([
   'constructor=1',
   'entry-fee',
 ])('refuses %s', (change) => {
-  expect(() => parseConfigChange([change])).toThrow(ClusterError)
+  expect(() => parseConfigChange([change])).toThrow(CommandError)
 })
 
 it('refuses to set one thing twice', () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type Clock, describeFileError, parseKeyFile } from '@quorumscan/base'
 import { parseNodeUrl } from '@quorumscan/reader'
-import { ClusterError, messageOf, UsageError } from '@quorumscan/runtime'
+import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
 import {
   areRulesEqual,
@@ -82,7 +82,7 @@ async function scanUrlOf(options: Common & OneFlags): Promise<string> {
   const status = await call(connectControl(dataDirectory(options.dataDir)).cluster.status.query())
   const node = status.nodes.find(({ state }) => state === 'up')
   if (node === undefined)
-    throw new ClusterError(
+    throw new CommandError(
       'no scan node is up: `quorumscan status` says why; or name another with `--scan`',
     )
   return apiOf(node.url)

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { ClusterError, messageOf, SilentError, UsageError } from '@quorumscan/runtime'
+import { CommandError, messageOf, SilentError, UsageError } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -17,7 +17,7 @@ function thrownBy(work: () => unknown): unknown {
 it('tells what could not be done, what made no sense and who said nothing apart', () => {
   const errors = [
     new Error('a bug'),
-    new ClusterError('no'),
+    new CommandError('no'),
     new UsageError('?'),
     new SilentError(),
   ]

@@ -4,12 +4,12 @@ import { wordOfState } from '@quorumscan/errors/node-words'
 import { budgetsOf } from '../budgets.ts'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../registration.ts'
+import type { ServiceStatus } from '../service-health.ts'
 import {
   type ClusterStatus,
   describeMargin,
   describeSize,
   missedVotes,
-  type ServiceStatus,
   servicesOf,
 } from '../status.ts'
 import type { LiveStatus } from '../watch/live.ts'

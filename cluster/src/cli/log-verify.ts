@@ -9,7 +9,7 @@ import {
   verifyLog,
 } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
-import { ClusterError, readSecret } from '@quorumscan/runtime'
+import { CommandError, readSecret } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { DataDirectory } from '../data-directory.ts'
@@ -24,14 +24,14 @@ type Verified = { readonly isWhole: boolean; readonly text: string; readonly jso
 /**
  * Reads the log of the cluster in the data directory from its start to its end.
  *
- * @throws {ClusterError} If the log's Redis does not run, or goes away: then nothing was judged.
+ * @throws {CommandError} If the log's Redis does not run, or goes away: then nothing was judged.
  */
 export async function verifyLogOf(directory: DataDirectory): Promise<Verified> {
   const genesis = readClusterGenesis(directory)
-  if (genesis.ordering.driver === 'cometbft') throw new ClusterError(REPAIR_OF_MEMBERS)
+  if (genesis.ordering.driver === 'cometbft') throw new CommandError(REPAIR_OF_MEMBERS)
   const sockets = keptSocketDirectory(directory)
   if (sockets === null)
-    throw new ClusterError(
+    throw new CommandError(
       `no cluster runs in ${directory.path}: start it with \`quorumscan up\`, ` +
         "because the log can be read while the log's Redis runs; `quorumscan log repair` needs no running cluster",
     )
@@ -47,7 +47,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<Verified> {
   )
 }
 
-/** Reads the log of an operator, and starts its Redis for that where none runs. @throws {ClusterError} As above. */
+/** Reads the log of an operator, and starts its Redis for that where none runs. @throws {CommandError} As above. */
 export async function verifyOperatorLog(options: OperatorLogOptions): Promise<Verified> {
   await using own = await openOperatorLog(options)
   return await verified(
@@ -68,7 +68,7 @@ async function verified(
     signal,
   }).catch((error: unknown) => {
     if (!(error instanceof LogUnavailableError)) throw error
-    throw new ClusterError(`${error.message}; ${advice}`, { cause: error })
+    throw new CommandError(`${error.message}; ${advice}`, { cause: error })
   })
   const isWhole = damages.length === 0
   const json = { whole: isWhole, start, end, recordTime: formatTime(recordTime), damages }

@@ -5,7 +5,7 @@ import { resolve as absolute } from 'node:path'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { type Clock, createSystemClock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
-import { ClusterError, messageOf, SilentError, UsageError } from '@quorumscan/runtime'
+import { CommandError, messageOf, SilentError, UsageError } from '@quorumscan/runtime'
 import { Command, Option } from 'commander'
 import { VERSION } from '../built-files.ts'
 import { NODE_COUNT_MAX } from '../cluster-shape.ts'
@@ -373,7 +373,7 @@ async function demo(directory: DataDirectory, options: Common, clock: Clock): Pr
   })
   const outcome = found.headers.get('x-quorum-outcome')
   const isExpected = outcome === (status.cluster.f === 0 ? 'trusted' : 'verified')
-  if (!isExpected) throw new ClusterError(`the lookup was answered, but its outcome is ${outcome}`)
+  if (!isExpected) throw new CommandError(`the lookup was answered, but its outcome is ${outcome}`)
   say(`\n${name} is registered, and its lookup is ${outcome}.`)
 }
 
@@ -389,6 +389,6 @@ function keep(file: string, receipt: CertifiedReceipt): void {
   try {
     writeFileSync(file, `${JSON.stringify(receipt)}\n`)
   } catch (error) {
-    throw new ClusterError(`the receipt is not kept: ${messageOf(error)}`)
+    throw new CommandError(`the receipt is not kept: ${messageOf(error)}`)
   }
 }

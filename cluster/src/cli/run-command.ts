@@ -1,6 +1,7 @@
 /** `run`: the processes of one operator, in the foreground. */
 import type { Clock } from '@quorumscan/base'
 import { Argument, type Command } from 'commander'
+import { appMain } from '../built-files.ts'
 import { ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { printLossily } from './options.ts'
 import { untilInterrupted } from './until-interrupted.ts'
@@ -31,6 +32,11 @@ at once, with all that is wrong. The page on operations has the variables.`,
       await using running = await runOperator({
         config: readOperatorConfig(role, options.config, judgeProcesses),
         redisServer,
+        mains: {
+          scan: appMain('scan'),
+          synchronizer: appMain('synchronizer'),
+          validator: appMain('validator'),
+        },
         env: process.env,
         clock,
         tell,

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 import { budgetsOf } from '../budgets.ts'
 import type { GenesisOverrides } from '../ceremony/rules.ts'
 import { call, connectControl } from '../control/client.ts'
@@ -60,15 +60,15 @@ async function showRunning(options: UpOptions): Promise<number> {
   const { directory, nodeCount, basePort } = options
   const runningPort = Number(new URL(readControlFile(directory)?.url ?? '').port)
   if (basePort !== null && basePort !== 0 && basePort !== runningPort)
-    throw new ClusterError(
+    throw new CommandError(
       `the cluster in ${directory.path} runs on the ports from ${runningPort} on; ` +
         `\`quorumscan down\`, then \`quorumscan up --base-port ${basePort}\` moves it`,
     )
   const status = await showStatus(options)
   if (nodeCount !== null && nodeCount !== status.cluster.n)
-    throw new ClusterError(`a cluster of ${status.cluster.n} nodes runs in ${directory.path}`)
+    throw new CommandError(`a cluster of ${status.cluster.n} nodes runs in ${directory.path}`)
   if (options.ordering !== null && options.ordering !== status.cluster.ordering)
-    throw new ClusterError(
+    throw new CommandError(
       `a cluster that is ordered by ${status.cluster.ordering} runs in ${directory.path}`,
     )
   tell('This cluster was running already; `quorumscan down` stops it.')
@@ -165,6 +165,6 @@ function readOverrides(file: string | null): GenesisOverrides | null {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as GenesisOverrides
   } catch (error) {
-    throw new ClusterError(`--genesis-overrides ${file}: ${messageOf(error)}`)
+    throw new CommandError(`--genesis-overrides ${file}: ${messageOf(error)}`)
   }
 }

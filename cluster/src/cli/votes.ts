@@ -1,7 +1,7 @@
 /** `resolve --votes`: what the nodes vote, as the scan proxy heard them, also where they contradict each other. */
 
 import { AGREED, DISSENTED } from '@quorumscan/errors/node-words'
-import { ask, ClusterError, SilentError, UsageError } from '@quorumscan/runtime'
+import { ask, CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { wrap } from './options.ts'
 import { entryLines, lookupOf, printable } from './text.ts'
 
@@ -30,7 +30,7 @@ export type Voted = {
   readonly reason: string | null
 }
 
-/** @throws {ClusterError} If the proxy does not say what nodes voted. */
+/** @throws {CommandError} If the proxy does not say what nodes voted. */
 export async function askVotes(options: {
   readonly validatorUrl: string
   /** A name or a party. */
@@ -48,7 +48,7 @@ export async function askVotes(options: {
   const kind = headers.get('x-quorum-outcome')
   const { entry = null, error = `status ${status}`, details } = Object(body)
   if (kind === null) {
-    const Kind = status === BAD_REQUEST ? UsageError : ClusterError
+    const Kind = status === BAD_REQUEST ? UsageError : CommandError
     throw new Kind(`the scan proxy answers: ${error}`)
   }
   const isDecided = status === 200 || status === 404

@@ -2,7 +2,7 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
 import type { AnsRulesConfig } from '@quorumscan/ledger'
 import { type ContractId, formatAmount, type Micros, parseAmount } from '@quorumscan/model'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { z } from 'zod'
 import type { RulesInForce } from '../confirm-rules.ts'
 
@@ -38,14 +38,14 @@ export function inForceToWire({ contractId, config }: RulesInForce): AnsConfigWi
   }
 }
 
-/** @throws {ClusterError} If the fee is no amount, or the prefix no text of Unicode. */
+/** @throws {CommandError} If the fee is no amount, or the prefix no text of Unicode. */
 export function changeOf(input: AnsConfigInput): Partial<AnsRulesConfig> {
   const { entryFeeUsd, entryLifetimeMicros, renewalDurationMicros, descriptionPrefix } = input
   const entryFee = entryFeeUsd === undefined ? undefined : parseAmount(entryFeeUsd)
   if (entryFeeUsd !== undefined && entryFee === undefined)
-    throw new ClusterError('the fee is no amount in USD')
+    throw new CommandError('the fee is no amount in USD')
   if (descriptionPrefix !== undefined && fromUtf8(utf8(descriptionPrefix)) !== descriptionPrefix)
-    throw new ClusterError('the prefix is no text')
+    throw new CommandError('the prefix is no text')
   return {
     ...(entryFee === undefined ? {} : { entryFee }),
     ...(entryLifetimeMicros === undefined ? {} : { entryLifetime: entryLifetimeMicros }),

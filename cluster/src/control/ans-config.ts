@@ -6,7 +6,7 @@
 import { type Clock, keyPairFromSeed } from '@quorumscan/base'
 import type { AnsRulesConfig } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
-import { ClusterError, readSecret } from '@quorumscan/runtime'
+import { CommandError, readSecret } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
 import { CONTROL_PLANE } from '../cluster-shape.ts'
@@ -27,12 +27,12 @@ const POLL_MS = 100
 const CONFIRM_AGAIN_MS = 3_000
 
 export interface AnsConfigControl {
-  /** What enough nodes agree on. @throws {ClusterError} If they cannot be asked. */
+  /** What enough nodes agree on. @throws {CommandError} If they cannot be asked. */
   get(): Promise<RulesInForce>
   /**
    * Returns when lookups show the new rules. What is asked for already is in force at once.
    *
-   * @throws {ClusterError} If the values are out of range, or the change does not take effect in time.
+   * @throws {CommandError} If the values are out of range, or the change does not take effect in time.
    */
   set(change: Partial<AnsRulesConfig>): Promise<RulesInForce>
 }
@@ -67,7 +67,7 @@ export function createAnsConfigControl(
         if (areRulesEqual(current.config, config)) return current
         const nowMs = clock.monotonicMs()
         if (nowMs > startedMs + CHANGE_TIMEOUT_MS)
-          throw new ClusterError(
+          throw new CommandError(
             'the change was confirmed, but is not in force yet: look again with `quorumscan config get`',
           )
         if (nowMs >= confirmAgainMs) {

@@ -6,7 +6,7 @@ import { type ControlClient, call } from './client.ts'
 
 const POLL_MS = 250
 
-/** Returns when the run is over, whatever its verdict. @throws {ClusterError} If it cannot start. */
+/** Returns when the run is over, whatever its verdict. @throws {CommandError} If it cannot start. */
 export async function runChaosOn(
   client: ControlClient,
   options: ChaosOptions & { readonly clock: Clock },

@@ -1,6 +1,6 @@
 /** The cluster as a chaos run sees it. */
 import { type Clock, toHex } from '@quorumscan/base'
-import { ask, ClusterError } from '@quorumscan/runtime'
+import { ask, CommandError } from '@quorumscan/runtime'
 import type { LogLine } from '../chaos/history.ts'
 import type { ChaosTarget } from '../chaos/target.ts'
 import type { Cluster } from '../cluster.ts'
@@ -40,7 +40,7 @@ export function createChaosTarget(options: {
           log.push({ offset, recordTime, bytes: toHex(bytes) })
         if (log.length >= throughOffset) return log
       }
-      throw new ClusterError(`the log did not come up to offset ${throughOffset} in time`)
+      throw new CommandError(`the log did not come up to offset ${throughOffset} in time`)
     },
     signedStates: async (after) => {
       const { nodes } = cluster.status()
@@ -55,7 +55,7 @@ async function askEvidence(validatorUrl: string): Promise<{ node: string; pairs:
   const url = `${validatorUrl}/v0/scan-proxy/evidence`
   const { status, body, reason } = await ask(url, { timeoutMs: EVIDENCE_TIMEOUT_MS })
   if (status !== 200)
-    throw new ClusterError(`the validator tells no evidence: ${reason ?? `status ${status}`}`)
+    throw new CommandError(`the validator tells no evidence: ${reason ?? `status ${status}`}`)
   const { evidence } = body as { evidence: readonly { signer: string }[] }
   const signers = evidence.map(({ signer }) => signer)
   return [...new Set(signers)]

@@ -1,7 +1,7 @@
 /** How commands and tests talk to the control plane of a data directory. */
 import { userInfo } from 'node:os'
 import { wordOfFailure } from '@quorumscan/errors/node-words'
-import { ClusterError, SilentError, UsageError } from '@quorumscan/runtime'
+import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
 import type { DataDirectory } from '../data-directory.ts'
 import { CALLER_HEADER } from './caller.ts'
@@ -15,7 +15,7 @@ const CALL_TIMEOUT_MS = 120_000
 
 export type ControlClient = ReturnType<typeof createTRPCClient<AppRouter>>
 
-/** A client of the running control plane. @throws {ClusterError} If none runs; SilentError if it died. */
+/** A client of the running control plane. @throws {CommandError} If none runs; SilentError if it died. */
 export function connectControl(
   directory: DataDirectory,
   options: { readonly timeoutMs: number } = { timeoutMs: CALL_TIMEOUT_MS },
@@ -24,7 +24,7 @@ export function connectControl(
   if (running === null) {
     const dead = readDeadControl(directory)
     if (dead === null)
-      throw new ClusterError(
+      throw new CommandError(
         `no cluster runs in ${directory.path}: \`quorumscan up --detach\` starts one`,
       )
     throw new SilentError(
@@ -58,7 +58,7 @@ export async function call<T>(work: Promise<T>): Promise<T> {
         { cause: error },
       )
     const Kind =
-      code === CODES.usage ? UsageError : code === CODES.silent ? SilentError : ClusterError
+      code === CODES.usage ? UsageError : code === CODES.silent ? SilentError : CommandError
     throw new Kind(error.message, { cause: error })
   }
 }

@@ -1,7 +1,7 @@
 /** The control plane: prepares the data directory, takes its place, starts the cluster and serves. */
 import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
-import { ClusterError, createLogger, identityOfDirectory } from '@quorumscan/runtime'
+import { CommandError, createLogger, identityOfDirectory } from '@quorumscan/runtime'
 import { TRPCError } from '@trpc/server'
 import type { FastifyInstance } from 'fastify'
 import { bundleOf, CONSOLE_DIRECTORY } from '../built-files.ts'
@@ -56,7 +56,7 @@ export async function createControlPlane(
   const clock = createSystemClock()
   const directory = dataDirectory(options.dataDir)
   if (readControlFile(directory) !== null)
-    throw new ClusterError(`a cluster runs in ${directory.path}; \`quorumscan down\` stops it`)
+    throw new CommandError(`a cluster runs in ${directory.path}; \`quorumscan down\` stops it`)
   await assertRedisUsable(options.redisServer)
   // Before anything is made that would need it.
   if (options.ordering === 'cometbft') await findEngine(process.env)
@@ -83,7 +83,7 @@ export async function createControlPlane(
     nodeNames: prepared.nodeNames,
     token: (user) => createToken(directory, { user, ttlSeconds: TOKEN_TTL_SECONDS, clock }),
     watch: () => {
-      if (cluster === null) throw new ClusterError('the control plane is starting')
+      if (cluster === null) throw new CommandError('the control plane is starting')
       watch ??= watchConfirmations(openClusterLog(prepared, clock), prepared.genesisHash)
       return watch
     },
@@ -240,7 +240,7 @@ async function untilPortsFree(
   await waitFor(isFree, { ...options, what: 'free ports' }).catch(async () => {
     const taken = await findTakenPort(others)
     if (taken !== undefined)
-      throw new ClusterError(
+      throw new CommandError(
         `port ${taken} is in use by another program; move the cluster with --base-port, or 0 for any`,
       )
   })

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Clock } from '@quorumscan/base'
-import { assertWritable, ClusterError } from '@quorumscan/runtime'
+import { assertWritable, CommandError } from '@quorumscan/runtime'
 import { bundleOf } from '../built-files.ts'
 import { dataDirectory } from '../data-directory.ts'
 import type { LaunchMessage } from './control-main.ts'
@@ -12,7 +12,7 @@ import { stopCluster } from './down.ts'
 
 export type Launch = {
   /**
-   * Resolves when the cluster is ready. Rejects with a ClusterError if it does not start; everything is
+   * Resolves when the cluster is ready. Rejects with a CommandError if it does not start; everything is
    * stopped again then.
    */
   readonly ready: Promise<void>
@@ -24,7 +24,7 @@ export type Launch = {
   readonly abort: () => void
 }
 
-/** Starts at once, and returns the way to follow it. @throws {ClusterError} If the data directory is read-only. */
+/** Starts at once, and returns the way to follow it. @throws {CommandError} If the data directory is read-only. */
 export function launchControlPlane(
   options: ControlOptions,
   onStep: (sentence: string) => void,
@@ -59,7 +59,7 @@ export function launchControlPlane(
   }
 }
 
-/** One that is ready, until it is disposed. @throws {ClusterError} If it does not start. */
+/** One that is ready, until it is disposed. @throws {CommandError} If it does not start. */
 export async function holdControlPlane(
   options: ControlOptions,
   clock: Clock,
@@ -89,7 +89,7 @@ function untilReady(
     child.once('error', reject)
     // Also after a failure: by then all that was started has ended.
     child.once('exit', () =>
-      reject(new ClusterError(failure ?? `the control plane ended; its log is ${logFile}`)),
+      reject(new CommandError(failure ?? `the control plane ended; its log is ${logFile}`)),
     )
   })
 }

@@ -1,4 +1,4 @@
-import { ClusterError, SilentError, UsageError } from '@quorumscan/runtime'
+import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { TRPCError } from '@trpc/server'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -17,7 +17,7 @@ it('tells by its code what made no sense, who said nothing, and what could not b
     message: 'no such node',
   })
   expect(told(new SilentError('no answer'))).toEqual({ code: 'TIMEOUT', message: 'no answer' })
-  expect(told(new ClusterError('it is down'))).toEqual({ code: 'CONFLICT', message: 'it is down' })
+  expect(told(new CommandError('it is down'))).toEqual({ code: 'CONFLICT', message: 'it is down' })
 })
 
 it('makes a sentence of what was refused before it was looked at, and a line of a bug', () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { ClusterError, createMetrics } from '@quorumscan/runtime'
+import { CommandError, createMetrics } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { drawBasePort } from '../ports.ts'
@@ -12,7 +12,7 @@ import { lookupInput } from './trpc.ts'
 async function startServer() {
   const port = await drawBasePort(0, { nodeCount: 1, ordering: 'redis' })
   const context = () => {
-    throw new ClusterError('no cluster in this test')
+    throw new CommandError('no cluster in this test')
   }
   const metrics = createMetrics()
   const server = await startControlServer({ port, token: 'secret', context, metrics })
@@ -138,5 +138,5 @@ it.each([
 })
 
 it.each(['', '0s', '-1h', '1', '1w', '1.5h', '367d', 'h'])('refuses the lifetime "%s"', (text) => {
-  expect(() => parseTtl(text)).toThrow(ClusterError)
+  expect(() => parseTtl(text)).toThrow(CommandError)
 })

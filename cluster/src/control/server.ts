@@ -10,7 +10,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { sha256, utf8 } from '@quorumscan/base'
 import type { Metrics } from '@quorumscan/runtime'
-import { ClusterError, isErrno } from '@quorumscan/runtime'
+import { CommandError, isErrno } from '@quorumscan/runtime'
 import { trackUnused } from '@quorumscan/server'
 import { TRPCError } from '@trpc/server'
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify'
@@ -43,7 +43,7 @@ export type ControlServerInput = {
 /**
  * Listens; whoever holds the port is the one control plane of the cluster.
  *
- * @throws {ClusterError} If the port is taken.
+ * @throws {CommandError} If the port is taken.
  */
 export async function startControlServer(input: ControlServerInput): Promise<FastifyInstance> {
   const server = fastify({ routerOptions: { maxParamLength: 1000 } })
@@ -79,7 +79,7 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
     await server.listen({ port: input.port, host: HOST })
   } catch (error) {
     if (!isErrno(error, 'EADDRINUSE')) throw error
-    throw new ClusterError(
+    throw new CommandError(
       `port ${input.port} of the control plane is in use by another program; ` +
         'move the cluster with --base-port, or --base-port 0 for any ports',
     )

@@ -9,7 +9,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Env } from '@quorumscan/base'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 
 /** What is to be installed. */
 export const ENGINE_VERSION = '0.38.26'
@@ -27,7 +27,7 @@ export function engineCache(env: Env): string {
 /**
  * The engine that `QS_COMETBFT` names, or the first on the PATH that may be used, or the one in the cache.
  *
- * @throws {ClusterError} If there is none; it says what stood in the way, and how to have one.
+ * @throws {CommandError} If there is none; it says what stood in the way, and how to have one.
  */
 export async function findEngine(env: Env): Promise<string> {
   const named = env['QS_COMETBFT']
@@ -47,7 +47,7 @@ export async function findEngine(env: Env): Promise<string> {
     }
   }
   const why = reasons.length === 0 ? 'there is no CometBFT on this machine' : reasons.join('; ')
-  throw new ClusterError(
+  throw new CommandError(
     `${why}; \`quorumscan cometbft install\` builds ${ENGINE_VERSION}, or set QS_COMETBFT to where it is`,
   )
 }
@@ -62,13 +62,13 @@ async function isProgram(path: string): Promise<boolean> {
 async function assertUsable(command: string): Promise<void> {
   const { stdout } = await promisify(execFile)(command, ['version'], { timeout: TIMEOUT_MS }).catch(
     (cause: unknown) => {
-      throw new ClusterError(`${command} cannot be run`, { cause })
+      throw new CommandError(`${command} cannot be run`, { cause })
     },
   )
   const version = stdout.trim()
   const patch = /^v?0\.38\.([0-9]+)/.exec(version)?.[1]
   if (patch !== undefined && Number(patch) >= PATCH_MIN) return
-  throw new ClusterError(
+  throw new CommandError(
     `${command} is version ${JSON.stringify(version)}; 0.38.${PATCH_MIN} or a newer patch of 0.38 is needed`,
   )
 }

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Env } from '@quorumscan/base'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { ENGINE_PROGRAM, ENGINE_VERSION, engineCache, findEngine } from './find-engine.ts'
 
 /** What the engine asks for itself. */
@@ -17,13 +17,13 @@ const VERSION_TIMEOUT_MS = 10_000
  * Where the engine is that will be used: one that is there, or the pinned one, built into the cache. What the build
  * has to say goes to stderr; it takes minutes the first time.
  *
- * @throws {ClusterError} That says in two lines what a person does, where Go is missing or too old.
+ * @throws {CommandError} That says in two lines what a person does, where Go is missing or too old.
  */
 export async function installEngine(env: Env): Promise<string> {
   const found = await findEngine(env).catch(() => null)
   if (found !== null) return found
   const refusal = await refusalByGo(env)
-  if (refusal !== null) throw new ClusterError(`${refusal}\n${linesFor(env)}`)
+  if (refusal !== null) throw new CommandError(`${refusal}\n${linesFor(env)}`)
 
   const cache = engineCache(env)
   await mkdir(dirname(cache), { recursive: true })
@@ -70,9 +70,9 @@ function linesFor(env: Env): string {
   ].join('\n')
 }
 
-/** @throws {ClusterError} If it failed; Go has said why. */
+/** @throws {CommandError} If it failed; Go has said why. */
 async function build(env: Env): Promise<void> {
   const go = spawn('go', ['install', PACKAGE], { env, stdio: ['ignore', 2, 2] })
   const [code, signal] = await once(go, 'exit')
-  if (code !== 0) throw new ClusterError(`\`go install ${PACKAGE}\` failed (${signal ?? code})`)
+  if (code !== 0) throw new CommandError(`\`go install ${PACKAGE}\` failed (${signal ?? code})`)
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { startAgent } from './agent.ts'
 import { AgentClient } from './agent-client.ts'
@@ -31,7 +31,7 @@ it('takes every reply of an agent that is well', async () => {
     '/jobs': async () => jobs,
     '/jobs/retry': async (body) => body === 'it',
     '/prune': async () => {
-      throw new ClusterError('not now')
+      throw new CommandError('not now')
     },
   })
   const { client, service } = world
@@ -75,7 +75,7 @@ it('refuses a malformed reply as an error of that process, and reports the first
       expect.objectContaining({ message: expect.stringContaining(why) }),
     )
   await expect(ask((response) => response.writeHead(500).end('{}'))).rejects.toThrow('HTTP 500')
-  await expect(ask((response) => response.destroy())).rejects.toThrow(ClusterError)
+  await expect(ask((response) => response.destroy())).rejects.toThrow(CommandError)
   expect(world.noted).toEqual([
     'sv-1: its control socket sent a malformed reply to /jobs: it is not JSON',
   ])

@@ -1,6 +1,6 @@
 /** Asking the agent of a process, with bounds on the wait and on the reply: a paused process replies nothing, a broken one anything. */
 import { type IncomingMessage, request } from 'node:http'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 import { type AgentPath, type AgentReply, agentReplies } from './agent-replies.ts'
 
 /** Agents answer within milliseconds, also on a machine under load within this. */
@@ -9,7 +9,7 @@ const TIMEOUT_MS = 3000
 const REPLY_BYTES_MAX = 4 * 1024 * 1024
 
 /** The process sent something, which is no reply of an agent. */
-class MalformedReplyError extends ClusterError {
+class MalformedReplyError extends CommandError {
   override readonly name = 'MalformedReplyError'
 }
 
@@ -27,7 +27,7 @@ export class AgentClient {
   /**
    * What the agent of a service replies.
    *
-   * @throws {ClusterError} If it does not reply in time, refuses, or replies what `agentReplies` does not allow.
+   * @throws {CommandError} If it does not reply in time, refuses, or replies what `agentReplies` does not allow.
    */
   async ask<Path extends AgentPath>(
     { name, node, faultSocket }: Asked,
@@ -54,11 +54,11 @@ async function askAgent<Path extends AgentPath>(
   body: unknown = null,
 ): Promise<AgentReply<Path>> {
   const { status, text } = await send(socketPath, path, body).catch((cause: unknown) => {
-    if (cause instanceof ClusterError) throw cause
-    throw new ClusterError(`the process does not take faults now: ${messageOf(cause)}`, { cause })
+    if (cause instanceof CommandError) throw cause
+    throw new CommandError(`the process does not take faults now: ${messageOf(cause)}`, { cause })
   })
   const value = parsed(text, path)
-  if (status !== 200) throw new ClusterError(typeof value === 'string' ? value : `HTTP ${status}`)
+  if (status !== 200) throw new CommandError(typeof value === 'string' ? value : `HTTP ${status}`)
   const reply = agentReplies[path].safeParse(value)
   if (!reply.success) throw malformed(path, messageOf(reply.error))
   return reply.data as AgentReply<Path>

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { FaultControl, type FaultEffects } from './fault-control.ts'
@@ -49,7 +49,7 @@ it('lists what is in force and heals one, those of a node, or all', async () => 
   await control.heal({})
   expect(kindsOf(control)).toEqual([])
   expect(done.slice(3)).toEqual(['-lie sv-1', '-kill sv-1', '-kill sv-2'])
-  await expect(control.heal({ id: first.id })).rejects.toThrow(ClusterError)
+  await expect(control.heal({ id: first.id })).rejects.toThrow(CommandError)
 })
 
 it('replaces a fault of the same kind at the same place', async () => {
@@ -96,7 +96,7 @@ it('ends by itself after its time, unless it was healed before', async () => {
 it('keeps the time of a fault whose replacement could not begin', async () => {
   const world = createWorld({
     begin: async () => {
-      if (isRedisKilled) throw new ClusterError('sv-2.redis does not run')
+      if (isRedisKilled) throw new CommandError('sv-2.redis does not run')
     },
   })
   let isRedisKilled = false
@@ -116,7 +116,7 @@ it('keeps the time of a fault whose replacement could not begin', async () => {
 it('ends a fault whose time is over while its replacement fails to begin', async () => {
   let fail = () => {}
   const hung = new Promise<void>((_, reject) => {
-    fail = () => reject(new ClusterError('no'))
+    fail = () => reject(new CommandError('no'))
   })
   let begin = async () => {}
   const { clock, control } = createWorld({ begin: () => begin() })
@@ -137,7 +137,7 @@ it('does not bring a fault back that was healed while its replacement failed to 
   await control.inject(lie('sv-1'), null)
   begin = () =>
     new Promise((_, reject) => {
-      fail = () => reject(new ClusterError('no'))
+      fail = () => reject(new CommandError('no'))
     })
   const second = control.inject(lie('sv-1'), null)
   await control.heal({})
@@ -156,7 +156,7 @@ it('heals a split when it is asked to heal either side', async () => {
 })
 
 it('does not list what could not begin', async () => {
-  const { control } = createWorld({ begin: () => Promise.reject(new ClusterError('no')) })
+  const { control } = createWorld({ begin: () => Promise.reject(new CommandError('no')) })
   await expect(control.inject(lie('sv-1'), 10)).rejects.toThrow('no')
   expect(control.list()).toEqual([])
 })

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
-import { ClusterError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
+import { CommandError, readOwnJson, writeOwnJson } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { describeFault, type Fault, type FaultSpec, nodesOf, slotOf } from './fault-spec.ts'
 
@@ -14,7 +14,7 @@ const FAULTS_MAX = 256
 
 /** What a fault does to the cluster. */
 export type FaultEffects = {
-  /** Called when the fault is in the list. @throws {ClusterError} If it makes no sense; it is forgotten then. */
+  /** Called when the fault is in the list. @throws {CommandError} If it makes no sense; it is forgotten then. */
   begin(spec: FaultSpec): Promise<void>
   /** Called when the fault has left the list. */
   end(spec: FaultSpec): Promise<void>
@@ -58,7 +58,7 @@ export class FaultControl {
 
   /** Begins a fault; one of the same kind at the same place ends for it. */
   async inject(spec: FaultSpec, durationMs: number | null): Promise<Fault> {
-    if (this.#faults.size >= FAULTS_MAX) throw new ClusterError('too many faults; heal some')
+    if (this.#faults.size >= FAULTS_MAX) throw new CommandError('too many faults; heal some')
     const replaced = this.list().find((fault) => slotOf(fault.spec) === slotOf(spec))
     const nowMicros = this.#clock.nowMicros()
     this.#count += 1
@@ -87,7 +87,7 @@ export class FaultControl {
   /**
    * Ends faults and returns those that were in force. One that could not be ended stays in the list.
    *
-   * @throws {ClusterError} If there is no such fault, or one could not be ended.
+   * @throws {CommandError} If there is no such fault, or one could not be ended.
    */
   async heal(selection: FaultSelection): Promise<readonly Fault[]> {
     const healed = this.list().filter(
@@ -96,7 +96,7 @@ export class FaultControl {
         (selection.node === undefined || nodesOf(spec).includes(selection.node)),
     )
     if (selection.id !== undefined && healed.length === 0)
-      throw new ClusterError(`no fault ${selection.id} is in force`)
+      throw new CommandError(`no fault ${selection.id} is in force`)
     for (const { id } of healed) this.#forget(id)
     const outcomes = await Promise.allSettled(healed.map(({ spec }) => this.#effects.end(spec)))
     for (const [index, fault] of healed.entries())

@@ -2,7 +2,7 @@
  * Makes services have the faults in force on them: at their start by their environment, later through their agents. It is
  * what the service runner knows of faults (`ServiceHooks`).
  */
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import type { RedisService, Service } from '../service.ts'
 import type { ServiceHooks } from '../service-runner.ts'
 import { AgentClient } from './agent-client.ts'
@@ -61,7 +61,7 @@ export class FaultDelivery implements ServiceHooks {
       await this.agents.ask(service, '/faults', faults)
       this.#pending.delete(service.name)
     } catch (error) {
-      if (!(error instanceof ClusterError)) throw error
+      if (!(error instanceof CommandError)) throw error
     }
   }
 

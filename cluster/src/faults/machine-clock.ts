@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import type { ClockRun, FaultSpec } from './fault-spec.ts'
 
 /** Where the packages of Debian, Fedora and others put it, below a directory of libraries. */
@@ -18,7 +18,7 @@ const TIMES: Readonly<Record<ClockRun, string>> = {
 }
 const STEPPED_BACK = '-30'
 
-/** @throws {ClusterError} Where libfaketime is not installed: it says how it is. */
+/** @throws {CommandError} Where libfaketime is not installed: it says how it is. */
 export function findFaketime(): string {
   const found = LIBRARY_DIRECTORIES.filter((directory) => existsSync(directory))
     .flatMap((directory) => [
@@ -29,7 +29,7 @@ export function findFaketime(): string {
     .map((directory) => join(directory, LIBRARY))
     .find((file) => existsSync(file))
   if (found !== undefined) return found
-  throw new ClusterError(
+  throw new CommandError(
     'libfaketime is not installed, without which a machine’s clock cannot be wrong: `apt-get install faketime`',
   )
 }

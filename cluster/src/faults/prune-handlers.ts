@@ -1,6 +1,6 @@
 /** Moving the horizon of a node, by its operator, over the socket of its process. */
 import type { Replica } from '@quorumscan/replica'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { z } from 'zod'
 import type { AgentHandlers } from './agent.ts'
 
@@ -14,7 +14,7 @@ export function pruneHandlers(replica: Pick<Replica, 'head' | 'raiseHorizon'>): 
     '/prune': async (body) => {
       const { to } = pruned.parse(body)
       const { offset } = replica.head()
-      if (to > offset) throw new ClusterError(`the node has reached offset ${offset}, not ${to}`)
+      if (to > offset) throw new CommandError(`the node has reached offset ${offset}, not ${to}`)
       return { horizon: await replica.raiseHorizon(to, AbortSignal.timeout(PRUNE_MS_MAX)) }
     },
   }

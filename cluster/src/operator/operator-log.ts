@@ -2,7 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import { type KeepingFollower, type KeptGroup, openKeptGroup } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
-import { ClusterError, messageOf, UsageError } from '@quorumscan/runtime'
+import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { type Archive, openArchive } from '../backup/archive.ts'
 import { holdDirectory, openOwnRedis } from '../backup/own-redis.ts'
 import { groupsOf } from '../backup/restore.ts'
@@ -28,17 +28,17 @@ export type OperatorLogOptions = {
 /**
  * The configuration of a synchronizer.
  *
- * @throws {ClusterError} Where members order together.
+ * @throws {CommandError} Where members order together.
  * @throws {UsageError} If something is missing or wrong.
  */
 export function readLogConfig(file: string): OperatorConfig {
   return readOperatorConfig('synchronizer', file, ({ genesis }) => {
-    if (genesis.ordering.driver === 'cometbft') throw new ClusterError(OF_MEMBERS)
+    if (genesis.ordering.driver === 'cometbft') throw new CommandError(OF_MEMBERS)
     return []
   })
 }
 
-/** @throws {ClusterError} If it does not answer, or does not start. */
+/** @throws {CommandError} If it does not answer, or does not start. */
 export async function openOperatorLog(
   options: OperatorLogOptions,
 ): Promise<AsyncDisposable & { readonly redis: RedisAddress }> {
@@ -48,8 +48,8 @@ export async function openOperatorLog(
   try {
     return await openOwnRedis({ directory: config.directory, external, plan, clock })
   } catch (error) {
-    if (!(error instanceof ClusterError) || external !== null) throw error
-    throw new ClusterError(
+    if (!(error instanceof CommandError) || external !== null) throw error
+    throw new CommandError(
       `the log cannot be read: ${messageOf(error)}. Stop that; \`quorumscan log repair\` mends files that Redis cannot load`,
       { cause: error },
     )
@@ -60,7 +60,7 @@ export async function openOperatorLog(
  * Makes it whole from what super-validators sent of it.
  *
  * @param options.logFiles - As `backup sv --log` writes them.
- * @throws {ClusterError} If the synchronizer runs, its Redis is elsewhere, or a file is not of this network.
+ * @throws {CommandError} If the synchronizer runs, its Redis is elsewhere, or a file is not of this network.
  */
 export async function repairOperatorLog(
   options: OperatorLogOptions & {
@@ -71,7 +71,7 @@ export async function repairOperatorLog(
   const { config, clock, logFiles, isCutAllowed } = options
   const { directory, genesis } = config
   if (externalRedisOf(config) !== null)
-    throw new ClusterError(
+    throw new CommandError(
       'the log is in the Redis that QS_LOG_REDIS names, and is repaired only in one that `run` starts: ' +
         'restore a backup into an empty one, with `restore --log`',
     )
@@ -83,7 +83,7 @@ export async function repairOperatorLog(
     ),
   )
   await using held = await holdDirectory(directory, clock).catch((cause: unknown) => {
-    throw new ClusterError(
+    throw new CommandError(
       `nothing was repaired, because the log may grow: ${messageOf(cause)}. Stop that first, and try again; lookups continue for a minute`,
       { cause },
     )

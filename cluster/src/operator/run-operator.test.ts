@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createSystemClock } from '@quorumscan/base'
 import { UsageError } from '@quorumscan/runtime'
 import { required } from '@quorumscan/testkit'
@@ -26,6 +27,9 @@ function enroll<R extends 'super-validator' | 'synchronizer'>(role: R, name: str
   return member
 }
 
+const appMain = (app: string) =>
+  fileURLToPath(new URL(`../../../apps/${app}/dist/main.js`, import.meta.url))
+
 it('stops everything, and starts nothing again, where a process finds its configuration wrong', async () => {
   const document = createGenesis(
     [enroll('super-validator', 'sv-1'), enroll('synchronizer', 'orderer')],
@@ -48,6 +52,7 @@ it('stops everything, and starts nothing again, where a process finds its config
   await using running = await runOperator({
     config: readOperatorConfig('synchronizer', file, judgeProcesses),
     redisServer: required('redis'),
+    mains: { scan: '', synchronizer: appMain('synchronizer'), validator: '' },
     env: process.env,
     clock: createSystemClock(),
     tell: (sentence) => said.push(sentence),

@@ -1,7 +1,6 @@
 /** Runs the processes of one operator, and starts again what ends, until it is told to stop. */
 import { type Clock, CONFIGURATION_EXIT } from '@quorumscan/base'
-import { ClusterError, messageOf, UsageError } from '@quorumscan/runtime'
-import { appMain } from '../built-files.ts'
+import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { findEngine } from '../engine/find-engine.ts'
 import type { Machine } from '../plan.ts'
 import { assertRedisUsable } from '../redis-version.ts'
@@ -22,6 +21,8 @@ import { takeOver } from './take-over.ts'
 export type RunOptions = {
   readonly config: OperatorConfig
   readonly redisServer: string
+  /** The compiled entry file of each app. */
+  readonly mains: Machine['mains']
   /** What processes inherit. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
@@ -40,7 +41,7 @@ const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
 /**
  * Starts everything, and returns when that is done; disposing stops it in order.
  *
- * @throws {ClusterError} If another one runs there, here or on another machine, or a program is missing: then nothing
+ * @throws {CommandError} If another one runs there, here or on another machine, or a program is missing: then nothing
  *   was started.
  */
 export async function runOperator(options: RunOptions): Promise<RunningOperator> {
@@ -52,18 +53,14 @@ export async function runOperator(options: RunOptions): Promise<RunningOperator>
   const machine: Omit<Machine, 'socketDirectory'> = {
     directory,
     redisServer,
-    mains: {
-      scan: appMain('scan'),
-      synchronizer: appMain('synchronizer'),
-      validator: appMain('validator'),
-    },
+    mains: options.mains,
     engineProgram: isTogether ? await findEngine({ ...options.env, ...config.variables }) : null,
     env: Object.fromEntries(Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))),
     logFileOf: () => null,
   }
   const taken = await takeOver(directory, clock).catch((cause: unknown) => {
-    if (!(cause instanceof ClusterError)) throw cause
-    throw new ClusterError(
+    if (!(cause instanceof CommandError)) throw cause
+    throw new CommandError(
       `${cause.message}: nothing was started. Stop that first, or name another directory as QS_DATA_DIR`,
       { cause },
     )

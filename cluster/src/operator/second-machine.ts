@@ -5,7 +5,7 @@
 import { type Clock, openClientTls, within } from '@quorumscan/base'
 import type { Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
-import { ClusterError, createUndiciTransport } from '@quorumscan/runtime'
+import { CommandError, createUndiciTransport } from '@quorumscan/runtime'
 import { createWebCrypto } from '@quorumscan/verifier'
 import type { Member } from '../ceremony/member.ts'
 import { hashGenesis } from '../genesis.ts'
@@ -19,7 +19,7 @@ const ANSWER_BYTES_MAX = 1024 * 1024
 /**
  * Asks where its member file, its configuration and the ledger say that it is.
  *
- * @throws {ClusterError} If it runs there.
+ * @throws {CommandError} If it runs there.
  */
 export async function refuseSecondMachine(
   config: Pick<OperatorConfig, 'runs' | 'name' | 'genesis' | 'variables'> & {
@@ -56,7 +56,7 @@ export async function refuseSecondMachine(
   const found = await Promise.all(asked.map(isThere))
   const where = asked.find((_, index) => found[index])
   if (where === undefined) return
-  throw new ClusterError(
+  throw new CommandError(
     `another machine runs with the keys of ${name}: ${where} answers with what they have signed. Nothing was ` +
       'started here. Two machines with the same keys contradict each other. Stop the other one for good, then ' +
       'run this one again',

@@ -4,7 +4,7 @@ import { closeSync, openSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type Clock, within } from '@quorumscan/base'
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import type { DataDirectory } from '../data-directory.ts'
 
 const SOCKET = 'run.sock'
@@ -15,7 +15,7 @@ const ANSWER_MS_MAX = 1_000
  * Takes a data directory until it is disposed of, or this process ends, however it does. It listens on a socket there:
  * another container with the same volume sees none of our processes, but reaches that.
  *
- * @throws {ClusterError} If another process runs what is there.
+ * @throws {CommandError} If another process runs what is there.
  */
 export async function takeOver({ path }: DataDirectory, clock: Clock): Promise<AsyncDisposable> {
   const directory = openSync(path, 'r')
@@ -24,7 +24,7 @@ export async function takeOver({ path }: DataDirectory, clock: Clock): Promise<A
     process.platform === 'linux' ? `/proc/self/fd/${directory}/${SOCKET}` : join(path, SOCKET)
   try {
     const other = await askWho(socket, clock)
-    if (other !== null) throw new ClusterError(`${other} runs what is in ${path}`)
+    if (other !== null) throw new CommandError(`${other} runs what is in ${path}`)
     rmSync(socket, { force: true }) // Of one that crashed.
     const server = createServer((asker) => asker.on('error', () => {}).end(String(process.pid)))
     server.listen(socket)

@@ -116,7 +116,7 @@ export type RunningCluster = AsyncDisposable & {
  * Starts a cluster and returns when all of it is ready. It ends with the process that called, however
  * that ends. Needs a build.
  *
- * @throws {ClusterError} If it does not start.
+ * @throws {CommandError} If it does not start.
  */
 export async function startCluster(options: StartClusterOptions = {}): Promise<RunningCluster> {
   const clock = createSystemClock()

@@ -1,6 +1,6 @@
 /** Registrations walked through for whoever watches, step by step, each with the confirmations of its payment. */
 import type { Clock } from '@quorumscan/base'
-import { ClusterError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf } from '@quorumscan/runtime'
 import { formatInstant as formatTime, quorumOf } from '@quorumscan/verifier'
 import { type Exchange, registerName } from '../registration.ts'
 import type { ConfirmationWatch } from './confirmations.ts'
@@ -44,7 +44,7 @@ type Kept = Omit<Registration, 'confirmations' | 'steps'> & {
 }
 
 export type Registrations = {
-  /** Starts and returns at once. @throws {ClusterError} If too many are under way. */
+  /** Starts and returns at once. @throws {CommandError} If too many are under way. */
   start(input: { readonly name: string; readonly user: string }): Promise<string>
   /** Newest first. */
   list(): readonly Registration[]
@@ -91,7 +91,7 @@ export function createRegistrations(options: {
   return {
     async start({ name, user }) {
       if (kept.filter(({ state }) => state === 'running').length >= RUNNING_MAX)
-        throw new ClusterError('too many registrations are under way')
+        throw new CommandError('too many registrations are under way')
       const token = await options.token(user)
       options.watch()
       count += 1

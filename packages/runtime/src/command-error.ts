@@ -4,17 +4,17 @@ import { inspect } from 'node:util'
 import { describeFileError } from '@quorumscan/base'
 import { ZodError } from 'zod'
 
-export class ClusterError extends Error {
-  override readonly name: string = 'ClusterError'
+export class CommandError extends Error {
+  override readonly name: string = 'CommandError'
 }
 
 /** What was typed makes no sense, or names what is not there: nothing was done. */
-export class UsageError extends ClusterError {
+export class UsageError extends CommandError {
   override readonly name = 'UsageError'
 }
 
 /** Who was asked said nothing. */
-export class SilentError extends ClusterError {
+export class SilentError extends CommandError {
   override readonly name = 'SilentError'
 }
 
@@ -23,7 +23,7 @@ const ONE_LINE = { breakLength: Number.POSITIVE_INFINITY, compact: true }
 
 /** The sentence of an error for a person. Of what nobody foresaw it is one line, without a trace of the program. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ClusterError) return error.message
+  if (error instanceof CommandError) return error.message
   if (error instanceof ZodError) return wordsOfIssues(error)
   if (!(error instanceof Error))
     return typeof error === 'object' ? inspect(error, ONE_LINE) : firstLine(String(error))

@@ -19,7 +19,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ClusterError, messageOf } from './command-error.ts'
+import { CommandError, messageOf } from './command-error.ts'
 
 const DIRECTORY_MODE = 0o700
 const SECRET_MODE = 0o600
@@ -45,7 +45,7 @@ function makeDirectories(path: string): void {
   }
 }
 
-/** @throws {ClusterError} If nothing can be written there. */
+/** @throws {CommandError} If nothing can be written there. */
 export function assertWritable(path: string): void {
   try {
     makePrivateDirectory(path)
@@ -54,7 +54,7 @@ export function assertWritable(path: string): void {
     const code = error instanceof Error && 'code' in error ? error.code : null
     const why =
       code === 'ENOSPC' ? 'the disk is full' : 'it is read-only, or not a directory of yours'
-    throw new ClusterError(
+    throw new CommandError(
       `nothing can be written in ${path}: ${why} (${code}). Name another directory`,
       { cause: error },
     )
@@ -89,7 +89,7 @@ export function writeFileOnce(path: string, makeText: () => string, mode = SECRE
   return readFileSync(path, 'utf8')
 }
 
-/** The file's JSON, or null where there is no file. @throws {ClusterError} If it is half written. */
+/** The file's JSON, or null where there is no file. @throws {CommandError} If it is half written. */
 export function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
@@ -100,19 +100,19 @@ export function readJson(path: string): unknown {
 }
 
 /** Of a file that says something else than what was written there. */
-function damageOf(path: string, cause: unknown): ClusterError {
-  return new ClusterError(
+function damageOf(path: string, cause: unknown): CommandError {
+  return new CommandError(
     `${path} is damaged (${messageOf(cause)}): put a whole copy back, or begin anew with another --data-dir`,
     { cause },
   )
 }
 
-/** What `read` makes of a file. @throws {ClusterError} If it throws: the file is damaged. */
+/** What `read` makes of a file. @throws {CommandError} If it throws: the file is damaged. */
 export function unlessDamaged<T>(path: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    throw error instanceof ClusterError ? error : damageOf(path, error)
+    throw error instanceof CommandError ? error : damageOf(path, error)
   }
 }
 
@@ -145,7 +145,7 @@ export function identityOfDirectory(path: string): string | null {
 /** Of a secret, such as that with which tokens are signed. */
 export const SECRET_BYTES = 32
 
-/** A secret, in hex, without the end of its line. @throws {ClusterError} If the file does not hold one; the system's error if it cannot be read. */
+/** A secret, in hex, without the end of its line. @throws {CommandError} If the file does not hold one; the system's error if it cannot be read. */
 export function readSecret(file: string): string {
   const secret = readFileSync(file, 'utf8').trim()
   if (new RegExp(`^[0-9a-f]{${2 * SECRET_BYTES}}$`).test(secret)) return secret

@@ -18,7 +18,7 @@ export {
   offsetOf,
 } from './clock-comparison.ts'
 export {
-  ClusterError,
+  CommandError,
   messageOf,
   messageOfWrite,
   SilentError,

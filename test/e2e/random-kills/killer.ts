@@ -4,7 +4,7 @@
  * cluster itself brings them back. A control plane is taken over by the next `up`.
  */
 
-import { ClusterError } from '@quorumscan/runtime'
+import { CommandError } from '@quorumscan/runtime'
 import { until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 import type { SeededRandom } from '../../sim/seeded-random.ts'
@@ -134,7 +134,7 @@ async function restart(cluster: RunningCluster, { node, part }: Victim): Promise
     await cluster.restart(node, { part })
   } catch (error) {
     // Killed again before it was up.
-    if (!(error instanceof ClusterError)) throw error
+    if (!(error instanceof CommandError)) throw error
   }
 }
 
