@@ -5,6 +5,7 @@
 
 import type { Clock } from '@quorumscan/base'
 import { CommandError } from '@quorumscan/runtime'
+import type { Service, ServiceRunner, Supervisor } from '@quorumscan/supervisor'
 import { SYNCHRONIZER } from './cluster-shape.ts'
 import { FaultControl, type FaultSelection } from './faults/fault-control.ts'
 import type { FaultDelivery } from './faults/fault-delivery.ts'
@@ -12,9 +13,6 @@ import { type Fault, type FaultSpec, nodesOf, type Part } from './faults/fault-s
 import { findFaketime, stepBack } from './faults/machine-clock.ts'
 import { limitMemory } from './faults/redis-memory.ts'
 import { clearDisk, fillDisk, isSmallDisk } from './faults/small-disk.ts'
-import type { Service } from './service.ts'
-import type { ServiceRunner } from './service-runner.ts'
-import type { Supervisor } from './supervisor.ts'
 import {
   assertPossible,
   type Hit,

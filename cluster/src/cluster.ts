@@ -7,6 +7,15 @@
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
+import type { LocalRedis, Service, ServiceStatus } from '@quorumscan/supervisor'
+import {
+  endLeftovers,
+  keptSocketDirectory,
+  makeSocketDirectory,
+  removeSocketDirectory,
+  ServiceRunner,
+  Supervisor,
+} from '@quorumscan/supervisor'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { Breakage } from './breakage.ts'
 import { SYNCHRONIZER } from './cluster-shape.ts'
@@ -18,17 +27,7 @@ import { FaultDelivery } from './faults/fault-delivery.ts'
 import type { Fault, FaultSpec } from './faults/fault-spec.ts'
 import type { RepairOutcome } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
-import type { LocalRedis } from './probe.ts'
-import type { Service } from './service.ts'
-import type { ServiceStatus } from './service-health.ts'
-import { ServiceRunner } from './service-runner.ts'
-import {
-  keptSocketDirectory,
-  makeSocketDirectory,
-  removeSocketDirectory,
-} from './socket-directory.ts'
 import type { ClusterStatus, NodeStatus } from './status.ts'
-import { endLeftovers, Supervisor } from './supervisor.ts'
 import type { Target } from './targets.ts'
 import { planServices, type TopologyInput } from './topology.ts'
 

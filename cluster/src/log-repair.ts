@@ -19,10 +19,9 @@ import {
 } from '@quorumscan/log'
 import { RECORD_TIME_AHEAD_MICROS_MAX } from '@quorumscan/replica'
 import { CommandError, messageOf, syncDirectory } from '@quorumscan/runtime'
+import type { RedisService, ServiceRunner } from '@quorumscan/supervisor'
 import { formatInstant as formatTime, type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { logGenesisOf } from './genesis.ts'
-import type { RedisService } from './service.ts'
-import type { ServiceRunner } from './service-runner.ts'
 
 /** Longer than any log of one machine takes. */
 const REPAIR_TIMEOUT_MS = 600_000

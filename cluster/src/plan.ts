@@ -1,9 +1,8 @@
 /** How a service is started, given where it runs. Pure. */
 import { join } from 'node:path'
+import { type RedisService, redisIdOf, redisSocketOf, type Service } from '@quorumscan/supervisor'
 import type { DataDirectory } from './data-directory.ts'
 import { type RedisUser, redisConfig } from './redis-config.ts'
-import { type RedisService, redisIdOf, type Service } from './service.ts'
-import { redisSocketOf } from './socket-directory.ts'
 
 /** Where processes run, and of what they are made. */
 export type Machine = {

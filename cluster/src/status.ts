@@ -1,10 +1,9 @@
 /** What a cluster says about itself. Pure. */
 
 import { isAnswer } from '@quorumscan/errors/node-words'
+import type { OrderingReport, ServiceStatus } from '@quorumscan/supervisor'
 import { type Budget, budgetsOf } from './budgets.ts'
 import type { OrderingDriver } from './ordering-drivers.ts'
-import type { OrderingReport } from './probe.ts'
-import type { ServiceStatus } from './service-health.ts'
 
 export type NodeStatus = ServiceStatus & {
   readonly name: string

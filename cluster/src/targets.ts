@@ -1,8 +1,7 @@
 /** What a command or a fault is about: which processes of which node. Pure. */
 import { UsageError } from '@quorumscan/runtime'
+import type { Service, SignalScope } from '@quorumscan/supervisor'
 import type { FaultSpec, Part } from './faults/fault-spec.ts'
-import type { SignalScope } from './process-identity.ts'
-import type { Service } from './service.ts'
 
 /** One process of a node, or all that the node stands for. */
 export type Target = { readonly node: string; readonly part: Part | null }

@@ -1,5 +1,6 @@
 /** Which processes make up a cluster, and how each is started. Pure. */
 
+import { type RedisService, redisSocketOf, type Service, urlOfSocket } from '@quorumscan/supervisor'
 import { memberKeyFile } from './ceremony/member-keys.ts'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import type { DataDirectory } from './data-directory.ts'
@@ -8,8 +9,6 @@ import type { EnginePorts } from './ports.ts'
 import type { Prepared } from './prepare.ts'
 import type { RedisUser } from './redis-config.ts'
 import { logTokenOf, logTokensOf } from './secrets.ts'
-import { type RedisService, type Service, urlOfSocket } from './service.ts'
-import { redisSocketOf } from './socket-directory.ts'
 
 export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> & {
   readonly prepared: Prepared

@@ -5,16 +5,16 @@ import { type Clock, waitFor } from '@quorumscan/base'
 import { LOG_USER } from '@quorumscan/log'
 import { type RedisAddress, type RedisConfig, readRedisAddress } from '@quorumscan/redis'
 import { CommandError, makePrivateDirectory, writeFileUnlessEqual } from '@quorumscan/runtime'
-import type { DataDirectory } from '../data-directory.ts'
-import { takeOver } from '../operator/take-over.ts'
-import { isRedisReady } from '../probe.ts'
-import type { RedisService } from '../service.ts'
+import type { RedisService } from '@quorumscan/supervisor'
 import {
+  endLeftovers,
+  isRedisReady,
   keptSocketDirectory,
   makeSocketDirectory,
   removeSocketDirectory,
-} from '../socket-directory.ts'
-import { endLeftovers } from '../supervisor.ts'
+} from '@quorumscan/supervisor'
+import type { DataDirectory } from '../data-directory.ts'
+import { takeOver } from '../operator/take-over.ts'
 
 /** Reading a file of 10 GiB through takes a minute. */
 const START_TIMEOUT_MS = 120_000

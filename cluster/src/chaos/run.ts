@@ -5,9 +5,9 @@
  */
 import { anySignal, type Clock, waitFor } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
+import type { ServiceStatus } from '@quorumscan/supervisor'
 import type { Genesis } from '@quorumscan/verifier'
 import { describeFault } from '../faults/fault-spec.ts'
-import type { ServiceStatus } from '../service-health.ts'
 import { type ChaosClient, createChaosClient, type Shared } from './client.ts'
 import { type ChaosFault, FINAL_READER, type HistoryEvent, type LogLine } from './history.ts'
 import { createReaders, type Readers } from './readers.ts'

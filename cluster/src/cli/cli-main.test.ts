@@ -3,12 +3,12 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createMetrics, writeOwnJson } from '@quorumscan/runtime'
+import { identityOf } from '@quorumscan/supervisor'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { startControlServer } from '../control/server.ts'
 import type { ControlContext } from '../control/trpc.ts'
 import { type DataDirectory, dataDirectory } from '../data-directory.ts'
 import { drawBasePort } from '../ports.ts'
-import { identityOf } from '../process-identity.ts'
 import { main } from './cli-main.ts'
 import { repeat } from './options.ts'
 

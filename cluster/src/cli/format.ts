@@ -1,10 +1,10 @@
 /** Texts of the command line, at most 80 columns wide. */
 
 import { wordOfState } from '@quorumscan/errors/node-words'
+import type { ServiceStatus } from '@quorumscan/supervisor'
 import { budgetsOf } from '../budgets.ts'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../registration.ts'
-import type { ServiceStatus } from '../service-health.ts'
 import {
   type ClusterStatus,
   describeMargin,

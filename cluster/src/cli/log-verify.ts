@@ -10,13 +10,13 @@ import {
 } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import { CommandError, readSecret } from '@quorumscan/runtime'
+import { keptSocketDirectory, redisSocketOf } from '@quorumscan/supervisor'
 import type { Genesis } from '@quorumscan/verifier'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { DataDirectory } from '../data-directory.ts'
 import { logGenesisOf } from '../genesis.ts'
 import { REPAIR_OF_MEMBERS } from '../log-repair.ts'
 import { type OperatorLogOptions, openOperatorLog } from '../operator/operator-log.ts'
-import { keptSocketDirectory, redisSocketOf } from '../socket-directory.ts'
 import { readClusterGenesis } from './verify.ts'
 
 type Verified = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }

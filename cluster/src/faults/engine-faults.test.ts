@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { identityOf, stateOf } from '@quorumscan/supervisor'
 import { untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { identityOf, stateOf } from '../process-identity.ts'
 import { createEngineFaults } from './engine-faults.ts'
 
 const start = () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])

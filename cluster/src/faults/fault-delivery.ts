@@ -3,8 +3,7 @@
  * what the service runner knows of faults (`ServiceHooks`).
  */
 import { CommandError } from '@quorumscan/runtime'
-import type { RedisService, Service } from '../service.ts'
-import type { ServiceHooks } from '../service-runner.ts'
+import type { RedisService, Service, ServiceHooks } from '@quorumscan/supervisor'
 import { AgentClient } from './agent-client.ts'
 import { type FaultSpec, type ProcessFaults, processFaultsOf } from './fault-spec.ts'
 import { clockEnvironment } from './machine-clock.ts'

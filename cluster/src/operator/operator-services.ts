@@ -7,11 +7,11 @@ import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOf, problemOfCertificate } from '@quorumscan/runtime'
+import { type RedisService, type Service, urlOfSocket } from '@quorumscan/supervisor'
 import type { MemberOf } from '../ceremony/member.ts'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
 import { type Machine, planRedis, planService } from '../plan.ts'
 import { logTokenOf, logTokensOf, makeSecret } from '../secrets.ts'
-import { type RedisService, type Service, urlOfSocket } from '../service.ts'
 import type { OperatorConfig } from './operator-config.ts'
 
 const CONFIG_OF = {

@@ -10,6 +10,7 @@ import {
   readSynchronizerConfig,
   readValidatorConfig,
 } from '@quorumscan/config'
+import type { Service } from '@quorumscan/supervisor'
 import { createAuthority, type TestAuthority } from '@quorumscan/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Member, Role, Runnable } from '../ceremony/member.ts'
@@ -17,7 +18,6 @@ import { makeMember } from '../ceremony/member-keys.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis } from '../genesis.ts'
 import type { OrderingDriver } from '../ordering-drivers.ts'
-import type { Service } from '../service.ts'
 import { readOperatorConfig } from './operator-config.ts'
 import { judgeProcesses, planOperator, warningsOf } from './operator-services.ts'
 

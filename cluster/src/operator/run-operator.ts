@@ -1,13 +1,17 @@
 /** Runs the processes of one operator, and starts again what ends, until it is told to stop. */
 import { type Clock, CONFIGURATION_EXIT } from '@quorumscan/base'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
+import {
+  assertRedisUsable,
+  makeSocketDirectory,
+  NO_HOOKS,
+  removeSocketDirectory,
+  ServiceRunner,
+  Supervisor,
+} from '@quorumscan/supervisor'
 import { findEngine } from '../engine/find-engine.ts'
 import type { Machine } from '../plan.ts'
-import { assertRedisUsable } from '../redis-version.ts'
 import { makeLogTokens, makeSecret } from '../secrets.ts'
-import { NO_HOOKS, ServiceRunner } from '../service-runner.ts'
-import { makeSocketDirectory, removeSocketDirectory } from '../socket-directory.ts'
-import { Supervisor } from '../supervisor.ts'
 import type { OperatorConfig } from './operator-config.ts'
 import {
   externalRedisOf,

@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Service } from '@quorumscan/supervisor'
 import type { Genesis } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
-import type { Service } from '../service.ts'
 import { viewNode } from './node-view.ts'
 
 // Looked at only where a certificate is well-formed.

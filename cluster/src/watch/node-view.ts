@@ -2,6 +2,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { wordOfRefusal } from '@quorumscan/errors/node-words'
 import { ask } from '@quorumscan/runtime'
+import type { Service } from '@quorumscan/supervisor'
 import {
   createWebCrypto,
   formatInstant as formatTime,
@@ -9,7 +10,6 @@ import {
   hashGenesis,
 } from '@quorumscan/verifier'
 import { parseCertificate, verifySignatures } from '@quorumscan/verifier/certified'
-import type { Service } from '../service.ts'
 
 /** Whoever looks waits for this; a healthy process answers within milliseconds. */
 const TIMEOUT_MS = 1500

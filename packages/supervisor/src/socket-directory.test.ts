@@ -2,7 +2,6 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { dataDirectory } from './data-directory.ts'
 import {
   keptSocketDirectory,
   makeSocketDirectory,
@@ -18,7 +17,7 @@ afterEach(() => rmSync(root, { recursive: true }))
 
 const cluster = (name: string) => {
   mkdirSync(join(root, name), { recursive: true })
-  return dataDirectory(join(root, name))
+  return { socketsFile: join(root, name, 'sockets.json') }
 }
 
 it('clusters of one machine share no socket, be one a copy of the other, and each removes its own', () => {

@@ -1,0 +1,19 @@
+export { isRedisReady, type LocalRedis, type OrderingReport } from './probe.ts'
+export {
+  identityOf,
+  type ProcessIdentity,
+  type SignalScope,
+  signalProcess,
+  stateOf,
+} from './process-identity.ts'
+export { assertRedisUsable } from './redis-version.ts'
+export { type RedisService, redisIdOf, type Service, urlOfSocket } from './service.ts'
+export type { ServiceStatus } from './service-health.ts'
+export { NO_HOOKS, type ServiceHooks, ServiceRunner } from './service-runner.ts'
+export {
+  keptSocketDirectory,
+  makeSocketDirectory,
+  redisSocketOf,
+  removeSocketDirectory,
+} from './socket-directory.ts'
+export { boundLog, endLeftovers, runningRecorded, Supervisor } from './supervisor.ts'
