@@ -6,6 +6,7 @@
 
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
+import type { DataDirectory, RepairOutcome } from '@quorumscan/operator'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import type { LocalRedis, Service, ServiceStatus } from '@quorumscan/supervisor'
 import {
@@ -19,13 +20,11 @@ import {
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { Breakage } from './breakage.ts'
 import { SYNCHRONIZER } from './cluster-shape.ts'
-import type { DataDirectory } from './data-directory.ts'
 import { DiskWork, type RepairOptions } from './disk-work.ts'
 import type { AgentReply } from './faults/agent-replies.ts'
 import type { FaultSelection } from './faults/fault-control.ts'
 import { FaultDelivery } from './faults/fault-delivery.ts'
 import type { Fault, FaultSpec } from './faults/fault-spec.ts'
-import type { RepairOutcome } from './log-repair.ts'
 import type { Prepared } from './prepare.ts'
 import type { ClusterStatus, NodeStatus } from './status.ts'
 import type { Target } from './targets.ts'

@@ -3,11 +3,11 @@
 import { type Clock, systemRandom } from '@quorumscan/base'
 import type { Ordering } from '@quorumscan/ledger'
 import { createLogClient, createLogReader } from '@quorumscan/log'
+import { logTokenOf } from '@quorumscan/operator'
+import { logGenesisOf } from '@quorumscan/operator/ceremony'
 import { readSecret } from '@quorumscan/runtime'
 import { CONTROL_PLANE } from './cluster-shape.ts'
-import { logGenesisOf } from './genesis.ts'
 import type { Prepared } from './prepare.ts'
-import { logTokenOf } from './secrets.ts'
 
 /** Follows it like anybody who has a token. Disposing ends what follows. */
 export function openClusterLog(

@@ -2,8 +2,8 @@
 
 import { createServer } from 'node:net'
 import { type Random, systemRandom } from '@quorumscan/base'
+import type { OrderingDriver } from '@quorumscan/operator'
 import { CommandError } from '@quorumscan/runtime'
-import type { OrderingDriver } from './ordering-drivers.ts'
 
 const DEFAULT_BASE_PORT = 4600
 /** Room between the blocks of clusters that run side by side without anyone choosing ports. */

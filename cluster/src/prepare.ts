@@ -2,6 +2,15 @@
 
 import type { Clock } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
+import type { DataDirectory, Member, MemberOf, Role } from '@quorumscan/operator'
+import {
+  makeLogTokens,
+  makeSecret,
+  ORDERING_DRIVERS,
+  type OrderingDriver,
+} from '@quorumscan/operator'
+import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
+import { createGenesis, hashGenesis, makeMember } from '@quorumscan/operator/ceremony'
 import {
   CommandError,
   makePrivateDirectory,
@@ -12,15 +21,8 @@ import {
 } from '@quorumscan/runtime'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
-import type { Member, MemberOf, Role } from './ceremony/member.ts'
-import { makeMember } from './ceremony/member-keys.ts'
-import type { GenesisOverrides } from './ceremony/rules.ts'
 import { CONTROL_PLANE, NODE_COUNT_MAX, SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
-import type { DataDirectory } from './data-directory.ts'
-import { createGenesis, hashGenesis } from './genesis.ts'
-import { ORDERING_DRIVERS, type OrderingDriver } from './ordering-drivers.ts'
 import { drawBasePort, type Ports, portsFrom } from './ports.ts'
-import { makeLogTokens, makeSecret } from './secrets.ts'
 
 const DEFAULT_NODE_COUNT = 4
 

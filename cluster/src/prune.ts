@@ -1,11 +1,11 @@
 /** Pruning in a running cluster: the validator's participant forgets updates, a scan node moves its horizon. */
 
 import type { Clock } from '@quorumscan/base'
+import type { DataDirectory } from '@quorumscan/operator'
+import { createToken, FIRST_ADMIN_USER } from '@quorumscan/operator'
 import { ask, CommandError } from '@quorumscan/runtime'
 import { VALIDATOR } from './cluster-shape.ts'
 import { call, connectControl } from './control/client.ts'
-import type { DataDirectory } from './data-directory.ts'
-import { createToken, FIRST_ADMIN_USER } from './token.ts'
 
 const TOKEN_TTL_SECONDS = 300
 /** Pruning a long history takes out some 100 000 updates a second. */

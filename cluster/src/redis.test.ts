@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { LOG_RULES } from '@quorumscan/log'
+import { redisConfig } from '@quorumscan/operator'
 import { isRedisReady, Supervisor } from '@quorumscan/supervisor'
 import { required, startRedis, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
-import { redisConfig } from './redis-config.ts'
 import { deleteReplicaAt } from './wipe.ts'
 
 // Real processes take their time on a machine that does other things, too.

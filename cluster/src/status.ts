@@ -1,9 +1,9 @@
 /** What a cluster says about itself. Pure. */
 
 import { isAnswer } from '@quorumscan/errors/node-words'
+import type { OrderingDriver } from '@quorumscan/operator'
 import type { OrderingReport, ServiceStatus } from '@quorumscan/supervisor'
 import { type Budget, budgetsOf } from './budgets.ts'
-import type { OrderingDriver } from './ordering-drivers.ts'
 
 export type NodeStatus = ServiceStatus & {
   readonly name: string

@@ -1,14 +1,19 @@
 /** Which processes make up a cluster, and how each is started. Pure. */
 
+import type { DataDirectory, RedisUser } from '@quorumscan/operator'
+import {
+  faultSocketsOf,
+  logTokenOf,
+  logTokensOf,
+  type Machine,
+  planRedis,
+  planService,
+} from '@quorumscan/operator'
+import { memberKeyFile } from '@quorumscan/operator/ceremony'
 import { type RedisService, redisSocketOf, type Service, urlOfSocket } from '@quorumscan/supervisor'
-import { memberKeyFile } from './ceremony/member-keys.ts'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
-import type { DataDirectory } from './data-directory.ts'
-import { faultSocketsOf, type Machine, planRedis, planService } from './plan.ts'
 import type { EnginePorts } from './ports.ts'
 import type { Prepared } from './prepare.ts'
-import type { RedisUser } from './redis-config.ts'
-import { logTokenOf, logTokensOf } from './secrets.ts'
 
 export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> & {
   readonly prepared: Prepared

@@ -72,7 +72,7 @@ describe('documents', () => {
 
   it('the image has the engine that the code pins', () => {
     const [, pinned] =
-      /ENGINE_VERSION = '(.*)'/.exec(read('cluster/src/engine/find-engine.ts')) ?? []
+      /ENGINE_VERSION = '(.*)'/.exec(read('packages/operator/src/engine/find-engine.ts')) ?? []
     expect(pinned).toMatch(/^\d/)
     expect(read('deploy/docker/Dockerfile')).toContain(`cometbft@v${pinned}\n`)
   })

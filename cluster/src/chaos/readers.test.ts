@@ -1,9 +1,9 @@
 /** The pace of readers, and what an answer of the scan proxy comes to. */
 
+import type { SignedState } from '@quorumscan/operator'
 import type { Asked } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import type { SignedState } from '../signed-states.ts'
 import { atFixedRate, outcomeOf, signedProblemOf } from './readers.ts'
 
 /** Lets everything run that waits for nothing but the moment. */

@@ -4,11 +4,11 @@
  */
 import { type Clock, sha256 } from '@quorumscan/base'
 import { TIMEOUT } from '@quorumscan/errors/node-words'
+import { askSignedStates, type SignedStates } from '@quorumscan/operator'
 import { createFetchTransport } from '@quorumscan/reader'
 import { type CertifiedReader, createCertifiedReader } from '@quorumscan/reader/certified'
 import { type Asked, ask } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
-import { askSignedStates, type SignedStates } from '../signed-states.ts'
 import { askNodes } from '../watch/prober.ts'
 import type { Shared } from './client.ts'
 import type { ReadKind, ReadOutcome, SeenEntry, Subject } from './history.ts'

@@ -1,8 +1,8 @@
 /** Which faults a run has, and when: a pure function of the seed. */
 
+import type { OrderingDriver } from '@quorumscan/operator'
 import { z } from 'zod'
 import { CLOCK_RUNS, faultSpec, LIE_KINDS, type Part } from '../faults/fault-spec.ts'
-import type { OrderingDriver } from '../ordering-drivers.ts'
 import type { ChaosFault } from './history.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 

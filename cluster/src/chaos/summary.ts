@@ -1,8 +1,8 @@
 /** The numbers of a run, for the report, a terminal and other programs: from the history alone. Pure. */
 
+import { ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
 import { z } from 'zod'
 import { SHOWN_BY } from '../faults/fault-spec.ts'
-import { ORDERING_DRIVERS, type OrderingDriver } from '../ordering-drivers.ts'
 import { percentile } from '../watch/prober.ts'
 import { attemptsIn } from './checker/availability.ts'
 import { detectionsOf, type FaultEvent } from './checker/detection.ts'

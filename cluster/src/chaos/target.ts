@@ -1,7 +1,8 @@
 /** What a chaos run needs of a cluster. */
+
+import type { SignedStates } from '@quorumscan/operator'
 import type { FaultSelection } from '../faults/fault-control.ts'
 import type { Fault, FaultSpec } from '../faults/fault-spec.ts'
-import type { SignedStates } from '../signed-states.ts'
 import type { ClusterStatus } from '../status.ts'
 import type { LogLine } from './history.ts'
 

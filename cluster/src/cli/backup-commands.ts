@@ -1,10 +1,10 @@
 /** `backup` and `restore`: what one operator has, and the way back. */
 import { resolve } from 'node:path'
 import type { Clock } from '@quorumscan/base'
+import { ROLE_OF, type Runnable } from '@quorumscan/operator'
+import type { Restored } from '@quorumscan/operator/backup'
 import { UsageError } from '@quorumscan/runtime'
 import { Argument, type Command } from 'commander'
-import type { Restored } from '../backup/restore.ts'
-import { ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { answer, repeat, slowly, wrap } from './options.ts'
 
 type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
@@ -34,8 +34,8 @@ jobs; and what an engine has signed, as an old copy would let it sign twice.`,
     )
     .action(async (role: Runnable, options: BackupFlags) => {
       const [{ readOperatorConfig }, { backUp }] = await Promise.all([
-        import('../operator/operator-config.ts'),
-        import('../backup/back-up.ts'),
+        import('@quorumscan/operator/run'),
+        import('@quorumscan/operator/backup'),
       ])
       const config = readOperatorConfig(role, options.config, () => [])
       const { log: isLogAlone = false } = options
@@ -71,7 +71,7 @@ the same keys contradict each other.`,
     .action(async (file: string, options: RestoreFlags) => {
       const { to: target, set = [], log: logFiles = [] } = options
       const changes = parseChanges(set)
-      const { restore } = await import('../backup/restore.ts')
+      const { restore } = await import('@quorumscan/operator/backup')
       const restored = await slowly('restoring', clock, () =>
         restore({ file, target, changes, logFiles, redisServer, env, clock }),
       )

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKeyPair, createSystemClock } from '@quorumscan/base'
+import { writeMember } from '@quorumscan/operator'
+import { hashGenesis } from '@quorumscan/operator/ceremony'
 import { parseGenesis } from '@quorumscan/verifier'
 import { afterAll, afterEach, expect, it, vi } from 'vitest'
-import { writeMember } from '../ceremony/member.ts'
-import { hashGenesis } from '../genesis.ts'
 import { runCommandLine } from './program.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'qs-ceremony-'))

@@ -3,12 +3,18 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
+import {
+  dataDirectory,
+  KEYS_OF,
+  type Member,
+  ORDERING_DRIVERS,
+  type OrderingDriver,
+  ROLES,
+  type Role,
+} from '@quorumscan/operator'
 import { CommandError, isErrno, messageOfWrite, UsageError } from '@quorumscan/runtime'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { type Command, Option } from 'commander'
-import { KEYS_OF, type Member, ROLES, type Role } from '../ceremony/member.ts'
-import { dataDirectory } from '../data-directory.ts'
-import { ORDERING_DRIVERS, type OrderingDriver } from '../ordering-drivers.ts'
 import { answer, wrap } from './options.ts'
 import { printable } from './text.ts'
 import { readGenesis } from './verify.ts'
@@ -149,14 +155,8 @@ function describeLeftOut(members: readonly Member[]): readonly string[] {
 const MICROS_PER_SECOND = 1_000_000
 
 /** Only a ceremony needs the ledger's rules and the engine's names. */
-async function loadCeremony() {
-  const [keys, rules, genesis, description] = await Promise.all([
-    import('../ceremony/member-keys.ts'),
-    import('../ceremony/rules.ts'),
-    import('../genesis.ts'),
-    import('../ceremony/describe-genesis.ts'),
-  ])
-  return { ...keys, ...rules, ...genesis, ...description }
+function loadCeremony() {
+  return import('@quorumscan/operator/ceremony')
 }
 
 /** @throws {UsageError} If there is another one. */

@@ -1,5 +1,5 @@
+import { CONTRADICTS_ITSELF, newestSigned, type SignedState } from '@quorumscan/operator'
 import { expect, it } from 'vitest'
-import { CONTRADICTS_ITSELF, newestSigned, type SignedState } from '../signed-states.ts'
 import { judgeStates } from './check.ts'
 
 const root = 'ab'.repeat(32)

@@ -1,6 +1,7 @@
 /** What `check` says of the states that the nodes signed. Pure. */
+
+import { CONTRADICTS_ITSELF, type SignedState, type SignedStates } from '@quorumscan/operator'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { CONTRADICTS_ITSELF, type SignedState, type SignedStates } from '../signed-states.ts'
 import { EXIT } from './exit-codes.ts'
 import { wrap } from './options.ts'
 

@@ -1,9 +1,9 @@
 /** `cometbft`: the engine by which members order the log together. */
 import type { Clock } from '@quorumscan/base'
+import { dataDirectory } from '@quorumscan/operator'
+import { installEngine } from '@quorumscan/operator/engine'
 import { UsageError } from '@quorumscan/runtime'
 import type { Command } from 'commander'
-import { dataDirectory } from '../data-directory.ts'
-import { installEngine } from '../engine/install-engine.ts'
 import { print, slowly } from './options.ts'
 import { readGenesis } from './verify.ts'
 
@@ -44,7 +44,7 @@ It may then sign one block twice: no harm while no more than f of them do.`,
       const { ordering } = readGenesis(directory.genesisFile)
       if (ordering.driver !== 'cometbft' || !ordering.validators.some(({ name }) => name === node))
         throw new UsageError(`${node} has no vote in this network`)
-      const { letVote } = await import('../engine/let-vote.ts')
+      const { letVote } = await import('@quorumscan/operator/engine')
       await slowly(`waiting for ${node}`, clock, () =>
         letVote(directory.engineDirectory(node), clock),
       )

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { createSystemClock, keyPairFromSeed } from '@quorumscan/base'
 import { confirmSetProtocolVersionCommand } from '@quorumscan/ledger'
+import { confirm } from '@quorumscan/operator'
 import { startNetwork } from '@quorumscan/scan/testing'
 import { until } from '@quorumscan/testkit'
 import { afterEach, expect, it, vi } from 'vitest'
-import { confirm } from '../confirm-rules.ts'
 import { runCommandLine } from './program.ts'
 
 afterEach(() => vi.restoreAllMocks())

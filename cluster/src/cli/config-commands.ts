@@ -1,8 +1,8 @@
 /** `config`: the rules of the name service, read and changed; `protocol`: the version of the protocol, and votes for another. */
 import type { Clock } from '@quorumscan/base'
+import { dataDirectory } from '@quorumscan/operator'
 import type { Command } from 'commander'
 import { call, connectControl } from '../control/client.ts'
-import { dataDirectory } from '../data-directory.ts'
 import { formatConfig, parseConfigChange } from './config.ts'
 import type { Common, OneFlags } from './confirm.ts'
 import { answer, integer, slowly } from './options.ts'

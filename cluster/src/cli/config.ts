@@ -6,8 +6,8 @@ import {
   parseAmount,
   parseDuration,
 } from '@quorumscan/model'
+import type { AnsConfigInput, AnsConfigWire } from '@quorumscan/operator'
 import { didYouMean, UsageError } from '@quorumscan/runtime'
-import type { AnsConfigInput, AnsConfigWire } from '../control/ans-config-wire.ts'
 import { printable } from './text.ts'
 
 /** What can be set: the name on the command line, and how its value is read. */

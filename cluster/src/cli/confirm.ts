@@ -1,20 +1,24 @@
 /** What one super-validator confirms with its own key, and what a node says of what was proposed. */
 import { readFileSync } from 'node:fs'
 import { type Clock, describeFileError, parseKeyFile } from '@quorumscan/base'
+import {
+  type AnsConfigWire,
+  areRulesEqual,
+  type Confirmer,
+  changeOf,
+  changeRules,
+  confirmRules,
+  dataDirectory,
+  inForceToWire,
+  type Proposals,
+  readProposals,
+  readRules,
+  voteForVersion,
+} from '@quorumscan/operator'
 import { parseNodeUrl } from '@quorumscan/reader'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
-import {
-  areRulesEqual,
-  type Confirmer,
-  changeRules,
-  confirmRules,
-  readRules,
-} from '../confirm-rules.ts'
-import { type AnsConfigWire, changeOf, inForceToWire } from '../control/ans-config-wire.ts'
 import { call, connectControl } from '../control/client.ts'
-import { dataDirectory } from '../data-directory.ts'
-import { type Proposals, readProposals, voteForVersion } from '../proposals.ts'
 import { printable } from './text.ts'
 import { readGenesis } from './verify.ts'
 

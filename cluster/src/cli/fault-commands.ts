@@ -1,9 +1,9 @@
 /** The commands that break and mend: each is one call to the control plane. */
 import type { Clock } from '@quorumscan/base'
+import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { call, connectControl } from '../control/client.ts'
-import { dataDirectory } from '../data-directory.ts'
 import {
   CLOCK_RUNS,
   docOfLie,

@@ -1,8 +1,8 @@
 /** `log`: whether the log is what was signed, and how it becomes so again; of a cluster, or of one operator. */
 import type { Clock } from '@quorumscan/base'
+import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import type { Command } from 'commander'
-import { dataDirectory } from '../data-directory.ts'
 import { EXIT } from './exit-codes.ts'
 import { answer, repeat, slowly, wrap } from './options.ts'
 
@@ -33,7 +33,7 @@ export function addLogCommands(
   const operatorOf = async ({ config }: Flags) => {
     if (config === undefined) return null
     repeat('--config', config)
-    const { readLogConfig } = await import('../operator/operator-log.ts')
+    const { readLogConfig } = await import('@quorumscan/operator/log')
     return { config: readLogConfig(config), redisServer, env: process.env, clock }
   }
 

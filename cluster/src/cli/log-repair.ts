@@ -3,15 +3,14 @@
 import { dirname, join } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import type { OffsetRange, Refusal } from '@quorumscan/log'
+import type { DataDirectory, RepairOutcome } from '@quorumscan/operator'
+import { repairOperatorLog } from '@quorumscan/operator/log'
 import { describeOffset } from '@quorumscan/runtime'
 import { VALIDATOR } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
 import { controlOptions } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
-import type { DataDirectory } from '../data-directory.ts'
-import type { RepairOutcome } from '../log-repair.ts'
-import { repairOperatorLog } from '../operator/operator-log.ts'
 import { readClusterGenesis } from './verify.ts'
 
 /** Reading, writing and verifying the largest log of one machine; longer than that work waits for itself. */

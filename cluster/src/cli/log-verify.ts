@@ -8,15 +8,15 @@ import {
   LogUnavailableError,
   verifyLog,
 } from '@quorumscan/log'
+import type { DataDirectory } from '@quorumscan/operator'
+import { REPAIR_OF_MEMBERS } from '@quorumscan/operator'
+import { logGenesisOf } from '@quorumscan/operator/ceremony'
+import { type OperatorLogOptions, openOperatorLog } from '@quorumscan/operator/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import { CommandError, readSecret } from '@quorumscan/runtime'
 import { keptSocketDirectory, redisSocketOf } from '@quorumscan/supervisor'
 import type { Genesis } from '@quorumscan/verifier'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import type { DataDirectory } from '../data-directory.ts'
-import { logGenesisOf } from '../genesis.ts'
-import { REPAIR_OF_MEMBERS } from '../log-repair.ts'
-import { type OperatorLogOptions, openOperatorLog } from '../operator/operator-log.ts'
 import { readClusterGenesis } from './verify.ts'
 
 type Verified = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }

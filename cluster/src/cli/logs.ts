@@ -3,8 +3,8 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } fr
 import { dirname } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '@quorumscan/base'
+import type { DataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
-import type { DataDirectory } from '../data-directory.ts'
 
 /** A person takes this for at once. */
 const POLL_MS = 200

@@ -1,12 +1,12 @@
 /** Which network a command asks, and where its nodes are: one whose files are named, or the cluster in the data directory. */
 import type { Clock } from '@quorumscan/base'
+import { dataDirectory } from '@quorumscan/operator'
 import { createFetchTransport, parseNodeUrl } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { Command } from 'commander'
 import { call, connectControl } from '../control/client.ts'
-import { dataDirectory } from '../data-directory.ts'
 import { readGenesis } from './verify.ts'
 
 export type NetworkFlags = {
@@ -86,7 +86,7 @@ function nodeAt(text: string): Network['nodes'][number] {
 }
 
 async function nodesOfMembers(directory: string): Promise<Network['nodes']> {
-  const { readMembers } = await import('../operator/operator-config.ts')
+  const { readMembers } = await import('@quorumscan/operator/run')
   return readMembers(directory).flatMap((member) =>
     member.role === 'super-validator' && member.url !== null
       ? [{ name: member.name, url: member.url }]

@@ -2,10 +2,10 @@
 
 import type { Clock } from '@quorumscan/base'
 import { wordOfState } from '@quorumscan/errors/node-words'
+import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { SYNCHRONIZER, VALIDATOR } from '../cluster-shape.ts'
 import { type ControlClient, call, connectControl } from '../control/client.ts'
-import { dataDirectory } from '../data-directory.ts'
 import { PARTS, type Part } from '../faults/fault-spec.ts'
 import { type ClusterStatus, servicesOf } from '../status.ts'
 import type { Target } from '../targets.ts'

@@ -2,10 +2,9 @@
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { dataDirectory } from '@quorumscan/operator'
+import { createGenesis, makeMember } from '@quorumscan/operator/ceremony'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { makeMember } from '../ceremony/member-keys.ts'
-import { dataDirectory } from '../data-directory.ts'
-import { createGenesis } from '../genesis.ts'
 import { main } from './cli-main.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-said-'))

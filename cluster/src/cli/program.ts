@@ -4,6 +4,15 @@ import { writeFileSync } from 'node:fs'
 import { resolve as absolute } from 'node:path'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { type Clock, createSystemClock, randomHex, systemRandom } from '@quorumscan/base'
+import {
+  createToken,
+  type DataDirectory,
+  DEFAULT_TTL,
+  dataDirectory,
+  FIRST_ADMIN_USER,
+  ORDERING_DRIVERS,
+  parseTtl,
+} from '@quorumscan/operator'
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import { CommandError, messageOf, SilentError, UsageError } from '@quorumscan/runtime'
 import { Command, Option } from 'commander'
@@ -17,11 +26,8 @@ import {
 } from '../control/control-options.ts'
 import type { DownOutcome } from '../control/down.ts'
 import { describeRemains } from '../control/remains.ts'
-import { type DataDirectory, dataDirectory } from '../data-directory.ts'
 import { defaultDataDirectory } from '../default-directory.ts'
-import { ORDERING_DRIVERS } from '../ordering-drivers.ts'
 import { registerName } from '../registration.ts'
-import { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
 import { addBackupCommands } from './backup-commands.ts'
 import { addCeremonyCommands } from './ceremony-commands.ts'
 import { addChaosCommands } from './chaos-commands.ts'

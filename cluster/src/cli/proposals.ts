@@ -1,7 +1,8 @@
 /** What was proposed and not decided, and the version of the protocol, in words. Pure. */
+
+import type { Change, Proposals, Protocol } from '@quorumscan/operator'
+import { inForceToWire } from '@quorumscan/operator'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { inForceToWire } from '../control/ans-config-wire.ts'
-import type { Change, Proposals, Protocol } from '../proposals.ts'
 import { formatConfig } from './config.ts'
 import { printable } from './text.ts'
 

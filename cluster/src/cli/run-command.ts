@@ -1,8 +1,8 @@
 /** `run`: the processes of one operator, in the foreground. */
 import type { Clock } from '@quorumscan/base'
+import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import { Argument, type Command } from 'commander'
 import { appMain } from '../built-files.ts'
-import { ROLE_OF, type Runnable } from '../ceremony/member.ts'
 import { printLossily } from './options.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 
@@ -24,11 +24,9 @@ at once, with all that is wrong. The page on operations has the variables.`,
       const interrupted = untilInterrupted()
       const tell = (sentence: string) =>
         printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
-      const [{ readOperatorConfig }, { judgeProcesses }, { runOperator }] = await Promise.all([
-        import('../operator/operator-config.ts'),
-        import('../operator/operator-services.ts'),
-        import('../operator/run-operator.ts'),
-      ])
+      const { judgeProcesses, readOperatorConfig, runOperator } = await import(
+        '@quorumscan/operator/run'
+      )
       await using running = await runOperator({
         config: readOperatorConfig(role, options.config, judgeProcesses),
         redisServer,

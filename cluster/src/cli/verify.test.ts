@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKeyPair, toHex } from '@quorumscan/base'
+import { parseMember, writeMember } from '@quorumscan/operator'
+import { createGenesis, hashGenesis } from '@quorumscan/operator/ceremony'
 import { UsageError } from '@quorumscan/runtime'
 import { encodeStateStatement } from '@quorumscan/verifier'
 import { afterAll, describe, expect, it } from 'vitest'
-import { parseMember, writeMember } from '../ceremony/member.ts'
-import { createGenesis, hashGenesis } from '../genesis.ts'
 import { type Asked, verify } from './verify.ts'
 
 const keys = ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map((name) => ({ name, key: createKeyPair() }))

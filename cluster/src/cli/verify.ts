@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { describeFileError, fromUtf8 } from '@quorumscan/base'
+import type { DataDirectory } from '@quorumscan/operator'
 import { messageOf, UsageError } from '@quorumscan/runtime'
 import {
   type CanonicalRequest,
@@ -16,7 +17,6 @@ import {
   thresholdVotes,
 } from '@quorumscan/verifier'
 import type { ActivitiesAnswer, CertifiedPage } from '@quorumscan/verifier/certified'
-import type { DataDirectory } from '../data-directory.ts'
 import type { ProvenState } from './certified-proof.ts'
 import { InvalidProof, judgeProof, type Proven } from './proof.ts'
 import { field, fields, printable } from './text.ts'

@@ -1,14 +1,12 @@
 /** The commands of who looks after a cluster: replicas compared and pruned, job queues, a steady load. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { askSignedStates, createToken, dataDirectory, parseTtl } from '@quorumscan/operator'
 import { ask, UsageError } from '@quorumscan/runtime'
 import { VALIDATOR } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
-import { dataDirectory } from '../data-directory.ts'
 import { prune } from '../prune.ts'
 import { registerName } from '../registration.ts'
-import { askSignedStates } from '../signed-states.ts'
-import { createToken, parseTtl } from '../token.ts'
 import { percentile } from '../watch/prober.ts'
 import { judgeStates } from './check.ts'
 import { type MakeCommand, timeOption } from './fault-commands.ts'

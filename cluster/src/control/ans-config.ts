@@ -6,19 +6,19 @@
 import { type Clock, keyPairFromSeed } from '@quorumscan/base'
 import type { AnsRulesConfig } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
-import { CommandError, readSecret } from '@quorumscan/runtime'
-import { quorumOf } from '@quorumscan/verifier'
-import { memberKeyFile } from '../ceremony/member-keys.ts'
-import { CONTROL_PLANE } from '../cluster-shape.ts'
 import {
   areRulesEqual,
   changeRules,
   confirmRules,
+  logTokenOf,
   type RulesInForce,
   readRules,
-} from '../confirm-rules.ts'
+} from '@quorumscan/operator'
+import { memberKeyFile } from '@quorumscan/operator/ceremony'
+import { CommandError, readSecret } from '@quorumscan/runtime'
+import { quorumOf } from '@quorumscan/verifier'
+import { CONTROL_PLANE } from '../cluster-shape.ts'
 import type { Prepared } from '../prepare.ts'
-import { logTokenOf } from '../secrets.ts'
 
 /** Confirmations take a few log entries. */
 const CHANGE_TIMEOUT_MS = 20_000

@@ -1,13 +1,12 @@
 /** The cluster as a chaos run sees it. */
 import { type Clock, toHex } from '@quorumscan/base'
+import { askSignedStates, createToken, parseTtl } from '@quorumscan/operator'
 import { ask, CommandError } from '@quorumscan/runtime'
 import type { LogLine } from '../chaos/history.ts'
 import type { ChaosTarget } from '../chaos/target.ts'
 import type { Cluster } from '../cluster.ts'
 import { openClusterLog } from '../log-reader.ts'
 import type { Prepared } from '../prepare.ts'
-import { askSignedStates } from '../signed-states.ts'
-import { createToken, parseTtl } from '../token.ts'
 
 const LOG_BATCH = 1000
 const LOG_TIMEOUT_MS = 30_000

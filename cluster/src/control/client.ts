@@ -1,9 +1,9 @@
 /** How commands and tests talk to the control plane of a data directory. */
 import { userInfo } from 'node:os'
 import { wordOfFailure } from '@quorumscan/errors/node-words'
+import type { DataDirectory } from '@quorumscan/operator'
 import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
-import type { DataDirectory } from '../data-directory.ts'
 import { CALLER_HEADER } from './caller.ts'
 import { readControlFile, readControlToken, readDeadControl } from './control-file.ts'
 import { CODES } from './refusal.ts'

@@ -1,8 +1,8 @@
 /** Where the running control plane of a data directory is, so that commands find it. */
 import { rmSync } from 'node:fs'
+import type { DataDirectory } from '@quorumscan/operator'
 import { isErrno, readOwnJson, readSecret, writeOwnJson } from '@quorumscan/runtime'
 import { identityOf, type ProcessIdentity, stateOf } from '@quorumscan/supervisor'
-import type { DataDirectory } from '../data-directory.ts'
 
 export type ControlFile = { readonly url: string; readonly process: ProcessIdentity }
 

@@ -1,7 +1,7 @@
 /** What a control plane is asked for: apart from what it runs, so that a command that only asks loads nothing of it. */
 
-import type { GenesisOverrides } from '../ceremony/rules.ts'
-import type { OrderingDriver } from '../ordering-drivers.ts'
+import type { OrderingDriver } from '@quorumscan/operator'
+import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 
 /** Room for checkpoints for years, without which reads grow stale. */
 export const DISK_FREE_MIB_MIN = 256

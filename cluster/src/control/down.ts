@@ -1,9 +1,9 @@
 /** Stopping a cluster from outside, whatever state its control plane is in. */
 import { existsSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
+import type { DataDirectory } from '@quorumscan/operator'
 import { signalProcess, stateOf } from '@quorumscan/supervisor'
 import { cleanUp } from '../cluster.ts'
-import type { DataDirectory } from '../data-directory.ts'
 import { call, connectControl } from './client.ts'
 import { readControlFile, removeControlFile } from './control-file.ts'
 

@@ -1,7 +1,7 @@
 /** What of a cluster runs without a control plane that answers, and what can be done about it. */
 
+import type { DataDirectory } from '@quorumscan/operator'
 import { runningRecorded } from '@quorumscan/supervisor'
-import type { DataDirectory } from '../data-directory.ts'
 
 /** The end of a sentence about a control plane that died or hangs. Asks nobody. */
 export function describeRemains(directory: DataDirectory): string {

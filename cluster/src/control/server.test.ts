@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { parseTtl } from '@quorumscan/operator'
 import { CommandError, createMetrics } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { drawBasePort } from '../ports.ts'
-import { parseTtl } from '../token.ts'
 import { startControlServer } from './server.ts'
 import { lookupInput } from './trpc.ts'
 

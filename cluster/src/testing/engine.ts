@@ -1,8 +1,8 @@
 /** The engine that tests of members who order together start. */
 
+import { findEngine } from '@quorumscan/operator/engine'
 import { messageOf } from '@quorumscan/runtime'
 import { provided } from '@quorumscan/testkit'
-import { findEngine } from '../engine/find-engine.ts'
 
 const found = await findEngine(process.env).then(
   (path) => ({ path }),

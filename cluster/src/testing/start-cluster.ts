@@ -4,7 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
-import type { GenesisOverrides } from '../ceremony/rules.ts'
+import type { OrderingDriver } from '@quorumscan/operator'
+import { createToken, dataDirectory, FIRST_ADMIN_USER, parseTtl } from '@quorumscan/operator'
+import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import type { ChaosOptions } from '../chaos/options.ts'
 import type { RunState } from '../chaos/runs.ts'
 import { runChaosOn } from '../control/chaos-client.ts'
@@ -16,12 +18,9 @@ import {
   LOG_KEEP_SECONDS,
 } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
-import { dataDirectory } from '../data-directory.ts'
 import type { EdgeName, Fault, FaultInput, LieKind, Part } from '../faults/fault-spec.ts'
-import type { OrderingDriver } from '../ordering-drivers.ts'
 import { prune } from '../prune.ts'
 import type { ClusterStatus } from '../status.ts'
-import { createToken, FIRST_ADMIN_USER, parseTtl } from '../token.ts'
 
 export type StartClusterOptions = {
   /** Default 4. */

@@ -5,10 +5,10 @@
 import { toHex } from '@quorumscan/base'
 import { ansEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
+import { CONTRADICTS_ITSELF } from '@quorumscan/operator'
 import { formatInstant as formatTime, maxFaulty } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { lieAboutEntry } from '../../faults/lies/said.ts'
-import { CONTRADICTS_ITSELF } from '../../signed-states.ts'
 import type { HistoryEvent, LogLine, SeenEntry, Verdict } from '../history.ts'
 import { check } from './check.ts'
 

@@ -1,6 +1,7 @@
 /** Whether lies were seen, by whom, and whether those who contradicted themselves were caught. */
+
+import { CONTRADICTS_ITSELF } from '@quorumscan/operator'
 import { SHOWN_BY } from '../../faults/fault-spec.ts'
-import { CONTRADICTS_ITSELF } from '../../signed-states.ts'
 import type { HistoryEvent, RuleTally } from '../history.ts'
 import { RECOVERY_MS } from './availability.ts'
 

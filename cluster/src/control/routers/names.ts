@@ -1,5 +1,5 @@
 /** The rules of the name service, which the operators change together. */
-import { ansConfigInput, changeOf, inForceToWire } from '../ans-config-wire.ts'
+import { ansConfigInput, changeOf, inForceToWire } from '@quorumscan/operator'
 import { procedure, router } from '../trpc.ts'
 
 export const namesRouter = router({

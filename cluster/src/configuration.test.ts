@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { REPOSITORY_ROOT } from '../built-files.ts'
+import { REPOSITORY_ROOT } from './built-files.ts'
 import { configurationPage } from './configuration.ts'
 
 const page = configurationPage()

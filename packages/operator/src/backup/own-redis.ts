@@ -14,7 +14,7 @@ import {
   removeSocketDirectory,
 } from '@quorumscan/supervisor'
 import type { DataDirectory } from '../data-directory.ts'
-import { takeOver } from '../operator/take-over.ts'
+import { takeOver } from '../run/take-over.ts'
 
 /** Reading a file of 10 GiB through takes a minute. */
 const START_TIMEOUT_MS = 120_000

@@ -1,8 +1,8 @@
 import { createSystemClock } from '@quorumscan/base'
+import { refuseSecondMachine } from '@quorumscan/operator/run'
 import { startNetwork } from '@quorumscan/scan/testing'
 import { send, until } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { refuseSecondMachine } from './second-machine.ts'
 
 const clock = createSystemClock()
 /** A port of the system, where nothing listens. */

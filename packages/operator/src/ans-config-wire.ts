@@ -4,7 +4,7 @@ import type { AnsRulesConfig } from '@quorumscan/ledger'
 import { type ContractId, formatAmount, type Micros, parseAmount } from '@quorumscan/model'
 import { CommandError } from '@quorumscan/runtime'
 import { z } from 'zod'
-import type { RulesInForce } from '../confirm-rules.ts'
+import type { RulesInForce } from './confirm-rules.ts'
 
 /** JSON has no bigints. */
 export type AnsConfigWire = {

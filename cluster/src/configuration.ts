@@ -1,10 +1,10 @@
 /** The page on every variable and flag, made of the code that reads them. */
 import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
 import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
+import { OWN_VARIABLES } from '@quorumscan/operator/run'
 import type { Command } from 'commander'
-import { EXAMPLES } from '../cli/examples.ts'
-import { createProgram } from '../cli/program.ts'
-import { OWN_VARIABLES } from './operator-config.ts'
+import { EXAMPLES } from './cli/examples.ts'
+import { createProgram } from './cli/program.ts'
 
 /** Each process, and with which variables it reads others. */
 const PROCESSES = [

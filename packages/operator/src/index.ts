@@ -1,0 +1,49 @@
+export {
+  type AnsConfigInput,
+  type AnsConfigWire,
+  ansConfigInput,
+  changeOf,
+  inForceToWire,
+} from './ans-config-wire.ts'
+export {
+  KEYS_OF,
+  type Member,
+  type MemberOf,
+  parseMember,
+  ROLE_OF,
+  ROLES,
+  type Role,
+  type Runnable,
+  writeMember,
+} from './ceremony/member.ts'
+export {
+  areRulesEqual,
+  type Confirmer,
+  changeRules,
+  confirm,
+  confirmRules,
+  type RulesInForce,
+  readRules,
+} from './confirm-rules.ts'
+export { type DataDirectory, dataDirectory } from './data-directory.ts'
+export { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
+export { ORDERING_DRIVERS, type OrderingDriver } from './ordering-drivers.ts'
+export { faultSocketsOf, type Machine, planRedis, planService } from './plan.ts'
+export {
+  type Change,
+  type Proposals,
+  type Protocol,
+  readProposals,
+  voteForVersion,
+} from './proposals.ts'
+export { type RedisUser, redisConfig } from './redis-config.ts'
+export { takeOver } from './run/take-over.ts'
+export { logTokenOf, logTokensOf, makeLogTokens, makeSecret } from './secrets.ts'
+export {
+  askSignedStates,
+  CONTRADICTS_ITSELF,
+  newestSigned,
+  type SignedState,
+  type SignedStates,
+} from './signed-states.ts'
+export { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from './token.ts'
