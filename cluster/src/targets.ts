@@ -1,10 +1,19 @@
-/** What a command or a fault is about: which processes of which node. Pure. */
+/** What a command or a fault is about: which processes of which node. */
 import { UsageError } from '@quorumscan/runtime'
-import type { Service, SignalScope } from '@quorumscan/supervisor'
+import type { Service, ServiceRunner, SignalScope, Supervisor } from '@quorumscan/supervisor'
 import type { FaultSpec, Part } from './faults/fault-spec.ts'
 
 /** One process of a node, or all that the node stands for. */
 export type Target = { readonly node: string; readonly part: Part | null }
+
+/** What runs under the name of a node; what has that name comes first. */
+export type NodeServices = readonly [Service, ...Service[]]
+
+/** The processes of a cluster, to be asked and signalled. */
+export type Processes = {
+  readonly runner: ServiceRunner
+  readonly supervisor: Supervisor
+}
 
 /** What a target stands for. */
 export type Hit = {
@@ -16,11 +25,11 @@ export type Hit = {
 }
 
 /**
- * What runs under the name of a node (what has that name first), or a part of it.
+ * What runs under the name of a node, or a part of it. Pure.
  *
  * @throws {UsageError} If the node has no such part.
  */
-export function hitBy(services: readonly [Service, ...Service[]], part: Part | null): Hit {
+export function hitBy(services: NodeServices, part: Part | null): Hit {
   const [main] = services
   const none: Hit = { services: [], redis: null, engineOf: null }
   if (part === 'redis') return { ...none, redis: main }
@@ -31,32 +40,6 @@ export function hitBy(services: readonly [Service, ...Service[]], part: Part | n
   )
   if (chosen === undefined) throw new UsageError(`${main.node} has no ${part} of its own`)
   return part === 'cometbft' ? { ...none, engineOf: chosen } : { ...none, services: [chosen] }
-}
-
-/** What makes no sense is refused before anything is done. @throws {UsageError} */
-export function assertPossible(
-  [service, ...beside]: readonly [Service, ...Service[]],
-  spec: FaultSpec,
-): void {
-  const refuse = (why: string): never => {
-    throw new UsageError(`${service.name}: ${why}`)
-  }
-  if (spec.kind === 'disk' && [service, ...beside].every(({ kind }) => kind !== 'synchronizer'))
-    refuse('it writes no log: say that it is the disk of the synchronizer')
-  const hasEngine = [service, ...beside].some(({ engineDirectory }) => engineDirectory !== null)
-  const edge = 'edge' in spec ? spec.edge : null
-  if (!hasEngine && (spec.kind === 'split' || edge === 'p2p'))
-    refuse('it has no engine that orders with others')
-  if (spec.kind === 'lie' && service.kind !== 'scan') refuse('only super-validators can lie')
-  if (service.kind !== 'synchronizer') return
-  if (spec.kind === 'memory')
-    refuse(
-      hasEngine
-        ? 'its Redis is that of the validator'
-        : 'the log keeps what nothing else holds; kill its Redis instead',
-    )
-  if (spec.kind === 'partition' || edge === 'log' || edge === 'redis')
-    refuse('cut the nodes off from the log instead (--edge log)')
 }
 
 /** Of its processes. */
@@ -72,4 +55,30 @@ export function scopeOf(part: Part | null): SignalScope {
 /** Whether the fault is that this hangs. */
 export function isPauseOf(spec: FaultSpec, { node, part }: Target): boolean {
   return spec.kind === 'pause' && spec.node === node && spec.part === part
+}
+
+/** The processes of it that run. @throws {CommandError} If none does. */
+export function runningOf({ runner, supervisor }: Processes, hit: Hit): readonly string[] {
+  const ids = idsOf(hit)
+  const running = ids.filter((id) => supervisor.pid(id) !== null)
+  if (running.length === 0) for (const id of ids) runner.assertRunning(id)
+  return running
+}
+
+/** SIGCONT to processes of a part. */
+export async function resume(
+  { supervisor }: Pick<Processes, 'supervisor'>,
+  part: Part | null,
+  ids: readonly string[],
+): Promise<void> {
+  for (const id of ids) await supervisor.resume(id, scopeOf(part))
+}
+
+/** What is to be up again once this was started: a process that runs without its Redis is up when that is there. */
+export function startedBy(
+  { supervisor }: Pick<Processes, 'supervisor'>,
+  { services, redis }: Hit,
+): readonly Service[] {
+  const runs = redis !== null && supervisor.pid(redis.app.id) !== null
+  return runs && !services.includes(redis) ? [...services, redis] : services
 }

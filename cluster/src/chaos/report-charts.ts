@@ -2,6 +2,7 @@
  * The charts of a report: how lookups ended, what was broken, and how long answers took, over the same time. Shapes
  * are drawn without text and stretched to whatever is there; names and ticks are text of the page, which is not.
  */
+import { type ChartGroup, FAULTS } from '../faults/fault-spec.ts'
 import { escapeHtml, seconds } from './report-text.ts'
 import { compareNodes, type Summary } from './summary.ts'
 
@@ -23,20 +24,19 @@ const ENDINGS = [
   { name: 'timed out', color: 'var(--late)' },
 ] as const
 
-const FAULT_GROUPS = [
-  { name: 'lie', color: 'var(--lie)', kinds: ['lie'] },
-  { name: 'process', color: 'var(--process)', kinds: ['kill', 'pause', 'wipe'] },
-  {
-    name: 'network',
-    color: 'var(--network)',
-    kinds: ['slow', 'drop', 'reset', 'partition', 'split'],
-  },
-  {
-    name: 'machine: clock, memory, disk',
-    color: 'var(--machine)',
-    kinds: ['clock', 'machine-clock', 'memory', 'disk'],
-  },
-] as const
+const FAULT_GROUPS: Readonly<
+  Record<ChartGroup, { readonly name: string; readonly color: string }>
+> = {
+  lie: { name: 'lie', color: 'var(--lie)' },
+  process: { name: 'process', color: 'var(--process)' },
+  network: { name: 'network', color: 'var(--network)' },
+  machine: { name: 'machine: clock, memory, disk', color: 'var(--machine)' },
+}
+/** Of the faults in a history; an older or newer one may have kinds that are unknown here. */
+const GROUP_OF_KIND: ReadonlyMap<string, ChartGroup> = new Map([
+  ...Object.entries(FAULTS).map(([kind, { chart }]) => [kind, chart] as const),
+  ['wipe', 'process'],
+])
 
 export function timelineOf(summary: Summary): string {
   const { availability, faults, latencies, phases } = summary
@@ -53,7 +53,7 @@ export function timelineOf(summary: Summary): string {
     legend(ENDINGS),
     availabilityChart(summary, time),
     heading('What was broken'),
-    legend(FAULT_GROUPS),
+    legend(Object.values(FAULT_GROUPS)),
     faultChart(faults, time),
     heading('How long each answer took'),
     latencyChart(latencies, time),
@@ -101,9 +101,10 @@ function faultChart(faults: Summary['faults'], time: Axis): string {
     .map((fault) => {
       const y = nodes.indexOf(fault.node) * LANE_HEIGHT + 3
       const width = Math.max(2, Number(time.x(fault.endMs)) - Number(time.x(fault.startMs)))
-      const group = FAULT_GROUPS.find(({ kinds }) => kinds.some((kind) => kind === fault.kind))
+      const group = GROUP_OF_KIND.get(fault.kind)
+      const color = group === undefined ? 'currentColor' : FAULT_GROUPS[group].color
       const title = `${fault.node} ${fault.fault}, ${seconds(fault.startMs)} to ${seconds(fault.endMs)}`
-      return `<rect x="${time.x(fault.startMs)}" y="${y}" width="${width.toFixed(1)}" height="${LANE_HEIGHT - 6}" fill="${group?.color ?? 'currentColor'}"><title>${escapeHtml(title)}</title></rect>`
+      return `<rect x="${time.x(fault.startMs)}" y="${y}" width="${width.toFixed(1)}" height="${LANE_HEIGHT - 6}" fill="${color}"><title>${escapeHtml(title)}</title></rect>`
     })
   return chart({
     label: 'Faults over time, a lane for each node',

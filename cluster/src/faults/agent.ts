@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { json } from 'node:stream/consumers'
 import { messageOf } from '@quorumscan/runtime'
 import type { AgentPath, AgentReply } from './agent-replies.ts'
-import type { ProcessFaults } from './fault-spec.ts'
+import type { ProcessFaults } from './process-faults.ts'
 
 /** What a process can be asked over its socket, by path. */
 export type AgentHandlers = {

@@ -7,8 +7,8 @@ import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createEdge } from './edge.ts'
-import type { LinkFault } from './fault-spec.ts'
 import { linkTcp, linkUnixSocket } from './links.ts'
+import type { LinkFault } from './process-faults.ts'
 
 const clock = createSystemClock()
 

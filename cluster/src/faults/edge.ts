@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import type { Clock, Random } from '@quorumscan/base'
-import type { LinkFault } from './fault-spec.ts'
+import type { LinkFault } from './process-faults.ts'
 
 /** Bytes that wait in a slow connection; beyond it the sender is held back, as a full pipe would. */
 const QUEUED_BYTES_MAX = 4 * 2 ** 20

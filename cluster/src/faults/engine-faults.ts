@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import type { SpawnEngine } from '@quorumscan/cometbft'
-import type { ProcessFaults } from './fault-spec.ts'
+import type { ProcessFaults } from './process-faults.ts'
 
 export type EngineFaults = {
   /** Lets an engine start as soon as no fault is in force. */

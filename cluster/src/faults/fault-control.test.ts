@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { CommandError } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { processFaultsOf } from './effects.ts'
 import { FaultControl, type FaultEffects } from './fault-control.ts'
-import { faultSpec, processFaultsOf } from './fault-spec.ts'
+import { faultSpec } from './fault-spec.ts'
 
 let directory: string
 beforeEach(() => {

@@ -5,9 +5,9 @@
 import { CommandError } from '@quorumscan/runtime'
 import type { RedisService, Service, ServiceHooks } from '@quorumscan/supervisor'
 import { AgentClient } from './agent-client.ts'
-import { type FaultSpec, type ProcessFaults, processFaultsOf } from './fault-spec.ts'
-import { clockEnvironment } from './machine-clock.ts'
-import { limitMemory } from './redis-memory.ts'
+import { effectOf, processFaultsOf } from './effects.ts'
+import type { FaultSpec } from './fault-spec.ts'
+import type { ProcessFaults } from './process-faults.ts'
 
 export type FaultDeliveryOptions = {
   /** The faults in force on what a node stands for. */
@@ -32,10 +32,11 @@ export class FaultDelivery implements ServiceHooks {
 
   environmentOf(service: Service): Readonly<Record<string, string>> {
     this.#pending.delete(service.name)
-    return {
-      QS_FAULTS: JSON.stringify(this.#processFaultsOf(service)),
-      ...clockEnvironment(this.#options.faultsOf(service.node), service.faultSocket),
-    }
+    const QS_FAULTS = JSON.stringify(this.#processFaultsOf(service))
+    const others = this.#options
+      .faultsOf(service.node)
+      .map((spec) => effectOf(spec).environmentOf?.(spec, service))
+    return Object.assign({ QS_FAULTS }, ...others)
   }
 
   mayStart(id: string): boolean {
@@ -46,9 +47,8 @@ export class FaultDelivery implements ServiceHooks {
     if (this.#pending.has(service.name)) await this.deliver(service)
   }
 
-  async redisReady({ redisAddress }: RedisService, node: string): Promise<void> {
-    if (this.#options.faultsOf(node).some(({ kind }) => kind === 'memory'))
-      await limitMemory(redisAddress.path, true)
+  async redisReady(service: RedisService, node: string): Promise<void> {
+    for (const spec of this.#options.faultsOf(node)) await effectOf(spec).redisReady?.(service)
   }
 
   /** Sends a process its faults. One that cannot receive them now receives them as soon as it can. */

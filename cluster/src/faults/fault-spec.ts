@@ -1,6 +1,7 @@
 /**
  * The faults that a cluster can be given, as data: what the control plane takes, what a scenario of a chaos
- * run holds, what is listed while in force, and what of it a process is told.
+ * run holds, and what is listed while in force. `FAULTS` has an entry for each kind; what a kind does is its entry of
+ * `EFFECTS` (`effects.ts`). This file runs in browsers as well.
  */
 import { z } from 'zod'
 
@@ -87,12 +88,6 @@ export const EDGES = ['http', 'log', 'redis', 'p2p'] as const
  */
 export type EdgeName = (typeof EDGES)[number]
 
-/** What a byte-level proxy does to what passes it. */
-export type LinkFault =
-  | { readonly kind: 'slow'; readonly latencyMs: number; readonly jitterMs: number }
-  | { readonly kind: 'drop'; readonly rate: number }
-  | { readonly kind: 'reset' }
-
 /** Longer than any wait of a reader: beyond it slow is the same as silent. */
 const LATENCY_MS_MAX = 60_000
 /** A year: enough to be wrong about any rule of the ledger. */
@@ -107,43 +102,171 @@ export const part = z.enum(PARTS).nullable().default(null)
 const target = { node: nodeName, part }
 const milliseconds = (max: number) => z.number().min(0).max(max)
 
-/** One fault, as it is asked for. */
-export const faultSpec = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('kill'), ...target }),
-  z.strictObject({ kind: z.literal('pause'), ...target }),
-  z.object({ kind: z.literal('lie'), node: nodeName, lie: z.enum(LIE_KINDS).default('value') }),
-  z.object({
-    kind: z.literal('slow'),
-    node: nodeName,
-    edge,
-    latencyMs: milliseconds(LATENCY_MS_MAX),
-    jitterMs: milliseconds(LATENCY_MS_MAX).default(0),
+/** The faults that a report of a chaos run draws in one color. */
+export type ChartGroup = 'lie' | 'process' | 'network' | 'machine'
+
+/** What is known of a kind of fault without doing it. */
+export type FaultData<Schema extends z.ZodType> = {
+  /** How it is asked for. */
+  readonly schema: Schema
+  /** One fault in a few words, for tables. */
+  words(spec: z.output<Schema>): string
+  /** Two faults of one node in the same slot cannot be in force together: the later one takes the place. */
+  slot(spec: z.output<Schema>): string
+  readonly chart: ChartGroup
+  /** Whether lookups cannot count on the vote of a node with this fault, even while it is up. */
+  takesVote(spec: z.output<Schema>): boolean
+}
+
+/** An entry of `FAULTS`: its functions take what its schema gives. */
+const fault = <Schema extends z.ZodType>(data: FaultData<Schema>): FaultData<Schema> => data
+const no = () => false
+
+/** Every kind of fault. A kind is an entry here and one of `EFFECTS`; without either nothing compiles. */
+export const FAULTS = {
+  kill: fault({
+    schema: z.strictObject({ kind: z.literal('kill'), ...target }),
+    words: (spec) => `${nameOfPart(spec.part)}killed`,
+    // A process that is killed cannot be paused, and the other way round.
+    slot: (spec) => `process ${spec.part}`,
+    chart: 'process',
+    takesVote: no,
   }),
-  z.object({
-    kind: z.literal('drop'),
-    node: nodeName,
-    edge,
-    rate: z.number().gt(0).max(1).default(1),
+  pause: fault({
+    schema: z.strictObject({ kind: z.literal('pause'), ...target }),
+    words: (spec) => `${nameOfPart(spec.part)}paused`,
+    slot: (spec) => `process ${spec.part}`,
+    chart: 'process',
+    takesVote: no,
   }),
-  z.object({ kind: z.literal('reset'), node: nodeName, edge }),
-  z.object({
-    kind: z.literal('partition'),
-    node: nodeName,
-    from: z.enum(['log', 'proxy', 'all']).default('all'),
+  lie: fault({
+    schema: z.object({
+      kind: z.literal('lie'),
+      node: nodeName,
+      lie: z.enum(LIE_KINDS).default('value'),
+    }),
+    words: (spec) => `lies: ${spec.lie}`,
+    slot: () => 'lie',
+    chart: 'lie',
+    takesVote: (spec) => SHOWN_BY[spec.lie] !== null, // Else its lookups are true.
   }),
-  z.object({ kind: z.literal('split'), node: nodeName, others: z.array(nodeName).min(1).max(32) }),
-  z.object({
-    kind: z.literal('clock'),
-    node: nodeName,
-    offsetMs: z.number().int().min(-CLOCK_OFFSET_MS_MAX).max(CLOCK_OFFSET_MS_MAX),
+  slow: fault({
+    schema: z.object({
+      kind: z.literal('slow'),
+      node: nodeName,
+      edge,
+      latencyMs: milliseconds(LATENCY_MS_MAX),
+      jitterMs: milliseconds(LATENCY_MS_MAX).default(0),
+    }),
+    words: (spec) =>
+      `slow by ${spec.latencyMs}${spec.jitterMs > 0 ? `±${spec.jitterMs}` : ''} ms${atEdge(spec.edge)}`,
+    slot: (spec) => `slow ${spec.edge}`,
+    chart: 'network',
+    takesVote: no,
   }),
-  z.object({ kind: z.literal('machine-clock'), node: nodeName, run: z.enum(CLOCK_RUNS) }),
-  z.object({ kind: z.literal('memory'), node: nodeName }),
-  z.object({ kind: z.literal('disk'), node: nodeName }),
-])
-export type FaultSpec = z.output<typeof faultSpec>
+  drop: fault({
+    schema: z.object({
+      kind: z.literal('drop'),
+      node: nodeName,
+      edge,
+      rate: z.number().gt(0).max(1).default(1),
+    }),
+    words: (spec) => `drops ${Math.round(spec.rate * 100)} %${atEdge(spec.edge)}`,
+    slot: (spec) => `drop ${spec.edge}`,
+    chart: 'network',
+    takesVote: (spec) => spec.edge === 'http' && spec.rate === 1,
+  }),
+  reset: fault({
+    schema: z.object({ kind: z.literal('reset'), node: nodeName, edge }),
+    words: (spec) => `resets connections${atEdge(spec.edge)}`,
+    slot: (spec) => `reset ${spec.edge}`,
+    chart: 'network',
+    takesVote: (spec) => spec.edge === 'http',
+  }),
+  partition: fault({
+    schema: z.object({
+      kind: z.literal('partition'),
+      node: nodeName,
+      from: z.enum(['log', 'proxy', 'all']).default('all'),
+    }),
+    words: (spec) => (spec.from === 'all' ? 'cut off' : `cut off from the ${spec.from}`),
+    slot: () => 'partition',
+    chart: 'network',
+    takesVote: (spec) => spec.from !== 'log', // Cut off from the log it lags, which its state tells.
+  }),
+  split: fault({
+    schema: z.object({
+      kind: z.literal('split'),
+      node: nodeName,
+      others: z.array(nodeName).min(1).max(32),
+    }),
+    words: (spec) => `split from ${spec.others.join(', ')}`,
+    slot: () => 'split',
+    chart: 'network',
+    takesVote: no,
+  }),
+  clock: fault({
+    schema: z.object({
+      kind: z.literal('clock'),
+      node: nodeName,
+      offsetMs: z.number().int().min(-CLOCK_OFFSET_MS_MAX).max(CLOCK_OFFSET_MS_MAX),
+    }),
+    words: (spec) => `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`,
+    slot: () => 'clock',
+    chart: 'machine',
+    takesVote: no,
+  }),
+  'machine-clock': fault({
+    schema: z.object({
+      kind: z.literal('machine-clock'),
+      node: nodeName,
+      run: z.enum(CLOCK_RUNS),
+    }),
+    words: (spec) =>
+      spec.run === 'back' ? 'machine’s clock steps back' : `machine’s clock runs ${spec.run}`,
+    slot: () => 'machine-clock',
+    chart: 'machine',
+    takesVote: no,
+  }),
+  memory: fault({
+    schema: z.object({ kind: z.literal('memory'), node: nodeName }),
+    words: () => 'Redis out of memory',
+    slot: () => 'memory',
+    chart: 'machine',
+    takesVote: no,
+  }),
+  disk: fault({
+    schema: z.object({ kind: z.literal('disk'), node: nodeName }),
+    words: () => 'disk full',
+    slot: () => 'disk',
+    chart: 'machine',
+    takesVote: no,
+  }),
+}
+export type FaultKind = keyof typeof FAULTS
+type SchemaOf<Kind extends FaultKind> = (typeof FAULTS)[Kind]['schema']
+/** A fault of one kind. */
+export type SpecOf<Kind extends FaultKind> = z.output<SchemaOf<Kind>>
+export type FaultSpec = SpecOf<FaultKind>
 /** With what may be left out. */
-export type FaultInput = z.input<typeof faultSpec>
+export type FaultInput = z.input<SchemaOf<FaultKind>>
+
+type Schemas = readonly [SchemaOf<FaultKind>, ...SchemaOf<FaultKind>[]]
+/** One fault, as it is asked for. */
+export const faultSpec = z.discriminatedUnion(
+  'kind',
+  Object.values(FAULTS).map(({ schema }) => schema) as unknown as Schemas,
+)
+
+/** The same entries, each under the kind that its schema names: another key does not compile. */
+const byKind: {
+  readonly [Kind in FaultKind]: FaultData<z.ZodType<Extract<FaultSpec, { kind: Kind }>>>
+} = FAULTS
+
+function dataOf<Spec extends FaultSpec>(spec: Spec): FaultData<z.ZodType<Spec>> {
+  // TypeScript does not follow that the entry under a fault's kind takes that fault.
+  return byKind[spec.kind] as unknown as FaultData<z.ZodType<Spec>>
+}
 
 /** Null: until it is healed. */
 export const faultDurationMs = z.number().int().min(1).max(FAULT_DURATION_MS_MAX).nullable()
@@ -160,134 +283,28 @@ export type Fault = {
   readonly endsAt: string | null
 }
 
-/** All that one process is told of the faults in force, at once. */
-export type ProcessFaults = {
-  readonly lie: LieKind | null
-  readonly clockOffsetMs: number
-  /** Of the engine that belongs to the process. */
-  readonly engine: 'killed' | 'paused' | null
-  /** Whether its log finds no room. */
-  readonly isDiskFull: boolean
-  /** Nodes whose engines it cannot reach. */
-  readonly cutPeers: readonly string[]
-  readonly edges: Readonly<Record<EdgeName, readonly LinkFault[]>>
-}
-
-export const NO_FAULTS: ProcessFaults = {
-  lie: null,
-  clockOffsetMs: 0,
-  engine: null,
-  isDiskFull: false,
-  cutPeers: [],
-  edges: { http: [], log: [], redis: [], p2p: [] },
-}
-
-/** What the processes of a node have to do about these faults; those that are done from outside do not count. */
-export function processFaultsOf(node: string, specs: readonly FaultSpec[]): ProcessFaults {
-  const cutPeers: string[] = []
-  const edges: Record<EdgeName, LinkFault[]> = { http: [], log: [], redis: [], p2p: [] }
-  let lie: LieKind | null = null
-  let clockOffsetMs = 0
-  let engine: ProcessFaults['engine'] = null
-  let isDiskFull = false
-  for (const spec of specs)
-    switch (spec.kind) {
-      case 'kill':
-      case 'pause':
-        if (spec.part === 'cometbft') engine = spec.kind === 'kill' ? 'killed' : 'paused'
-        break
-      case 'lie':
-        lie = spec.lie
-        break
-      case 'clock':
-        clockOffsetMs = spec.offsetMs
-        break
-      case 'disk':
-        isDiskFull = true
-        break
-      case 'split':
-        cutPeers.push(...(spec.node === node ? spec.others : [spec.node]))
-        break
-      case 'slow':
-        edges[spec.edge].push({
-          kind: 'slow',
-          latencyMs: spec.latencyMs,
-          jitterMs: spec.jitterMs,
-        })
-        break
-      case 'drop':
-        edges[spec.edge].push({ kind: 'drop', rate: spec.rate })
-        break
-      case 'reset':
-        edges[spec.edge].push({ kind: 'reset' })
-        break
-      case 'partition':
-        if (spec.from !== 'proxy') edges.log.push({ kind: 'drop', rate: 1 })
-        if (spec.from !== 'log') edges.http.push({ kind: 'drop', rate: 1 })
-        if (spec.from === 'all') edges.p2p.push({ kind: 'drop', rate: 1 })
-        break
-    }
-  return { lie, clockOffsetMs, engine, isDiskFull, cutPeers, edges }
-}
-
 /** Two faults of the same slot cannot be in force together: the later one takes the place. */
 export function slotOf(spec: FaultSpec): string {
-  const place = 'edge' in spec ? spec.edge : 'part' in spec ? (spec.part ?? '') : ''
-  // A process that is killed cannot be paused, and the other way round.
-  const kind = spec.kind === 'pause' ? 'kill' : spec.kind
-  return `${spec.node}/${kind}/${place}`
+  return `${spec.node}/${dataOf(spec).slot(spec)}`
 }
 
 /** The nodes that a fault is about. */
 export function nodesOf(spec: FaultSpec): readonly string[] {
-  return spec.kind === 'split' ? [spec.node, ...spec.others] : [spec.node]
+  return 'others' in spec ? [spec.node, ...spec.others] : [spec.node]
 }
 
 /** Whether lookups cannot count on the vote of a node with this fault, even while it is up. */
 export function takesVote(spec: FaultSpec): boolean {
-  switch (spec.kind) {
-    case 'lie':
-      return SHOWN_BY[spec.lie] !== null // Else its lookups are true.
-    case 'partition':
-      return spec.from !== 'log' // Cut off from the log it lags, which its state tells.
-    case 'drop':
-      return spec.edge === 'http' && spec.rate === 1
-    case 'reset':
-      return spec.edge === 'http'
-    default:
-      return false
-  }
+  return dataOf(spec).takesVote(spec)
 }
 
 /** One fault in a few words, for tables. */
 export function describeFault(spec: FaultSpec): string {
-  const where = 'edge' in spec && spec.edge !== 'http' ? ` (${spec.edge})` : ''
-  switch (spec.kind) {
-    case 'kill':
-      return `${nameOfPart(spec.part)}killed`
-    case 'pause':
-      return `${nameOfPart(spec.part)}paused`
-    case 'lie':
-      return `lies: ${spec.lie}`
-    case 'slow':
-      return `slow by ${spec.latencyMs}${spec.jitterMs > 0 ? `±${spec.jitterMs}` : ''} ms${where}`
-    case 'drop':
-      return `drops ${Math.round(spec.rate * 100)} %${where}`
-    case 'reset':
-      return `resets connections${where}`
-    case 'partition':
-      return spec.from === 'all' ? 'cut off' : `cut off from the ${spec.from}`
-    case 'split':
-      return `split from ${spec.others.join(', ')}`
-    case 'clock':
-      return `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`
-    case 'machine-clock':
-      return spec.run === 'back' ? 'machine’s clock steps back' : `machine’s clock runs ${spec.run}`
-    case 'memory':
-      return 'Redis out of memory'
-    case 'disk':
-      return 'disk full'
-  }
+  return dataOf(spec).words(spec)
+}
+
+function atEdge(name: EdgeName): string {
+  return name === 'http' ? '' : ` (${name})`
 }
 
 function nameOfPart(part: Part | null): string {

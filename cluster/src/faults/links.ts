@@ -9,7 +9,7 @@ import {
   type Socket,
 } from 'node:net'
 import type { Edge } from './edge.ts'
-import type { LinkFault } from './fault-spec.ts'
+import type { LinkFault } from './process-faults.ts'
 
 /** A Redis that works answers within milliseconds; one that hangs needs no kick. */
 const KICK_TIMEOUT_MS = 500

@@ -13,8 +13,8 @@ import { buildServer } from '@quorumscan/server'
 import { startRedis, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createEdge } from './edge.ts'
-import type { LinkFault } from './fault-spec.ts'
 import { linkUrl } from './links.ts'
+import type { LinkFault } from './process-faults.ts'
 
 const clock = createSystemClock()
 const LATENCY_MS = 400

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandError } from '@quorumscan/runtime'
-import type { ClockRun, FaultSpec } from './fault-spec.ts'
+import type { ClockRun } from './fault-spec.ts'
 
 /** Where the packages of Debian, Fedora and others put it, below a directory of libraries. */
 const LIBRARY = 'faketime/libfaketimeMT.so.1'
@@ -34,15 +34,13 @@ export function findFaketime(): string {
   )
 }
 
-/** What a process is started with while a fault of this kind is in force; nothing otherwise. */
+/** What a process is started with whose clock goes wrong so. */
 export function clockEnvironment(
-  faults: readonly FaultSpec[],
+  run: ClockRun,
   faultSocket: string,
 ): Readonly<Record<string, string>> {
-  const fault = faults.find((spec) => spec.kind === 'machine-clock')
-  if (fault === undefined) return {}
   const file = clockFileOf(faultSocket)
-  writeFileSync(file, TIMES[fault.run], { mode: 0o600 })
+  writeFileSync(file, TIMES[run], { mode: 0o600 })
   return {
     LD_PRELOAD: findFaketime(),
     FAKETIME_TIMESTAMP_FILE: file,

@@ -7,8 +7,8 @@ import type { RedisConfig } from '@quorumscan/redis'
 import type { HttpServer } from '@quorumscan/server'
 import { type Agent, type AgentHandlers, initialFaults, startAgent } from './agent.ts'
 import { createEdge, type Edge } from './edge.ts'
-import { type LinkFault, NO_FAULTS, type ProcessFaults } from './fault-spec.ts'
 import { guardHttpServer, guardRedis, type Link, linkTcp, linkUrl } from './links.ts'
+import { type LinkFault, NO_FAULTS, type ProcessFaults } from './process-faults.ts'
 
 const MICROS_PER_MS = 1000
 const ANY_PORT = '127.0.0.1:0'

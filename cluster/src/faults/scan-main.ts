@@ -5,11 +5,11 @@ import { readLogClientOptions, readScanConfig, type ScanConfig } from '@quorumsc
 import { createLogClient, type LogClient } from '@quorumscan/log'
 import { type Overrides, startScan } from '@quorumscan/scan'
 import type { AgentHandlers } from './agent.ts'
-import type { ProcessFaults } from './fault-spec.ts'
 import { jobHandlers } from './job-handlers.ts'
 import { installLiar } from './lies/liar.ts'
 import { createFalseSubmitter } from './lies/submissions.ts'
 import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
+import type { ProcessFaults } from './process-faults.ts'
 import { pruneHandlers } from './prune-handlers.ts'
 
 type Parts = Parameters<NonNullable<Overrides['extend']>>[0]

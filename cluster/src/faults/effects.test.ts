@@ -1,0 +1,58 @@
+import type { Service } from '@quorumscan/supervisor'
+import { expect, it } from 'vitest'
+import type { z } from 'zod'
+import { EFFECTS, type EffectsOf, effectOf } from './effects.ts'
+import { FAULTS, type FaultData, type FaultInput, faultSpec } from './fault-spec.ts'
+
+it('does not compile with a kind that is half done', () => {
+  const { disk, ...withoutDisk } = EFFECTS
+  // @ts-expect-error A kind of `FAULTS` has no effect.
+  const missing: EffectsOf<typeof FAULTS> = withoutDisk
+  type Flood = { readonly flood: FaultData<z.ZodObject<{ kind: z.ZodLiteral<'flood'> }>> }
+  // @ts-expect-error A kind is added to `FAULTS` and not to `EFFECTS`.
+  const added: EffectsOf<typeof FAULTS & Flood> = EFFECTS
+  const { begin, ...withoutBegin } = disk
+  // @ts-expect-error An effect lacks a part.
+  const partial: EffectsOf<typeof FAULTS> = { ...EFFECTS, disk: withoutBegin }
+  // @ts-expect-error The effect of another kind.
+  const other: EffectsOf<typeof FAULTS> = { ...EFFECTS, disk: EFFECTS.lie }
+  const { words, ...withoutWords } = FAULTS.disk
+  // @ts-expect-error What is known of a kind lacks a part.
+  const table: typeof FAULTS = { ...FAULTS, disk: withoutWords }
+  expect([missing, added, partial, other, table, begin, words]).not.toContain(undefined)
+})
+
+it('has an effect for each kind of fault, in the same order, and names each by its kind', () => {
+  expect(Object.keys(EFFECTS)).toEqual(Object.keys(FAULTS))
+  expect(Object.values(FAULTS).map(({ schema }) => schema.shape.kind.value)).toEqual(
+    Object.keys(FAULTS),
+  )
+})
+
+const scan = { kind: 'scan', engineDirectory: null } as Service
+const synchronizer = { kind: 'synchronizer', engineDirectory: null } as Service
+const member = { kind: 'synchronizer', engineDirectory: '/engine' } as Service
+
+it.each<readonly [FaultInput, readonly [Service, ...Service[]], string | null]>([
+  [{ kind: 'disk', node: 'n' }, [scan], 'it writes no log'],
+  [{ kind: 'disk', node: 'n' }, [scan, member], null],
+  [{ kind: 'split', node: 'n', others: ['m'] }, [scan], 'it has no engine'],
+  [{ kind: 'split', node: 'n', others: ['m'] }, [scan, member], null],
+  [{ kind: 'slow', node: 'n', edge: 'p2p', latencyMs: 1 }, [synchronizer], 'it has no engine'],
+  [{ kind: 'drop', node: 'n', edge: 'p2p' }, [scan, member], null],
+  [{ kind: 'reset', node: 'n', edge: 'log' }, [synchronizer], 'cut the nodes off'],
+  [{ kind: 'reset', node: 'n', edge: 'redis' }, [synchronizer], 'cut the nodes off'],
+  [{ kind: 'reset', node: 'n' }, [synchronizer], null],
+  [{ kind: 'partition', node: 'n' }, [synchronizer], 'cut the nodes off'],
+  [{ kind: 'partition', node: 'n' }, [scan], null],
+  [{ kind: 'lie', node: 'n' }, [synchronizer], 'only super-validators can lie'],
+  [{ kind: 'lie', node: 'n' }, [scan, member], null],
+  [{ kind: 'memory', node: 'n' }, [synchronizer], 'the log keeps what nothing else holds'],
+  [{ kind: 'memory', node: 'n' }, [member], 'its Redis is that of the validator'],
+  [{ kind: 'memory', node: 'n' }, [scan, member], null],
+])('refuses %j where it makes no sense', (input, services, why) => {
+  const spec = faultSpec.parse(input)
+  const refusal = effectOf(spec).refusal(services, spec)
+  if (why === null) expect(refusal).toBe(null)
+  else expect(refusal).toContain(why)
+})
