@@ -20,8 +20,3 @@ export const CONSOLE_DIRECTORY = fileURLToPath(new URL('../apps/console/dist/', 
 export function bundleOf(process: 'control' | 'scan' | 'validator' | 'synchronizer'): string {
   return fileURLToPath(new URL(`dist/processes/${process}-main.js`, root))
 }
-
-/** The entry of an app by itself, without anything that can be broken on purpose. */
-export function appMain(app: 'scan' | 'validator' | 'synchronizer'): string {
-  return fileURLToPath(new URL(`../apps/${app}/dist/main.js`, root))
-}

@@ -3,8 +3,10 @@ import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
 import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
 import { OWN_VARIABLES } from '@quorumscan/operator/run'
 import type { Command } from 'commander'
+import { readEnvironment } from './cli/environment.ts'
 import { EXAMPLES } from './cli/examples.ts'
 import { createProgram } from './cli/program.ts'
+import { RIG } from './commands/cluster-commands.ts'
 
 /** Each process, and with which variables it reads others. */
 const PROCESSES = [
@@ -34,7 +36,9 @@ export function configurationPage(): string {
       'others on. A process that is started alone (`node apps/scan/dist/main.js`) needs all that are marked with its name.',
     table(['variable', 'what', 'default', 'example', 'read by'], rows),
     '## Commands and their flags',
-    ...commandsOf(createProgram({ cwd: '/', redisServer: '' }).program).map(describeCommand),
+    ...commandsOf(createProgram(readEnvironment(import.meta.url, '../'), RIG).program).map(
+      describeCommand,
+    ),
     '',
   ].join('\n\n')
 }
@@ -85,7 +89,9 @@ function describeCommand({ name, command }: Named): string {
   return [
     `### ${['quorumscan', name, ...args].join(' ')}`,
     `${command.description()}.`,
-    (EXAMPLES[name] ?? []).map((example) => `    quorumscan ${example}`).join('\n'),
+    ({ ...RIG.examples, ...EXAMPLES }[name] ?? [])
+      .map((example) => `    quorumscan ${example}`)
+      .join('\n'),
     table(['flag', 'what', 'default'], rows),
   ].join('\n\n')
 }

@@ -8,6 +8,7 @@ import { hashGenesis } from '@quorumscan/operator/ceremony'
 import { parseGenesis } from '@quorumscan/verifier'
 import { afterAll, afterEach, expect, it, vi } from 'vitest'
 import { runCommandLine } from './program.ts'
+import { testEnvironment } from './testing/environment.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'qs-ceremony-'))
 afterAll(() => rmSync(directory, { recursive: true }))
@@ -21,7 +22,7 @@ async function type(line: string): Promise<string> {
     return true
   })
   try {
-    const environment = { cwd: directory, redisServer: 'redis-server' }
+    const environment = testEnvironment()
     expect(await runCommandLine(line.split(' '), environment)).toBe(0)
     return text.trimEnd()
   } finally {

@@ -17,8 +17,9 @@ import { call, connectControl } from '../control/client.ts'
 import { controlOptions } from '../control/control-options.ts'
 import { mountDisk } from '../faults/small-disk.ts'
 import { EXIT } from './exit-codes.ts'
-import { type MakeCommand, timeOption } from './fault-commands.ts'
+import { timeOption } from './fault-commands.ts'
 import { integer, print, wrap } from './options.ts'
+import type { MakeCommand } from './rig.ts'
 
 const NODES_MAX = 13
 const SEED_BYTES = 4

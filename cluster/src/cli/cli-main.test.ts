@@ -6,10 +6,10 @@ import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { createMetrics, writeOwnJson } from '@quorumscan/runtime'
 import { identityOf } from '@quorumscan/supervisor'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { main } from '../commands/cli-main.ts'
 import { startControlServer } from '../control/server.ts'
 import type { ControlContext } from '../control/trpc.ts'
 import { drawBasePort } from '../ports.ts'
-import { main } from './cli-main.ts'
 import { repeat } from './options.ts'
 
 const SECRET = 'ab'.repeat(32)

@@ -7,6 +7,7 @@ import { startNetwork } from '@quorumscan/scan/testing'
 import { until } from '@quorumscan/testkit'
 import { afterEach, expect, it, vi } from 'vitest'
 import { runCommandLine } from './program.ts'
+import { testEnvironment } from './testing/environment.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -18,7 +19,7 @@ async function type(args: readonly string[]): Promise<string> {
     return true
   })
   try {
-    expect(await runCommandLine(args, { cwd: '/somewhere', redisServer: 'none' })).toBe(0)
+    expect(await runCommandLine(args, testEnvironment())).toBe(0)
     return text
   } finally {
     write.mockRestore()

@@ -2,9 +2,9 @@
 import type { Clock } from '@quorumscan/base'
 import { dataDirectory } from '@quorumscan/operator'
 import type { Command } from 'commander'
-import { call, connectControl } from '../control/client.ts'
 import { formatConfig, parseConfigChange } from './config.ts'
 import type { Common, OneFlags } from './confirm.ts'
+import type { LocalCluster } from './local-cluster.ts'
 import { answer, integer, slowly } from './options.ts'
 import { formatProposals, formatProtocol, proposalsJson } from './proposals.ts'
 
@@ -15,7 +15,7 @@ const VERSION_MAX = 1_000_000
 export function addConfigCommands(
   program: Command,
   command: (name: string, description: string, parent: Command) => Command,
-  clock: Clock,
+  { clock, cluster }: { readonly clock: Clock; readonly cluster: LocalCluster },
 ): void {
   const config = program
     .command('config')
@@ -26,7 +26,7 @@ export function addConfigCommands(
     .option('--json', 'as JSON')
     .action(async (options: Common & OneFlags) => {
       const { rulesFor } = await import('./confirm.ts')
-      const inForce = await rulesFor(options)
+      const inForce = await rulesFor(options, cluster)
       answer(options, inForce, formatConfig(inForce))
     })
   const pending = command('pending', 'what some have proposed, and who has confirmed it', config)
@@ -35,7 +35,7 @@ export function addConfigCommands(
     .option('--json', 'as JSON')
     .action(async (options: Common & OneFlags) => {
       const { proposalsFor } = await import('./confirm.ts')
-      const proposals = await proposalsFor(options)
+      const proposals = await proposalsFor(options, cluster)
       answer(options, proposalsJson(proposals), formatProposals(proposals))
     })
   ofOneMember(
@@ -52,8 +52,7 @@ is in force when enough have. Rules that one confirmed before are given up.`,
     .action(async (changes: string[], options: Common & OneFlags) => {
       const change = parseConfigChange(changes)
       if (options.key === undefined) {
-        const client = connectControl(dataDirectory(options.dataDir))
-        const inForce = await call(client.names.setConfig.mutate(change))
+        const inForce = await cluster.setRules(dataDirectory(options.dataDir), change)
         answer(options, inForce, formatConfig(inForce))
         return
       }
@@ -87,7 +86,7 @@ function ofOneMember(command: Command): Command {
 export function addProtocolCommands(
   program: Command,
   command: (name: string, description: string, parent: Command) => Command,
-  clock: Clock,
+  { clock, cluster }: { readonly clock: Clock; readonly cluster: LocalCluster },
 ): void {
   const protocol = program
     .command('protocol')
@@ -98,7 +97,7 @@ export function addProtocolCommands(
     .option('--json', 'as JSON')
     .action(async (options: Common & OneFlags) => {
       const { proposalsFor } = await import('./confirm.ts')
-      const proposals = await proposalsFor(options)
+      const proposals = await proposalsFor(options, cluster)
       answer(options, proposals.protocol, formatProtocol(proposals.protocol))
     })
   ofOneMember(command('vote', 'vote for a version, for one super-validator', protocol))

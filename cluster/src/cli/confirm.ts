@@ -18,7 +18,7 @@ import {
 import { parseNodeUrl } from '@quorumscan/reader'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
-import { call, connectControl } from '../control/client.ts'
+import type { LocalCluster } from './local-cluster.ts'
 import { printable } from './text.ts'
 import { readGenesis } from './verify.ts'
 
@@ -35,14 +35,20 @@ export type OneFlags = {
 }
 
 /** The rules that hold: as the node shows them that was named, or as enough nodes of the data directory agree. */
-export async function rulesFor(options: Common & OneFlags): Promise<AnsConfigWire> {
+export async function rulesFor(
+  options: Common & OneFlags,
+  cluster: LocalCluster,
+): Promise<AnsConfigWire> {
   if (options.scan !== undefined) return inForceToWire(await readRules(apiOf(options.scan)))
-  return await call(connectControl(dataDirectory(options.dataDir)).names.config.query())
+  return await cluster.rules(dataDirectory(options.dataDir))
 }
 
 /** As the node knows them that was named, or one of the data directory. */
-export async function proposalsFor(options: Common & OneFlags): Promise<Proposals> {
-  return readProposals(await scanUrlOf(options))
+export async function proposalsFor(
+  options: Common & OneFlags,
+  cluster: LocalCluster,
+): Promise<Proposals> {
+  return readProposals(await scanUrlOf(options, cluster))
 }
 
 /** Votes for a version of the protocol; the proposals are those of its node, with the vote once it knows of it. */
@@ -81,10 +87,10 @@ async function untilSeen(
 }
 
 /** Where the node is asked that was named, or one of the data directory. */
-async function scanUrlOf(options: Common & OneFlags): Promise<string> {
+async function scanUrlOf(options: Common & OneFlags, cluster: LocalCluster): Promise<string> {
   if (options.scan !== undefined) return apiOf(options.scan)
-  const status = await call(connectControl(dataDirectory(options.dataDir)).cluster.status.query())
-  const node = status.nodes.find(({ state }) => state === 'up')
+  const { nodes } = await cluster.addresses(dataDirectory(options.dataDir))
+  const node = nodes.find(({ isUp }) => isUp)
   if (node === undefined)
     throw new CommandError(
       'no scan node is up: `quorumscan status` says why; or name another with `--scan`',

@@ -2,24 +2,15 @@
 import type { Command } from 'commander'
 
 /** By command; a command of a group is behind its name. */
-export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-  up: ['up --nodes 7 --detach', 'up --genesis-overrides seconds.json --base-port 0'],
-  down: ['down'],
-  status: ['status', 'status --watch', 'status --json | jq .console.url'],
+export type Examples = Readonly<Record<string, readonly string[]>>
+
+export const EXAMPLES: Examples = {
   help: ['help', 'help log verify'],
-  kill: ['kill sv-1 sv-2', 'kill synchronizer redis'],
-  pause: ['pause sv-3'],
-  resume: ['resume sv-3'],
-  restart: ['restart sv-2'],
-  wipe: ['wipe sv-4'],
-  faults: ['faults --json'],
   check: [
     'check',
     'check --json',
     'check --genesis genesis.json --members /etc/quorumscan/members',
   ],
-  token: ['token alice --ttl 15m', 'token --admin'],
-  demo: ['demo'],
   resolve: [
     'resolve alice.unverified.ns --quorum strong --receipt alice.json',
     'resolve alice.unverified.ns --votes',
@@ -64,16 +55,14 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'config pending': ['config pending', 'config pending --scan http://127.0.0.1:4611'],
   'protocol get': ['protocol get --scan http://127.0.0.1:4611'],
   'protocol vote': ['protocol vote 4 --not-before 2030-01-31T12:00:00Z …'],
-  events: ['events', 'events --json'],
-  logs: ['logs sv-1', 'logs sv-1.redis -n 200', 'logs control -f'],
 }
 
 /** Shows the examples of the commands that do not show their own; `group` is what these are typed behind. */
-export function addExamples(program: Command, group = ''): void {
+export function addExamples(program: Command, all: Examples, group = ''): void {
   for (const command of program.commands) {
     const name = `${group}${command.name()}`
-    addExamples(command, `${name} `)
-    const examples = EXAMPLES[name]
+    addExamples(command, all, `${name} `)
+    const examples = all[name]
     if (examples === undefined) continue
     const title = examples.length === 1 ? 'Example' : 'Examples'
     const lines = examples.map((example) => `  $ quorumscan ${example}`)

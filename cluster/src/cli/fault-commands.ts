@@ -2,7 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { call, connectControl } from '../control/client.ts'
 import {
   CLOCK_RUNS,
@@ -15,12 +15,12 @@ import {
 } from '../faults/fault-spec.ts'
 import { formatFaults } from './format.ts'
 import { answer, slowly, wrap } from './options.ts'
+import type { MakeCommand } from './rig.ts'
 
 type Common = { dataDir: string; json?: boolean }
 type Timed = Common & { for?: number }
 
 /** Makes a command with the options that all have. */
-export type MakeCommand = (name: string, description: string) => Command
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 

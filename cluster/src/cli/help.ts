@@ -4,14 +4,10 @@ import type { Command, Help } from 'commander'
 /** Narrower descriptions are not broken into lines, and would be too wide for a terminal. */
 const WIDTH_MIN = 20
 
-const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  'A cluster on this machine:': [
-    ...['up', 'status', 'events', 'logs', 'down', 'token', 'demo', 'load', 'jobs', 'prune'],
-  ],
-  'Breaking it, and mending it:': [
-    ...['kill', 'pause', 'resume', 'restart', 'wipe', 'lie', 'slow', 'drop', 'reset', 'partition'],
-    ...['lag', 'split', 'clock', 'fill', 'faults', 'heal', 'chaos', 'report'],
-  ],
+/** Commands by what they are for. */
+export type Groups = Readonly<Record<string, readonly string[]>>
+
+export const GROUPS: Groups = {
   'Names and proofs, of any network:': ['resolve', 'verify', 'mirror'],
   "One operator's part of a network:": [
     ...['keys', 'genesis', 'run', 'check', 'config', 'protocol', 'backup', 'restore', 'log'],
@@ -33,11 +29,11 @@ export const HELP: Partial<Help> = {
 }
 
 /** Once all commands are there: those of a group come together, in the order of above. */
-export function groupCommands(program: Command): void {
-  const order = Object.values(GROUPS).flat()
+export function groupCommands(program: Command, groups: Groups): void {
+  const order = Object.values(groups).flat()
   const rankOf = (command: Command) => order.indexOf(command.name())
   const commands = program.commands as Command[] // Read-only by its type alone.
   commands.sort((one, other) => rankOf(one) - rankOf(other))
-  for (const [heading, names] of Object.entries(GROUPS))
+  for (const [heading, names] of Object.entries(groups))
     for (const command of commands) if (names.includes(command.name())) command.helpGroup(heading)
 }

@@ -4,10 +4,10 @@ import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import type { Command } from 'commander'
 import { EXIT } from './exit-codes.ts'
+import type { LocalCluster, LogReport } from './local-cluster.ts'
 import { answer, repeat, slowly, wrap } from './options.ts'
 
 type Flags = { dataDir: string; config?: string; json?: boolean }
-type Told = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
 
 /** @param command - Makes one below `parent`, with the option `--data-dir`. */
 export function addLogCommands(
@@ -15,17 +15,18 @@ export function addLogCommands(
   command: (name: string, description: string, parent: Command) => Command,
   context: {
     readonly clock: Clock
+    readonly cluster: LocalCluster
     readonly redisServer: string
     readonly exitWith: (code: number) => void
   },
 ): void {
-  const { clock, redisServer, exitWith } = context
+  const { clock, cluster, redisServer, exitWith } = context
   const log = program
     .command('log')
     .description('the log, from which all replicas are built')
     .helpCommand(false)
   const ofOperator = ['--config <file>', 'of an operator: the file of `run synchronizer`'] as const
-  const tellOf = (options: Flags, { isWhole, text, json }: Told) => {
+  const tellOf = (options: Flags, { isWhole, text, json }: LogReport) => {
     answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
     exitWith(isWhole ? EXIT.done : EXIT.failed)
   }
@@ -68,7 +69,7 @@ more (3 of 4) send what they keep: the file of \`backup sv --log\`.`,
     )
     .action(async (options: Flags & { log?: string[]; cut?: boolean }) => {
       const { log: logFiles = [], cut: isCutAllowed = false } = options
-      const { repairLogOf, repairLogOfOperator } = await import('./log-repair.ts')
+      const { repairLogOfOperator } = await import('./log-repair.ts')
       const operator = await operatorOf(options)
       if (operator === null && logFiles.length > 0)
         throw new UsageError(
@@ -76,7 +77,11 @@ more (3 of 4) send what they keep: the file of \`backup sv --log\`.`,
         )
       const told = await slowly('repairing the log', clock, () =>
         operator === null
-          ? repairLogOf(dataDirectory(options.dataDir), { isCutAllowed, redisServer, clock })
+          ? cluster.repairLog(dataDirectory(options.dataDir), {
+              isCutAllowed,
+              redisServer,
+              clock,
+            })
           : repairLogOfOperator({ ...operator, logFiles, isCutAllowed }),
       )
       tellOf(options, told)

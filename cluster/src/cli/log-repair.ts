@@ -1,25 +1,13 @@
 /** `log repair`: makes a damaged log whole again, or says what to do instead. */
 
-import { dirname, join } from 'node:path'
-import type { Clock } from '@quorumscan/base'
 import type { OffsetRange, Refusal } from '@quorumscan/log'
-import type { DataDirectory, RepairOutcome } from '@quorumscan/operator'
+import type { RepairOutcome } from '@quorumscan/operator'
 import { repairOperatorLog } from '@quorumscan/operator/log'
 import { describeOffset } from '@quorumscan/runtime'
-import { VALIDATOR } from '../cluster-shape.ts'
-import { call, connectControl } from '../control/client.ts'
-import { readControlFile } from '../control/control-file.ts'
-import { controlOptions } from '../control/control-options.ts'
-import { holdControlPlane } from '../control/launch.ts'
-import { readClusterGenesis } from './verify.ts'
-
-/** Reading, writing and verifying the largest log of one machine; longer than that work waits for itself. */
-const CALL_TIMEOUT_MS = 660_000
-
-type Repaired = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
+import type { LogReport } from './local-cluster.ts'
 
 /** What is another for a cluster than for the operator of a synchronizer. */
-type Words = {
+export type RepairWords = {
   readonly reasonOf: (outcome: RepairOutcome & { readonly kind: 'refused' }) => string
   /** Begins a sentence that ends in `it` or `them`. */
   readonly notApplied: string
@@ -30,39 +18,11 @@ type Words = {
   readonly next: readonly string[]
 }
 
-/** Works on the running cluster in the data directory, or on one that is stopped, which it leaves so. */
-export async function repairLogOf(
-  directory: DataDirectory,
-  options: { readonly isCutAllowed: boolean; readonly redisServer: string; readonly clock: Clock },
-): Promise<Repaired> {
-  const { isCutAllowed, redisServer, clock } = options
-  readClusterGenesis(directory)
-  const isRunning = readControlFile(directory) !== null
-  const repair = () =>
-    call(
-      connectControl(directory, { timeoutMs: CALL_TIMEOUT_MS }).cluster.repairLog.mutate({
-        isCutAllowed,
-      }),
-    )
-  const work = async () => {
-    const idle = controlOptions({ dataDir: directory.path, redisServer, isIdle: true })
-    await using _ = await holdControlPlane(idle, clock)
-    return await repair()
-  }
-  const outcome = isRunning ? await repair() : await work()
-  return repaired(outcome, {
-    reasonOf: ({ refusal, logDirectory }) => reasonOf(refusal, { logDirectory, isRunning }),
-    notApplied: 'No node that answered has applied',
-    cut: `${isRunning ? '`quorumscan down`, then ' : ''}\`quorumscan log repair --cut\``,
-    next: isRunning ? [] : ['`quorumscan up` starts the cluster.'],
-  })
-}
-
 /** Works on the log of an operator's synchronizer, which is stopped. */
 export async function repairLogOfOperator(
   options: Parameters<typeof repairOperatorLog>[0],
-): Promise<Repaired> {
-  return repaired(await repairOperatorLog(options), {
+): Promise<LogReport> {
+  return reportRepair(await repairOperatorLog(options), {
     reasonOf: ({ refusal }) => reasonForOperator(refusal),
     notApplied: 'When it sent what it keeps, no super-validator had applied',
     alsoApplied: 'A validator that has reports LOG_REGRESSED: restore it from a backup of its own.',
@@ -71,12 +31,13 @@ export async function repairLogOfOperator(
   })
 }
 
-function repaired(outcome: RepairOutcome, words: Words): Repaired {
+/** What came of a repair, in words. */
+export function reportRepair(outcome: RepairOutcome, words: RepairWords): LogReport {
   const isWhole = outcome.kind === 'whole' || outcome.kind === 'repaired'
   return { isWhole, text: describe(outcome, words), json: outcome }
 }
 
-function describe(outcome: RepairOutcome, words: Words): string {
+function describe(outcome: RepairOutcome, words: RepairWords): string {
   switch (outcome.kind) {
     case 'whole':
       return `The log is whole, from its start to offset ${outcome.end}; there is nothing to repair.`
@@ -112,7 +73,7 @@ function describe(outcome: RepairOutcome, words: Words): string {
 
 function whatIsGivenUp(
   outcome: RepairOutcome & { readonly kind: 'to-cut' },
-  { notApplied, alsoApplied }: Words,
+  { notApplied, alsoApplied }: RepairWords,
 ): string {
   const { cut, end, nowMicros } = outcome
   if (cut === null)
@@ -130,58 +91,8 @@ function whatIsGivenUp(
   return [...sentences, ...(alsoApplied === undefined ? [] : [alsoApplied])].join(' ')
 }
 
-/** Why the log was not repaired, and what to do next. */
-function reasonOf(
-  refusal: Refusal,
-  { logDirectory, isRunning }: { readonly logDirectory: string; readonly isRunning: boolean },
-): string {
-  const directoryOf = (name: string) => join(dirname(logDirectory), name)
-  const stopThen = (work: string) => (isRunning ? `stop the cluster, ${work}` : work)
-  const restore = `${capitalized(stopThen(`put a whole copy of ${logDirectory} back`))}; wipe no replica before.`
-  switch (refusal.kind) {
-    case 'too-few': {
-      const [first = ''] = refusal.silent
-      return (
-        `${namesOf(refusal.silent)} ${refusal.silent.length === 1 ? 'does' : 'do'} not answer, and ` +
-        `${refusal.needed} nodes must. Start them, and try again; \`quorumscan logs ${first}.redis\` says more. ` +
-        `A node whose files are broken answers, with nothing, once ${directoryOf(first)} is moved away.`
-      )
-    }
-    case 'another-log':
-      return (
-        `${namesOf(refusal.nodes)} followed another log than the one in ${logDirectory}. ` +
-        `${capitalized(stopThen('put the right directory back'))}. If it is lost, move this one away, and try ` +
-        'again: the log is then rebuilt if the nodes keep all of it.'
-      )
-    case 'not-kept':
-      return `${offsets(refusal)} cannot be refilled: ${whyNotKept(refusal, 'node')}. ${restore}`
-    case 'applied': {
-      const { by, needed } = refusal
-      const away = stopThen(`move ${namesOf(by.map(directoryOf))} away, and try again`)
-      const giveUp = by.includes(VALIDATOR)
-        ? "The validator's directory cannot be moved away: it also holds its users, which no node has."
-        : `Or give them up: ${away}.`
-      return (
-        `only ${namesOf(by)} applied ${offsets(refusal)}, and ${needed} nodes must have them to refill them. ` +
-        `${restore} ${giveUp}`
-      )
-    }
-    case 'forked':
-      return (
-        `${whatForked(refusal)} Keep everything: it is evidence. Decide which history holds; then ` +
-        `${stopThen(`move the directories of the nodes with another one out of ${dirname(logDirectory)}`)}, and try again.`
-      )
-    case 'unknown-heads': {
-      const [first = ''] = refusal.silent
-      return (
-        `the end of the log could be cut off, but how much of it ${namesOf(refusal.silent)} applied is unknown, ` +
-        `because its Redis does not answer. Start it, and try again; \`quorumscan logs ${first}.redis\` says more.`
-      )
-    }
-  }
-}
-
-function whyNotKept(
+/** Why entries cannot be refilled: who keeps them. */
+export function whyNotKept(
   { by, needed, from, keptFrom }: Refusal & { readonly kind: 'not-kept' },
   kind: 'node' | 'super-validator',
 ): string {
@@ -194,14 +105,14 @@ function whyNotKept(
 }
 
 /** Each version with the members that hold it. */
-function whatForked({ at, holders }: Refusal & { readonly kind: 'forked' }): string {
+export function whatForked({ at, holders }: Refusal & { readonly kind: 'forked' }): string {
   const versions = holders.map(
     (names, index) => `${namesOf(names)} hold ${index === 0 ? 'one' : 'another'}`,
   )
   return `the synchronizer signed ${holders.length} groups at offset ${at}: ${versions.join(', ')}.`
 }
 
-/** As above, for an operator who has the log and nothing else of the network. */
+/** Why the log was not repaired, and what an operator who has nothing but the log can do. */
 function reasonForOperator(refusal: Refusal): string {
   const restore = 'Restore a backup of the synchronizer.'
   switch (refusal.kind) {
@@ -232,18 +143,18 @@ function reasonForOperator(refusal: Refusal): string {
   }
 }
 
-function listed(ranges: readonly OffsetRange[]): string {
+export function listed(ranges: readonly OffsetRange[]): string {
   return ranges.map(offsets).join(', ')
 }
 
-function offsets({ from, to }: OffsetRange): string {
+export function offsets({ from, to }: OffsetRange): string {
   return from === to ? `offset ${from}` : `offsets ${from} to ${to}`
 }
 
-function capitalized(text: string): string {
+export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1)
 }
 
-function namesOf(names: readonly string[]): string {
+export function namesOf(names: readonly string[]): string {
   return names.join(', ').replace(/, ([^,]*)$/, ' and $1')
 }

@@ -6,7 +6,7 @@ import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { Command } from 'commander'
-import { call, connectControl } from '../control/client.ts'
+import type { LocalCluster } from './local-cluster.ts'
 import { readGenesis } from './verify.ts'
 
 export type NetworkFlags = {
@@ -31,7 +31,10 @@ export function ofAnyNetwork(command: Command): Command {
 }
 
 /** @throws {UsageError} If the options contradict each other, or no file says what it must. */
-export async function networkOf({ dataDir, genesis, members, scan }: NetworkFlags): Promise<
+export async function networkOf(
+  { dataDir, genesis, members, scan }: NetworkFlags,
+  cluster: LocalCluster,
+): Promise<
   Network & {
     /** Of the cluster in the data directory; null for another network. */
     readonly validatorUrl: string | null
@@ -43,8 +46,8 @@ export async function networkOf({ dataDir, genesis, members, scan }: NetworkFlag
         '--members and --scan say where the nodes of a network are: name its genesis with `--genesis` as well',
       )
     const directory = dataDirectory(dataDir)
-    const { nodes, validator } = await call(connectControl(directory).cluster.status.query())
-    return { genesis: readGenesis(directory.genesisFile), nodes, validatorUrl: validator.url }
+    const { nodes, validatorUrl } = await cluster.addresses(directory)
+    return { genesis: readGenesis(directory.genesisFile), nodes, validatorUrl }
   }
   if ((members === undefined) === (scan === undefined))
     throw new UsageError(

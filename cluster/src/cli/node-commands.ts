@@ -9,8 +9,8 @@ import { type ControlClient, call, connectControl } from '../control/client.ts'
 import { PARTS, type Part } from '../faults/fault-spec.ts'
 import { type ClusterStatus, servicesOf } from '../status.ts'
 import type { Target } from '../targets.ts'
-import type { MakeCommand } from './fault-commands.ts'
 import { answer, print, slowly } from './options.ts'
+import type { MakeCommand } from './rig.ts'
 
 type Common = { dataDir: string; json?: boolean }
 

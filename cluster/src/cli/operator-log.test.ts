@@ -23,6 +23,7 @@ import type { Genesis } from '@quorumscan/verifier'
 import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { repeat } from './options.ts'
 import { runCommandLine } from './program.ts'
+import { testEnvironment } from './testing/environment.ts'
 
 const END = 40
 const root = mkdtempSync(join(tmpdir(), 'qs-log-'))
@@ -113,7 +114,7 @@ async function type(...args: readonly string[]) {
     return true
   })
   try {
-    const environment = { cwd: root, redisServer: required('redis') }
+    const environment = testEnvironment({ redisServer: required('redis') })
     const code = await runCommandLine(['log', ...args, '--config', configFile], environment)
     return { code, text: text.replace(/\s+/g, ' ') }
   } finally {

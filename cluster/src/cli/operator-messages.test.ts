@@ -6,6 +6,7 @@ import { dataDirectory } from '@quorumscan/operator'
 import { createGenesis, makeMember } from '@quorumscan/operator/ceremony'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { main } from './cli-main.ts'
+import { testEnvironment } from './testing/environment.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-said-'))
 const at = (name: string) => join(root, name)
@@ -48,7 +49,7 @@ async function type(line: string): Promise<string> {
     return true
   })
   try {
-    const code = await main(line.replaceAll('DIR', root).split(' '))
+    const code = await main(line.replaceAll('DIR', root).split(' '), testEnvironment())
     for (const each of said.split('\n')) expect(each.length, each).toBeLessThanOrEqual(200)
     const text = said.trim().replace(/\s+/g, ' ')
     return `${code} ${text.replaceAll(root, 'DIR')}`

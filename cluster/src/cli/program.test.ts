@@ -3,11 +3,13 @@
 import { UsageError } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
 import { afterEach, expect, it, vi } from 'vitest'
+import { RIG } from '../commands/cluster-commands.ts'
 import { createProgram, runCommandLine } from './program.ts'
+import { testEnvironment } from './testing/environment.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-const environment = { cwd: '/somewhere', redisServer: 'redis-server' }
+const environment = testEnvironment()
 
 /** What it prints before it ends as commander ends where it has helped. */
 async function helpOf(...command: readonly string[]): Promise<string> {
@@ -17,7 +19,7 @@ async function helpOf(...command: readonly string[]): Promise<string> {
     return true
   })
   const words = command[0] === 'help' ? command : [...command, '--help']
-  const ended = await runCommandLine(words, environment).catch((error) => error)
+  const ended = await runCommandLine(words, environment, RIG).catch((error) => error)
   vi.restoreAllMocks()
   expect(ended).toBeInstanceOf(CommanderError)
   return text
@@ -56,7 +58,7 @@ it('every command has examples and an answer as JSON, in 80 columns', async () =
 it('lists each command under what it is for', async () => {
   const help = await helpOf()
   expect(help).not.toContain('Commands:')
-  const { commands } = createProgram(environment).program
+  const { commands } = createProgram(environment, RIG).program
   const listed = commands.map((command) => command.name()).filter((name) => name !== 'help')
   expect(commandsIn(help).sort()).toEqual(listed.sort())
   const operators = help.slice(help.indexOf("One operator's part of a network:"))
@@ -69,6 +71,6 @@ it('help is --help, of a command in a group as well', async () => {
   expect(await helpOf('help')).toBe(await helpOf())
   expect(await helpOf('help', 'kill')).toBe(await helpOf('kill'))
   expect(await helpOf('help', 'log', 'verify')).toBe(await helpOf('log', 'verify'))
-  const unknown = runCommandLine(['help', 'nonsense'], environment)
+  const unknown = runCommandLine(['help', 'nonsense'], environment, RIG)
   await expect(unknown).rejects.toThrow(UsageError)
 })

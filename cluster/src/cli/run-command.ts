@@ -2,11 +2,15 @@
 import type { Clock } from '@quorumscan/base'
 import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import { Argument, type Command } from 'commander'
-import { appMain } from '../built-files.ts'
+import type { Environment } from './environment.ts'
 import { printLossily } from './options.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 
-export function addRunCommand(program: Command, redisServer: string, clock: Clock): void {
+export function addRunCommand(
+  program: Command,
+  { redisServer, mains }: Pick<Environment, 'redisServer' | 'mains'>,
+  clock: Clock,
+): void {
   program
     .command('run')
     .description('run what one operator runs, in the foreground, until it is interrupted')
@@ -30,11 +34,7 @@ at once, with all that is wrong. The page on operations has the variables.`,
       await using running = await runOperator({
         config: readOperatorConfig(role, options.config, judgeProcesses),
         redisServer,
-        mains: {
-          scan: appMain('scan'),
-          synchronizer: appMain('synchronizer'),
-          validator: appMain('validator'),
-        },
+        mains,
         env: process.env,
         clock,
         tell,

@@ -2,10 +2,11 @@
 import { startNetwork } from '@quorumscan/scan/testing'
 import { until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
+import { RIG } from '../commands/cluster-commands.ts'
 import { runCommandLine } from './program.ts'
+import { testEnvironment } from './testing/environment.ts'
 
-const type = (line: string) =>
-  runCommandLine(line.split(' '), { cwd: '/somewhere', redisServer: 'none' })
+const type = (line: string) => runCommandLine(line.split(' '), testEnvironment(), RIG)
 
 it('says what happened, why, and what to do next, where a running network refuses a change', async () => {
   await using network = await startNetwork(1)

@@ -1,17 +1,16 @@
-/** The commands of who looks after a cluster: replicas compared and pruned, job queues, a steady load. */
+/** The commands of who looks after a cluster: history pruned, job queues, a steady load. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import { askSignedStates, createToken, dataDirectory, parseTtl } from '@quorumscan/operator'
+import { createToken, dataDirectory, parseTtl } from '@quorumscan/operator'
 import { ask, UsageError } from '@quorumscan/runtime'
 import { VALIDATOR } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { prune } from '../prune.ts'
 import { registerName } from '../registration.ts'
 import { percentile } from '../watch/prober.ts'
-import { judgeStates } from './check.ts'
-import { type MakeCommand, timeOption } from './fault-commands.ts'
-import { locateNodes, type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
-import { answer, integer, slowly, tell, wrap } from './options.ts'
+import { timeOption } from './fault-commands.ts'
+import { answer, integer, tell, wrap } from './options.ts'
+import type { MakeCommand } from './rig.ts'
 
 const LOAD_RATE = 20
 const LOAD_RATE_MAX = 2000
@@ -26,22 +25,6 @@ export function addWatchCommands(
   command: MakeCommand,
   context: { readonly clock: Clock; readonly exitWith: (code: number) => void },
 ): void {
-  ofAnyNetwork(command('check', 'compare the replicas by the state that each node signs'))
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      '\nExit status: 0 all are equal, 1 they differ, 3 one is behind, 4 one is silent.',
-    )
-    .action(async (options: Common & NetworkFlags) => {
-      const network = await networkOf(options)
-      const signed = await slowly('waiting for what the nodes sign', context.clock, async () =>
-        askSignedStates(0, await locateNodes(network, context.clock)),
-      )
-      const { exitCode, text, json } = judgeStates(signed)
-      context.exitWith(exitCode)
-      answer(options, json, text)
-    })
-
   command('prune', 'forget what precedes an offset: updates of the validator, reads of a node')
     .argument('[node]', 'validator or sv-1 …', VALIDATOR)
     .requiredOption('--to <offset>', 'where', integer(1, Number.MAX_SAFE_INTEGER))

@@ -1,0 +1,42 @@
+/** What surrounds the command line: where it was installed, and where it was typed. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { packageRoot } from '@quorumscan/base'
+import type { Machine } from '@quorumscan/operator'
+
+export type Environment = {
+  /** Of the package that has the command. */
+  readonly version: string
+  /** Where `--data-dir` is unless it is given. */
+  readonly defaultDataDirectory: string
+  readonly redisServer: string
+  /** The compiled entry file of each app. */
+  readonly mains: Machine['mains']
+}
+
+/**
+ * @param moduleUrl - `import.meta.url` of a module of the package that has the command, or of its bundle.
+ * @param pathToRepository - From that package to the root of the repository: `../`.
+ */
+export function readEnvironment(moduleUrl: string, pathToRepository: string): Environment {
+  const root = packageRoot(moduleUrl)
+  const repository = new URL(pathToRepository, root)
+  const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+  const mainOf = (app: string) => fileURLToPath(new URL(`apps/${app}/dist/main.js`, repository))
+  // Where the package is installed elsewhere, it is the directory in which the command is typed.
+  const isRepository = existsSync(new URL('turbo.json', repository))
+  return {
+    version,
+    defaultDataDirectory: join(
+      isRepository ? fileURLToPath(repository) : process.cwd(),
+      '.quorumscan',
+    ),
+    redisServer: process.env['REDIS_SERVER'] || 'redis-server',
+    mains: {
+      scan: mainOf('scan'),
+      synchronizer: mainOf('synchronizer'),
+      validator: mainOf('validator'),
+    },
+  }
+}

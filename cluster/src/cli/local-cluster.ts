@@ -1,0 +1,44 @@
+/** The cluster in a data directory: commands ask it where no other network is named. Only a test rig has one. */
+import type { Clock } from '@quorumscan/base'
+import type { AnsConfigInput, AnsConfigWire, DataDirectory } from '@quorumscan/operator'
+import { UsageError } from '@quorumscan/runtime'
+
+export type LocalCluster = {
+  /** Where its nodes and its validator answer. @throws {SilentError} If it does not run. */
+  addresses(directory: DataDirectory): Promise<ClusterAddresses>
+  /** The rules of the name service that enough nodes agree on. */
+  rules(directory: DataDirectory): Promise<AnsConfigWire>
+  /** Changes the rules, confirmed by a quorum; returns those that are then in force. */
+  setRules(directory: DataDirectory, change: AnsConfigInput): Promise<AnsConfigWire>
+  /** Repairs the log of a cluster that runs, or of one that is stopped, which it leaves so. */
+  repairLog(
+    directory: DataDirectory,
+    options: {
+      readonly isCutAllowed: boolean
+      readonly redisServer: string
+      readonly clock: Clock
+    },
+  ): Promise<LogReport>
+}
+
+export type ClusterAddresses = {
+  readonly nodes: readonly { readonly name: string; readonly url: string; readonly isUp: boolean }[]
+  readonly validatorUrl: string
+}
+
+/** What a command found or did, as a text for a person and as JSON. */
+export type LogReport = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
+
+function refuse(what: string): never {
+  throw new UsageError(`no cluster runs on this machine: ${what}`)
+}
+
+/** Of an operator, who has no cluster: each command says how the network is named. */
+export const NO_CLUSTER: LocalCluster = {
+  addresses: async () =>
+    refuse('name the genesis with `--genesis` and the nodes with `--members` or `--scan`'),
+  rules: async () => refuse('name a scan node with `--scan`'),
+  setRules: async () =>
+    refuse('confirm for one super-validator, with `--key`, `--scan` and `--synchronizer`'),
+  repairLog: async () => refuse("name the synchronizer's configuration with `--config`"),
+}

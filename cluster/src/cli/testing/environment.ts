@@ -1,0 +1,12 @@
+import type { Environment } from '../environment.ts'
+
+/** For tests: a command that is typed where nothing is installed. */
+export function testEnvironment(changes: Partial<Environment> = {}): Environment {
+  return {
+    version: '0.0.0',
+    defaultDataDirectory: '/somewhere/.quorumscan',
+    redisServer: 'none',
+    mains: { scan: '', synchronizer: '', validator: '' },
+    ...changes,
+  }
+}

@@ -1,0 +1,102 @@
+/** `log repair` of a cluster: by its control plane, which is started for it where none runs. */
+import { dirname, join } from 'node:path'
+import type { Clock } from '@quorumscan/base'
+import type { Refusal } from '@quorumscan/log'
+import type { DataDirectory } from '@quorumscan/operator'
+import type { LogReport } from '../cli/local-cluster.ts'
+import {
+  capitalized,
+  namesOf,
+  offsets,
+  reportRepair,
+  whatForked,
+  whyNotKept,
+} from '../cli/log-repair.ts'
+import { readClusterGenesis } from '../cli/verify.ts'
+import { VALIDATOR } from '../cluster-shape.ts'
+import { call, connectControl } from '../control/client.ts'
+import { readControlFile } from '../control/control-file.ts'
+import { controlOptions } from '../control/control-options.ts'
+import { holdControlPlane } from '../control/launch.ts'
+
+/** Reading, writing and verifying the largest log of one machine; longer than that work waits for itself. */
+const CALL_TIMEOUT_MS = 660_000
+
+/** Works on the running cluster in the data directory, or on one that is stopped, which it leaves so. */
+export async function repairLogOf(
+  directory: DataDirectory,
+  options: { readonly isCutAllowed: boolean; readonly redisServer: string; readonly clock: Clock },
+): Promise<LogReport> {
+  const { isCutAllowed, redisServer, clock } = options
+  readClusterGenesis(directory)
+  const isRunning = readControlFile(directory) !== null
+  const repair = () =>
+    call(
+      connectControl(directory, { timeoutMs: CALL_TIMEOUT_MS }).cluster.repairLog.mutate({
+        isCutAllowed,
+      }),
+    )
+  const work = async () => {
+    const idle = controlOptions({ dataDir: directory.path, redisServer, isIdle: true })
+    await using _ = await holdControlPlane(idle, clock)
+    return await repair()
+  }
+  const outcome = isRunning ? await repair() : await work()
+  return reportRepair(outcome, {
+    reasonOf: ({ refusal, logDirectory }) => reasonOf(refusal, { logDirectory, isRunning }),
+    notApplied: 'No node that answered has applied',
+    cut: `${isRunning ? '`quorumscan down`, then ' : ''}\`quorumscan log repair --cut\``,
+    next: isRunning ? [] : ['`quorumscan up` starts the cluster.'],
+  })
+}
+
+/** Why the log was not repaired, and what to do next. */
+function reasonOf(
+  refusal: Refusal,
+  { logDirectory, isRunning }: { readonly logDirectory: string; readonly isRunning: boolean },
+): string {
+  const directoryOf = (name: string) => join(dirname(logDirectory), name)
+  const stopThen = (work: string) => (isRunning ? `stop the cluster, ${work}` : work)
+  const restore = `${capitalized(stopThen(`put a whole copy of ${logDirectory} back`))}; wipe no replica before.`
+  switch (refusal.kind) {
+    case 'too-few': {
+      const [first = ''] = refusal.silent
+      return (
+        `${namesOf(refusal.silent)} ${refusal.silent.length === 1 ? 'does' : 'do'} not answer, and ` +
+        `${refusal.needed} nodes must. Start them, and try again; \`quorumscan logs ${first}.redis\` says more. ` +
+        `A node whose files are broken answers, with nothing, once ${directoryOf(first)} is moved away.`
+      )
+    }
+    case 'another-log':
+      return (
+        `${namesOf(refusal.nodes)} followed another log than the one in ${logDirectory}. ` +
+        `${capitalized(stopThen('put the right directory back'))}. If it is lost, move this one away, and try ` +
+        'again: the log is then rebuilt if the nodes keep all of it.'
+      )
+    case 'not-kept':
+      return `${offsets(refusal)} cannot be refilled: ${whyNotKept(refusal, 'node')}. ${restore}`
+    case 'applied': {
+      const { by, needed } = refusal
+      const away = stopThen(`move ${namesOf(by.map(directoryOf))} away, and try again`)
+      const giveUp = by.includes(VALIDATOR)
+        ? "The validator's directory cannot be moved away: it also holds its users, which no node has."
+        : `Or give them up: ${away}.`
+      return (
+        `only ${namesOf(by)} applied ${offsets(refusal)}, and ${needed} nodes must have them to refill them. ` +
+        `${restore} ${giveUp}`
+      )
+    }
+    case 'forked':
+      return (
+        `${whatForked(refusal)} Keep everything: it is evidence. Decide which history holds; then ` +
+        `${stopThen(`move the directories of the nodes with another one out of ${dirname(logDirectory)}`)}, and try again.`
+      )
+    case 'unknown-heads': {
+      const [first = ''] = refusal.silent
+      return (
+        `the end of the log could be cut off, but how much of it ${namesOf(refusal.silent)} applied is unknown, ` +
+        `because its Redis does not answer. Start it, and try again; \`quorumscan logs ${first}.redis\` says more.`
+      )
+    }
+  }
+}
