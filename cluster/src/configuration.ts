@@ -1,11 +1,9 @@
 /** The page on every variable and flag, made of the code that reads them. */
 import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
+import { createProgram, EXAMPLES, readEnvironment } from '@quorumscan/cli'
 import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
 import { OWN_VARIABLES } from '@quorumscan/operator/run'
 import type { Command } from 'commander'
-import { readEnvironment } from './cli/environment.ts'
-import { EXAMPLES } from './cli/examples.ts'
-import { createProgram } from './cli/program.ts'
 import { RIG } from './commands/cluster-commands.ts'
 
 /** Each process, and with which variables it reads others. */

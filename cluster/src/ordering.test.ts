@@ -4,11 +4,11 @@
  * @module-tag cluster
  */
 import { createSystemClock, sha256Hex } from '@quorumscan/base'
+import { judgeProof } from '@quorumscan/cli'
 import { allocatePartyCommand, encodeEntry, transferCommand } from '@quorumscan/ledger'
 import { send, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { type Evidence, verifyEvidence } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
-import { judgeProof } from './cli/proof.ts'
 import { enginePath } from './testing/engine.ts'
 import { type Member, type MembersOptions, startMembers } from './testing/members.ts'
 

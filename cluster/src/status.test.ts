@@ -1,9 +1,9 @@
+import { wrap } from '@quorumscan/cli'
 import type { NodeState } from '@quorumscan/errors/node-words'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { budgetsOf } from './budgets.ts'
-import { formatStatus, formatSummary, shorten } from './cli/format.ts'
-import { wrap } from './cli/options.ts'
+import { formatStatus, formatSummary, shorten } from './commands/format.ts'
 import {
   type AtNodes,
   type ClusterStatus,

@@ -23,7 +23,7 @@ import { clock, createUser, lookup, untilFound } from './client.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
 const ROOT = join(import.meta.dirname, '../..')
-const BIN = join(ROOT, 'cluster/bin/quorumscan.mjs')
+const BIN = join(ROOT, 'apps/cli/bin/quorumscan.mjs')
 const ALICE = 'alice.unverified.ns'
 const MEMBER_COUNT = 4
 /** Times 10^10: what the newer version gives at most, a million coin, and what is asked for, two. */

@@ -25,7 +25,7 @@ export type Ordering = 'redis' | 'cometbft'
 
 /** What was compiled is a directory deeper. */
 const ROOT = join(import.meta.dirname, import.meta.filename.endsWith('.ts') ? '../..' : '../../..')
-const BIN = join(ROOT, 'cluster/bin/quorumscan.mjs')
+const BIN = join(ROOT, 'apps/cli/bin/quorumscan.mjs')
 const PORT = 4611
 const ENGINE_PORT = 26_656
 const METRICS_PORT = 9464

@@ -61,7 +61,7 @@ export async function copySoftware(directory: string, edits: readonly Edit[]): P
     if (text.split(from).length !== 2) throw new Error(`${file} has not once ${from}`)
     await writeFile(join(directory, file), text.replace(from, to))
   }
-  return join(directory, 'cluster/bin/quorumscan.mjs')
+  return join(directory, 'apps/cli/bin/quorumscan.mjs')
 }
 
 /** The newest version of the protocol that the software knows, as it says itself. */

@@ -58,7 +58,7 @@ describe('house rules', () => {
   })
 
   it('the environment is read by main files, the command line and examples only', () => {
-    const owners = /(\/main\.ts$|^cluster\/|^sdk\/examples\/|\.mjs$)/
+    const owners = /(\/main\.ts$|^cluster\/|^apps\/cli\/|^sdk\/examples\/|\.mjs$)/
     expect(
       hits(
         productSources.filter((file) => !owners.test(file)),

@@ -1,6 +1,5 @@
 /** Entry of the `quorumscan` command of the test rig; the bootstrap enters here too. */
-import { main as runCli } from '../cli/cli-main.ts'
-import { readEnvironment } from '../cli/environment.ts'
+import { readEnvironment, main as runCli } from '@quorumscan/cli'
 import { RIG } from './cluster-commands.ts'
 
 /** Returns the exit status. */

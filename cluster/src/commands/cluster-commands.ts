@@ -1,6 +1,8 @@
 /** The commands that control a local cluster; with them the program of `apps/cli` is that of the test rig. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import type { CommandContext, Rig } from '@quorumscan/cli'
+import { answer, integer, print, slowly, untilInterrupted, wrap } from '@quorumscan/cli'
 import {
   createToken,
   type DataDirectory,
@@ -12,15 +14,6 @@ import {
 } from '@quorumscan/operator'
 import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { Option } from 'commander'
-import { addChaosCommands } from '../cli/chaos-commands.ts'
-import { addFaultCommands } from '../cli/fault-commands.ts'
-import { formatExchange, formatStatus } from '../cli/format.ts'
-import { follow, lastLines, logFileOf } from '../cli/logs.ts'
-import { addNodeCommands } from '../cli/node-commands.ts'
-import { answer, integer, print, slowly, wrap } from '../cli/options.ts'
-import type { CommandContext, Rig } from '../cli/rig.ts'
-import { untilInterrupted } from '../cli/until-interrupted.ts'
-import { addWatchCommands } from '../cli/watch-commands.ts'
 import { NODE_COUNT_MAX } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import {
@@ -31,6 +24,12 @@ import {
 import type { DownOutcome } from '../control/down.ts'
 import { describeRemains } from '../control/remains.ts'
 import { registerName } from '../registration.ts'
+import { addChaosCommands } from './chaos-commands.ts'
+import { addFaultCommands } from './fault-commands.ts'
+import { formatExchange, formatStatus } from './format.ts'
+import { follow, lastLines, logFileOf } from './logs.ts'
+import { addNodeCommands } from './node-commands.ts'
+import { addWatchCommands } from './watch-commands.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
 const DISK_FREE_MIB_MAX = 1_048_576
@@ -136,7 +135,7 @@ function addCommands(context: CommandContext): void {
     .option('--json', 'print the status as JSON')
     .addOption(new Option('--seed-names', 'register a few names').hideHelp())
     .action(async (options) => {
-      const { up } = await import('../cli/up.ts')
+      const { up } = await import('./up.ts')
       const code = await up({
         directory: dataDirectory(options.dataDir),
         nodeCount: options.nodes ?? null,

@@ -1,18 +1,18 @@
 /** `log repair` of a cluster: by its control plane, which is started for it where none runs. */
 import { dirname, join } from 'node:path'
 import type { Clock } from '@quorumscan/base'
-import type { Refusal } from '@quorumscan/log'
-import type { DataDirectory } from '@quorumscan/operator'
-import type { LogReport } from '../cli/local-cluster.ts'
+import type { LogReport } from '@quorumscan/cli'
 import {
   capitalized,
   namesOf,
   offsets,
+  readClusterGenesis,
   reportRepair,
   whatForked,
   whyNotKept,
-} from '../cli/log-repair.ts'
-import { readClusterGenesis } from '../cli/verify.ts'
+} from '@quorumscan/cli'
+import type { Refusal } from '@quorumscan/log'
+import type { DataDirectory } from '@quorumscan/operator'
 import { VALIDATOR } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'

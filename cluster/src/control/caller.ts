@@ -1,6 +1,6 @@
 /** Who calls the control plane, and what the log keeps of what they did. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { printable } from '../cli/text.ts'
+import { printable } from '@quorumscan/cli'
 
 /** In which a program says who it is. Whoever has the token may say anything here: it is for a person who reads. */
 export const CALLER_HEADER = 'x-quorumscan-caller'

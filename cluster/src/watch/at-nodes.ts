@@ -1,5 +1,5 @@
 /** A lookup at the nodes themselves, as an application makes it that knows nothing but the genesis: by a proof. */
-import { type ResolveOptions, resolve } from '../cli/resolve.ts'
+import { type ResolveOptions, resolve } from '@quorumscan/cli'
 import type { AtNodes } from '../status.ts'
 
 /** Never throws: no answer is an outcome. */

@@ -1,6 +1,5 @@
 /** Lookups made for whoever watches: what proves one, what nodes vote, and the steady one that is measured. */
-import { resolve, resolvedJson } from '../../cli/resolve.ts'
-import { askVotes } from '../../cli/votes.ts'
+import { askVotes, resolve, resolvedJson } from '@quorumscan/cli'
 import { lookupInput, procedure, router } from '../trpc.ts'
 
 export const lookupsRouter = router({

@@ -1,6 +1,8 @@
 /** The commands of who looks after a cluster: history pruned, job queues, a steady load. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import type { MakeCommand } from '@quorumscan/cli'
+import { answer, integer, tell, wrap } from '@quorumscan/cli'
 import { createToken, dataDirectory, parseTtl } from '@quorumscan/operator'
 import { ask, UsageError } from '@quorumscan/runtime'
 import { VALIDATOR } from '../cluster-shape.ts'
@@ -9,8 +11,6 @@ import { prune } from '../prune.ts'
 import { registerName } from '../registration.ts'
 import { percentile } from '../watch/prober.ts'
 import { timeOption } from './fault-commands.ts'
-import { answer, integer, tell, wrap } from './options.ts'
-import type { MakeCommand } from './rig.ts'
 
 const LOAD_RATE = 20
 const LOAD_RATE_MAX = 2000

@@ -1,11 +1,11 @@
 /** What every command promises, read off its help as a person reads it. */
 
+import { createProgram, runCommandLine } from '@quorumscan/cli'
+import { testEnvironment } from '@quorumscan/cli/testing'
 import { UsageError } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
 import { afterEach, expect, it, vi } from 'vitest'
-import { RIG } from '../commands/cluster-commands.ts'
-import { createProgram, runCommandLine } from './program.ts'
-import { testEnvironment } from './testing/environment.ts'
+import { RIG } from './cluster-commands.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -1,5 +1,6 @@
 /** Texts of the command line, at most 80 columns wide. */
 
+import { COLUMNS, hint, wrap } from '@quorumscan/cli'
 import { wordOfState } from '@quorumscan/errors/node-words'
 import type { ServiceStatus } from '@quorumscan/supervisor'
 import { budgetsOf } from '../budgets.ts'
@@ -13,7 +14,6 @@ import {
   servicesOf,
 } from '../status.ts'
 import type { LiveStatus } from '../watch/live.ts'
-import { COLUMNS, hint, wrap } from './options.ts'
 
 /** Quorum headers of a proxied answer (D-40), in the order in which they read best. */
 const QUORUM_HEADERS = ['outcome', 'threshold', 'agreed', 'dissented', 'nodes', 'offset']

@@ -2,15 +2,15 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { repeat } from '@quorumscan/cli'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { createMetrics, writeOwnJson } from '@quorumscan/runtime'
 import { identityOf } from '@quorumscan/supervisor'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { main } from '../commands/cli-main.ts'
 import { startControlServer } from '../control/server.ts'
 import type { ControlContext } from '../control/trpc.ts'
 import { drawBasePort } from '../ports.ts'
-import { repeat } from './options.ts'
+import { main } from './cli-main.ts'
 
 const SECRET = 'ab'.repeat(32)
 

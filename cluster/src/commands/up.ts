@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
+import { answer, EXIT, print, tell, untilInterrupted } from '@quorumscan/cli'
 import type { DataDirectory } from '@quorumscan/operator'
 import { createToken } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
@@ -14,10 +15,7 @@ import { stopCluster } from '../control/down.ts'
 import { type Launch, launchControlPlane } from '../control/launch.ts'
 import { isRegistered, registerName } from '../registration.ts'
 import type { ClusterStatus } from '../status.ts'
-import { EXIT } from './exit-codes.ts'
 import { formatSummary, formatUp } from './format.ts'
-import { answer, print, tell } from './options.ts'
-import { untilInterrupted } from './until-interrupted.ts'
 
 export type UpOptions = Omit<ControlOptions, 'dataDir' | 'overrides' | 'probe' | 'isIdle'> & {
   readonly directory: DataDirectory

@@ -1,5 +1,7 @@
 /** The commands that break and mend: each is one call to the control plane. */
 import type { Clock } from '@quorumscan/base'
+import type { MakeCommand } from '@quorumscan/cli'
+import { answer, slowly, wrap } from '@quorumscan/cli'
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { InvalidArgumentError, Option } from 'commander'
@@ -14,8 +16,6 @@ import {
   LIE_KINDS,
 } from '../faults/fault-spec.ts'
 import { formatFaults } from './format.ts'
-import { answer, slowly, wrap } from './options.ts'
-import type { MakeCommand } from './rig.ts'
 
 type Common = { dataDir: string; json?: boolean }
 type Timed = Common & { for?: number }

@@ -1,10 +1,11 @@
 /** What `config` and `protocol` print where an operator names the wrong node, synchronizer or value. */
+
+import { runCommandLine } from '@quorumscan/cli'
+import { testEnvironment } from '@quorumscan/cli/testing'
 import { startNetwork } from '@quorumscan/scan/testing'
 import { until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { RIG } from '../commands/cluster-commands.ts'
-import { runCommandLine } from './program.ts'
-import { testEnvironment } from './testing/environment.ts'
+import { RIG } from './cluster-commands.ts'
 
 const type = (line: string) => runCommandLine(line.split(' '), testEnvironment(), RIG)
 

@@ -1,6 +1,8 @@
 /** The commands about single processes: kill, pause, resume, restart and wipe. */
 
 import type { Clock } from '@quorumscan/base'
+import type { MakeCommand } from '@quorumscan/cli'
+import { answer, print, slowly } from '@quorumscan/cli'
 import { wordOfState } from '@quorumscan/errors/node-words'
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
@@ -9,8 +11,6 @@ import { type ControlClient, call, connectControl } from '../control/client.ts'
 import { PARTS, type Part } from '../faults/fault-spec.ts'
 import { type ClusterStatus, servicesOf } from '../status.ts'
 import type { Target } from '../targets.ts'
-import { answer, print, slowly } from './options.ts'
-import type { MakeCommand } from './rig.ts'
 
 type Common = { dataDir: string; json?: boolean }
 

@@ -26,7 +26,7 @@ for as long as nodes allow, a second, and runs until it is interrupted.`,
     .action(async (sources: string[], options: { port: number; host: string; json?: boolean }) => {
       const [{ createUndiciTransport }, { buildMirror }] = await Promise.all([
         import('@quorumscan/runtime'),
-        import('../mirror.ts'),
+        import('@quorumscan/mirror'),
       ])
       await using transport = createUndiciTransport()
       const server = buildMirror({ sources, transport, clock })

@@ -1,0 +1,1 @@
+export { buildMirror, type MirrorOptions } from './mirror.ts'
