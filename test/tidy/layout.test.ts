@@ -42,6 +42,22 @@ describe('the order of packages', () => {
     expect(violationsOf([[second, 'testkit', 'a.ts']])).not.toEqual([])
   })
 
+  it('is drawn in the picture: each import that does not follow from others', () => {
+    const importsOf = new Map<string, Set<string>>()
+    for (const [from, to] of imports)
+      if (from !== to) importsOf.set(from, (importsOf.get(from) ?? new Set()).add(to))
+    const reach = (from: string): Set<string> =>
+      new Set([...(importsOf.get(from) ?? [])].flatMap((to) => [to, ...reach(to)]))
+    const needed = [...importsOf].flatMap(([from, targets]) =>
+      [...targets]
+        .filter((to) => ![...targets].some((other) => reach(other).has(to)))
+        .map((to) => `${from} --> ${to}`),
+    )
+    const [, picture = ''] = /```mermaid\n([\s\S]*?)```/.exec(read('docs/architecture.md')) ?? []
+    const drawn = picture.match(/[\w-]+ --> [\w-]+/g) ?? []
+    expect([...drawn].sort()).toEqual(needed.sort())
+  })
+
   it('holds for every import', () => {
     expect(imports.length).toBeGreaterThan(300)
     expect(violationsOf(imports)).toEqual([])
