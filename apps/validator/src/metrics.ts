@@ -129,7 +129,7 @@ function measureNodes(reader: Reader, metrics: Metrics): void {
       help,
       labels: ['node'],
       read: () =>
-        reader.status().nodes.flatMap((node): Sample[] => {
+        reader.status().nodes.flatMap((node): Sample<['node']>[] => {
           const value = sampleOf(node)
           return value === null ? [] : [[[node.name], value]]
         }),

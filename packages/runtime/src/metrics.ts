@@ -17,39 +17,54 @@ const SAMPLE_MS_MAX = 500
 /** Sets of labels of one histogram; labels are routes, nodes and outcomes, never what a client sends. */
 const OBSERVERS_MAX = 1000
 
-type Definition = {
+type Labels = readonly string[]
+
+type Definition<Names extends Labels> = {
   /** Without the prefix `quorumscan_`, with the unit last. */
   readonly name: string
   readonly help: string
-  readonly labels?: readonly string[]
+  readonly labels?: Names
 }
 
+/** A value for each label, in the order of their names. */
+type ValuesOf<Names extends Labels> = { readonly [Index in keyof Names]: string }
+
 /** What is added up as it happens, in place of being read. */
-type TalliedDefinition = Definition & {
+type TalliedDefinition<Names extends Labels> = Definition<Names> & {
   /**
    * Sets of label values that are there from the start, at zero: of what appears only when it happens, an alert
    * misses the first time. Default: the one without labels.
    */
-  readonly known?: Iterable<readonly string[]>
+  readonly known?: Iterable<ValuesOf<NoInfer<Names>>>
 }
 
 /** Values of the labels in the order of their names, and the number. */
-export type Sample = readonly [labels: readonly string[], value: number]
+export type Sample<Names extends Labels = Labels> = readonly [
+  labels: ValuesOf<Names>,
+  value: number,
+]
 
 export type Observer = { observe(seconds: number): void }
 
+/** A label without a value, or a value without a label, does not compile. */
 export type Metrics = {
   /** A gauge (or a counter) whose values are read at every scrape; a source that fails has none. */
-  sampled(
+  sampled<const Names extends Labels = readonly []>(
     kind: 'gauge' | 'counter',
-    definition: Definition & {
-      readonly read: () => Iterable<Sample> | Promise<Iterable<Sample>>
+    definition: Definition<Names> & {
+      readonly read: () =>
+        | Iterable<Sample<NoInfer<Names>>>
+        | Promise<Iterable<Sample<NoInfer<Names>>>>
     },
   ): void
   /** Durations in seconds. The function finds the observer of a set of label values. */
-  durations(definition: TalliedDefinition): (...labels: readonly string[]) => Observer
+  durations<const Names extends Labels = readonly []>(
+    definition: TalliedDefinition<Names>,
+  ): (...labels: ValuesOf<Names>) => Observer
   /** Things that happen, by label values. */
-  counted(definition: TalliedDefinition): (...labels: readonly string[]) => void
+  counted<const Names extends Labels = readonly []>(
+    definition: TalliedDefinition<Names>,
+  ): (...labels: ValuesOf<Names>) => void
   /** The whole exposition. */
   expose(): Promise<{ readonly contentType: string; readonly text: string }>
 }
@@ -58,14 +73,19 @@ export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics
   const clock = options.clock ?? createSystemClock()
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const settingsOf = ({ name, help, labels = [] }: Definition) => ({
+  const settingsOf = ({ name, help, labels = [] }: Definition<Labels>) => ({
     name: `quorumscan_${name}`,
     help,
     labelNames: labels,
     registers: [registry],
   })
 
-  const sampled: Metrics['sampled'] = (kind, definition) => {
+  const sampled = (
+    kind: 'gauge' | 'counter',
+    definition: Definition<Labels> & {
+      readonly read: () => Iterable<Sample> | Promise<Iterable<Sample>>
+    },
+  ): void => {
     const { labels = [] } = definition
     const collect = async (metric: Counter | Gauge): Promise<void> => {
       const samples = await atMost(clock, async () => definition.read())
@@ -125,7 +145,7 @@ export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics
   }
 }
 
-function knownOf({ labels = [], known }: TalliedDefinition): Iterable<readonly string[]> {
+function knownOf({ labels = [], known }: TalliedDefinition<Labels>): Iterable<Labels> {
   return known ?? (labels.length === 0 ? [[]] : [])
 }
 

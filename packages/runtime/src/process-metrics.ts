@@ -121,7 +121,7 @@ export function measureMargins(
     name: 'can_lose',
     help: 'How many more super-validators can be lost before these stop; below zero, they have stopped.',
     labels: ['kind'],
-    read: () => [...read()].map(([kind, count]): Sample => [[kind], count]),
+    read: () => [...read()].map(([kind, count]) => [[kind], count] as const),
   })
 }
 
@@ -149,7 +149,7 @@ export function measureQueues(
     help: 'Jobs in each queue, by what they wait for.',
     labels: ['queue', 'state'],
     read: async () =>
-      [...(await jobs.counts())].flatMap(([job, counts]): Sample[] => [
+      [...(await jobs.counts())].flatMap(([job, counts]): Sample<['queue', 'state']>[] => [
         [[job, 'waiting'], counts.waiting],
         [[job, 'delayed'], counts.delayed],
         [[job, 'active'], counts.active],
