@@ -57,4 +57,4 @@ export type {
   LedgerUserInput,
 } from './schemas/ledger/users.ts'
 export { BATCH_LOOKUPS_MAX, codeByPattern, PAGE_SIZE_MAX } from './schemas/scalars.ts'
-export { socketRoutes } from './sockets.ts'
+export { type Openers, socketRoutes } from './sockets.ts'

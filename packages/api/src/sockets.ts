@@ -65,3 +65,10 @@ export const socketRoutes = {
     auth: 'none',
   },
 } as const satisfies Readonly<Record<string, SocketDef>>
+
+/** How each socket below a prefix is opened: one that is missing does not compile. */
+export type Openers<Prefix extends string, Open> = {
+  readonly [Id in keyof typeof socketRoutes as (typeof socketRoutes)[Id]['path'] extends `${Prefix}${string}`
+    ? Id
+    : never]: Open
+}

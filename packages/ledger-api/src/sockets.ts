@@ -1,5 +1,5 @@
 /** The streams that are WebSockets as well (D-28). A stream is opened by what its HTTP twin is checked by. */
-import { socketRoutes } from '@quorumscan/api'
+import { type Openers, socketRoutes } from '@quorumscan/api'
 import {
   type ActiveContractsRequest,
   activeContracts,
@@ -13,27 +13,22 @@ import { checkUpdatesRequest, type UpdatesRequest, updatesOf } from './update-re
 
 export function ledgerSockets(context: LedgerApiDeps): readonly LedgerSocket<Caller>[] {
   const { updates, active, guard } = context.reads
-  return [
-    {
-      ...socketRoutes.streamUpdates,
-      async open({ request, caller, signal }) {
-        const query = await checkUpdatesRequest(updates, request as UpdatesRequest, caller)
-        return updatesOf(updates, query, guard.watch(caller, signal))
-      },
+  const openers: Openers<'/v2/', LedgerSocket<Caller>['open']> = {
+    async streamUpdates({ request, caller, signal }) {
+      const query = await checkUpdatesRequest(updates, request as UpdatesRequest, caller)
+      return updatesOf(updates, query, guard.watch(caller, signal))
     },
-    {
-      ...socketRoutes.streamCompletions,
-      async open({ request, caller, signal }) {
-        const query = await checkCompletionsRequest(context, request, caller)
-        return completionsOf(context, query, guard.watch(caller, signal))
-      },
+    async streamCompletions({ request, caller, signal }) {
+      const query = await checkCompletionsRequest(context, request, caller)
+      return completionsOf(context, query, guard.watch(caller, signal))
     },
-    {
-      ...socketRoutes.streamActiveContracts,
-      async open({ request, caller, signal }) {
-        const query = await checkActiveContracts(active, request as ActiveContractsRequest, caller)
-        return activeContracts(active, query, guard.watch(caller, signal))
-      },
+    async streamActiveContracts({ request, caller, signal }) {
+      const query = await checkActiveContracts(active, request as ActiveContractsRequest, caller)
+      return activeContracts(active, query, guard.watch(caller, signal))
     },
-  ]
+  }
+  return Object.entries(openers).map(([id, open]) => ({
+    ...socketRoutes[id as keyof typeof openers],
+    open,
+  }))
 }
