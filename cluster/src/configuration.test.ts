@@ -10,14 +10,22 @@ it('the committed page on variables and flags is that of the code; `npm run gene
   expect(readFileSync(join(REPOSITORY_ROOT, 'docs/configuration.md'), 'utf8')).toBe(page)
 })
 
+const topology = readFileSync(join(REPOSITORY_ROOT, 'cluster/src/topology.ts'), 'utf8')
+const told = new Set(topology.match(/\bQS_[A-Z_]+/g))
+
 it('has each variable that a process of a cluster is told, but those of its faults', () => {
-  const topology = readFileSync(join(REPOSITORY_ROOT, 'cluster/src/topology.ts'), 'utf8')
-  const told = new Set(topology.match(/\bQS_[A-Z_]+/g))
   expect(told.size).toBeGreaterThan(25)
   const missing = [...told]
     .filter((name) => !name.startsWith('QS_FAULT'))
     .filter((name) => !page.includes(`\`${name}\``))
   expect(missing).toEqual([])
+})
+
+it('has no variable that a process needs and a cluster does not tell it', () => {
+  const rows = page.matchAll(/^\| `(QS_\w+)` \|.*\*\*needed\*\*.* \| ([a-z, ]+) \|$/gm)
+  const needed = [...rows].filter(([, , readers]) => readers !== 'run').map(([, name = '']) => name)
+  expect(needed.length).toBeGreaterThan(10)
+  expect(needed.filter((name) => !told.has(name))).toEqual([])
 })
 
 it('says of each what it means and how it looks', () => {
