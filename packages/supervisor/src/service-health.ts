@@ -83,7 +83,9 @@ export class ServiceHealth {
   /** What is wrong with a service that is not up, and what to do about it. */
   describeTrouble(service: Service): string {
     const { state, detail } = this.stateOf(service)
-    return [`${service.name} is ${wordOfState[state]}`, detail, this.#adviceOn(service)]
+    // What a process says may be a sentence of its own.
+    const reason = detail?.replace(/\.$/, '') ?? null
+    return [`${service.name} is ${wordOfState[state]}`, reason, this.#adviceOn(service)]
       .filter((part) => part !== null)
       .join('; ')
   }
