@@ -2,15 +2,20 @@ import { createSystemClock } from '@quorumscan/base'
 import { createScan, isQuorumscanError } from '@quorumscan/sdk'
 import { send, untilTrue } from '@quorumscan/testkit'
 import type { Genesis } from '@quorumscan/verifier'
+import { median } from '../bench/report.ts'
 import type { Attack, Target } from './attack.ts'
 
+/** A lookup takes 20 ms beside it, seldom 460 ms. One that ends what is late, and asks again, takes 8 s. */
 const LATENCY_MS = 1500
 const LOOKUPS = 3
 const LOOKUPS_LONG = 20
 const AWAY_MS = 3000
 const ASK_MS = 100
-/** A reader is back within so long of its nodes, … */
-const BACK_MS_MAX = 5000
+/**
+ * A reader is back within so long of its nodes: it takes 5 to 106 ms, up to 1.0 s where connections were cut, and 5 s
+ * at most (D-38). One that waits for a minute after each failure takes 57 s. …
+ */
+const BACK_MS_MAX = 12_000
 /** … and what so many readers need that begin then, one after the other: a tenth of it, unless the machine is slow. */
 const NEW_READERS = 10
 const NAME = 'dso.ns'
@@ -20,27 +25,33 @@ export const slowNodes: Attack = {
   name: 'slow-nodes',
   claim:
     'Whoever sits on the way to the scan nodes makes each answer of all of them 1.5 s late, as a bad link does. ' +
-    'Every lookup of an SDK that just started finds the name within its 10 s.',
+    'Every lookup of an SDK that just started finds the name within its 10 s, and most wait for one answer and no second one.',
   async run({ cluster, isLong }) {
     const names = Object.keys(cluster.urls.nodes)
     const genesis = await genesisOf(cluster)
     const count = isLong ? LOOKUPS_LONG : LOOKUPS
     let foundCount = 0
-    const tookMs: number[] = []
+    const besideMs: number[] = []
     try {
       await Promise.all(names.map((name) => cluster.slow(name, { latencyMs: LATENCY_MS })))
       for (let asked = 0; asked < count; asked++) {
         await using scan = connect(cluster, genesis)
         const startedAtMs = clock.monotonicMs()
         if (await isFound(scan)) foundCount++
-        tookMs.push(Math.round(clock.monotonicMs() - startedAtMs))
+        besideMs.push(Math.round(clock.monotonicMs() - startedAtMs - LATENCY_MS))
       }
     } finally {
       await cluster.heal()
     }
+    const usualMs = median(besideMs)
     return {
-      holds: foundCount === count,
-      figures: { lookups: count, found: foundCount, 'slowest, ms': Math.max(...tookMs) },
+      holds: foundCount === count && usualMs < LATENCY_MS,
+      figures: {
+        lookups: count,
+        found: foundCount,
+        [`median beside one answer, ms (below ${LATENCY_MS})`]: usualMs,
+        'slowest beside one answer, ms': Math.max(...besideMs),
+      },
     }
   },
 }
@@ -49,7 +60,7 @@ export const awayNodes: Attack = {
   name: 'nodes-away-under-load',
   claim:
     'Whoever can stop all scan nodes, or cut all connections to them, for three seconds, while readers go on asking, ' +
-    'stops those readers for no longer: SDK and proxy find names, and the proxy pages, again within 5 s of the nodes.',
+    'stops those readers for no longer: SDK and proxy find names, and the proxy pages, again within 12 s of the nodes.',
   async run({ cluster }) {
     const names = Object.keys(cluster.urls.nodes)
     const genesis = await genesisOf(cluster)
