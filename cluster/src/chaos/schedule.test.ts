@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { FAULTS } from '../faults/fault-spec.ts'
 import { planSchedule, type Step, scenario } from './schedule.ts'
 import { shrink } from './shrink.ts'
 
@@ -41,6 +42,13 @@ it('breaks engines and their links where members order, and nowhere else', () =>
   const options = { seed: '1', durationMs: 600_000, nodeNames, faultyMax: 2 }
   expect(planSchedule({ ...options, ordering: 'cometbft' }).some(isOfMember)).toBe(true)
   expect(planSchedule({ ...options, ordering: 'redis' }).some(isOfMember)).toBe(false)
+})
+
+it('draws every kind of fault', () => {
+  const options = { durationMs: 3_600_000, nodeNames, faultyMax: 2 } as const
+  const steps = planSchedule({ ...options, seed: '1', ordering: 'cometbft' })
+  const drawn = new Set<string>(steps.map(({ fault }) => fault.kind))
+  expect([...drawn].sort()).toEqual([...Object.keys(FAULTS), 'wipe'].sort())
 })
 
 it('is a scenario that can be written down and run again', () => {
