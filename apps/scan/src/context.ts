@@ -4,7 +4,7 @@ import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from 
 import { createCertifier } from '@quorumscan/certifier'
 import type { ScanConfig } from '@quorumscan/config'
 import { readLogClientOptions } from '@quorumscan/config'
-import { Jobs, operatorJobs } from '@quorumscan/jobs'
+import { Jobs, measureJobs, measureQueues, operatorJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress, svPartyOf } from '@quorumscan/ledger'
 import {
   createGroupKeeper,
@@ -15,16 +15,12 @@ import {
   watchLogRoom,
 } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
-import { Replica } from '@quorumscan/replica'
+import { measureProtocol, measureReplica, Replica } from '@quorumscan/replica'
 import {
   createBackground,
   createPeerClocks,
-  measureJobs,
   measureMargins,
-  measureProtocol,
-  measureQueues,
   measureRedis,
-  measureReplica,
   parsePeerTokens,
   REPLICA_STOPPED,
 } from '@quorumscan/runtime'

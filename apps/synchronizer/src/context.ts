@@ -4,11 +4,17 @@ import type { JoinSockets, SpawnEngine } from '@quorumscan/cometbft'
 import { openCometbftLog } from '@quorumscan/cometbft'
 import type { SynchronizerConfig } from '@quorumscan/config'
 import type { OrderedLog } from '@quorumscan/log'
-import { createJudge, createLogFeed, type Judge, LOG_USER, type LogFeed } from '@quorumscan/log'
+import {
+  createJudge,
+  createLogFeed,
+  type Judge,
+  LOG_USER,
+  type LogFeed,
+  measureLogRoom,
+} from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import {
   createPeerClocks,
-  measureLogRoom,
   measureRedis,
   type Peer,
   type PeerClocks,

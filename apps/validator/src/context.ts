@@ -5,7 +5,7 @@ import { createCertifier } from '@quorumscan/certifier'
 import type { ValidatorConfig } from '@quorumscan/config'
 import { readLogClientOptions } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
-import { Jobs, walletJobs } from '@quorumscan/jobs'
+import { Jobs, measureJobs, measureQueues, walletJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress } from '@quorumscan/ledger'
 import { createLedgerReads, Dispatcher, participantIdOf } from '@quorumscan/ledger-api'
 import { createLogClient, createLogReader, type LogRoom, watchLogRoom } from '@quorumscan/log'
@@ -14,19 +14,15 @@ import type { Fork } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { createReader } from '@quorumscan/reader/voted'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
-import { Replica, stateDiverged } from '@quorumscan/replica'
+import { measureProtocol, measureReplica, Replica, stateDiverged } from '@quorumscan/replica'
 import {
   assertFollowing,
   createBackground,
   createFetch,
   createPeerClocks,
   createUndiciTransport,
-  measureJobs,
   measureMargins,
-  measureProtocol,
-  measureQueues,
   measureRedis,
-  measureReplica,
   type PeerClocks,
   parseOriginTokens,
   REPLICA_STOPPED,

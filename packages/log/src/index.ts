@@ -36,7 +36,7 @@ export {
   LogForkError,
   LogUnavailableError,
 } from './log-errors.ts'
-export { type LogRoom, watchLogRoom } from './log-room.ts'
+export { type LogRoom, measureLogRoom, watchLogRoom } from './log-room.ts'
 export type { LogStart } from './log-start.ts'
 export type { OrderedLog, OrderingReport, TrimBound } from './ordered-log.ts'
 export { createLogReader, type LogReaderOptions } from './reader.ts'

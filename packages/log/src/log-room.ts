@@ -5,7 +5,6 @@
 import { type Clock, within } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Metrics } from '@quorumscan/runtime'
-import { measureLogRoom } from '@quorumscan/runtime'
 import type { LogClient } from './log-client.ts'
 
 const ROUND_MS = 5000
@@ -58,4 +57,16 @@ export function watchLogRoom(options: {
       await running
     },
   }
+}
+
+/** @param isFull - Null while it is not known. */
+export function measureLogRoom(metrics: Metrics, isFull: () => boolean | null): void {
+  metrics.sampled('gauge', {
+    name: 'log_full',
+    help: '1 while the synchronizer takes nothing because the disk of the log is full.',
+    read: () => {
+      const value = isFull()
+      return value === null ? [] : [[[], value ? 1 : 0]]
+    },
+  })
 }

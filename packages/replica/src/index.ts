@@ -12,6 +12,7 @@ export {
   type ReplicaOptions,
   type ReplicaState,
 } from './replica.ts'
+export { measureProtocol, measureReplica } from './replica-metrics.ts'
 export { stateDiverged } from './state-tree/state-follower.ts'
 export type { StateDivergence, StateReads } from './state-tree/state-reads.ts'
 export { deleteReplica } from './storage/delete-replica.ts'

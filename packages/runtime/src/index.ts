@@ -42,6 +42,7 @@ export {
   writeOwnJson,
 } from './files.ts'
 export { createLogger, type Logger } from './logger.ts'
+export { measureMargins } from './margins.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
 export { didYouMean } from './nearest.ts'
 export {
@@ -61,21 +62,14 @@ export {
   parseOriginTokens,
   parsePeerTokens,
 } from './peer-tokens.ts'
-export {
-  measureJobs,
-  measureLogRoom,
-  measureMargins,
-  measureProtocol,
-  measureQueues,
-  measureRedis,
-  measureReplica,
-} from './process-metrics.ts'
+export { measureRedis } from './redis-metrics.ts'
 export { parseServiceUrl } from './service-url.ts'
 export {
   type Span,
   startTracing,
   type Tracer,
   type Tracing,
+  traced,
   tracedTransport,
   traceIdOf,
   traceparentOf,

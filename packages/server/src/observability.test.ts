@@ -1,11 +1,10 @@
-import { createSystemClock } from '@quorumscan/base'
 import { catalogue, ScanError } from '@quorumscan/errors'
 import type { Transport } from '@quorumscan/reader'
 import {
   createLogger,
   createMetrics,
-  measureJobs,
   startTracing,
+  traced,
   tracedTransport,
   traceIdOf,
   traceparentOf,
@@ -209,14 +208,9 @@ it('what is asked for the sake of a request or a job is a span below it, and wha
     }
     await using app = serverWith({ tracer, handlers: { getItem } })
     await app.inject({ url: '/v0/items/a', headers: { traceparent: TRACEPARENT } })
-    const [job] = measureJobs({ metrics: createMetrics(), clock: createSystemClock(), tracer }, [
-      {
-        name: 'renew',
-        process: async (_contractId: string, path: string) =>
-          void (await ask(transport, path, tracer?.surrounding())),
-      },
-    ])
-    await job?.process('00aa' as never, '/job' as never)
+    await traced(tracer, { kind: 'job', name: 'renew', attributes: {} }, async () => {
+      await ask(transport, '/job', tracer?.surrounding())
+    })
   }
   const spans = ['getItem', 'GET sv-1 at http://127.0.0.1:4611', 'GET sv-2', 'renew'].map((name) =>
     collector.spans().find((span) => span.name === name),

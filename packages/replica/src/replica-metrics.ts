@@ -1,0 +1,62 @@
+/** What a process measures of its replica, and of the protocol that holds in it. */
+import type { Clock } from '@quorumscan/base'
+import type { Metrics } from '@quorumscan/runtime'
+import type { Replica } from './replica.ts'
+
+const MICROS_PER_SECOND = 1_000_000
+
+/** Where a replica stands, and how fast it applies the log. */
+export function measureReplica(
+  metrics: Metrics,
+  replica: Pick<Replica, 'head' | 'state' | 'onApplied'>,
+  clock: Clock,
+): void {
+  let appliedCount = 0
+  replica.onApplied(() => {
+    appliedCount++
+  })
+  metrics.sampled('gauge', {
+    name: 'replica_offset',
+    help: 'Newest applied offset of the log.',
+    read: () => [[[], replica.head().offset]],
+  })
+  metrics.sampled('gauge', {
+    name: 'replica_lag_seconds',
+    help: 'Age of the record time at the head by the own clock; an idle log has one every 10 s.',
+    read: () => [[[], (clock.nowMicros() - replica.head().recordTime) / MICROS_PER_SECOND]],
+  })
+  metrics.sampled('gauge', {
+    name: 'replica_live',
+    help: '1 while the replica follows the log closely.',
+    read: () => [[[], replica.state() === 'live' ? 1 : 0]],
+  })
+  metrics.sampled('counter', {
+    name: 'replica_entries_total',
+    help: 'Entries of the log applied since the start of the process.',
+    read: () => [[[], appliedCount]],
+  })
+}
+
+/** Which version of the protocol holds, which comes next, and the newest that the software knows. */
+export function measureProtocol(
+  metrics: Metrics,
+  read: () => Promise<{
+    readonly version: number
+    readonly next: { readonly version: number } | null
+  }>,
+  newestKnown: number,
+): void {
+  metrics.sampled('gauge', {
+    name: 'protocol_version',
+    help: 'Versions of the protocol: the one that is held, the next that was voted for, the newest that the software knows.',
+    labels: ['version'],
+    read: async () => {
+      const { version, next } = await read()
+      return [
+        [['held'], version],
+        [['next'], next?.version ?? version],
+        [['known'], newestKnown],
+      ]
+    },
+  })
+}
