@@ -77,12 +77,9 @@ export default defineConfig({
     projects: [
       // Files share what they import, which takes half of the time otherwise; those of the SDK cannot:
       // nock patches what Node has loaded. test/tidy/test-kinds.test.ts checks which file is which.
-      shared('unit', ['{packages,apps}/*/src/**/!(*.integration).test.ts']),
-      // They start Redis or other processes, as most of cluster's do.
-      shared('integration', [
-        '{packages,apps}/*/src/**/*.integration.test.ts',
-        'cluster/src/**/*.test.ts',
-      ]),
+      shared('unit', ['{packages/*,apps/*,cluster}/src/**/!(*.integration).test.ts']),
+      // They start Redis or other processes.
+      shared('integration', ['{packages/*,apps/*,cluster}/src/**/*.integration.test.ts']),
       project('sdk', ['sdk/src/**/*.test.ts']),
       project('tidy', ['test/tidy/**/*.test.ts']),
       project('parity', ['test/parity/**/*.test.ts']),

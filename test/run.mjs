@@ -157,7 +157,7 @@ function kindOf({ name }) {
   const [top, next] = relative(root, name).split(sep)
   if (top === 'test') return next
   if (top === 'sdk') return 'sdk'
-  return top === 'cluster' || name.endsWith('.integration.test.ts') ? 'integration' : 'unit'
+  return name.endsWith('.integration.test.ts') ? 'integration' : 'unit'
 }
 
 function resultOf(kind, files) {

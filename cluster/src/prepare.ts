@@ -11,7 +11,14 @@ import {
 } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import { createGenesis, hashGenesis, makeMember } from '@quorumscan/operator/ceremony'
-import { CommandError, makePrivateDirectory, readJson, unlessDamaged, writeFileAtomic, writeFileOnce } from '@quorumscan/runtime'
+import {
+  CommandError,
+  makePrivateDirectory,
+  readJson,
+  unlessDamaged,
+  writeFileAtomic,
+  writeFileOnce,
+} from '@quorumscan/runtime'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { CONTROL_PLANE, NODE_COUNT_MAX, SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'

@@ -8,7 +8,7 @@ const PROCESSES = 'node:child_process'
 /** Imports of the product do not count: a test of a module that can start a process need not start one. */
 const isTestCode = (file: string) => /\.test\.ts$|\/testing\/|^packages\/testkit\//.test(file)
 
-const tests = files.filter((file) => /^(packages|apps|sdk)\/.*\.test\.ts$/.test(file))
+const tests = files.filter((file) => /^(packages|apps|sdk|cluster)\/.*\.test\.ts$/.test(file))
 const isIntegration = (file: string) => file.endsWith('.integration.test.ts')
 
 describe('kinds of tests', () => {
