@@ -1,3 +1,10 @@
+export type { Fork, Insufficient, Lagging } from '@quorumscan/reader'
+export type {
+  CertifiedNodeStatus,
+  CertifiedReaderStatus,
+  CertifiedReceipt,
+} from '@quorumscan/reader/certified'
+export type { Genesis, Threshold } from '@quorumscan/verifier'
 export type { Activities, ActivitiesOptions, Activity } from './activities/activities.ts'
 export type { ClientErrorCode } from './client-error-codes.ts'
 export { isErrorCode } from './error-codes.ts'

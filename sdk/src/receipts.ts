@@ -22,6 +22,8 @@ import { parseName } from './names/parse-name.ts'
 import { platformCrypto } from './platform/platform-crypto.ts'
 import { platformSha256 } from './platform/platform-sha256.ts'
 
+export type { CertifiedReceipt } from '@quorumscan/reader/certified'
+export type { CryptoPort, Genesis, GenesisNode } from '@quorumscan/verifier'
 export type { NameEntry } from './names/lookups.ts'
 
 /** What a receipt proves: this is the entry, at this offset, say these members. */

@@ -1,6 +1,6 @@
 /** What a wallet developer writes about lookups; compiled under every compiler and resolution in use. */
-import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import {
+  type CertifiedReceipt,
   createLocalStorageStore,
   createScan,
   createValidator,
