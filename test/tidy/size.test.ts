@@ -1,0 +1,135 @@
+/** The product stays small enough for one person to read: limits on lines of code, files and functions. */
+import { describe, expect, it } from 'vitest'
+import { measure } from './measure.ts'
+import { isTest, read, sources } from './tree.ts'
+
+/** Product code of all workspaces: not blank, not comment. Lowered as code goes; the target is 62 000. */
+const CODE_LINES_MAX = 71_000
+/** Comments carry the reasons. They are not what is removed. */
+const CODE_LINES_PER_COMMENT_LINE_MAX = 7
+const FILE_LINES_MAX = 350
+/** Code lines of a function without the functions in it. */
+const FUNCTION_LINES_MAX = 80
+/** Code lines of a function with the functions in it, such as a factory. */
+const FACTORY_LINES_MAX = 150
+
+/** Files that are still too long. These lists only shrink. */
+const LONG_FILES: readonly string[] = [
+  'apps/validator/src/context.ts',
+  'cluster/src/cluster.ts',
+  'packages/ledger/src/interpret.ts',
+  'packages/replica/src/replica.ts',
+  'packages/server/src/http-server.ts',
+  'packages/server/src/server.ts',
+  'sdk/src/wallet/registration.ts',
+]
+
+/** Files with a function that is still too long. */
+const FILES_WITH_LONG_FUNCTIONS: readonly string[] = [
+  'apps/scan/src/context.ts',
+  'apps/validator/src/context.ts',
+  'cluster/src/chaos/client.ts',
+  'cluster/src/chaos/report.ts',
+  'cluster/src/control/control-plane.ts',
+  'cluster/src/faults/lies/liar.ts',
+  'packages/cometbft/src/application.ts',
+  'packages/cometbft/src/cometbft-log.ts',
+  'packages/operator/src/run/operator-services.ts',
+  'packages/runtime/src/peer-clocks.ts',
+  'packages/verifier/src/proof/state-tree.ts',
+  'sdk/src/names/other-lookups.ts',
+  'sdk/src/wallet/registration.ts',
+]
+
+const product = sources.filter(
+  (file) =>
+    /^(packages|apps|cluster|sdk)\//.test(file) &&
+    !isTest(file) &&
+    !/\.test\.tsx$|\.d\.ts$|\/(testing|test|examples)\/|generated/.test(file),
+)
+const sizes = product.map((file) => ({ file, ...measure(file, read(file)) }))
+const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
+const workspaceOf = (file: string) =>
+  /^((?:packages|apps)\/[^/]+|[^/]+)\//.exec(file)?.[1] ?? 'unknown'
+
+/** The files that are too long and not listed, and those that are listed without need. */
+function differences(tooLong: readonly { file: string; text: string }[], list: readonly string[]) {
+  const files = tooLong.map(({ file }) => file)
+  return {
+    tooLong: tooLong.filter(({ file }) => !list.includes(file)).map(({ text }) => text),
+    needlessExceptions: list.filter((file) => !files.includes(file)),
+  }
+}
+
+describe('the size of the product', () => {
+  it('counts lines of code, comments and nested functions', () => {
+    const source = `/** One
+two */
+export function outer() {
+
+  // three
+  const inner = () => {
+    return 'https://no-comment' // four
+  }
+  return { inner, method() {} }
+}
+`
+    expect(measure('a.ts', source)).toEqual({
+      ...{ lines: 10, code: 6, comments: 3 },
+      functions: [
+        { line: 6, name: 'inner', all: 3, own: 3 },
+        { line: 9, name: 'method', all: 1, own: 1 },
+        { line: 3, name: 'outer', all: 6, own: 4 },
+      ],
+    })
+  })
+
+  it('finds a file that is too long, and an exception without need', () => {
+    const tooLong = [
+      { file: 'a.ts', text: 'a.ts: 351' },
+      { file: 'b.ts', text: 'b.ts: 400' },
+    ]
+    expect(differences(tooLong, ['b.ts', 'c.ts'])).toEqual({
+      tooLong: ['a.ts: 351'],
+      needlessExceptions: ['c.ts'],
+    })
+  })
+
+  it(`has at most ${CODE_LINES_MAX} lines of code`, () => {
+    const total = sum(sizes.map(({ code }) => code))
+    const perWorkspace = new Map<string, number>()
+    for (const { file, code } of sizes)
+      perWorkspace.set(workspaceOf(file), (perWorkspace.get(workspaceOf(file)) ?? 0) + code)
+    const rows = [...perWorkspace, ['total', total] as const]
+    for (const [name, code] of rows)
+      process.stdout.write(`${String(code).padStart(6)} code lines: ${name}\n`)
+    expect(product.length).toBeGreaterThan(500)
+    expect(total).toBeLessThanOrEqual(CODE_LINES_MAX)
+  })
+
+  it('has a line of comment for seven lines of code or fewer', () => {
+    const code = sum(sizes.map((one) => one.code))
+    const comments = sum(sizes.map((one) => one.comments))
+    expect(code / comments).toBeLessThanOrEqual(CODE_LINES_PER_COMMENT_LINE_MAX)
+  })
+
+  it(`has no file above ${FILE_LINES_MAX} lines`, () => {
+    const tooLong = sizes
+      .filter(({ lines }) => lines > FILE_LINES_MAX)
+      .map(({ file, lines }) => ({ file, text: `${file}: ${lines} lines` }))
+    expect(differences(tooLong, LONG_FILES)).toEqual({ tooLong: [], needlessExceptions: [] })
+  })
+
+  it(`has no function above ${FUNCTION_LINES_MAX} lines of code, ${FACTORY_LINES_MAX} with those in it`, () => {
+    const tooLong = sizes.flatMap(({ file, functions }) =>
+      functions
+        .filter(({ own, all }) => own > FUNCTION_LINES_MAX || all > FACTORY_LINES_MAX)
+        .map(({ line, name, own, all }) => ({
+          file,
+          text: `${file}:${line} ${name}: ${own} lines, ${all} with functions in it`,
+        })),
+    )
+    const found = differences(tooLong, FILES_WITH_LONG_FUNCTIONS)
+    expect(found).toEqual({ tooLong: [], needlessExceptions: [] })
+  })
+})
