@@ -2,7 +2,8 @@
 
 import { isAnswer } from '@quorumscan/errors/node-words'
 import type { OrderingDriver } from '@quorumscan/operator'
-import type { OrderingReport, ServiceStatus } from '@quorumscan/supervisor'
+import type { OrderingReport } from '@quorumscan/runtime'
+import type { ServiceStatus } from '@quorumscan/supervisor'
 import { type Budget, budgetsOf } from './budgets.ts'
 
 export type NodeStatus = ServiceStatus & {

@@ -1,6 +1,6 @@
 /** How the members order together, as one of them sees it. Pure. */
 
-import type { OrderingReport } from '@quorumscan/log'
+import type { OrderingReport } from '@quorumscan/runtime'
 import type { CometbftOrdering } from '@quorumscan/verifier'
 import { nodeIdOf } from './engine-files.ts'
 import type { LastCommit } from './last-commit.ts'

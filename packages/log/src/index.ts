@@ -38,7 +38,7 @@ export {
 } from './log-errors.ts'
 export { type LogRoom, measureLogRoom, watchLogRoom } from './log-room.ts'
 export type { LogStart } from './log-start.ts'
-export type { OrderedLog, OrderingReport, TrimBound } from './ordered-log.ts'
+export type { OrderedLog, TrimBound } from './ordered-log.ts'
 export { createLogReader, type LogReaderOptions } from './reader.ts'
 export {
   createGroupKeeper,

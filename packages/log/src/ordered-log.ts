@@ -2,22 +2,12 @@
 
 import type { ScanError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
+import type { OrderingReport } from '@quorumscan/runtime'
 import type { Evidence } from '@quorumscan/verifier'
 import type { LogStart } from './log-start.ts'
 
 /** Up to where a log may be trimmed. */
 export type TrimBound = { readonly offset: Offset; readonly recordTime: Micros }
-
-export type OrderingReport = {
-  /** Of the newest block that was published. */
-  readonly height: number
-  /** In which the block before it was decided; above 0, a proposer was away, or too slow. Null: not known yet. */
-  readonly round: number | null
-  /** Names of the members whose engines are connected to the own one. */
-  readonly connected: string[]
-  /** Names of the members whose votes on that block were missed. */
-  readonly absent: string[]
-}
 
 export type OrderedLog = AsyncDisposable & {
   /**

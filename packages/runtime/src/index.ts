@@ -41,6 +41,7 @@ export {
   writeFileUnlessEqual,
   writeOwnJson,
 } from './files.ts'
+export { askHealth, type Health, type OrderingReport } from './health.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { measureMargins } from './margins.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'

@@ -1,4 +1,4 @@
-export { isRedisReady, type LocalRedis, type OrderingReport } from './probe.ts'
+export { isRedisReady, type LocalRedis } from './probe.ts'
 export {
   identityOf,
   type ProcessIdentity,

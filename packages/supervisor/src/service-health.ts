@@ -4,8 +4,8 @@
  */
 
 import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
+import { askHealth, type Health, type OrderingReport } from '@quorumscan/runtime'
 import type { Keeper } from './keeper.ts'
-import { askHealth, askStanding, type Health, type OrderingReport, type Standing } from './probe.ts'
 import type { Service } from './service.ts'
 import type { Supervisor } from './supervisor.ts'
 
@@ -21,7 +21,7 @@ export type ServiceStatus = {
   readonly detail: string | null
 }
 
-type Heard = { health: Health | null; wasUp: boolean; standing: Standing | null }
+type Heard = { health: Health | null; wasUp: boolean }
 
 export class ServiceHealth {
   readonly #supervisor: Supervisor
@@ -42,7 +42,7 @@ export class ServiceHealth {
 
   /** Its process begins: nothing was heard of it. */
   begin(service: Service): void {
-    this.#heardByName.set(service.name, { health: null, wasUp: false, standing: null })
+    this.#heardByName.set(service.name, { health: null, wasUp: false })
   }
 
   /** Asks the service now how it is. */
@@ -50,14 +50,9 @@ export class ServiceHealth {
     const heard = this.#heardByName.get(service.name)
     // At the root a validator answers as the ledger interface does, which gives no reasons.
     const url = `${service.url}${service.kind === 'validator' ? '/api/validator' : ''}`
-    const [health, standing] = await Promise.all([
-      askHealth(url),
-      // A scan node tells its head with every answer.
-      service.kind === 'scan' ? null : askStanding(url),
-    ])
+    const health = await askHealth(url)
     if (heard === undefined) return
     heard.health = health
-    heard.standing = standing
     if (health?.state === 'up') heard.wasUp = true
   }
 
@@ -115,13 +110,12 @@ export class ServiceHealth {
 
   /** Where its replica or its log ends, as it told last; null if it did not, or does not run. */
   offsetOf(service: Service): number | null {
-    const heard = this.#heardOf(service)
-    return heard?.standing?.offset ?? heard?.health?.offset ?? null
+    return this.healthOf(service)?.offset ?? null
   }
 
   /** How it orders with others, as it told last; null if it did not, or does not run. */
   orderingOf(service: Service): OrderingReport | null {
-    return this.#heardOf(service)?.standing?.ordering ?? null
+    return this.healthOf(service)?.ordering ?? null
   }
 
   /** What was last heard of it; null if nothing, or it or its Redis does not run: then that is not so any more. */

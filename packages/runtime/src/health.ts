@@ -1,0 +1,90 @@
+/** How a process is, as it reports it itself: whether it is ready, where its ledger ends, and how it orders with others. */
+import { MICROS_PER_MS } from '@quorumscan/base'
+import type { NodeState } from '@quorumscan/errors/node-words'
+import { z } from 'zod'
+import { type Asked, ask } from './ask.ts'
+import { CLOCK_TOLERANCE_MICROS, describeOffset } from './clock-comparison.ts'
+import { DETAIL_HEADER, OFFSET_HEADER } from './peer-clocks.ts'
+
+/** A healthy process answers its health routes within milliseconds. A paused one never does. */
+const TIMEOUT_MS = 1000
+
+/** A process may be broken, or another program: a value of another form counts as not reported. */
+const reportedOffset = z.number().int().min(0).nullable().catch(null)
+const reportedOrdering = z
+  .object({
+    height: z.number().int().describe('Of its newest block.'),
+    round: z
+      .number()
+      .int()
+      .nullable()
+      .describe('In which the block before was decided; above 0, a proposer was missing.'),
+    connected: z.array(z.string()).describe('Members whose engines are connected to its own.'),
+    absent: z.array(z.string()).describe('Members whose votes on that block were missed.'),
+  })
+  .nullable()
+  .catch(null)
+
+/** What a synchronizer that orders with others reports of its engine. */
+export type OrderingReport = NonNullable<z.output<typeof reportedOrdering>>
+
+export type Health = {
+  readonly state: Extract<NodeState, 'starting' | 'catching-up' | 'up'>
+  readonly detail: string | null
+  /** The code of what it lacks. */
+  readonly code: string | null
+  /** Whether it waits for others to be rebuilt first: nothing is wrong while they make progress. */
+  readonly isInTurn: boolean
+  /** Whether it will not continue by itself. */
+  readonly standsStill: boolean
+  /** End of its replica, or of the log that it writes. */
+  readonly offset: number | null
+  readonly recordTime: string | null
+  readonly ordering: OrderingReport | null
+}
+
+/** Asks the process at this address, its mount point included; null if it does not answer in time. */
+export async function askHealth(url: string): Promise<Health | null> {
+  const ready = await ask(`${url}/readyz`, { timeoutMs: TIMEOUT_MS })
+  if (ready.status === null) return null
+  const head = ready.headers.get('x-ledger-head')
+  // A scan node reports its head with every answer, the other processes in their status.
+  const { offset, ordering = null } =
+    head === null ? await askStatus(url) : { offset: Number(head) }
+  return {
+    ...readinessOf(ready),
+    offset: reportedOffset.parse(offset ?? null),
+    recordTime: ready.headers.get('x-ledger-head-time'),
+    ordering: reportedOrdering.parse(ordering),
+  }
+}
+
+async function askStatus(url: string): Promise<Partial<Record<'offset' | 'ordering', unknown>>> {
+  const { body } = await ask(`${url}/status`, { timeoutMs: TIMEOUT_MS })
+  return Object(Object(Object(body).success).extra)
+}
+
+function readinessOf({ status, headers, body }: Asked) {
+  const { code, error, details, retryable } = Object(body)
+  // A log without room for more can be read.
+  const isUp = status === 200 || code === 'LOG_FULL'
+  const { state } = Object(details)
+  return {
+    state: isUp ? 'up' : state === 'starting' ? 'starting' : 'catching-up',
+    code: typeof code === 'string' ? code : null,
+    isInTurn: state === 'waiting-to-rebuild',
+    standsStill: !isUp && retryable === false,
+    detail:
+      status === 200
+        ? (headers.get(DETAIL_HEADER) ?? clockDetail(headers))
+        : String(error ?? `HTTP ${status}`),
+  } as const
+}
+
+/** Of a process that does its work: what is wrong with its clock, before that stops it. */
+function clockDetail(headers: Headers): string | null {
+  const offsetMicros = Number(headers.get(OFFSET_HEADER)) * MICROS_PER_MS
+  return Math.abs(offsetMicros) > CLOCK_TOLERANCE_MICROS
+    ? `its clock is ${describeOffset(offsetMicros, 'those of its peers')}`
+    : null
+}
