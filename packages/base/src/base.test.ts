@@ -1,6 +1,7 @@
+import { utf8 } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fromHex, fromUtf8, toHex, utf8 } from './bytes.ts'
+import { fromHex, fromUtf8, toHex } from './bytes.ts'
 import { EnvError, readEnv, type Variable } from './env.ts'
 import { createKeyPair, keyPairFromSeed, verifySignature } from './keys.ts'
 import { systemRandom } from './random.ts'

@@ -1,6 +1,7 @@
+export { type Backoff, backoffMs, concatBytes, singleFlight, utf8 } from '@quorumscan/verifier'
 export { anySignal } from './any-signal.ts'
 export { AssertionError, assert, unreachable } from './assert.ts'
-export { bytesEqual, concatBytes, fromHex, fromUtf8, toBase64, toHex, utf8 } from './bytes.ts'
+export { bytesEqual, fromHex, fromUtf8, toBase64, toHex } from './bytes.ts'
 export {
   type ClientTls,
   type ClientTlsFiles,
@@ -40,5 +41,6 @@ export { openAll, Resources } from './resources.ts'
 export { type RetryOptions, retry } from './retry.ts'
 export { type Running, runProcess, surviveLostOutput } from './run-process.ts'
 export { parseKeyFile, readKeyPair, readParsed, readSecret } from './secrets.ts'
+export { type FrameSplitter, readVarint, splitFrames } from './split-frames.ts'
 export { type WaitForOptions, waitFor } from './wait-for.ts'
 export { within } from './within.ts'

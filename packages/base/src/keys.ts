@@ -11,8 +11,9 @@ import {
   verify as nodeVerify,
   randomBytes,
 } from 'node:crypto'
+import { concatBytes } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
-import { concatBytes, fromHex, toHex } from './bytes.ts'
+import { fromHex, toHex } from './bytes.ts'
 
 /** An Ed25519 key pair. `publicKey` is 32 raw bytes in lower-case hex. */
 export type KeyPair = {

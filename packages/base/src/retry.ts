@@ -1,3 +1,4 @@
+import { backoffMs } from '@quorumscan/verifier'
 import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 
@@ -20,11 +21,9 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
       return await work()
     } catch (error) {
       if (attempt >= options.attemptsMax || !options.isRetryable(error)) throw error
-      const ceiling = Math.min(options.delayMsMax, options.delayMsMin * 2 ** (attempt - 1))
-      await options.clock.delay(
-        ceiling / 2 + (ceiling / 2) * options.random.fraction(),
-        options.signal,
-      )
+      const { random, delayMsMin: minMs, delayMsMax: maxMs } = options
+      const bounds = { minMs, maxMs, random: () => random.fraction() }
+      await options.clock.delay(backoffMs(attempt, bounds), options.signal)
     }
   }
 }

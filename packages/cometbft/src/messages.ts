@@ -1,11 +1,11 @@
 /** How messages lie in the stream of a socket: each behind its length as a varint. Pure. */
-import { BinaryReader, BinaryWriter } from 'cosmjs-types/binary'
+import { readVarint, splitFrames } from '@quorumscan/base'
+import { BinaryWriter } from 'cosmjs-types/binary'
 
 /** A block of the largest size with what the engine adds to it, twice. */
 export const MESSAGE_BYTES_MAX = 8 * 2 ** 20
 /** Of a varint of 32 bits. */
 const LENGTH_BYTES_MAX = 5
-const MORE = 0x80
 
 /** What arrives is no sequence of messages, or one is too large. */
 export class MessageError extends Error {
@@ -20,36 +20,21 @@ export function encodeMessage(message: Uint8Array): Uint8Array {
 export function createMessageReader(
   bytesMax = MESSAGE_BYTES_MAX,
 ): (chunk: Uint8Array) => Uint8Array[] {
-  let chunks: Uint8Array[] = []
-  let size = 0
-  /** Bytes that must be there before it is worth looking again. */
-  let needed = 1
-  return (chunk) => {
-    chunks.push(chunk)
-    size += chunk.byteLength
-    if (size < needed) return []
-    let rest: Uint8Array = Buffer.concat(chunks)
-    const messages: Uint8Array[] = []
-    for (;;) {
-      const head = lengthOf(rest)
-      needed = head === null ? rest.byteLength + 1 : head.bytes + head.length
-      if (head !== null && head.length > bytesMax)
-        throw new MessageError(`a message of ${head.length} bytes; ${bytesMax} are allowed`)
-      if (head === null || rest.byteLength < needed) break
-      messages.push(rest.subarray(head.bytes, needed))
-      rest = rest.subarray(needed)
-    }
-    chunks = [rest]
-    size = rest.byteLength
-    return messages
-  }
+  const splitter = splitFrames((bytes) => {
+    const length = lengthOf(bytes)
+    if (length === null) return bytes.byteLength + 1
+    if (length.value > bytesMax)
+      throw new MessageError(`a message of ${length.value} bytes; ${bytesMax} are allowed`)
+    return length.end + length.value
+  })
+  return (chunk) =>
+    Array.from(splitter.add(chunk), (message) => message.subarray(lengthOf(message)?.end))
 }
 
-/** Null while it is not whole. */
-function lengthOf(bytes: Uint8Array): { readonly length: number; readonly bytes: number } | null {
-  const start = bytes.subarray(0, LENGTH_BYTES_MAX)
-  const end = start.findIndex((byte) => (byte & MORE) === 0)
-  if (end >= 0) return { length: new BinaryReader(start).uint32(), bytes: end + 1 }
-  if (bytes.byteLength >= LENGTH_BYTES_MAX) throw new MessageError('a length that does not end')
-  return null
+function lengthOf(bytes: Uint8Array): ReturnType<typeof readVarint> {
+  try {
+    return readVarint(bytes, LENGTH_BYTES_MAX)
+  } catch (cause) {
+    throw new MessageError('a length that does not end', { cause })
+  }
 }

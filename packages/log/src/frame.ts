@@ -5,7 +5,7 @@
  * A frame without a group says only that the log has come as far as `offset`: at the beginning of a stream, and
  * when there is nothing else to say.
  */
-import { concatBytes } from '@quorumscan/base'
+import { splitFrames } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
 import { GROUP_BYTES_MAX } from './entry-queue.ts'
 import { LogGroupError } from './group.ts'
@@ -44,25 +44,10 @@ export type FrameDecoder = {
 
 /** Puts together what was cut anywhere. Holds one frame at most, which `GROUP_BYTES_MAX` bounds. */
 export function createFrameDecoder(): FrameDecoder {
-  let held: Uint8Array[] = []
-  let heldBytes = 0
-  let neededBytes = HEADER_BYTES
+  const splitter = splitFrames(frameBytesOf)
   return {
     *add(piece) {
-      held.push(piece)
-      heldBytes += piece.byteLength
-      // Many small pieces are put together once, not each time.
-      if (heldBytes < neededBytes) return
-      let rest = held.length === 1 ? piece : concatBytes(held)
-      for (;;) {
-        neededBytes = frameBytesOf(rest)
-        if (rest.byteLength < neededBytes) break
-        const frame = frameOf(rest, neededBytes)
-        rest = rest.subarray(neededBytes)
-        yield frame
-      }
-      held = [rest]
-      heldBytes = rest.byteLength
+      for (const frame of splitter.add(piece)) yield frameOf(frame)
     },
   }
 }
@@ -77,16 +62,16 @@ function frameBytesOf(bytes: Uint8Array): number {
   return HEADER_BYTES + view.getUint8(HEADER_BYTES - 1) + groupBytes
 }
 
-function frameOf(bytes: Uint8Array, frameBytes: number): Frame {
+function frameOf(bytes: Uint8Array): Frame {
   const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES)
   const offset = Number(view.getBigUint64(0))
   const groupAt = HEADER_BYTES + view.getUint8(HEADER_BYTES - 1)
-  if (groupAt === frameBytes) return { offset, group: null }
+  if (groupAt === bytes.byteLength) return { offset, group: null }
   // Node's own kind of bytes would go on as such.
   const part = (from: number, to: number) =>
     new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from)
   return {
     offset,
-    group: { signature: part(HEADER_BYTES, groupAt), bytes: part(groupAt, frameBytes) },
+    group: { signature: part(HEADER_BYTES, groupAt), bytes: part(groupAt, bytes.byteLength) },
   }
 }

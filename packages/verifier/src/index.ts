@@ -73,3 +73,5 @@ export {
   type SubmissionStatement,
 } from './statements/statements.ts'
 export { chainIdOf } from './statements/vote.ts'
+export { type Backoff, backoffMs } from './waiting/backoff.ts'
+export { singleFlight } from './waiting/single-flight.ts'

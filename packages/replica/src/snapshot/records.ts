@@ -4,7 +4,7 @@
  * text. It depends on the log alone, not on how a replica lies in Redis, and another form would be another version:
  * nodes sign what it hashes to.
  */
-import { ByteReader, ByteWriter, concatBytes, utf8 } from '@quorumscan/base'
+import { ByteReader, ByteWriter, readVarint, splitFrames, utf8 } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'
 import type { ContractId, Micros, Offset, PartyId } from '@quorumscan/model'
 import { decodeChange, encodeChange } from '../ingest/plan.ts'
@@ -141,20 +141,17 @@ export function createRecordReader(): {
   /** @throws {SnapshotError} If it ends in the middle of a record. */
   end(): void
 } {
-  let held: Uint8Array = new Uint8Array(0)
+  const splitter = splitFrames((bytes) => {
+    const length = lengthOf(bytes)
+    return length === null ? bytes.byteLength + 1 : length.end + length.value
+  })
   return {
     *add(piece) {
-      held = held.byteLength === 0 ? piece : concatBytes([held, piece])
-      for (;;) {
-        const found = spanOf(held)
-        if (found === null) return
-        const record = held.subarray(found.start, found.end)
-        held = held.subarray(found.end)
-        yield readRecord(record)
-      }
+      for (const record of splitter.add(piece))
+        yield readRecord(record.subarray(lengthOf(record)?.end))
     },
     end() {
-      if (held.byteLength > 0) throw new SnapshotError('it ends in the middle of a record')
+      if (splitter.heldBytes() > 0) throw new SnapshotError('it ends in the middle of a record')
     },
   }
 }
@@ -162,18 +159,12 @@ export function createRecordReader(): {
 /** A varint of a safe integer has eight bytes at most. */
 const LENGTH_BYTES_MAX = 8
 
-/** Of the first record, without its length; null: not all of it is there. */
-function spanOf(bytes: Uint8Array): { readonly start: number; readonly end: number } | null {
-  let length = 0
-  for (let index = 0, factor = 1; index < LENGTH_BYTES_MAX; index++, factor *= 0x80) {
-    const byte = bytes[index]
-    if (byte === undefined) return null
-    length += (byte & 0x7f) * factor
-    if (byte >= 0x80) continue
-    const end = index + 1 + length
-    return end > bytes.byteLength ? null : { start: index + 1, end }
+function lengthOf(bytes: Uint8Array): ReturnType<typeof readVarint> {
+  try {
+    return readVarint(bytes, LENGTH_BYTES_MAX)
+  } catch (cause) {
+    throw new SnapshotError('a record has no length', { cause })
   }
-  throw new SnapshotError('a record has no length')
 }
 
 function readRecord(bytes: Uint8Array): SnapshotRecord {

@@ -1,0 +1,62 @@
+import { concatBytes } from '@quorumscan/verifier'
+
+export type FrameSplitter = {
+  /**
+   * The frames that these bytes complete, each with its length in front, as views of what came in.
+   *
+   * @throws What `frameBytesOf` throws, after the frames before it.
+   */
+  add(piece: Uint8Array): Generator<Uint8Array>
+  /** Bytes of a frame that is not whole yet. */
+  heldBytes(): number
+}
+
+/**
+ * Splits a stream that was cut anywhere into its frames. Holds one frame at most: `frameBytesOf` bounds it.
+ *
+ * @param frameBytesOf - The length of the first frame, with all that precedes its content. While these bytes do not say
+ *   it, how many must be there before it is worth asking again: more than there are.
+ */
+export function splitFrames(frameBytesOf: (bytes: Uint8Array) => number): FrameSplitter {
+  let held: Uint8Array[] = []
+  let heldBytes = 0
+  let neededBytes = 1
+  return {
+    heldBytes: () => heldBytes,
+    *add(piece) {
+      held.push(piece)
+      heldBytes += piece.byteLength
+      // Many small pieces are put together once, not each time.
+      if (heldBytes < neededBytes) return
+      let rest = held.length === 1 ? piece : concatBytes(held)
+      for (;;) {
+        neededBytes = frameBytesOf(rest)
+        if (rest.byteLength < neededBytes) break
+        const frame = rest.subarray(0, neededBytes)
+        rest = rest.subarray(neededBytes)
+        yield frame
+      }
+      held = [rest]
+      heldBytes = rest.byteLength
+    },
+  }
+}
+
+/**
+ * The number at the start of the bytes as a varint (LEB128), and where it ends; null while it does not end.
+ *
+ * @throws {RangeError} If it is longer than `bytesMax` bytes.
+ */
+export function readVarint(
+  bytes: Uint8Array,
+  bytesMax: number,
+): { readonly value: number; readonly end: number } | null {
+  let value = 0
+  for (let index = 0, factor = 1; index < bytesMax; index++, factor *= 0x80) {
+    const byte = bytes[index]
+    if (byte === undefined) return null
+    value += (byte & 0x7f) * factor
+    if (byte < 0x80) return { value, end: index + 1 }
+  }
+  throw new RangeError('a length that does not end')
+}
