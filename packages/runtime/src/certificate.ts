@@ -9,6 +9,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Clock, demandCertificate, describeFileError, EnvError } from '@quorumscan/base'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
+import { quiet } from './quiet.ts'
+import { repeat } from './repeat.ts'
 
 /** Between looks at the files; certificates are renewed days before they end. */
 const LOOK_MS = 10_000
@@ -47,27 +49,25 @@ export async function openCertificate(
     // Whoever shows none, or another's, is a client like any other (`client.ts`).
     begin: () =>
       shown.ca === undefined ? shown : { ...shown, requestCert: true, rejectUnauthorized: false },
-    async follow(server, signal) {
-      /** Told once, however often it is found. */
-      let problem = ''
-      while (!signal.aborted) {
-        // Aborted: the loop ends.
-        await app.clock.delay(LOOK_MS, signal).catch(() => {})
-        try {
-          const held = await readHeld(files)
-          problem = ''
-          if (isDeepStrictEqual(held, shown)) continue
-          server.setSecureContext(held)
-          shown = held
-          app.logger.info('the TLS certificate was renewed')
-        } catch (error) {
-          // One file is there before the other, or is being written.
-          const { message } = error as Error
-          if (message !== problem)
-            app.logger.warn({ err: error }, 'the TLS certificate stays as it is')
-          problem = message
-        }
+    follow(server, signal) {
+      const problems = quiet({ clock: app.clock, perSubjectMs: Number.POSITIVE_INFINITY })
+      const look = async (): Promise<void> => {
+        const held = await readHeld(files)
+        problems.forget()
+        if (isDeepStrictEqual(held, shown)) return
+        server.setSecureContext(held)
+        shown = held
+        app.logger.info('the TLS certificate was renewed')
       }
+      const { ended } = repeat(look, {
+        ...{ clock: app.clock, everyMs: LOOK_MS, waitsFirst: true, signal },
+        // One file is there before the other, or is being written.
+        onError: (err) =>
+          problems.write((err as Error).message, () =>
+            app.logger.warn({ err }, 'the TLS certificate stays as it is'),
+          ),
+      })
+      return ended
     },
   }
 }

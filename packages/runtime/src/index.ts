@@ -42,6 +42,7 @@ export {
   writeOwnJson,
 } from './files.ts'
 export { askHealth, type Health, type OrderingReport } from './health.ts'
+export { type KeptProcesses, keepRunning, type RestartPolicy } from './keep-running.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { measureMargins } from './margins.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
@@ -63,7 +64,9 @@ export {
   parseOriginTokens,
   parsePeerTokens,
 } from './peer-tokens.ts'
+export { type LeftOut, type QuietLines, quiet } from './quiet.ts'
 export { measureRedis } from './redis-metrics.ts'
+export { type Repetition, repeat } from './repeat.ts'
 export { parseServiceUrl } from './service-url.ts'
 export {
   type Span,

@@ -1,0 +1,51 @@
+/** Lines of the log that somebody else can cause as often as they like: each is worth a line, a million are not. */
+import type { Clock } from '@quorumscan/base'
+import { LRUCache } from 'lru-cache'
+
+/** Subjects are nodes (at most 100), levels and kinds of alarm. Of more, the oldest ones are forgotten. */
+const SUBJECTS_MAX = 256
+
+/** What a line says of those about its subject that were left out before it. */
+export type LeftOut = { readonly leftOut?: number }
+
+export type QuietLines = {
+  /** Writes the line, unless `linesMax` about its subject were written in this period. */
+  write(subject: string, line: (leftOut: LeftOut) => void): void
+  /** The next line about it is written: what the last one said is over. Default: about all. */
+  forget(subject?: string): void
+}
+
+/** @param options.perSubjectMs - The period; infinite for lines that are written once, until `forget`. */
+export function quiet(options: {
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly perSubjectMs: number
+  /** Default: 1. */
+  readonly linesMax?: number
+}): QuietLines {
+  const { clock, perSubjectMs, linesMax = 1 } = options
+  type Period = { startedMs: number; lineCount: number; leftOut: number }
+  const periods = new LRUCache<string, Period>({ max: SUBJECTS_MAX })
+  return {
+    write(subject, line) {
+      const nowMs = clock.monotonicMs()
+      const period = periods.get(subject) ?? { startedMs: nowMs, lineCount: 0, leftOut: 0 }
+      periods.set(subject, period)
+      if (nowMs - period.startedMs >= perSubjectMs) {
+        period.startedMs = nowMs
+        period.lineCount = 0
+      }
+      if (period.lineCount >= linesMax) {
+        period.leftOut++
+        return
+      }
+      const { leftOut } = period
+      period.lineCount++
+      period.leftOut = 0
+      line(leftOut === 0 ? {} : { leftOut })
+    },
+    forget(subject) {
+      if (subject === undefined) periods.clear()
+      else periods.delete(subject)
+    },
+  }
+}
