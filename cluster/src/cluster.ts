@@ -6,6 +6,7 @@
 
 import { rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
+import { type NodeJobs, openNodeQueues } from '@quorumscan/jobs'
 import type { DataDirectory, RepairOutcome } from '@quorumscan/operator'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import type { LocalRedis, Service, ServiceStatus } from '@quorumscan/supervisor'
@@ -21,7 +22,6 @@ import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { Breakage } from './breakage.ts'
 import { SYNCHRONIZER } from './cluster-shape.ts'
 import { DiskWork, type RepairOptions } from './disk-work.ts'
-import type { AgentReply } from './faults/agent-replies.ts'
 import type { FaultSelection } from './faults/fault-control.ts'
 import { FaultDelivery } from './faults/fault-delivery.ts'
 import type { Fault, FaultSpec } from './faults/fault-spec.ts'
@@ -29,6 +29,9 @@ import type { Prepared } from './prepare.ts'
 import type { ClusterStatus, NodeStatus } from './status.ts'
 import type { Target } from './targets.ts'
 import { planServices, type TopologyInput } from './topology.ts'
+
+/** How long the Redis of a node may take to answer: the console waits. */
+const JOBS_TIMEOUT_MS = 1_000
 
 export type ClusterOptions = {
   readonly prepared: Prepared
@@ -49,8 +52,8 @@ export type ClusterOptions = {
 /** The automation of one process. */
 export type ServiceJobs = {
   readonly node: string
-  /** Null where its agent does not reply. */
-  readonly jobs: AgentReply<'/jobs'> | null
+  /** Null where its Redis does not answer. */
+  readonly jobs: NodeJobs | null
 }
 
 export class Cluster {
@@ -254,22 +257,33 @@ export class Cluster {
     return this.#runner.servicesOf(node)
   }
 
-  /** What is in the job queues of each process, and what failed there of late; null where it does not say. */
+  /** What is in the job queues of each process, and which jobs were dropped; null where its Redis does not answer. */
   async jobs(): Promise<readonly ServiceJobs[]> {
     const services = this.#services.filter(({ kind }) => kind !== 'synchronizer')
     return await Promise.all(
       services.map(async (service) => ({
         node: service.name,
-        jobs: await this.#delivery.agents.ask(service, '/jobs').catch(() => null),
+        jobs: await this.#atQueues(service, (queues) => queues.list()).catch(() => null),
       })),
     )
   }
 
-  /** Adds a failed job again. @throws {CommandError} If the process does not answer, or has no such queue. */
+  /** Adds a dropped job again. @throws {CommandError} If its Redis does not answer, or the node has no such queue. */
   async retryJob(retried: { node: string; job: string; contractId: string }): Promise<void> {
     const service = this.#runner.service(retried.node)
-    if (!(await this.#delivery.agents.ask(service, '/jobs/retry', retried)))
+    if (!(await this.#atQueues(service, (queues) => queues.retry(retried))))
       throw new CommandError(`${retried.node} has no queue ${retried.job}`)
+  }
+
+  async #atQueues<T>(
+    { kind, redisAddress }: Service,
+    work: (queues: Awaited<ReturnType<typeof openNodeQueues>>) => Promise<T>,
+  ): Promise<T> {
+    if (kind === 'synchronizer') throw new CommandError('a synchronizer has no jobs')
+    const { clock } = this.#options
+    const timeoutMs = JOBS_TIMEOUT_MS
+    await using queues = await openNodeQueues({ redis: redisAddress, kind, clock, timeoutMs })
+    return await work(queues)
   }
 
   /** The log's Redis. */

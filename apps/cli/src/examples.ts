@@ -47,6 +47,11 @@ export const EXAMPLES: Examples = {
     'log verify --config /etc/quorumscan/synchronizer.env',
     'log verify --json | jq .damages',
   ],
+  'jobs list': ['jobs list', 'jobs list sv --config /etc/quorumscan/sv.env'],
+  'jobs retry': [
+    'jobs retry sv-1',
+    'jobs retry sv expire-entry/00ab… --config /etc/quorumscan/sv.env',
+  ],
   'config get': ['config get --json', 'config get --scan https://sv-1.example'],
   'config set': [
     'config set entry-fee=2.5 entry-lifetime=90d',

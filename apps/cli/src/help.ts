@@ -11,7 +11,7 @@ export const GROUPS: Groups = {
   'Names and proofs, of any network:': ['resolve', 'verify', 'mirror'],
   "One operator's part of a network:": [
     ...['keys', 'genesis', 'run', 'check', 'config', 'protocol', 'backup', 'restore', 'log'],
-    'cometbft',
+    ...['jobs', 'cometbft'],
   ],
 }
 

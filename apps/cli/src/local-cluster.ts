@@ -1,5 +1,6 @@
 /** The cluster in a data directory: commands ask it where no other network is named. Only a test rig has one. */
 import type { Clock } from '@quorumscan/base'
+import type { JobFailure, NodeJobs } from '@quorumscan/jobs'
 import type { AnsConfigInput, AnsConfigWire, DataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 
@@ -10,6 +11,12 @@ export type LocalCluster = {
   rules(directory: DataDirectory): Promise<AnsConfigWire>
   /** Changes the rules, confirmed by a quorum; returns those that are then in force. */
   setRules(directory: DataDirectory, change: AnsConfigInput): Promise<AnsConfigWire>
+  /** The job queues of each node; null where its Redis does not answer. */
+  jobs(
+    directory: DataDirectory,
+  ): Promise<readonly { readonly node: string; readonly jobs: NodeJobs | null }[]>
+  /** Adds a dropped job of a node again. */
+  retryJob(directory: DataDirectory, node: string, dropped: JobFailure): Promise<void>
   /** Repairs the log of a cluster that runs, or of one that is stopped, which it leaves so. */
   repairLog(
     directory: DataDirectory,
@@ -40,5 +47,7 @@ export const NO_CLUSTER: LocalCluster = {
   rules: async () => refuse('name a scan node with `--scan`'),
   setRules: async () =>
     refuse('confirm for one super-validator, with `--key`, `--scan` and `--synchronizer`'),
+  jobs: async () => refuse("name an operator's role and configuration, such as `sv --config FILE`"),
+  retryJob: async () => refuse('name the configuration with `--config`'),
   repairLog: async () => refuse("name the synchronizer's configuration with `--config`"),
 }

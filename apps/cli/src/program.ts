@@ -16,6 +16,7 @@ import type { Environment } from './environment.ts'
 import { addExamples, EXAMPLES } from './examples.ts'
 import { EXIT } from './exit-codes.ts'
 import { GROUPS, groupCommands, HELP } from './help.ts'
+import { addJobCommands } from './job-commands.ts'
 import { NO_CLUSTER } from './local-cluster.ts'
 import { addLogCommands } from './log-commands.ts'
 import { addMirrorCommand } from './mirror.ts'
@@ -154,6 +155,7 @@ export function createProgram(
   addRunCommand(program, environment, clock)
 
   addLogCommands(program, command, context)
+  addJobCommands(program, context)
   addConfigCommands(program, command, context)
   addProtocolCommands(program, command, context)
 

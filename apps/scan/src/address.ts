@@ -3,9 +3,9 @@
  * operator key, with the next sequence. Readers verify the signature; the ledger keeps the highest.
  */
 import { assert, type Clock, type KeyPair, type Random, retry, toHex } from '@quorumscan/base'
-import type { SubmitPort } from '@quorumscan/jobs'
 import { type Ledger, payloadOf, scanAddress, setScanUrlCommand } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
+import type { Submitter } from '@quorumscan/submit'
 import { encodeAddressStatement } from '@quorumscan/verifier'
 
 /** The ledger takes a change of address every ten seconds only; one that comes too early waits. */
@@ -17,7 +17,7 @@ const LIVE_CHECK_MS = 200
 
 export type AddressOptions = {
   readonly ledger: Pick<Ledger, 'contractsByKey'>
-  readonly submitter: SubmitPort
+  readonly submitter: Pick<Submitter, 'submit'>
   readonly isLive: () => boolean
   readonly genesisHash: string
   readonly nodeName: string

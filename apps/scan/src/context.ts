@@ -4,7 +4,7 @@ import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from 
 import { createCertifier } from '@quorumscan/certifier'
 import type { ScanConfig } from '@quorumscan/config'
 import { readLogClientOptions } from '@quorumscan/config'
-import { Jobs, measureJobs, measureQueues, operatorJobs } from '@quorumscan/jobs'
+import { Jobs, measureJobs, measureQueues, operatorJobs, QUEUES_OF } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress, svPartyOf } from '@quorumscan/ledger'
 import {
   createGroupKeeper,
@@ -152,8 +152,9 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
     const jobs = resources.opened(
       await Jobs.create({
         redis,
+        prefix: QUEUES_OF.scan.prefix,
         definitions: measureJobs(app, operatorJobs),
-        deps: { ledger: replica, submitter, party, userId: nodeName },
+        deps: { ledger: replica, submit: submitter.submit, party, userId: nodeName },
         ledger: replica,
         isLive,
         member: { index, count: genesis.nodes.length },

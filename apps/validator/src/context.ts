@@ -5,7 +5,7 @@ import { createCertifier } from '@quorumscan/certifier'
 import type { ValidatorConfig } from '@quorumscan/config'
 import { readLogClientOptions } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
-import { Jobs, measureJobs, measureQueues, walletJobs } from '@quorumscan/jobs'
+import { Jobs, measureJobs, measureQueues, QUEUES_OF, walletJobs } from '@quorumscan/jobs'
 import { NEWEST_RULES, payloadOf, readProtocol, scanAddress } from '@quorumscan/ledger'
 import { createLedgerReads, Dispatcher, participantIdOf } from '@quorumscan/ledger-api'
 import { createLogClient, createLogReader, type LogRoom, watchLogRoom } from '@quorumscan/log'
@@ -54,8 +54,6 @@ import { createReadMetrics } from './metrics.ts'
 import { createPrivateNodes } from './private-nodes.ts'
 import { watchSecondMachine } from './second-machine.ts'
 
-/** Queues of the wallet automation, apart from everything else in the validator's Redis. */
-const JOBS_PREFIX = 'wallet-jobs'
 /** D-38: what a proxied read may take. */
 const PROXY_WAIT_MS = 2000
 /** A wish for a name that is gone takes some 200 bytes and does no harm. */
@@ -290,12 +288,12 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     const jobs = resources.opened(
       await Jobs.create({
         redis,
-        prefix: JOBS_PREFIX,
+        prefix: QUEUES_OF.validator.prefix,
         definitions: measureJobs(app, walletJobs),
         deps: {
           ledger: replica,
           // Rehearsed first: another signatory may have been faster.
-          submitter: { submit: (input, { signal }) => commander.submit(input, signal) },
+          submit: (input, { signal }) => commander.submit(input, signal),
           userId,
           isHosted: (party) => partyParticipant(party) === participant,
           areAutoRenewed: (references) => autoRenewals.areEnabled(references),

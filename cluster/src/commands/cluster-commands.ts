@@ -59,6 +59,10 @@ export const RIG: Rig = {
     },
     rules: (directory) => call(connectControl(directory).names.config.query()),
     setRules: (directory, change) => call(connectControl(directory).names.setConfig.mutate(change)),
+    jobs: (directory) => call(connectControl(directory).jobs.list.query()),
+    async retryJob(directory, node, { job, contractId }) {
+      await call(connectControl(directory).jobs.retry.mutate({ node, job, contractId }))
+    },
     async repairLog(directory, options) {
       const { repairLogOf } = await import('./repair-log.ts')
       return await repairLogOf(directory, options)
@@ -66,7 +70,7 @@ export const RIG: Rig = {
   },
   groups: {
     'A cluster on this machine:': [
-      ...['up', 'status', 'events', 'logs', 'down', 'token', 'demo', 'load', 'jobs', 'prune'],
+      ...['up', 'status', 'events', 'logs', 'down', 'token', 'demo', 'load', 'prune'],
     ],
     'Breaking it, and mending it:': [
       ...['kill', 'pause', 'resume', 'restart', 'wipe', 'lie', 'slow', 'drop', 'reset'],

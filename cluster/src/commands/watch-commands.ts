@@ -1,10 +1,10 @@
-/** The commands of who looks after a cluster: history pruned, job queues, a steady load. */
+/** The commands of who looks after a cluster: history pruned, a steady load. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import type { MakeCommand } from '@quorumscan/cli'
-import { answer, integer, tell, wrap } from '@quorumscan/cli'
+import { answer, integer, tell } from '@quorumscan/cli'
 import { createToken, dataDirectory, parseTtl } from '@quorumscan/operator'
-import { ask, UsageError } from '@quorumscan/runtime'
+import { ask } from '@quorumscan/runtime'
 import { VALIDATOR } from '../cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { prune } from '../prune.ts'
@@ -41,28 +41,6 @@ export function addWatchCommands(
           : `${node} answers from offset ${offset} on`
       answer({ json }, { node, offset }, sentence)
     })
-
-  const jobs = command('jobs', 'what waits in the job queues, and what failed of late')
-    .option('--json', 'as JSON')
-    .option('--retry <job/contract>', 'add a failed job again; needs --node')
-    .option('--node <node>', 'of this node only')
-    .addHelpText('after', '\nExample:\n  $ quorumscan jobs --node sv-1 --retry expire-entry/00ab…')
-  jobs.action(async (options: Common & { retry?: string; node?: string }) => {
-    const client = connectControl(dataDirectory(options.dataDir))
-    if (options.retry !== undefined) {
-      const [job = '', contractId = ''] = options.retry.split('/')
-      const { node } = options
-      if (node === undefined || contractId === '')
-        throw new UsageError('say --node, and --retry as `quorumscan jobs` shows it: job/contract')
-      await call(client.jobs.retry.mutate({ node, job, contractId }))
-      answer(options, {}, `${job} was added again`)
-      return
-    }
-    const all = await call(client.jobs.list.query())
-    const shown = all.filter(({ node }) => options.node === undefined || node === options.node)
-    if (shown.length === 0) throw new UsageError(`${options.node} has no jobs`)
-    answer(options, shown, shown.flatMap(jobLines).flatMap(wrap).join('\n'))
-  })
 
   command('load', 'a steady mix of lookups and registrations')
     .addOption(timeOption('--duration <time>', 'how long', '10s'))
@@ -148,28 +126,4 @@ function loadLines(outcome: Load): string[] {
     `latency           p50 ${Math.round(p50Ms ?? 0)} ms, p99 ${Math.round(p99Ms ?? 0)} ms`,
     `names             ${registered} registered, ${refused} not`,
   ]
-}
-
-type Shown = {
-  readonly node: string
-  readonly jobs: {
-    readonly queues: Readonly<Record<string, { waiting: number; delayed: number; active: number }>>
-    readonly failures: readonly { job: string; contractId: string; code: string; message: string }[]
-  } | null
-}
-
-function jobLines({ node, jobs }: Shown): string[] {
-  if (jobs === null) return [`${node}: does not answer`]
-  const busy = Object.entries(jobs.queues)
-    .filter(([, { waiting, delayed, active }]) => waiting + delayed + active > 0)
-    .map(
-      ([name, { waiting, delayed, active }]) =>
-        `  ${name}: ${waiting} waiting, ${delayed} delayed, ${active} active`,
-    )
-  const failures = jobs.failures
-    .slice(0, 5)
-    .map(
-      ({ job, contractId, code, message }) => `  failed ${job}/${contractId}: ${code} ${message}`,
-    )
-  return [`${node}: ${busy.length === 0 ? 'nothing waits' : ''}`, ...busy, ...failures]
 }

@@ -22,21 +22,18 @@ function createWorld() {
   }
 }
 
-const failures = [{ job: 'a', contractId: 'c', code: 'X', message: 'm', attempts: 1, at: 1 }]
-const jobs = { queues: { a: { waiting: 1, delayed: 0, active: 0 } }, failures }
+const pruned = { horizon: 7 }
 
 it('takes every reply of an agent that is well', async () => {
   using world = createWorld()
   const agent = await startAgent(world.service.faultSocket, {
-    '/jobs': async () => jobs,
-    '/jobs/retry': async (body) => body === 'it',
-    '/prune': async () => {
+    '/prune': async (body) => {
+      if (body === 'it') return pruned
       throw new CommandError('not now')
     },
   })
   const { client, service } = world
-  expect(await client.ask(service, '/jobs')).toEqual(jobs)
-  expect(await client.ask(service, '/jobs/retry', 'it')).toBe(true)
+  expect(await client.ask(service, '/prune', 'it')).toEqual(pruned)
   await expect(client.ask(service, '/prune', {})).rejects.toThrow('not now')
   await expect(client.ask(service, '/engine/restart')).rejects.toThrow('it knows no /engine')
   expect(world.noted).toEqual([])
@@ -51,23 +48,14 @@ it('refuses a malformed reply as an error of that process, and reports the first
   await once(server, 'listening')
   const ask = (answer: typeof respond) => {
     respond = answer
-    return world.client.ask(world.service, '/jobs')
+    return world.client.ask(world.service, '/prune')
   }
-  const { ...without } = jobs.queues.a as Partial<typeof jobs.queues.a>
-  delete without.active
   const replies: readonly (readonly [string, typeof respond])[] = [
     ['it is not JSON', (response) => response.end('rubbish')],
     ['it is not JSON', (response) => response.writeHead(500).end('<html>')],
     ['it is not JSON', (response) => response.end()],
     ['must be of type object', (response) => response.end('[]')],
-    [
-      'queues.a.active must be of type number',
-      (to) => to.end(JSON.stringify({ ...jobs, queues: { a: without } })),
-    ],
-    [
-      'failures.0 must be of type object',
-      (to) => to.end(JSON.stringify({ ...jobs, failures: [null] })),
-    ],
+    ['horizon must be of type number', (response) => response.end('{}')],
     ['longer than', (response) => response.end(`"${'x'.repeat(5 * 2 ** 20)}"`)],
   ]
   for (const [why, answer] of replies)
@@ -77,10 +65,10 @@ it('refuses a malformed reply as an error of that process, and reports the first
   await expect(ask((response) => response.writeHead(500).end('{}'))).rejects.toThrow('HTTP 500')
   await expect(ask((response) => response.destroy())).rejects.toThrow(CommandError)
   expect(world.noted).toEqual([
-    'sv-1: its control socket sent a malformed reply to /jobs: it is not JSON',
+    'sv-1: its control socket sent a malformed reply to /prune: it is not JSON',
   ])
 
-  await ask((response) => response.end(JSON.stringify(jobs)))
+  await ask((response) => response.end(JSON.stringify(pruned)))
   await expect(ask((response) => response.end('1'))).rejects.toThrow('must be of type object')
   expect(world.noted).toHaveLength(2)
   server.close()

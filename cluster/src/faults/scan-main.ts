@@ -4,8 +4,6 @@ import { keyPairFromSeed, runProcess, systemRandom } from '@quorumscan/base'
 import { readLogClientOptions, readScanConfig, type ScanConfig } from '@quorumscan/config'
 import { createLogClient, type LogClient } from '@quorumscan/log'
 import { type Overrides, startScan } from '@quorumscan/scan'
-import type { AgentHandlers } from './agent.ts'
-import { jobHandlers } from './job-handlers.ts'
 import { installLiar } from './lies/liar.ts'
 import { createFalseSubmitter } from './lies/submissions.ts'
 import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
@@ -40,16 +38,12 @@ await runProcess(async (signal) => {
         submitting,
         operatorSeed: operatorSeed.trim(),
       })
-      start = () => faulty.listen({ apply, handlers: handlersOf(parts.context) })
+      start = () => faulty.listen({ apply, handlers: pruneHandlers(parts.context.replica) })
     },
   })
   await start()
   return scan
 })
-
-function handlersOf({ jobs, replica }: Parts['context']): AgentHandlers {
-  return { ...jobHandlers(jobs), ...pruneHandlers(replica) }
-}
 
 /** Everything by which a node can turn against the others, with its own keys. Returns the switch. */
 function makeByzantine(

@@ -2,7 +2,6 @@
 import { runProcess } from '@quorumscan/base'
 import { readValidatorConfig } from '@quorumscan/config'
 import { startValidator } from '@quorumscan/validator'
-import { jobHandlers } from './job-handlers.ts'
 import { createFaultyProcess, readFaultEnvironment } from './process.ts'
 
 await runProcess(async () => {
@@ -12,7 +11,6 @@ await runProcess(async () => {
     redis: config.redis,
     logUrl: config.log.url,
   })
-  let start: () => Promise<void> = async () => {}
   const validator = await startValidator(
     {
       ...config,
@@ -21,12 +19,9 @@ await runProcess(async () => {
     },
     {
       clock: faulty.clock,
-      extend: ({ server, context }) => {
-        faulty.guard(server)
-        start = () => faulty.listen({ handlers: jobHandlers(context.jobs) })
-      },
+      extend: ({ server }) => faulty.guard(server),
     },
   )
-  await start()
+  await faulty.listen({})
   return validator
 })

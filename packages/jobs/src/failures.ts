@@ -1,6 +1,6 @@
 /**
- * The last jobs that were dropped, with the reason: BullMQ keeps none, because an add with the id of a kept
- * failed job is silently ignored (Rule 7).
+ * The last jobs that were dropped, with the reason. BullMQ keeps none, because it ignores an add with the id of a kept
+ * failed job (Rule 7).
  */
 import type { ContractId } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
@@ -16,7 +16,7 @@ export type JobFailure = {
   readonly at: number
 }
 
-/** Enough to see a pattern; older ones are in the log. */
+/** Enough to see a pattern. Older failures are in the node's log. */
 const FAILURES_MAX = 100
 
 export async function recordFailure(redis: Redis, key: string, failure: JobFailure): Promise<void> {
@@ -27,9 +27,27 @@ export async function recordFailure(redis: Redis, key: string, failure: JobFailu
     .exec()
 }
 
-/** Newest first. */
+/** Newest first. A job that failed several times is listed once. */
 export async function readFailures(redis: Redis, key: string): Promise<readonly JobFailure[]> {
+  const newestById = new Map<string, JobFailure>()
+  for (const [failure] of await readRows(redis, key))
+    if (!newestById.has(jobId(failure))) newestById.set(jobId(failure), failure)
+  return [...newestById.values()]
+}
+
+/** Removes all failures of one job from the list. */
+export async function forgetFailure(redis: Redis, key: string, id: string): Promise<void> {
+  for (const [failure, row] of await readRows(redis, key))
+    if (jobId(failure) === id) await redis.lrem(key, 0, row)
+}
+
+/** What names a job: for an operator, and where it is postponed. */
+export function jobId({ job, contractId }: Pick<JobFailure, 'job' | 'contractId'>): string {
+  return `${job}/${contractId}`
+}
+
+async function readRows(redis: Redis, key: string): Promise<readonly [JobFailure, string][]> {
   const rows = await redis.lrange(key, 0, FAILURES_MAX - 1)
-  // The list is written by recordFailure alone.
-  return rows.map((row) => JSON.parse(row) as JobFailure)
+  // Only recordFailure writes the list.
+  return rows.map((row) => [JSON.parse(row) as JobFailure, row])
 }

@@ -1,14 +1,7 @@
 export type { JobFailure } from './failures.ts'
-export type {
-  JobDefinition,
-  JobLog,
-  JobRun,
-  OperatorDeps,
-  SubmitPort,
-  WalletDeps,
-} from './job.ts'
+export type { JobDefinition, JobRun, OperatorDeps, WalletDeps } from './job.ts'
 export { measureJobs, measureQueues } from './job-metrics.ts'
-export { type JobCounts, Jobs, type JobsOptions } from './jobs.ts'
+export { Jobs } from './jobs.ts'
+export { type NodeJobs, openNodeQueues, QUEUES_OF } from './node-queues.ts'
 export { operatorJobs } from './operator-jobs.ts'
-export type { Member } from './queue.ts'
 export { walletJobs } from './wallet-jobs.ts'

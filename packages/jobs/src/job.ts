@@ -3,7 +3,8 @@
  * BullMQ; `worker.ts` runs definitions, `sweep.ts` finds what they should run for.
  */
 import type { Ledger } from '@quorumscan/ledger'
-import type { Command, Contract, ContractId, PartyId } from '@quorumscan/model'
+import type { Contract, ContractId, PartyId } from '@quorumscan/model'
+import type { Submitter } from '@quorumscan/submit'
 
 /**
  * One kind of work. The queue has its name, the job's id is the contract's id, and there is no other job
@@ -42,23 +43,12 @@ export type JobRun = {
   readonly restFor: (ms: number) => void
 }
 
-/** The part of the ledger's submitter that jobs need. */
-export type SubmitPort = {
-  submit(
-    input: {
-      readonly userId: string
-      readonly actAs: readonly PartyId[]
-      readonly commands: readonly Command[]
-      readonly commandId: string
-    },
-    options: { readonly signal: AbortSignal; readonly timeoutMs: number },
-  ): Promise<unknown>
-}
+type Submit = (...parameters: Parameters<Submitter['submit']>) => Promise<unknown>
 
 /** What the operator jobs of a super-validator work with. */
 export type OperatorDeps = {
   readonly ledger: Ledger
-  readonly submitter: SubmitPort
+  readonly submit: Submit
   /** The super-validator's own party, hosted by its operator key. */
   readonly party: PartyId
   /** Names the automation in completions. */
@@ -68,7 +58,7 @@ export type OperatorDeps = {
 /** What the wallet jobs of a validator work with. */
 export type WalletDeps = {
   readonly ledger: Ledger
-  readonly submitter: SubmitPort
+  readonly submit: Submit
   /** Names the automation in completions. */
   readonly userId: string
   /** Whether the party lives on this validator's participant, which alone may act for it (D-30). */
@@ -82,10 +72,4 @@ export type WalletDeps = {
    * @throws {ScanError} INSUFFICIENT_FUNDS or LIMIT_EXCEEDED while the owner cannot pay.
    */
   readonly payRenewal: (idle: Contract, signal: AbortSignal) => Promise<void>
-}
-
-/** Where a job says what a person should see; a pino logger fits. */
-export type JobLog = {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
 }

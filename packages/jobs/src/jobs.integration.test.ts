@@ -1,14 +1,20 @@
-import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createSystemClock, systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
+import { createLogger } from '@quorumscan/runtime'
 import { startRedis, type TestRedis, until, untilTrue } from '@quorumscan/testkit'
-import { Queue, Worker } from 'bullmq'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import type { JobDefinition } from './job.ts'
 import { Jobs, type JobsOptions } from './jobs.ts'
+import { openNodeQueues } from './node-queues.ts'
+import { RECOVERY_MS_MAX } from './worker.ts'
 
 const clock = createSystemClock()
+const urlOf = (path: string) => new URL(path, import.meta.url).href
+
 /** A ledger on which contracts are due until an effect ends them; counts effects per contract. */
 function createDueLedger(job: string) {
   const due = new Map<string, DueItem>()
@@ -47,11 +53,9 @@ function createDueLedger(job: string) {
 }
 
 const JOB = 'expire-entry'
-const logged: { fields: object; message: string }[] = []
-const log = {
-  info: () => {},
-  warn: (fields: object, message: string) => logged.push({ fields, message }),
-}
+const logged: { readonly msg: string }[] = []
+const stream = { write: (line: string) => logged.push(JSON.parse(line)) }
+const log = createLogger({ name: 'jobs', level: 'warn', stream })
 
 function startJobs(
   redis: TestRedis,
@@ -64,6 +68,7 @@ function startJobs(
 ) {
   return Jobs.create({
     redis: { path: redis.socketPath },
+    prefix: 'jobs',
     definitions: [{ name: JOB, doc: '', share: 'every', process }],
     deps: {},
     ledger,
@@ -96,7 +101,7 @@ it('tries again what may succeed later, and does it in the end', async () => {
   const world = createDueLedger(JOB)
   world.add(1)
   let runs = 0
-  await using jobs = await startJobs(redis, world.ledger, async (id) => {
+  await using _jobs = await startJobs(redis, world.ledger, async (id) => {
     runs += 1
     if (runs === 1) throw new ScanError('SUBMISSION_UNKNOWN', 'not seen')
     if (runs === 2) throw new ScanError('CONTRACT_CONSUMED', 'DsoRules was replaced')
@@ -104,7 +109,7 @@ it('tries again what may succeed later, and does it in the end', async () => {
   })
   await until('the job to succeed', () => (world.due.size === 0 ? true : undefined))
   expect(runs).toBe(3)
-  expect(await jobs.failures()).toEqual([])
+  expect(await failuresIn(redis)).toEqual([])
 })
 
 it('reads again and acts again at once when the ledger moved on meanwhile', async () => {
@@ -125,11 +130,11 @@ it('reads again and acts again at once when the ledger moved on meanwhile', asyn
     world.apply(id)
   }
   const random = { ...systemRandom, fraction }
-  await using jobs = await startJobs(redis, world.ledger, process, { random })
+  await using _jobs = await startJobs(redis, world.ledger, process, { random })
   await until('the jobs to succeed', () => (world.due.size === 0 ? true : undefined))
   expect([...runs.values()]).toEqual(Array(10).fill(3))
   expect(waitCount).toBe(0)
-  expect(await jobs.failures()).toEqual([])
+  expect(await failuresIn(redis)).toEqual([])
 })
 
 it('drops what can never succeed, says why, and does not come back to it at once', async () => {
@@ -138,13 +143,13 @@ it('drops what can never succeed, says why, and does not come back to it at once
   world.add(2)
   const [refused, broken] = [...world.due.keys()]
   const runs: string[] = []
-  await using jobs = await startJobs(redis, world.ledger, async (id) => {
+  await using _jobs = await startJobs(redis, world.ledger, async (id) => {
     runs.push(id)
     if (id === refused) throw new ScanError('CHOICE_REFUSED', 'not yet expired')
     throw new TypeError('a bug')
   })
   const failures = await until('both failures', async () => {
-    const recorded = await jobs.failures()
+    const recorded = await failuresIn(redis)
     return recorded.length === 2 ? recorded : undefined
   })
   expect(failures.find((failure) => failure.contractId === refused)).toMatchObject({
@@ -171,7 +176,7 @@ it('leaves alone for a while what asked for it', async () => {
   world.add(1)
   const [patient] = [...world.due.keys()]
   const runs: string[] = []
-  await using jobs = await startJobs(redis, world.ledger, async (id, { restFor }) => {
+  await using _jobs = await startJobs(redis, world.ledger, async (id, { restFor }) => {
     runs.push(id)
     restFor(id === patient ? 3_600_000 : 0)
   })
@@ -179,7 +184,7 @@ it('leaves alone for a while what asked for it', async () => {
   world.add(1)
   await until('another job twice', () => (runs.length >= 3 ? true : undefined))
   expect(runs.filter((id) => id === patient)).toHaveLength(1)
-  expect(await jobs.failures()).toEqual([])
+  expect(await failuresIn(redis)).toEqual([])
 })
 
 it('goes on by itself after Redis was killed, and loses nothing', async () => {
@@ -213,18 +218,11 @@ it('starts although Redis answers no write for a while', async () => {
   await client.redis.call('CLIENT', 'PAUSE', '600000', 'WRITE')
   const world = createDueLedger(JOB)
   world.add(1)
-  // Without another try the process would end.
-  let failedCount = 0
-  const delay: Clock['delay'] = (ms, signal) => {
-    failedCount += 1
-    return clock.delay(ms, signal)
-  }
-  const starting = startJobs(redis, world.ledger, async (id) => world.apply(id), {
-    clock: { ...clock, delay },
-  })
-  await untilTrue('a write that failed', () => failedCount > 0)
+  const before = logged.length
+  const process: JobDefinition<object>['process'] = async (id) => world.apply(id)
+  await using _jobs = await startJobs(redis, world.ledger, process)
+  await untilTrue('a sweep to fail', () => logged.slice(before).some(({ msg }) => msg === 'sweep'))
   await client.redis.call('CLIENT', 'UNPAUSE')
-  await using _jobs = await starting
   await until('the job to be done', () => (world.due.size === 0 ? true : undefined))
 })
 
@@ -233,31 +231,124 @@ it('says that Redis is away, but not all the time', async () => {
   await using _jobs = await startJobs(redis, createDueLedger(JOB).ledger, async () => {})
   const before = logged.length
   const lines = (message: string) =>
-    logged.slice(before).filter((line) => line.message.includes(message)).length
+    logged.slice(before).filter((line) => line.msg.includes(message)).length
   await redis.kill()
   await until('two sweeps to fail', () => (lines('sweep') >= 2 ? true : undefined))
   expect(lines('')).toBeGreaterThan(2)
   expect(lines('')).toBeLessThanOrEqual(6)
 })
 
-it('takes up at once what a killed process was working on', async () => {
+/** Runs the jobs of one process, with one contract that is due. Its processor never ends. */
+const HANGING_PROCESS = `
+import { createSystemClock, systemRandom } from ${JSON.stringify(urlOf('../../base/dist/index.js'))}
+import { Jobs } from ${JSON.stringify(urlOf('../dist/index.js'))}
+const [path, prefix, job, contractId] = process.argv.slice(1)
+await Jobs.create({
+  redis: { path },
+  prefix,
+  definitions: [{
+    name: job,
+    doc: '',
+    share: 'every',
+    process: (id) => new Promise(() => process.stdout.write(id)),
+  }],
+  deps: {},
+  ledger: { dueItems: async () => [{ job, contractId, at: 0 }], onApplied: () => () => {} },
+  isLive: () => true,
+  member: { index: 0, count: 1 },
+  clock: createSystemClock(),
+  random: systemRandom,
+  log: console,
+})
+`
+
+it('runs a job of a killed process again, from the queue, within the stated time', async () => {
+  await using redis = await startRedis()
+  const contractId = `00${'ab'.repeat(32)}`
+  const args = ['--input-type=module', '-e', HANGING_PROCESS]
+  const killed = spawn(process.execPath, [...args, redis.socketPath, 'jobs', JOB, contractId])
+  const [running] = await once(killed.stdout, 'data')
+  expect(String(running)).toBe(contractId)
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  await using client = withDispose(redis.connect())
+  const lockMs = await client.redis.pttl(`jobs:${JOB}:${contractId}:lock`)
+  expect(lockMs).toBeGreaterThan(0)
+  expect(lockMs).toBeLessThan(RECOVERY_MS_MAX)
+  // Nothing is due here: only the queue knows of the job.
+  const world = createDueLedger(JOB)
+  const runs: string[] = []
+  await using _jobs = await startJobs(redis, world.ledger, async (id) => {
+    runs.push(id)
+  })
+  await untilTrue('the job to run again', () => runs.length > 0)
+  expect(runs).toEqual([contractId])
+})
+
+it('keeps what is queued over an orderly restart, until the replica has caught up', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)
   world.add(1)
   const [contractId] = [...world.due.keys()]
-  const connection = new Redis({ path: redis.socketPath, maxRetriesPerRequest: null })
-  const queue = new Queue(JOB, { connection, prefix: 'jobs' })
-  await queue.add(JOB, null, { jobId: contractId ?? '' })
-  const lockDuration = 3_600_000 // What waits for the end of the lock fails.
-  const killed = new Worker(JOB, null, {
-    ...{ connection, prefix: 'jobs', autorun: false, lockDuration },
+  let isRunning = false
+  const first = await startJobs(redis, world.ledger, (_id, { signal }) => {
+    isRunning = true
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
   })
-  expect((await killed.getNextJob('token'))?.id).toBe(contractId)
-  await using _jobs = await startJobs(redis, world.ledger, async (id) => world.apply(id))
-  await untilTrue('the job to be done', () => world.due.size === 0)
-  await killed.close()
-  await queue.close()
-  connection.disconnect()
+  await untilTrue('the job to run', () => isRunning)
+  await first[Symbol.asyncDispose]()
+  await using client = withDispose(redis.connect())
+  expect(await client.redis.zrange(`jobs:${JOB}:delayed`, '0', '-1')).toEqual([contractId])
+  const runs: string[] = []
+  let asked = 0
+  let isLive = false
+  const work: JobDefinition<object>['process'] = async (id) => {
+    runs.push(id)
+  }
+  await using _second = await startJobs(redis, createDueLedger(JOB).ledger, work, {
+    isLive: () => {
+      asked += 1
+      return isLive
+    },
+  })
+  await untilTrue('two sweeps', () => asked >= 2)
+  // The replica that it would read catches up.
+  expect(runs).toEqual([])
+  isLive = true
+  await untilTrue('the job to run again', () => runs.length > 0)
+})
+
+it('lists a dropped job once, and adds it again for its operator', async () => {
+  await using redis = await startRedis()
+  const world = createDueLedger(JOB)
+  world.add(2)
+  const [repaired = '', broken = ''] = [...world.due.keys()]
+  let isRepaired = false
+  const runs: string[] = []
+  await using _jobs = await startJobs(redis, world.ledger, async (id) => {
+    runs.push(id)
+    if (id === broken || !isRepaired) throw new ScanError('CHOICE_REFUSED', 'not yet')
+    world.apply(id)
+  })
+  await untilTrue('both failures', async () => (await failuresIn(redis)).length === 2)
+  await using queues = await openQueues(redis)
+  // The sweep leaves both alone for a minute.
+  isRepaired = true
+  expect(await queues.retry({ job: 'unknown', contractId: repaired })).toBe(false)
+  for (const contractId of [repaired, broken])
+    expect(await queues.retry({ job: JOB, contractId })).toBe(true)
+  await untilTrue('the repaired job to be done', () => !world.due.has(repaired))
+  await untilTrue('the other to fail again', async () => (await failuresIn(redis)).length === 1)
+  await queues.retry({ job: JOB, contractId: broken })
+  await untilTrue('three runs of the broken job', () => count(runs, broken) === 3)
+  const { failures, queues: counts } = await until('its failure', async () => {
+    const listed = await queues.list()
+    return listed.failures.length > 0 && listed.queues[JOB]?.active === 0 ? listed : undefined
+  })
+  expect(failures.map(({ contractId }) => contractId)).toEqual([broken])
+  expect(counts[JOB]).toEqual({ waiting: 0, delayed: 0, active: 0 })
 })
 
 it('closes in bounded time with jobs running and Redis dead', async () => {
@@ -300,6 +391,19 @@ it('refuses a Redis that may evict keys', async () => {
   const world = createDueLedger(JOB)
   await expect(startJobs(redis, world.ledger, async () => {})).rejects.toThrow(/noeviction/)
 })
+
+function openQueues(redis: TestRedis) {
+  return openNodeQueues({ redis: { path: redis.socketPath }, kind: 'scan', clock })
+}
+
+async function failuresIn(redis: TestRedis) {
+  await using queues = await openQueues(redis)
+  return (await queues.list()).failures
+}
+
+function count(runs: readonly string[], id: string): number {
+  return runs.filter((one) => one === id).length
+}
 
 function withDispose(redis: Redis) {
   return { redis, [Symbol.asyncDispose]: async () => redis.disconnect() }

@@ -1,30 +1,31 @@
 /** Owns the queues, the workers and the sweep of one process. */
 import { type Clock, type Random, within } from '@quorumscan/base'
 import { type AppliedEntry, dueOf, type Ledger } from '@quorumscan/ledger'
-import type { ContractId } from '@quorumscan/model'
-import type { RedisAddress } from '@quorumscan/redis'
+import { endConnection, type RedisAddress } from '@quorumscan/redis'
+import type { Logger } from '@quorumscan/runtime'
 import type { Worker } from 'bullmq'
-import { connectJobs, type JobConnections, untilDone } from './connection.ts'
-import { type JobFailure, readFailures, recordFailure } from './failures.ts'
-import type { JobDefinition, JobLog } from './job.ts'
+import type { Redis } from 'ioredis'
+import { connectProducer, connectWorkers } from './connection.ts'
+import { recordFailure } from './failures.ts'
+import type { JobDefinition } from './job.ts'
+import { failuresKeyOf } from './node-queues.ts'
 import { createPostponed } from './postponed.ts'
-import { createQueue, type JobQueue, type Member } from './queue.ts'
+import { createQueue, type JobCounts, type JobQueue, type Member, turnMs } from './queue.ts'
 import { createSweep, type Sweep } from './sweep.ts'
-import { startWorker } from './worker.ts'
+import { createWorker } from './worker.ts'
 
-/** Apart from the prefix of the replica in the same Redis. */
-const PREFIX_DEFAULT = 'jobs'
-/** How long something due may wait when no event told of it (Rule 7). */
+/** How long something due may wait when no event announced it (Rule 7). */
 const SWEEP_MS = 1_000
 /** Contracts that are left alone for a moment; some MiB. */
 const POSTPONED_MAX = 20_000
-/** Running jobs, which are aborted, get this long to end; they stay due. */
+/** Running jobs, which are aborted, get this long to end; they stay queued. */
 const CLOSE_MS_MAX = 2_000
 
 export type JobsOptions<Deps> = {
   /** Unix socket of the node's own Redis. */
   readonly redis: RedisAddress
-  readonly prefix?: string
+  /** Of its keys (`QUEUES_OF`). */
+  readonly prefix: string
   readonly definitions: readonly JobDefinition<Deps>[]
   readonly deps: Deps
   readonly ledger: Ledger
@@ -33,113 +34,66 @@ export type JobsOptions<Deps> = {
   readonly member: Member
   readonly clock: Clock
   readonly random: Random
-  readonly log: JobLog
-}
-
-export type JobCounts = {
-  readonly waiting: number
-  readonly delayed: number
-  readonly active: number
+  readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
 /**
- * The automation of one process. Whatever is lost here, Redis with all queues included, comes back from
- * the ledger's due items within a sweep.
+ * The automation of one process. What is queued stays there when the process ends: the next one runs it, and what a
+ * killed process was running, within `RECOVERY_MS_MAX`. If Redis loses its queues, a sweep fills them again from the
+ * ledger's due items.
  */
-export class Jobs {
-  readonly #connections: JobConnections
+export class Jobs implements AsyncDisposable {
+  readonly #producer: Redis
+  readonly #workerConnection: ReturnType<typeof connectWorkers>
   readonly #queues: ReadonlyMap<string, JobQueue>
   readonly #workers: readonly Worker[]
-  readonly #running = new Set<Promise<void>>()
-  readonly #closing: AbortController
+  readonly #closing = new AbortController()
   readonly #clock: Clock
-  readonly #failuresKey: string
   readonly #stopListening: () => void
   readonly #sweeping: Promise<void>
 
-  /**
-   * Starts with empty queues, so that a job which a killed process held need not wait for its lock to end.
-   *
-   * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not come up in 10 s, or may evict keys.
-   */
+  /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not come up in 10 s, or may evict keys. */
   static async create<Deps>(options: JobsOptions<Deps>): Promise<Jobs> {
-    const { clock, log } = options
-    const prefix = options.prefix ?? PREFIX_DEFAULT
-    const onError = createQuietReporter(clock, log)
-    const connections = await connectJobs({ redis: options.redis, clock, onError })
-    try {
-      const queues = new Map(
-        options.definitions.map((definition) => [
-          definition.name,
-          createQueue({
-            definition,
-            connection: connections.producer,
-            prefix,
-            member: options.member,
-            onError,
-          }),
-        ]),
-      )
-      for (const queue of queues.values()) await untilDone(() => queue.clear(), clock)
-      return new Jobs({ ...options, connections, queues, prefix, onError })
-    } catch (error) {
-      connections.disconnect()
-      throw error
-    }
+    const onError = createQuietReporter(options.clock, options.log)
+    return new Jobs(options, await connectProducer({ ...options, onError }), onError)
   }
 
   private constructor(
-    options: JobsOptions<unknown> & {
-      connections: JobConnections
-      queues: ReadonlyMap<string, JobQueue>
-      prefix: string
-      onError: (error: Error) => void
-    },
+    options: JobsOptions<unknown>,
+    producer: Redis,
+    onError: (error: Error) => void,
   ) {
-    const { clock, log, connections, queues, prefix, onError } = options
-    this.#connections = connections
-    this.#queues = queues
+    const { clock, log, prefix, definitions, deps, member } = options
+    this.#producer = producer
+    this.#workerConnection = connectWorkers({ ...options, onError })
     this.#clock = clock
-    this.#closing = new AbortController()
-    this.#failuresKey = `${prefix}:failures`
+    this.#queues = new Map(
+      definitions.map(({ name, share }) => {
+        const delayMsOf = share === 'one' ? (id: string) => turnMs(id, member) : () => 0
+        return [name, createQueue({ name, connection: producer, prefix, delayMsOf, onError })]
+      }),
+    )
     const postponed = createPostponed(clock, POSTPONED_MAX)
     // A Redis that was away may have lost its last seconds, queued jobs included.
-    connections.producer.on('ready', () => postponed.clear())
-    this.#workers = options.definitions.map((definition) =>
-      startWorker({
-        definition,
-        deps: options.deps,
-        connection: connections.worker,
-        prefix,
-        postponed,
-        clock,
-        random: options.random,
-        log,
-        signal: this.#closing.signal,
-        running: this.#running,
-        onError,
+    producer.on('ready', () => postponed.clear())
+    this.#workers = definitions.map((definition) =>
+      createWorker({
+        ...{ definition, deps, connection: this.#workerConnection.client, prefix, postponed },
+        ...{ clock, random: options.random, log, signal: this.#closing.signal, onError },
         onDropped: (failure) =>
-          recordFailure(connections.producer, this.#failuresKey, failure).catch((error) =>
+          recordFailure(producer, failuresKeyOf(prefix), failure).catch((error) =>
             log.warn({ err: error, ...failure }, 'job failure not recorded'),
           ),
       }),
     )
-    const definitions = new Map(options.definitions.map((each) => [each.name, each]))
+    const definitionByName = new Map(definitions.map((each) => [each.name, each]))
     const sweep = createSweep({
-      ledger: options.ledger,
-      queues,
-      postponed,
-      clock,
+      ...{ ledger: options.ledger, queues: this.#queues, postponed, clock },
       select: async (job, contractIds) =>
-        (await definitions.get(job)?.select?.(contractIds, options.deps)) ?? contractIds,
+        (await definitionByName.get(job)?.select?.(contractIds, deps)) ?? contractIds,
     })
     this.#stopListening = listen(options, sweep)
-    this.#sweeping = this.#sweep(options, sweep)
-  }
-
-  /** The last dropped jobs, newest first, at most 100. */
-  failures(): Promise<readonly JobFailure[]> {
-    return readFailures(this.#connections.producer, this.#failuresKey)
+    this.#sweeping = this.#sweep(options, sweep, onError)
   }
 
   /** What is in each queue now. */
@@ -151,14 +105,7 @@ export class Jobs {
     )
   }
 
-  /** Adds a job again, though it was dropped a moment ago; false if there is no such queue. */
-  async retry(job: string, contractId: ContractId): Promise<boolean> {
-    const queue = this.#queues.get(job)
-    await queue?.add([contractId])
-    return queue !== undefined
-  }
-
-  /** Aborts running jobs and waits for them, at most 2 s. */
+  /** Aborts running jobs and waits for them, at most 2 s. They stay queued for the next process. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopListening()
     this.#closing.abort(new Error('the process stops'))
@@ -166,21 +113,29 @@ export class Jobs {
     const bound = { clock: this.#clock, timeoutMs: CLOSE_MS_MAX }
     await within(
       bound,
-      () => Promise.allSettled(this.#running),
+      () =>
+        Promise.allSettled([...this.#workers, ...this.#queues.values()].map((one) => one.close())),
       () => {},
     )
-    // By force: otherwise BullMQ waits for ever where Redis is away. What it would have written about the
-    // last runs is of no use, as the next process starts with empty queues.
-    await Promise.allSettled(this.#workers.map((worker) => worker.close(true)))
-    await Promise.allSettled([...this.#queues.values()].map((queue) => queue.close()))
-    this.#connections.disconnect()
+    // Also ends what waits for a Redis that is away: BullMQ would wait without end.
+    this.#workerConnection[Symbol.dispose]()
+    endConnection(this.#producer)
   }
 
-  async #sweep(options: JobsOptions<unknown>, sweep: Sweep): Promise<void> {
-    const signal = this.#closing.signal
+  /** Workers begin when the replica has caught up: a job that reads an old state only makes refusals. */
+  async #sweep(
+    options: JobsOptions<unknown>,
+    sweep: Sweep,
+    onError: (error: Error) => void,
+  ): Promise<void> {
+    const { signal } = this.#closing
+    let isRunning = false
     while (!signal.aborted) {
-      if (options.isLive())
+      if (options.isLive()) {
+        if (!isRunning) for (const worker of this.#workers) worker.run().catch(onError)
+        isRunning = true
         await sweep.tick().catch((error) => options.log.warn({ err: error }, 'sweep'))
+      }
       await this.#clock.delay(SWEEP_MS, signal).catch(() => {}) // Aborted: the loop ends.
     }
   }
@@ -210,7 +165,7 @@ function listen(options: JobsOptions<unknown>, sweep: Sweep): () => void {
 }
 
 /** Lost connections report on every try; one line a second is enough. */
-function createQuietReporter(clock: Clock, log: JobLog): (error: Error) => void {
+function createQuietReporter(clock: Clock, log: Pick<Logger, 'warn'>): (error: Error) => void {
   let quietUntilMs = Number.NEGATIVE_INFINITY
   return (error) => {
     if (clock.monotonicMs() < quietUntilMs) return

@@ -3,37 +3,40 @@ import type { ContractId } from '@quorumscan/model'
 import { type JobsOptions, Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { ATTEMPTS_MAX } from './backoff.ts'
-import type { JobDefinition } from './job.ts'
 
-/** Events of a queue that BullMQ keeps in a stream; nobody reads them. */
+/** Events of a queue that BullMQ keeps in a stream; nothing reads them. */
 const EVENTS_MAX = 100
 
 /** How much later each next member takes up a job that the work of one is enough for. */
 const TURN_MS = 1_500
 
+export type JobCounts = {
+  readonly waiting: number
+  readonly delayed: number
+  readonly active: number
+}
+
 export type JobQueue = {
   readonly name: string
   /** Adds what is not there; an id that is queued, delayed or running is left as it is. */
   add(contractIds: readonly ContractId[]): Promise<void>
-  /** Waiting, delayed and running. */
-  counts(): Promise<{ waiting: number; delayed: number; active: number }>
-  /** Deletes every job: what is due comes back by the sweep. */
-  clear(): Promise<void>
+  counts(): Promise<JobCounts>
   close(): Promise<void>
 }
 
 /** This process's place among those that run the same automation. */
 export type Member = { readonly index: number; readonly count: number }
 
-export function createQueue<Deps>(options: {
-  readonly definition: JobDefinition<Deps>
+export function createQueue(options: {
+  readonly name: string
   readonly connection: Redis
   readonly prefix: string
-  readonly member: Member
+  /** How long a job waits for its turn; 0 unless given. */
+  readonly delayMsOf?: (contractId: ContractId) => number
   readonly onError: (error: Error) => void
 }): JobQueue {
-  const { definition } = options
-  const queue = new Queue(definition.name, {
+  const { name, delayMsOf = () => 0 } = options
+  const queue = new Queue(name, {
     connection: options.connection,
     prefix: options.prefix,
     // The version check is a command whose failure would leave the queue unusable for good.
@@ -50,14 +53,14 @@ export function createQueue<Deps>(options: {
   })
   queue.on('error', options.onError)
   return {
-    name: definition.name,
+    name,
     async add(contractIds) {
       await queue.addBulk(
         contractIds.map((contractId) => {
           const opts: JobsOptions = { jobId: contractId }
-          const delay = definition.share === 'one' ? turnMs(contractId, options.member) : 0
+          const delay = delayMsOf(contractId)
           if (delay > 0) opts.delay = delay
-          return { name: definition.name, data: null, opts }
+          return { name, data: null, opts }
         }),
       )
     },
@@ -69,7 +72,6 @@ export function createQueue<Deps>(options: {
         active: counts['active'] ?? 0,
       }
     },
-    clear: () => queue.obliterate({ force: true }),
     close: () => queue.close(),
   }
 }

@@ -10,7 +10,7 @@ const SUBMIT_TIMEOUT_MS = 10_000
  * unknown changes nothing: it is refused as a duplicate once the first was accepted.
  */
 export async function submitFor(
-  deps: Pick<OperatorDeps, 'submitter' | 'userId'> & JobRun,
+  deps: Pick<OperatorDeps, 'submit' | 'userId'> & JobRun,
   work: {
     readonly job: string
     readonly contractId: ContractId
@@ -18,7 +18,7 @@ export async function submitFor(
     readonly command: Command
   },
 ): Promise<void> {
-  await deps.submitter.submit(
+  await deps.submit(
     {
       userId: deps.userId,
       actAs: [work.party],

@@ -16,7 +16,6 @@ function memoryQueue(name: string) {
       for (const id of added) ids.add(id)
     },
     counts: async () => ({ waiting: ids.size, delayed: 0, active: 0 }),
-    clear: async () => ids.clear(),
     close: async () => {},
   }
   return { queue, ids, setAway: (value: boolean) => (isAway = value) }

@@ -5,9 +5,9 @@
 import type { Clock } from '@quorumscan/base'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
+import { jobId } from './failures.ts'
 import type { Postponed } from './postponed.ts'
 import type { JobQueue } from './queue.ts'
-import { postponeKey } from './worker.ts'
 
 /** Due items read at once: one round trip of well under a millisecond. */
 export const PAGE_SIZE = 500
@@ -50,8 +50,7 @@ export function createSweep(options: {
     const idsByJob = new Map<string, Set<ContractId>>()
     for (const item of items) {
       // Without a queue it is the work of another process, e.g. of a wallet.
-      if (!queues.has(item.job) || postponed.isPostponed(postponeKey(item.job, item.contractId)))
-        continue
+      if (!queues.has(item.job) || postponed.isPostponed(jobId(item))) continue
       const ids = idsByJob.get(item.job) ?? new Set()
       idsByJob.set(item.job, ids.add(item.contractId))
     }
@@ -62,7 +61,7 @@ export function createSweep(options: {
       if (wanted.length === 0) continue
       roomByJob.set(job, room - wanted.length)
       const postpone = (ms: number) => {
-        for (const id of wanted) postponed.postpone(postponeKey(job, id), ms)
+        for (const id of wanted) postponed.postpone(jobId({ job, contractId: id }), ms)
       }
       // Before the add: a job may end, and say how long it postponed, before the add has returned.
       postpone(POSTPONE_QUEUED_MS)

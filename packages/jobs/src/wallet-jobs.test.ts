@@ -49,13 +49,11 @@ function createWorld(hosted: (scenario: Scenario) => readonly Actor[]) {
       if (refusal !== null) throw refusal
       paid.push(idle.contractId)
     },
-    submitter: {
-      async submit({ actAs, commands }) {
-        const actor = actors.find(({ party }) => party === actAs[0])
-        if (actor === undefined) throw new Error('acts for hosted parties only')
-        const result = scenario.submit(actor, commands)
-        if (result.kind === 'rejected') throw new ScanError('CHOICE_REFUSED', result.message)
-      },
+    async submit({ actAs, commands }) {
+      const actor = actors.find(({ party }) => party === actAs[0])
+      if (actor === undefined) throw new Error('acts for hosted parties only')
+      const result = scenario.submit(actor, commands)
+      if (result.kind === 'rejected') throw new ScanError('CHOICE_REFUSED', result.message)
     },
   }
   return {

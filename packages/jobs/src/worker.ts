@@ -3,20 +3,27 @@
  */
 import type { Clock, Random } from '@quorumscan/base'
 import { type ErrorCode, isScanError } from '@quorumscan/errors'
+import type { Logger } from '@quorumscan/runtime'
 import { type Job, UnrecoverableError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { ATTEMPTS_MAX, backoffMs } from './backoff.ts'
-import type { JobFailure } from './failures.ts'
-import type { JobDefinition, JobLog, JobRun } from './job.ts'
+import { type JobFailure, jobId } from './failures.ts'
+import type { JobDefinition, JobRun } from './job.ts'
 import type { Postponed } from './postponed.ts'
 
 /** Jobs of one queue that run at the same time: each mostly waits for the log, which commits in groups. */
 const CONCURRENCY = 32
 
-/** A killed process's lock ends after this and the job runs again; renewed every half of it. */
+/** A running job is locked for this long. Its process renews the lock every half of it. */
 const LOCK_MS = 5_000
+/** How often a worker looks for jobs without a lock. It runs those that it has seen running before. */
 const STALLED_INTERVAL_MS = 2_000
-/** A job is dropped after this many deaths of its process; the sweep adds it anew. */
+/**
+ * A job of a killed process runs again within this, counted from the kill or from the start of the next process,
+ * whichever is later.
+ */
+export const RECOVERY_MS_MAX = LOCK_MS + STALLED_INTERVAL_MS
+/** A job is dropped after this many deaths of its process; the sweep adds it again. */
 const STALLED_COUNT_MAX = 10
 /** BullMQ waits 15 s by default after a lost connection. */
 const RUN_RETRY_MS = 500
@@ -30,7 +37,7 @@ const POSTPONE_DROPPED_MS = 60_000
 
 /**
  * Refusals that say "the ledger moved on between your read and your submission": the next run, at once, reads
- * anew and finds the work done, or names the contracts of today. (The own replica had applied the refusal.)
+ * again and finds the work done, or names the contracts of today. (The own replica had applied the refusal.)
  */
 const MOVED_ON: readonly ErrorCode[] = [
   'CONTRACT_NOT_FOUND',
@@ -58,23 +65,17 @@ export type WorkerOptions<Deps> = {
   readonly postponed: Postponed
   readonly clock: Clock
   readonly random: Random
-  readonly log: JobLog
+  readonly log: Pick<Logger, 'info' | 'warn'>
   readonly signal: AbortSignal
-  /** Holds each run while it lasts. */
-  readonly running: Set<Promise<void>>
   readonly onDropped: (failure: JobFailure) => Promise<void>
-  /** Told of a lost connection, on every try to get it back. */
+  /** Receives a lost connection, on every try to get it back. */
   readonly onError: (error: Error) => void
 }
 
-export function startWorker<Deps>(options: WorkerOptions<Deps>): Worker {
-  const { definition } = options
-  const process = (job: Job): Promise<void> => {
-    const run = runJob(job, options)
-    options.running.add(run)
-    return run.finally(() => options.running.delete(run))
-  }
-  const worker = new Worker(definition.name, process, {
+/** It does nothing before `run`. */
+export function createWorker<Deps>(options: WorkerOptions<Deps>): Worker {
+  const worker = new Worker(options.definition.name, (job) => runJob(job, options), {
+    autorun: false,
     connection: options.connection,
     prefix: options.prefix,
     concurrency: CONCURRENCY,
@@ -92,7 +93,7 @@ export function startWorker<Deps>(options: WorkerOptions<Deps>): Worker {
 async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<void> {
   const { definition, postponed, signal } = options
   const contractId = job.id ?? ''
-  const key = postponeKey(definition.name, contractId)
+  const key = jobId({ job: definition.name, contractId })
   let postponeMs = POSTPONE_DONE_MS
   const run: JobRun = {
     signal,
@@ -131,8 +132,4 @@ async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<voi
     })
     throw new UnrecoverableError(message)
   }
-}
-
-export function postponeKey(job: string, contractId: string): string {
-  return `${job}/${contractId}`
 }

@@ -1,0 +1,96 @@
+/** `jobs list` and `jobs retry` of an operator, at the Redis of its node, whose processes do not run. */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { dataDirectory } from '@quorumscan/operator'
+import { createGenesis, makeMember } from '@quorumscan/operator/ceremony'
+import { required, startRedis } from '@quorumscan/testkit'
+import { afterAll, afterEach, expect, it, vi } from 'vitest'
+import { repeat } from './options.ts'
+import { runCommandLine } from './program.ts'
+import { testEnvironment } from './testing/environment.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'qs-jobs-'))
+afterAll(() => rmSync(root, { recursive: true }))
+afterEach(() => repeat('--config', null))
+
+const members = join(root, 'members')
+mkdirSync(members)
+const directory = dataDirectory(join(root, 'sv-1'))
+const superValidator = makeMember(directory, 'super-validator', {
+  ...{ name: 'sv-1', createdAtMicros: 1, url: 'https://sv-1.example' },
+  engineAddress: 'sv-1.example:26656',
+})
+copyFileSync(directory.memberFile('sv-1'), join(members, 'sv-1.member.json'))
+const genesisFile = join(root, 'genesis.json')
+const genesis = createGenesis([superValidator], { driver: 'cometbft', overrides: {} })
+writeFileSync(genesisFile, JSON.stringify(genesis))
+
+/** The file of `run sv`. */
+function configFile(more: readonly string[] = []): string {
+  const file = join(root, 'sv.env')
+  const lines = [
+    ...['QS_NAME=sv-1', `QS_DATA_DIR=${directory.path}`, 'QS_SYNCHRONIZER_PORT=4624'],
+    ...[`QS_GENESIS=${genesisFile}`, `QS_MEMBERS=${members}`],
+  ]
+  writeFileSync(file, [...lines, ...more].join('\n'))
+  return file
+}
+
+async function type(...args: readonly string[]): Promise<string> {
+  let text = ''
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    text += String(chunk)
+    return true
+  })
+  const environment = { ...testEnvironment(), redisServer: required('redis') }
+  try {
+    expect(await runCommandLine(args, environment)).toBe(0)
+    return text
+  } finally {
+    write.mockRestore()
+  }
+}
+
+const failure = {
+  ...{ job: 'expire-entry', contractId: '00ab', code: 'CHOICE_REFUSED', message: 'not yet' },
+  ...{ attempts: 1, at: 1_700_000_000_000_000 },
+}
+
+it('shows each dropped job once, and adds one again that it names', async () => {
+  await using redis = await startRedis()
+  const client = redis.connect()
+  const other = { ...failure, contractId: '00cd' }
+  for (const one of [failure, failure, other])
+    await client.lpush('jobs:failures', JSON.stringify(one))
+  const config = configFile([`QS_REDIS=unix://${redis.socketPath}`])
+  const listed = await type('jobs', 'list', 'sv', '--config', config)
+  expect(listed).toBe(`sv-1: no job waits
+  failed 2023-11-14T22:13:20.000000Z expire-entry/00cd: CHOICE_REFUSED not yet
+  failed 2023-11-14T22:13:20.000000Z expire-entry/00ab: CHOICE_REFUSED not yet
+`)
+  const unknown = type('jobs', 'retry', 'sv', 'expire-entry/00', '--config', config)
+  await expect(unknown).rejects.toThrow('no dropped job is expire-entry/00')
+  const retried = await type('jobs', 'retry', 'sv', 'expire-entry/00ab', '--config', config)
+  expect(retried).toBe('expire-entry/00ab was added again\n')
+  expect(await type('jobs', 'list', 'sv', '--config', config)).toBe(`sv-1:
+  expire-entry: 1 waiting, 0 delayed, 0 active
+  failed 2023-11-14T22:13:20.000000Z expire-entry/00cd: CHOICE_REFUSED not yet
+`)
+  await type('jobs', 'retry', 'sv', '--config', config)
+  const [{ jobs }] = JSON.parse(await type('jobs', 'list', 'sv', '--config', config, '--json'))
+  expect(jobs.failures).toEqual([])
+  expect(jobs.queues['expire-entry']).toEqual({ waiting: 2, delayed: 0, active: 0 })
+  client.disconnect()
+})
+
+it('starts the Redis of a node that is stopped', async () => {
+  expect(await type('jobs', 'list', 'sv', '--config', configFile())).toBe('sv-1: no job waits\n')
+})
+
+it('asks what a configuration is for, and for one where no cluster runs', async () => {
+  await expect(type('jobs', 'list', '--config', configFile())).rejects.toThrow(
+    '`sv` or `validator`',
+  )
+  await expect(type('jobs', 'list')).rejects.toThrow('no cluster runs on this machine')
+})

@@ -1,0 +1,114 @@
+/** `jobs`: what waits in the job queues, and dropped jobs; of a cluster, or of one operator. */
+import type { JobFailure, NodeJobs } from '@quorumscan/jobs'
+import { dataDirectory } from '@quorumscan/operator'
+import { UsageError } from '@quorumscan/runtime'
+import { formatInstant } from '@quorumscan/verifier'
+import type { Command } from 'commander'
+import { answer, repeat, wrap } from './options.ts'
+import type { CommandContext } from './rig.ts'
+
+const ROLES = ['sv', 'validator'] as const
+type Role = (typeof ROLES)[number]
+type Flags = { dataDir: string; config?: string; json?: boolean }
+
+/** One node whose jobs are shown; null where it does not answer. */
+type Shown = { readonly node: string; readonly jobs: NodeJobs | null }
+type Retry = (dropped: JobFailure) => Promise<void>
+
+export function addJobCommands(
+  program: Command,
+  { command, cluster, redisServer, clock }: CommandContext,
+): void {
+  const jobs = program
+    .command('jobs')
+    .description('what waits in the job queues, and which jobs failed')
+    .helpCommand(false)
+  const NODE = ['[node]', 'sv or validator, with --config; else one of the cluster'] as const
+  const CONFIG = [
+    '--config <file>',
+    'of an operator: the file of `run sv` or `run validator`',
+  ] as const
+
+  /** Of an operator by its role, of a cluster by the name of a node or altogether. */
+  const visit = async (
+    node: string | undefined,
+    { config, dataDir }: Flags,
+    work: (shown: readonly Shown[], retryAt: (node: string) => Retry) => Promise<void>,
+  ): Promise<void> => {
+    if (config === undefined) {
+      const directory = dataDirectory(dataDir)
+      const all = await cluster.jobs(directory)
+      const shown = all.filter((one) => node === undefined || one.node === node)
+      if (shown.length === 0) throw new UsageError(`no node ${node} of the cluster has jobs`)
+      return await work(shown, (at) => (dropped) => cluster.retryJob(directory, at, dropped))
+    }
+    repeat('--config', config)
+    const role = ROLES.find((one) => one === node)
+    if (role === undefined)
+      throw new UsageError('with `--config`, name what it configures: `sv` or `validator`')
+    const { name, queues } = await openQueuesOf(role, config)
+    await using own = queues
+    await work([{ node: name, jobs: await own.list() }], () => async (dropped) => {
+      await own.retry(dropped)
+    })
+  }
+  const openQueuesOf = async (role: Role, file: string) => {
+    const [{ readOperatorConfig }, { openOperatorQueues }] = await Promise.all([
+      import('@quorumscan/operator/run'),
+      import('@quorumscan/operator/jobs'),
+    ])
+    const config = readOperatorConfig(role, file, () => [])
+    const options = { config, redisServer, env: process.env, clock }
+    return { name: config.name, queues: await openOperatorQueues(options) }
+  }
+
+  command('list', 'show what waits in each queue, and the last jobs that were dropped', jobs)
+    .argument(...NODE)
+    .option(...CONFIG)
+    .option('--json', 'as JSON')
+    .action(async (node: string | undefined, options: Flags) =>
+      visit(node, options, async (shown) =>
+        answer(options, shown, shown.flatMap(linesOf).flatMap(wrap).join('\n')),
+      ),
+    )
+  command('retry', 'add dropped jobs again, which need not wait for the next sweep', jobs)
+    .argument(NODE[0].replace('[node]', '<node>'), NODE[1])
+    .argument('[job/contract...]', 'as `jobs list` shows them (default: all of the node)')
+    .option(...CONFIG)
+    .option('--json', 'print what was added as JSON')
+    .action(async (node: string, wanted: readonly string[], options: Flags) =>
+      visit(node, options, async ([one], retryAt) => {
+        if (one?.jobs == null) throw new UsageError(`${node} does not answer`)
+        const added = select(one.jobs.failures, wanted)
+        for (const dropped of added) await retryAt(one.node)(dropped)
+        const text = added.map((dropped) => `${idOf(dropped)} was added again`)
+        answer(options, added, text.length === 0 ? `${one.node}: no job failed` : text.join('\n'))
+      }),
+    )
+}
+
+function select(failures: readonly JobFailure[], wanted: readonly string[]): readonly JobFailure[] {
+  const unknown = wanted.find((id) => !failures.some((failure) => idOf(failure) === id))
+  if (unknown !== undefined)
+    throw new UsageError(`no dropped job is ${unknown}: \`quorumscan jobs list\` shows them`)
+  return failures.filter((failure) => wanted.length === 0 || wanted.includes(idOf(failure)))
+}
+
+function idOf({ job, contractId }: JobFailure): string {
+  return `${job}/${contractId}`
+}
+
+function linesOf({ node, jobs }: Shown): string[] {
+  if (jobs === null) return [`${node}: does not answer`]
+  const busy = Object.entries(jobs.queues)
+    .filter(([, { waiting, delayed, active }]) => waiting + delayed + active > 0)
+    .map(
+      ([name, { waiting, delayed, active }]) =>
+        `  ${name}: ${waiting} waiting, ${delayed} delayed, ${active} active`,
+    )
+  const failures = jobs.failures.map(
+    (failure) =>
+      `  failed ${formatInstant(failure.at)} ${idOf(failure)}: ${failure.code} ${failure.message}`,
+  )
+  return [`${node}: ${busy.length === 0 ? 'no job waits' : ''}`.trimEnd(), ...busy, ...failures]
+}
