@@ -15,10 +15,16 @@ export function createFloor(store: FloorStore | undefined): Floor {
   let loading: Promise<void> | undefined
 
   const save = async (to: FloorStore): Promise<void> => {
-    for (let saved = -1; saved < floor; ) {
-      saved = floor
-      await to.save(saved)
+    isSaving = true
+    try {
+      for (let saved = -1; saved < floor; ) {
+        saved = floor
+        await to.save(saved)
+      }
+    } catch {
+      // A floor that cannot be stored does not stop reading.
     }
+    isSaving = false
   }
 
   const take = async (from: FloorStore): Promise<void> => {
@@ -37,16 +43,10 @@ export function createFloor(store: FloorStore | undefined): Floor {
     raise(offset) {
       if (offset <= floor) return
       floor = offset
-      if (store === undefined || isSaving) return
-      isSaving = true
-      const done = () => {
-        isSaving = false // A floor that cannot be stored does not stop reading.
-      }
-      save(store).then(done, done)
+      if (store !== undefined && !isSaving) void save(store)
     },
     load() {
-      if (store === undefined) return undefined
-      loading ??= take(store)
+      loading ??= store && take(store)
       return loading
     },
   }

@@ -15,6 +15,7 @@ export type Reply =
 
 const OFFSET = /^(?:0|[1-9][0-9]{0,15})$/
 const HASH = /^[0-9a-f]{64}$/
+const CODE = /^[A-Z_]{1,40}$/
 const ERROR_BODY_BYTES_MAX = 4096 // A body of D-6 is far smaller; more is not read.
 /** As for entries of the log: no document of a node comes near it. */
 const JSON_DEPTH_MAX = 32
@@ -28,7 +29,7 @@ export function parseOffsetText(text: string | null): number | undefined {
 /** Judges status and headers; the body is for the operation's own parser. */
 export function judgeReply(reply: TransportReply): Reply {
   if (reply.status !== 200) {
-    const reason = `status ${reply.status} ${errorCode(reply)}`.trimEnd()
+    const { text: reason } = readRefusal(reply)
     if (reason === 'status 503 OFFSET_NOT_REACHED')
       return { kind: 'lagging', reason: 'not-reached' }
     if (reply.status === 410) return { kind: 'lagging', reason: 'pruned' }
@@ -83,8 +84,21 @@ function isShallow(body: Uint8Array): boolean {
   return true
 }
 
-/** Empty where it has none. */
-function errorCode({ body }: TransportReply): string {
-  const { code } = body.byteLength > ERROR_BODY_BYTES_MAX ? {} : Object(parseJson(body))
-  return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : ''
+/** What a node says that does not answer: its error code, and how long it wants to be left alone. */
+export function readRefusal({ status, header, body }: TransportReply): {
+  /** Empty where it has none. */
+  readonly code: string
+  /** For people: the status, and the code if there is one. */
+  readonly text: string
+  /** null: it does not say. */
+  readonly retryAfterMs: number | null
+} {
+  const said = body.byteLength > ERROR_BODY_BYTES_MAX ? {} : Object(parseJson(body))
+  const [code = ''] = CODE.exec(said.code) ?? []
+  const seconds = header('retry-after') ?? ''
+  return {
+    code,
+    text: `status ${status} ${code}`.trimEnd(),
+    retryAfterMs: /^[0-9]{1,6}$/.test(seconds) ? Number(seconds) * 1000 : null,
+  }
 }

@@ -1,12 +1,13 @@
 /** The reader of certified answers: what the SDK reads with. */
-export { CERTIFIED_DECISIONS, type CertifiedDecisions } from './certified-decisions.ts'
+export { CERTIFIED_DECISIONS, type CertifiedDecisions } from './decisions.ts'
 export {
   type CertifiedAnswer,
   type CertifiedOutcome,
   type CertifiedReceipt,
   type Expired,
   kindOf,
-} from './certified-outcome.ts'
+} from './outcome.ts'
+export { requestOfActivitiesPage, requestOfEntriesPage } from './page-request.ts'
 export {
   type CertifiedNodeStatus,
   type CertifiedReader,
@@ -14,6 +15,5 @@ export {
   type CertifiedReaderStatus,
   type CertifiedReadOptions,
   createCertifiedReader,
-} from './certified-reader.ts'
-export { requestOfActivitiesPage, requestOfEntriesPage } from './page-request.ts'
+} from './reader.ts'
 export { type CertifiedRequest, requestOfLookups } from './requests.ts'

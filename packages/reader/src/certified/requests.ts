@@ -61,26 +61,25 @@ const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
 const NEWEST_CERTIFICATE = { path: '/v0/certificate', body: null, entryCountMax: 0 }
 
 /**
- * The request for it; null: for the newest certificate alone.
+ * The request for it; undefined: for the newest certificate alone.
  *
  * @param bounds.minOffset - 0: at any.
  */
 export function wireRequest(
-  asked: CertifiedRequest<unknown> | null,
+  asked: CertifiedRequest<unknown> | undefined,
   bounds: { readonly signers: Threshold; readonly minOffset: number; readonly nodeCount: number },
 ): Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body' | 'bytesMax' | 'channel'> {
   const { path, body, entryCountMax } = asked ?? NEWEST_CERTIFICATE
   const signers = bounds.signers === 'all' ? bounds.nodeCount : bounds.signers
   const query = {
     ...(signers === 'weak' ? {} : { signers: String(signers) }),
-    ...(bounds.minOffset > 0 ? { min_offset: bounds.minOffset } : {}),
+    ...(bounds.minOffset > 0 ? { min_offset: bounds.minOffset as never } : {}),
   }
-  const more = Object.entries(query).map((pair) => pair.join('='))
-  const search = body === null && more.length > 0 ? `?${more.join('&')}` : ''
+  const search = body === null ? `${new URLSearchParams(query)}` : ''
   const documentBytes = CERTIFICATE_BYTES_MAX + entryCountMax * (ENTRY_BYTES_MAX + PATH_BYTES_MAX)
   return {
     method: body === null ? 'GET' : 'POST',
-    path: path + (path.includes('?') ? search.replace('?', '&') : search),
+    path: path + (search && (path.includes('?') ? '&' : '?')) + search,
     // Needs no preflight in a browser (D-14).
     headers: {
       accept: CERTIFIED_MEDIA_TYPE,

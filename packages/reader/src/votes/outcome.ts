@@ -90,7 +90,7 @@ export type ReadOptions = {
    * those of the first. In a browser they cost a preflight.
    */
   readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Whether the outcome carries an answer. */

@@ -1,10 +1,10 @@
-/** What certified reads end in: by the names that endings of reads have (D-38), made of what the policy decided. */
+/** What certified reads end in: by the names that endings of reads have (D-38), made of what the decider ends with. */
 
 import type { CanonicalRequest } from '@quorumscan/verifier'
 import { maxFaulty, toHex } from '@quorumscan/verifier'
 import type { CheckedCertificate } from '@quorumscan/verifier/certified'
 import type { Disputed, Insufficient, Lagging, Participation, VoteGroup } from '../votes/outcome.ts'
-import type { Ending } from './reader-state.ts'
+import type { Ended } from './state.ts'
 
 /** A proven answer. `agreed` are the members who signed the state that it is proven from. */
 export type CertifiedAnswer<Answer> = Participation & {
@@ -46,32 +46,29 @@ const RETRY_AFTER_MS = 250
 /** Of a state root, for a person to compare. */
 const DIGEST_LENGTH = 16
 
-export type Ended = {
-  readonly ending: Ending
-  readonly request: CanonicalRequest
-  /** Signers that were needed. */
-  readonly threshold: number
-  readonly nodeCount: number
-  /** Nodes that answered, whatever they said. */
-  readonly reachedCount: number
-}
-
-export function outcomeOf(ended: Ended): CertifiedOutcome<unknown> {
-  const { ending, threshold, nodeCount } = ended
-  const part = { threshold, nodeCount, answered: ended.reachedCount, agreed: [], dissented: [] }
+/** @param index - Of a lookup among those of its call; undefined: something else was asked. */
+export function outcomeOf(
+  { ending, read, first, threshold }: Ended & { readonly threshold: number },
+  nodeCount: number,
+  index?: number,
+): CertifiedOutcome<unknown> {
+  const { reachedCount } = read
+  const part = { threshold, nodeCount, answered: reachedCount, agreed: [], dissented: [] }
   switch (ending.kind) {
     case 'answered': {
       const { offset, recordTime, historyHash, signers } = ending.point
-      // As the driver handed it to the policy.
-      const { answer, document } = ending.answer as { answer: unknown; document: string }
-      const receipt = { request: ended.request, document }
+      // As the asker made it.
+      const { answer: all, document } = ending.answer as { answer: unknown; document: string }
+      const answer =
+        index === undefined ? all : ((all as readonly unknown[])[first + index] ?? null)
+      const receipt = { request: read.request.request, document }
       const kind = kindOf(answer, nodeCount)
       return { ...part, kind, answer, offset, recordTime, historyHash, agreed: signers, receipt }
     }
     case 'disputed':
       return { ...part, ...ending, reason: 'fork', groups: ending.points.map(groupOf) }
     case 'insufficient':
-      return { ...part, ...ending, reachable: ended.reachedCount, needed: threshold }
+      return { ...part, ...ending, reachable: reachedCount, needed: threshold }
     case 'lagging': {
       const { reason } = ending
       if (reason === 'pruned') return { ...part, kind: 'expired' }

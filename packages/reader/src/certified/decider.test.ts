@@ -1,46 +1,43 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nextTickMs, step } from './policy.ts'
+import { createVirtual, START_MICROS } from '../driver/testing/virtual.ts'
+import { step } from './decider.ts'
 import {
+  type Asked,
+  type Contradiction,
   createReaderState,
-  type Effect,
+  type Ended,
   type ReaderEvent,
-  type ReaderState,
+  type Reply,
   type Wanted,
-} from './reader-state.ts'
+} from './state.ts'
 
 const FAULTY_MAX = 1
 const NODES = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
-const START_MICROS = 1_700_000_000_000_000
-/** Of the clock, and the newest offset at the beginning: the ledger moves on by one each millisecond. */
+/** Of the clock, and the newest offset at the beginning: the ledger grows by one each millisecond. */
 const START = 100_000
+const WAIT_MS = 10_000
 const urlOf = (name: string) => `https://${name}.test`
-
-type Ended = Effect & { readonly kind: 'ended' }
-type Sent = Effect & { readonly kind: 'send' }
 
 /** A reader whose nodes are told what to do, and a clock that is moved. */
 function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
-  const state: ReaderState = createReaderState({ faultyMax: FAULTY_MAX, seeds })
-  let nowMs = START
-  let readCount = 0
-  const open = new Map<number, Sent>()
+  const state = createReaderState(seeds, FAULTY_MAX)
   /** By node: when it was last asked anything. */
-  const sentAtMs = new Map<string, number>()
-  const ended: (Ended & { readonly endedAtMs: number })[] = []
-  const forks: Effect[] = []
-  const now = () => ({ ms: nowMs, micros: START_MICROS + nowMs * 1000 })
-  const tell = (event: ReaderEvent): readonly Effect[] => {
-    const effects = step(state, event, now())
-    for (const effect of effects)
-      if (effect.kind === 'send') {
-        open.set(effect.flight, effect)
-        sentAtMs.set(effect.source.url, nowMs)
-      } else if (effect.kind === 'cancel') open.delete(effect.flight)
-      else if (effect.kind === 'ended') ended.push({ ...effect, endedAtMs: nowMs })
-      else forks.push(effect)
-    return effects
-  }
+  const sentAtMs = new Map<string | null, number>()
+  const ended: (Omit<Ended, 'read'> & { readonly read: number; readonly endedAtMs: number })[] = []
+  const forks: Contradiction[] = []
+  const driven = createVirtual<Asked, Reply, Wanted, Ended, Contradiction, ReaderEvent>({
+    world: state,
+    step: (event) => step(state, event),
+    startMs: START,
+    onEffect(effect) {
+      if (effect.kind === 'ask') sentAtMs.set(effect.flight.source.url, driven.nowMs())
+      else if (effect.kind === 'done')
+        ended.push({ ...effect.outcome, read: effect.read, endedAtMs: driven.nowMs() })
+      else if (effect.kind === 'note') forks.push(effect.fact)
+    },
+  })
+  const { open, tell } = driven
   const pointOf = (offset: number, signerCount: number, root: number) => ({
     offset,
     recordTime: START_MICROS + offset * 1000,
@@ -49,52 +46,36 @@ function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
     signers: NODES.slice(0, signerCount),
   })
   const world = {
-    ...{ state, open, sentAtMs, ended, forks, tell, now },
-    ask(wanted: Partial<Wanted> = {}) {
-      const read = readCount++
-      const all = { signerCount: 2, minOffset: 0, maxAgeMs: 60_000, waitMs: 10_000, isWalk: false }
-      tell({ kind: 'asked', read, wanted: { ...all, ...wanted } })
-      return read
+    ...{ state, sentAtMs, ended, forks },
+    ...driven,
+    ask(wanted: Partial<Wanted> & { readonly waitMs?: number } = {}) {
+      const all = { signers: 'weak', threshold: 2, minOffset: 0, maxAgeMs: 60_000 } as const
+      const lookups = { lookups: [{ name: 'a' }], key: null }
+      return driven.begin({ ...all, ...lookups, ...wanted }, WAIT_MS)
     },
-    answer(
-      flight: number,
+    told(
+      flight: Asked,
       offset: number,
       { signerCount = 2, root = 0 }: { readonly signerCount?: number; readonly root?: number } = {},
     ) {
-      open.delete(flight)
-      return tell({
-        kind: 'told',
-        flight,
-        point: pointOf(offset, signerCount, root),
-        answer: offset,
-      })
+      const point = pointOf(offset, signerCount, root)
+      driven.answer(flight, { kind: 'told', point, answer: offset })
     },
-    end(flight: number, event: { readonly kind: 'failed' | 'lied' }) {
-      open.delete(flight)
-      return tell({ ...event, flight, reason: 'for the test' })
-    },
-    pass(ms: number) {
-      const untilMs = nowMs + ms
-      for (;;) {
-        const atMs = nextTickMs(state, now())
-        if (atMs > untilMs) break
-        nowMs = atMs
-        tell({ kind: 'tick' })
-      }
-      nowMs = untilMs
+    end(flight: Asked, { kind }: { readonly kind: 'failed' | 'lied' }) {
+      if (kind === 'failed') driven.fail(flight)
+      else driven.answer(flight, { kind, reason: 'for the test' })
     },
     /** Flights to a node, of reads or polls. */
     flightsTo: (name: string, isPoll = false) =>
-      [...open.values()].filter(
+      [...open].filter(
         ({ source, read }) => source.url === urlOf(name) && (read === null) === isPoll,
       ),
     /** Nodes that are asked for reads now. */
-    asked: () =>
-      [...open.values()].flatMap(({ source, read }) => (read === null ? [] : source.url)),
+    asked: () => [...open].flatMap(({ source, read }) => (read === null ? [] : source.url)),
     only() {
-      const flights = [...open.values()].filter(({ read }) => read !== null)
+      const flights = [...open].filter(({ read }) => read !== null)
       expect(flights).toHaveLength(1)
-      return (flights[0] as Sent).flight
+      return flights[0] as Asked
     },
   }
   for (const name of NODES) tell({ kind: 'located', name, url: urlOf(name) })
@@ -107,23 +88,23 @@ describe('a reader of certified answers', () => {
     const world = createWorld()
     world.ask()
     const [asked] = world.asked()
-    for (let read = 0; read < 20; read++) {
+    for (let read = 1; read <= 20; read++) {
       world.pass(50)
-      world.tell({ kind: 'left', read })
+      world.leave(read)
       expect(world.asked()).toEqual([])
       world.ask()
       expect(world.asked()).toEqual([asked])
     }
     for (const { counters, failureCount } of world.state.sources)
       expect({ ...counters, failureCount }).toMatchObject({ errors: 0, failureCount: 0 })
-    world.answer(world.only(), START + 1000)
+    world.told(world.only(), START + 1000)
     expect(world.ended).toMatchObject([{ ending: { kind: 'answered' } }])
   })
 
   it('asks one node, and believes what enough signed a moment ago', () => {
     const world = createWorld()
     world.ask()
-    world.answer(world.only(), START)
+    world.told(world.only(), START)
     expect(world.ended).toMatchObject([{ ending: { kind: 'answered', answer: START } }])
     expect(world.state.floor).toBe(START)
   })
@@ -131,7 +112,7 @@ describe('a reader of certified answers', () => {
   it('asks a second one when the first takes three times its usual time, and the first one stays asked', () => {
     const world = createWorld()
     world.ask()
-    world.answer(world.only(), START)
+    world.told(world.only(), START)
     world.ask()
     world.pass(49)
     expect(world.asked()).toHaveLength(1)
@@ -141,16 +122,16 @@ describe('a reader of certified answers', () => {
 
   it('does not leave a node because its first answer, which had to connect, took long', () => {
     const world = createWorld([urlOf('sv-1')])
-    const answerAfter = (ms: number, flight: number) => {
+    const answerAfter = (ms: number, flight: Asked) => {
       world.pass(ms)
-      world.answer(flight, START)
+      world.told(flight, START)
     }
     world.ask()
     answerAfter(40, world.only())
-    const [poll] = [...world.open.values()]
+    const [poll] = [...world.open]
     world.ask()
     answerAfter(2, world.only())
-    answerAfter(20, (poll as Sent).flight)
+    answerAfter(20, poll as Asked)
     world.ask()
     expect(world.asked()).toEqual([urlOf('sv-1')])
   })
@@ -162,20 +143,20 @@ describe('a reader of certified answers', () => {
     const [url] = world.asked()
     world.end(first, { kind })
     expect(world.asked()).not.toContain(url)
-    world.answer(world.only(), START)
+    world.told(world.only(), START)
     world.ask()
     expect(world.asked()).not.toContain(url)
   })
 
   it('asks past caches what is behind its floor, once, and holds it against nobody', () => {
     const world = createWorld()
-    world.tell({ kind: 'remembered', offset: START })
+    world.state.floor = START
     world.ask()
     const [url] = world.asked()
-    world.answer(world.only(), START - 2)
+    world.told(world.only(), START - 2)
     expect(world.asked()).toEqual([url])
-    expect(world.open.get(world.only())).toMatchObject({ minOffset: START })
-    world.answer(world.only(), START - 1)
+    expect(world.only().minOffset).toBe(START)
+    world.told(world.only(), START - 1)
     expect(world.asked()).not.toContain(url)
     expect(world.ended).toEqual([])
   })
@@ -183,17 +164,17 @@ describe('a reader of certified answers', () => {
   it('believes an old answer only after f + 1 nodes were heard, and not when one of them has a newer one', () => {
     const world = createWorld()
     world.ask()
-    world.answer(world.only(), START)
+    world.told(world.only(), START)
     world.pass(13_000)
     world.state.polledAtMs = 0
     world.ask()
     const [polled] = NODES.flatMap((name) => world.flightsTo(name, true)).slice(-1)
-    world.answer(world.only(), START)
+    world.told(world.only(), START)
     expect(world.ended).toHaveLength(1)
-    world.answer(polled?.flight ?? -1, START + 13_000)
+    world.told(polled as Asked, START + 13_000)
     expect(world.ended).toHaveLength(1)
-    expect(world.open.get(world.only())).toMatchObject({ minOffset: START + 13_000 })
-    world.answer(world.only(), START + 13_000)
+    expect(world.only().minOffset).toBe(START + 13_000)
+    world.told(world.only(), START + 13_000)
     expect(world.ended).toMatchObject([
       {},
       { ending: { kind: 'answered', answer: START + 13_000 } },
@@ -205,7 +186,7 @@ describe('a reader of certified answers', () => {
     const polls = () => NODES.flatMap((name) => world.flightsTo(name, true))
     const read = () => {
       world.ask({ maxAgeMs: 8000 })
-      world.answer(world.only(), world.now().ms)
+      world.told(world.only(), world.nowMs())
     }
     read()
     expect(polls()).toHaveLength(FAULTY_MAX)
@@ -220,9 +201,9 @@ describe('a reader of certified answers', () => {
   it('believes nothing any more once two certificates contradict each other', () => {
     const world = createWorld()
     world.ask()
-    world.answer(world.only(), START)
+    world.told(world.only(), START)
     world.ask()
-    world.answer(world.only(), START, { root: 1 })
+    world.told(world.only(), START, { root: 1 })
     expect(world.forks).toHaveLength(1)
     world.ask()
     expect(world.ended.map(({ ending }) => ending.kind)).toEqual([
@@ -235,46 +216,82 @@ describe('a reader of certified answers', () => {
   it('takes a seed for no node of its own', () => {
     const world = createWorld(['https://alias.test', ...NODES.map(urlOf)])
     world.ask()
-    const alias = [...world.open.values()].find(({ source }) => source.name === null)
+    const alias = [...world.open].find(({ source }) => source.name === null)
     const [poll] = NODES.flatMap((name) => world.flightsTo(name, true))
-    world.answer(alias?.flight ?? -1, START - 13_000)
-    world.end(poll?.flight ?? -1, { kind: 'failed' })
+    world.told(alias as Asked, START - 13_000)
+    world.end(poll as Asked, { kind: 'failed' })
     // The one that was polled is asked for the answer, too, and another, which makes two.
-    const [first, second] = [...world.open.keys()]
-    world.answer(first ?? -1, START - 13_000)
+    const [first, second] = [...world.open]
+    world.told(first as Asked, START - 13_000)
     expect(world.ended).toEqual([])
-    world.answer(second ?? -1, START - 13_000)
+    world.told(second as Asked, START - 13_000)
     expect(world.ended).toMatchObject([{ ending: { kind: 'answered' } }])
+  })
+
+  it('puts a lookup that comes beside a request together with those that its answer brings', () => {
+    const world = createWorld()
+    const ask = (name: string, key: string | null = '') => world.ask({ lookups: [{ name }], key })
+    const requests = () => [...world.state.reads].map(({ request }) => request.request.parameters)
+    ask('a')
+    const first = world.only()
+    expect(requests()).toEqual([{ name: 'a' }])
+    ask('b')
+    world.told(first, START)
+    ask('c')
+    ask('d', 'other')
+    ask('e', null)
+    expect(world.asked()).toEqual([])
+    world.pass(1)
+    expect(requests()).toEqual([
+      { lookups: [{ name: 'b' }, { name: 'c' }] },
+      { name: 'd' },
+      { name: 'e' },
+    ])
+    const [both] = [...world.open].filter(({ read }) => read !== null)
+    world.told(both as Asked, START)
+    expect(world.ended.map(({ read, first }) => [read, first])).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 1],
+    ])
+  })
+
+  it('reads for those who stay, and stops when all left', () => {
+    const world = createWorld()
+    world.ask({ key: '' })
+    const [second, third] = [world.ask({ key: '' }), world.ask({ key: '' })]
+    world.pass(1)
+    expect(world.asked()).toHaveLength(2)
+    world.leave(second)
+    expect(world.asked()).toHaveLength(2)
+    world.leave(third)
+    expect(world.asked()).toHaveLength(1)
+  })
+
+  it('has eight requests for lookups on their way at most', () => {
+    const world = createWorld()
+    for (let count = 0; count < 20; count++) world.ask()
+    world.pass(1)
+    expect(world.state.reads.size).toBe(8)
+    world.told([...world.open].find(({ read }) => read !== null) as Asked, START)
+    world.pass(1)
+    expect(world.state.reads.size).toBe(8)
   })
 
   it('says why there is no answer', () => {
     const world = createWorld()
-    const endAll = (event: (flight: number) => ReaderEvent) => {
+    const endAll = (how: 'failed' | 'gone' | 'limit') => {
       world.ask()
-      for (
-        let flights = [...world.open.keys()];
-        flights.length > 0;
-        flights = [...world.open.keys()]
-      )
-        for (const flight of flights) {
-          world.open.delete(flight)
-          world.tell(event(flight))
+      while (world.open.size > 0)
+        for (const flight of [...world.open]) {
+          if (how === 'failed') world.fail(flight)
+          else world.answer(flight, { kind: how, reason: '', retryAfterMs: 700 })
         }
       return world.ended.at(-1)?.ending
     }
-    const refused = { kind: 'refused', reason: '', retryAfterMs: 700 } as const
-    expect(endAll((flight) => ({ kind: 'failed', flight, reason: '' }))).toMatchObject({
-      kind: 'insufficient',
-      retryAfterMs: null,
-    })
-    expect(endAll((flight) => ({ ...refused, flight, why: 'gone' }))).toMatchObject({
-      kind: 'lagging',
-      reason: 'pruned',
-    })
-    expect(endAll((flight) => ({ ...refused, flight, why: 'limit' }))).toMatchObject({
-      kind: 'insufficient',
-      retryAfterMs: 700,
-    })
+    expect(endAll('failed')).toMatchObject({ kind: 'insufficient', retryAfterMs: null })
+    expect(endAll('gone')).toMatchObject({ kind: 'lagging', reason: 'pruned' })
+    expect(endAll('limit')).toMatchObject({ kind: 'insufficient', retryAfterMs: 700 })
   })
 })
 
@@ -284,7 +301,7 @@ describe('whatever nodes do, and in whichever order', () => {
       kind: fc.constant('ask' as const),
       minOffset: fc.constantFrom(0, 0, START - 60_000, START),
       maxAgeMs: fc.constantFrom(1000, 20_000, 60_000),
-      signerCount: fc.constantFrom(2, 3),
+      threshold: fc.constantFrom(2, 3),
     }),
     fc.record({
       kind: fc.constant('answer' as const),
@@ -321,18 +338,18 @@ describe('whatever nodes do, and in whichever order', () => {
             const ageMs = endedAtMs - point.offset
             expect(point.offset).toBeGreaterThanOrEqual(Math.max(floor, wanted.minOffset ?? 0))
             expect(ageMs).toBeLessThanOrEqual(wanted.maxAgeMs ?? 0)
-            expect(point.signers.length).toBeGreaterThanOrEqual(wanted.signerCount ?? 0)
+            expect(point.signers.length).toBeGreaterThanOrEqual(wanted.threshold ?? 0)
             if (ageMs <= 12_000) continue
             const heard = NODES.filter((name) => (world.sentAtMs.get(urlOf(name)) ?? -1) >= ms)
             expect(heard.length).toBeGreaterThan(FAULTY_MAX)
           }
         }
-        const flightOf = (index: number) => [...world.open.keys()][index]
+        const flightOf = (index: number) => [...world.open][index]
         for (const one of actions) {
           if (one.kind === 'ask') {
-            asked.set(asked.size + checked, {
+            asked.set(asked.size + checked + 1, {
               floor: world.state.floor,
-              ms: world.now().ms,
+              ms: world.nowMs(),
               wanted: one,
             })
             const { kind: _, ...wanted } = one
@@ -341,10 +358,10 @@ describe('whatever nodes do, and in whichever order', () => {
           else {
             const flight = flightOf(one.flight)
             if (flight === undefined) continue
-            if (one.kind === 'answer') world.answer(flight, world.now().ms - one.ageMs, one)
+            if (one.kind === 'answer') world.told(flight, world.nowMs() - one.ageMs, one)
             else if (one.kind === 'refused') {
-              world.open.delete(flight)
-              world.tell({ ...one, flight, reason: '' })
+              const { why, retryAfterMs } = one
+              world.answer(flight, { kind: why, reason: '', retryAfterMs })
             } else world.end(flight, one)
           }
           look()
@@ -352,7 +369,7 @@ describe('whatever nodes do, and in whichever order', () => {
         world.pass(10_000)
         look()
         expect(world.state.reads.size).toBe(0)
-        expect([...world.state.flights.values()].every(({ read }) => read === null)).toBe(true)
+        expect([...world.open].every(({ read }) => read === null)).toBe(true)
       }),
       { numRuns: 500 },
     )

@@ -3,7 +3,7 @@
 import { bytesEqual } from '@quorumscan/verifier'
 import type { CheckedCertificate } from '@quorumscan/verifier/certified'
 import { isBehind, isStale } from '@quorumscan/verifier/certified'
-import type { Source } from './sources.ts'
+import type { Known } from '../source/source.ts'
 
 /** Checkpoints are at most ten seconds apart: what is older is held back, or the network stands still. */
 const SUSPICIOUS_AGE_MS = 12_000
@@ -27,7 +27,7 @@ export const CERTIFIED_DECISIONS = {
     return !isSame || !bytesEqual(a.root, b.root)
   },
   /** Only who signed its address is a node of its own: two addresses may be one server. */
-  identityOf: ({ name }: Source): string | null => name,
+  identityOf: ({ name }: Known): string | null => name,
   hedgeMs: (usualMs: number): number =>
     Math.min(Math.max(HEDGE_FACTOR * usualMs, HEDGE_MS_MIN), HEDGE_MS_MAX),
 }

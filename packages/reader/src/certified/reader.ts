@@ -1,27 +1,32 @@
-/** A reader of answers that one node gives with a proof. What it does is in `policy.ts`. */
+/**
+ * A reader of answers that one node gives with a proof.
+ *
+ * `decider.ts` puts lookups of the same moment together to one read, and says whom to ask for it, and whom else when
+ * that node is late; the driver (`driver/run.ts`) sends, and keeps time; `asker.ts`
+ * makes the request and verifies the proof; `belief.ts` says whether what is proven is recent enough. What nodes do is
+ * kept as `source/source.ts`, by which the next one to ask is chosen. `outcome.ts` has what a read can end in.
+ */
 
-import type { Lookup, Sha256 } from '@quorumscan/verifier'
-import {
-  createWebCrypto,
-  maxFaulty,
-  type Threshold,
-  thresholdVotes,
-  toHex,
-} from '@quorumscan/verifier'
-import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import { sha256 } from '@quorumscan/verifier/certified'
-import { BATCH_LOOKUPS_MAX, isLookup } from '../answers/lookups.ts'
-import { createFloor } from '../floor.ts'
-import { ReaderError, type ReaderOptions } from '../reader-options.ts'
-import { createDirectory } from '../source/directory.ts'
+import { type Lookup, type Sha256, type Threshold, toHex } from '@quorumscan/verifier'
+import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
+import { type Bounds, checkLookups, createReaderBase } from '../base.ts'
+import { NEVER } from '../driver/decider.ts'
+import { createDriver } from '../driver/run.ts'
+import type { ReaderOptions } from '../reader-options.ts'
+import type { Known } from '../source/source.ts'
 import type { Fork } from '../votes/histories.ts'
-import type { CertifiedDecisions } from './certified-decisions.ts'
-import { type CertifiedOutcome, kindOf, outcomeOf } from './certified-outcome.ts'
-import { type Bounds, createDriver } from './driver.ts'
-import { type Contradiction, createReaderState } from './reader-state.ts'
-import { type CertifiedRequest, requestOfLookups } from './requests.ts'
-import { createSharedLookups } from './shared-lookups.ts'
-import type { Source } from './sources.ts'
+import { createAsker } from './asker.ts'
+import { step } from './decider.ts'
+import type { CertifiedDecisions } from './decisions.ts'
+import { type CertifiedOutcome, outcomeOf } from './outcome.ts'
+import type { CertifiedRequest } from './requests.ts'
+import {
+  type Contradiction,
+  createReaderState,
+  type Ended,
+  type ReaderEvent,
+  type Wanted,
+} from './state.ts'
 
 export type CertifiedReaderOptions = Pick<
   ReaderOptions,
@@ -111,13 +116,14 @@ export interface CertifiedReader extends AsyncDisposable {
 }
 
 const WAIT_MS = 10_000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
-const MAX_AGE_MS = 60_000 // D-39.
 /** So long before its caller goes a read tells what it knows, */
 const TELL_MS = 100
 /** of a short time this part. */
 const TELL_SHARE = 1 / 10
-/** Reads waiting in one reader: so many it has in memory. */
-const WAITING_MAX = 20_000
+/** A timer that is later than this says that the process stalled. */
+const STALL_MS = 100
+
+type Looked = CertifiedOutcome<CertifiedEntry | null>
 
 /**
  * Creates a reader; nothing is sent before the first read. Dispose it to end what is in flight.
@@ -129,31 +135,26 @@ export function createCertifiedReader(
   options: CertifiedReaderOptions,
   decisions?: CertifiedDecisions,
 ): CertifiedReader {
-  const { genesis, genesisHash, clock, transport } = options
-  const nodeCount = genesis.nodes.length
-  const faultyMax = maxFaulty(nodeCount)
-  const crypto = options.crypto ?? createWebCrypto()
+  const { genesis, genesisHash, clock, transport, areSeedsAll = false } = options
   const network = { genesis, genesisHash, sha256: options.sha256 ?? sha256 }
-  const floor = createFloor(options.floorStore)
-  const closing = new AbortController()
-  const directory = createDirectory({
-    reader: options,
-    crypto,
-    signal: closing.signal,
+  const base = createReaderBase(options, {
     onAddress: ({ name, url }) => driver.tell({ kind: 'located', name, url }),
   })
-  const { areSeedsAll = false } = options
-  const state = createReaderState({
-    faultyMax: areSeedsAll ? 0 : faultyMax,
-    seeds: directory.seeds,
-    decisions,
-  })
+  const { nodeCount, faultyMax, crypto, floor, directory } = base
+  const state = createReaderState(directory.seeds, areSeedsAll ? 0 : faultyMax, decisions)
   state.isLearning = !areSeedsAll
+  const isPrivateAllowed = options.allowPrivateAddresses ?? false
   const driver = createDriver({
-    ...{ state, network, crypto, transport, clock },
-    isPrivateAllowed: options.allowPrivateAddresses ?? false,
-    onFloor: floor.raise,
-    onFork: (points) => options.onFork?.(forkOf(points)),
+    world: state,
+    step(event: ReaderEvent) {
+      state.floor = Math.max(state.floor, floor.value())
+      step(state, event)
+      floor.raise(state.floor)
+    },
+    asker: createAsker({ transport, network, crypto, isPrivateAllowed }),
+    clock,
+    note: (points) => options.onFork?.(forkOf(points)),
+    isStalled: (missedMs) => missedMs > STALL_MS,
   })
 
   const learn = async (isForced = false): Promise<void> => {
@@ -166,98 +167,56 @@ export function createCertifiedReader(
     driver.tell({ kind: 'learning', isOver: !directory.isLearning() })
   }
 
-  const admit = async (read: CertifiedReadOptions): Promise<Bounds> => {
-    const { threshold: signers = 'weak', minOffset = 0, maxAgeMs = MAX_AGE_MS, signal } = read
-    const threshold = thresholdVotes(signers, nodeCount)
-    if (threshold === undefined)
-      throw new ReaderError(
-        'INVALID_THRESHOLD',
-        `the threshold is weak, strong, all or from ${faultyMax + 1} to ${nodeCount}`,
-      )
-    if (!Number.isSafeInteger(minOffset) || minOffset < 0 || !(maxAgeMs >= 0))
-      throw new ReaderError(
-        'INVALID_ARGUMENT',
-        'minOffset is a whole number and maxAgeMs a number, neither is negative',
-      )
+  const ask = async (
+    read: CertifiedReadOptions,
+    asked: Omit<Wanted, keyof Bounds>,
+  ): Promise<Ended & Bounds> => {
     const startedAtMs = clock.monotonicMs()
-    const leavesAtMs = read.endsAtMs ?? Number.POSITIVE_INFINITY
+    const leavesAtMs = read.endsAtMs ?? NEVER
     const tellMs = Math.min(TELL_MS, (leavesAtMs - startedAtMs) * TELL_SHARE)
     const endsAtMs = Math.min(startedAtMs + (options.waitMs ?? WAIT_MS), leavesAtMs - tellMs)
-    signal?.throwIfAborted()
-    await floor.load()
-    driver.tell({ kind: 'remembered', offset: floor.value() })
-    signal?.throwIfAborted()
-    if (closing.signal.aborted) throw closed()
-    if (driver.pendingCount() + shared.waitingCount() >= WAITING_MAX)
-      throw new ReaderError('OVERLOADED', 'too many reads are waiting')
-    return { signers, threshold, minOffset, maxAgeMs, endsAtMs }
-  }
-
-  const ask = async <Answer>(
-    asked: CertifiedRequest<Answer>,
-    bounds: Bounds,
-    signal: AbortSignal | undefined,
-  ): Promise<CertifiedOutcome<Answer>> => {
-    const asking = driver.ask(asked, bounds, signal)
+    const bounds = await base.admit(read, driver.waitingCount())
+    const asking = driver.ask({ ...bounds, ...asked }, endsAtMs, read.signal)
     void learn()
-    const { request } = asked
-    const ended = { ...(await asking), request, threshold: bounds.threshold, nodeCount }
-    return outcomeOf(ended) as CertifiedOutcome<Answer> // What its question made of the proof.
+    return { ...bounds, ...(await asking) }
   }
-
-  const shared = createSharedLookups<Bounds, CertifiedOutcome<CertifiedEntry | null>>(
-    async (lookups, bounds, signal) => {
-      const outcome = await ask(requestOfLookups(lookups), bounds, signal)
-      return lookups.map((_, index) => {
-        if (!('answer' in outcome)) return outcome
-        const answer = outcome.answer[index] ?? null
-        return { ...outcome, answer, kind: kindOf(answer, nodeCount) }
-      })
-    },
-    clock,
-  )
 
   return {
     async lookup(lookups, read = {}) {
-      if (lookups.length > BATCH_LOOKUPS_MAX || !lookups.every(isLookup))
-        throw new ReaderError(
-          'INVALID_ARGUMENT',
-          `a lookup is a name or a party, and there are at most ${BATCH_LOOKUPS_MAX}`,
-        )
-      const bounds = await admit(read)
+      checkLookups(lookups)
       if (lookups.length === 0) return []
-      const { threshold, minOffset, maxAgeMs } = bounds
+      const { threshold = 'weak', minOffset = 0, maxAgeMs } = read
       const key = read.isShared === false ? null : `${threshold} ${minOffset} ${maxAgeMs}`
-      return shared.lookup({ lookups, options: bounds, key, signal: read.signal })
+      const ended = await ask(read, { lookups, key })
+      // What its question made of the proof.
+      return lookups.map((_, index) => outcomeOf(ended, nodeCount, index)) as Looked[]
     },
-    async read(request, read = {}) {
-      return ask(request, await admit(read), read.signal)
+    async read<Answer>(request: CertifiedRequest<Answer>, read: CertifiedReadOptions = {}) {
+      const question = request.question(network)
+      const ended = await ask(read, { lookups: [], key: null, request, question })
+      return outcomeOf(ended, nodeCount) as CertifiedOutcome<Answer>
     },
     status: () => ({
       nodeCount,
       faultyMax,
       floor: state.floor,
-      waiting: driver.pendingCount() + shared.waitingCount(),
+      waiting: driver.waitingCount(),
       nodes: state.sources.map((source) => statusOf(source, clock.monotonicMs())),
       fork: state.fork && forkOf(state.fork),
     }),
     refreshAddresses: () => learn(true),
     async [Symbol.asyncDispose]() {
-      closing.abort()
-      driver.close(closed())
+      driver.close(base.close())
     },
   }
 }
 
-function closed(): ReaderError {
-  return new ReaderError('CLOSED', 'the reader is closed')
-}
-
-function statusOf(source: Source, nowMs: number): CertifiedNodeStatus {
-  const { name, url, head, counters, usualMs, badUntilMs, awayUntilMs } = source
+function statusOf(source: Known, nowMs: number): CertifiedNodeStatus {
+  const { name, head, counters, latencyMs, badUntilMs, awayUntilMs } = source
   const isFailing = Math.max(badUntilMs, awayUntilMs) > nowMs
   const state = isFailing ? 'failing' : head === null ? 'unknown' : 'live'
-  return { name, url, state, head, ...counters, latencyMs: usualMs }
+  const url = source.url as string // Each has one here.
+  return { name, url, state, head, ...counters, latencyMs }
 }
 
 function forkOf([a, b]: Contradiction): Fork {

@@ -1,0 +1,101 @@
+/** What a reader is made of, in whichever way it decides: addresses, floor, and checks of what it is asked. */
+import {
+  createWebCrypto,
+  type Lookup,
+  maxFaulty,
+  type Threshold,
+  thresholdVotes,
+} from '@quorumscan/verifier'
+import { BATCH_LOOKUPS_MAX, isLookup } from './answers/lookups.ts'
+import { createFloor } from './floor.ts'
+import { ReaderError, type ReaderOptions } from './reader-options.ts'
+import type { Address } from './source/address-book.ts'
+import { createDirectory } from './source/directory.ts'
+import type { ReadOptions } from './votes/outcome.ts'
+
+/** How much of an answer a caller believes, checked. */
+export type Bounds = {
+  readonly signers: Threshold
+  /** What that is, in nodes. */
+  readonly threshold: number
+  readonly minOffset: number
+  readonly maxAgeMs: number
+}
+
+const MAX_AGE_MS = 60_000 // D-39.
+/** Reads waiting in one reader: so many it has in memory. */
+const WAITING_MAX = 20_000
+
+export type ReaderBase = ReturnType<typeof createReaderBase>
+
+/** @throws {ReaderError} INVALID_ARGUMENT if a seed is no http or https URL. */
+export function createReaderBase(
+  options: ReaderOptions,
+  told: {
+    readonly onAddress: (address: Address) => void
+    readonly onPrivate?: (address: Address) => void
+    /** Another one where a test breaks it. */
+    readonly votesOf?: typeof thresholdVotes
+  },
+) {
+  const { votesOf = thresholdVotes } = told
+  const nodeCount = options.genesis.nodes.length
+  const faultyMax = maxFaulty(nodeCount)
+  const crypto = options.crypto ?? createWebCrypto()
+  /** Aborted when the reader closes. */
+  const closing = new AbortController()
+  const floor = createFloor(options.floorStore)
+  return {
+    nodeCount,
+    faultyMax,
+    crypto,
+    closing,
+    floor,
+    directory: createDirectory({ reader: options, crypto, signal: closing.signal, ...told }),
+    /**
+     * Checks what a caller wants beside those who wait, and waits until the floor is known.
+     *
+     * @throws {ReaderError} INVALID_THRESHOLD, INVALID_ARGUMENT, NO_FLOOR, CLOSED, OVERLOADED.
+     * @throws The signal's reason.
+     */
+    async admit(read: ReadOptions, waitingCount: number): Promise<Bounds> {
+      const signers = read.threshold ?? 'weak'
+      const threshold = votesOf(signers, nodeCount)
+      if (threshold === undefined)
+        throw new ReaderError(
+          'INVALID_THRESHOLD',
+          `the threshold is weak, strong, all or from ${faultyMax + 1} to ${nodeCount}`,
+        )
+      const { minOffset = 0, maxAgeMs = MAX_AGE_MS } = read
+      if (!Number.isSafeInteger(minOffset) || minOffset < 0 || !(maxAgeMs >= 0))
+        throw new ReaderError(
+          'INVALID_ARGUMENT',
+          'minOffset and maxAgeMs are not negative, and offsets are whole',
+        )
+      read.signal?.throwIfAborted()
+      await floor.load()
+      read.signal?.throwIfAborted() // An abort meanwhile is told to nobody later.
+      closing.signal.throwIfAborted()
+      if (waitingCount >= WAITING_MAX) throw overloaded()
+      return { signers, threshold, minOffset, maxAgeMs }
+    },
+    /** Returns what later calls throw. */
+    close(): unknown {
+      closing.abort(new ReaderError('CLOSED', 'the reader is closed'))
+      return closing.signal.reason
+    },
+  }
+}
+
+/** @throws {ReaderError} INVALID_ARGUMENT: one that nodes refuse would take the others of its batch with it. */
+export function checkLookups(lookups: readonly Lookup[]): void {
+  if (lookups.length > BATCH_LOOKUPS_MAX || !lookups.every(isLookup))
+    throw new ReaderError(
+      'INVALID_ARGUMENT',
+      `a lookup is a name or a party, and there are at most ${BATCH_LOOKUPS_MAX}`,
+    )
+}
+
+export function overloaded(): ReaderError {
+  return new ReaderError('OVERLOADED', 'too many reads are waiting')
+}

@@ -1,0 +1,172 @@
+import { expect, it } from 'vitest'
+import { createSource, type Flight } from '../source/source.ts'
+import { createWorld, type Event, NEVER, send } from './decider.ts'
+import { createDriver } from './run.ts'
+
+interface Request extends Flight<Request> {
+  readonly text: string
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+const STALL_MS = 100
+
+/** A decider that asks its one node for each read, and does what the test says with the rest. */
+function createHarness(times: { readonly lateMs?: number; readonly endMs?: number } = {}) {
+  const sleepers: { readonly atMs: number; wake(): void }[] = []
+  let elapsedMs = 0
+  const clock = {
+    nowMicros: () => elapsedMs * 1000,
+    monotonicMs: () => elapsedMs,
+    delay: (ms: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve, reject) => {
+        sleepers.push({ atMs: elapsedMs + ms, wake: resolve })
+        signal?.addEventListener('abort', () => reject(signal.reason))
+      }),
+  }
+  const node = createSource<Request>('https://node.test', true)
+  const world = createWorld<Request, string, never>([node])
+  const events: Event<Request, string, string>[] = []
+  const requests: {
+    readonly text: string
+    readonly signal: AbortSignal
+    answer(text: string): void
+  }[] = []
+  const step = (event: Event<Request, string, string>): void => {
+    events.push(event)
+    if (event.kind === 'began')
+      for (const { input } of event.reads)
+        send(world, {
+          source: node,
+          text: input,
+          sentAtMs: world.nowMs,
+          lateAtMs: world.nowMs + (times.lateMs ?? NEVER),
+          endsAtMs: world.nowMs + (times.endMs ?? NEVER),
+        })
+    else if (event.kind === 'deadline')
+      for (const read of event.reads)
+        world.effects.push({ kind: 'done', read, outcome: 'too late' })
+    else if (event.kind === 'reply')
+      world.effects.push({ kind: 'done', read: 1, outcome: event.reply })
+  }
+  const driver = createDriver<Request, string, string, string, never, never>({
+    ...{ world, step, clock },
+    asker: ({ text }, signal) =>
+      new Promise((resolve, reject) => {
+        requests.push({ text, signal, answer: resolve })
+        signal.addEventListener('abort', () => reject(signal.reason))
+      }),
+    note: () => {},
+    isStalled: (missedMs) => missedMs > STALL_MS,
+  })
+  return {
+    ...{ driver, world, node, events, requests },
+    kinds: () => events.map(({ kind }) => kind),
+    /** Time passes; timers are late by `lateMs`. */
+    async pass(ms: number, lateMs = 0) {
+      elapsedMs += ms + lateMs
+      for (const sleeper of sleepers.splice(0))
+        if (sleeper.atMs <= elapsedMs) sleeper.wake()
+        else sleepers.push(sleeper)
+      await turn()
+    },
+  }
+}
+
+it('tells reads of one moment together, and sends what the step asks for', async () => {
+  const { driver, kinds, requests, node } = createHarness()
+  const first = driver.ask('a', NEVER, undefined)
+  void driver.ask('b', NEVER, undefined)
+  await turn()
+  expect(kinds()).toEqual(['began'])
+  expect(requests.map(({ text }) => text)).toEqual(['a', 'b'])
+  expect(node.flights.size).toBe(2)
+  requests[0]?.answer('yes')
+  expect(await first).toBe('yes')
+  expect(node.flights.size).toBe(1)
+  expect(driver.waitingCount()).toBe(1)
+})
+
+it('says when a request is late, and gives it up at its end', async () => {
+  const { driver, kinds, requests, node, pass } = createHarness({ lateMs: 50, endMs: 80 })
+  void driver.ask('a', NEVER, undefined)
+  await turn()
+  await pass(49)
+  expect(kinds()).toEqual(['began'])
+  await pass(1)
+  expect(kinds()).toEqual(['began', 'late'])
+  await pass(30)
+  expect(kinds()).toEqual(['began', 'late', 'failed'])
+  expect(requests[0]?.signal.aborted).toBe(true)
+  expect(node.flights.size).toBe(0)
+})
+
+it('ends a read at its deadline', async () => {
+  const { driver, pass } = createHarness()
+  const asking = driver.ask('a', 1000, undefined)
+  await turn()
+  await pass(1000)
+  expect(await asking).toBe('too late')
+})
+
+it('wakes the decider when it said', async () => {
+  const { driver, world, kinds, pass } = createHarness()
+  world.wakeAtMs = 10
+  void driver.ask('a', NEVER, undefined)
+  await turn()
+  await pass(9)
+  expect(kinds()).toEqual(['began'])
+  await pass(1)
+  expect(kinds()).toEqual(['began', 'woke'])
+  expect(world.wakeAtMs).toBe(NEVER)
+})
+
+it('leaves out the time in which the process stalled, and reads what came meanwhile first', async () => {
+  const { driver, world, kinds, requests, pass } = createHarness({ lateMs: 50 })
+  void driver.ask('a', NEVER, undefined)
+  await turn()
+  await pass(50, STALL_MS + 1)
+  expect(kinds()).toEqual(['began'])
+  requests[0]?.answer('yes')
+  await turn()
+  expect(kinds()).toEqual(['began', 'reply'])
+  expect(world.nowMs).toBe(50)
+})
+
+it('is late where a timer is not much later than it was set to', async () => {
+  const { driver, kinds, pass } = createHarness({ lateMs: 50 })
+  void driver.ask('a', NEVER, undefined)
+  await turn()
+  await pass(50, STALL_MS)
+  expect(kinds()).toEqual(['began', 'late'])
+})
+
+it('lets a caller leave, and tells the decider', async () => {
+  const { driver, events } = createHarness()
+  const leaving = new AbortController()
+  const asking = driver.ask('a', NEVER, leaving.signal)
+  await turn()
+  leaving.abort(new Error('gone'))
+  await expect(asking).rejects.toThrow('gone')
+  expect(events.at(-1)).toEqual({ kind: 'left', reads: [1] })
+})
+
+it('begins no read whose caller left in the same moment', async () => {
+  const { driver, requests } = createHarness()
+  const leaving = new AbortController()
+  const asking = driver.ask('a', NEVER, leaving.signal)
+  leaving.abort(new Error('gone'))
+  await expect(asking).rejects.toThrow('gone')
+  await turn()
+  expect(requests).toEqual([])
+})
+
+it('ends everything when it closes', async () => {
+  const { driver, requests, kinds } = createHarness()
+  const asking = driver.ask('a', NEVER, undefined)
+  await turn()
+  driver.close(new Error('closed'))
+  await expect(asking).rejects.toThrow('closed')
+  expect(requests[0]?.signal.aborted).toBe(true)
+  await turn()
+  expect(kinds()).toEqual(['began'])
+})
