@@ -2,15 +2,10 @@ import { wrap } from '@quorumscan/cli'
 import type { NodeState } from '@quorumscan/errors/node-words'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
-import { budgetsOf } from './budgets.ts'
-import { formatStatus, formatSummary, shorten } from './commands/format.ts'
-import {
-  type AtNodes,
-  type ClusterStatus,
-  describeMargin,
-  missedVotes,
-  type NodeStatus,
-} from './status.ts'
+import { describeMargin, formatStatus, formatSummary } from './commands/format.ts'
+import type { AtNodes, ClusterStatus, NodeStatus } from './status.ts'
+import { budgetsOf } from './view/budgets.ts'
+import { missedVotes, shorten } from './view/words.ts'
 
 function statusOf(states: readonly NodeState[]): ClusterStatus {
   const n = states.length

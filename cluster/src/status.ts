@@ -1,19 +1,18 @@
-/** What a cluster says about itself. Pure. */
-
-import { isAnswer } from '@quorumscan/errors/node-words'
+/** What a cluster reports about itself. Pure. */
 import type { OrderingDriver } from '@quorumscan/operator'
 import type { OrderingReport } from '@quorumscan/runtime'
 import type { ServiceStatus } from '@quorumscan/supervisor'
-import { type Budget, budgetsOf } from './budgets.ts'
+import type { LiveNode, LiveStatus } from './watch/live.ts'
 
-export type NodeStatus = ServiceStatus & {
-  readonly name: string
+type NamedService = ServiceStatus & { readonly name: string }
+
+export type NodeStatus = NamedService & {
   /** As the node wrote it; of the entry at `offset`. */
   readonly recordTime: string | null
 }
 
 export type MemberStatus = NamedService & {
-  /** As it told last; null while it does not answer. */
+  /** As it reported last; null while it does not answer. */
   readonly ordering: OrderingReport | null
 }
 
@@ -27,8 +26,6 @@ export type AtNodes = {
   readonly signers: readonly string[]
   readonly asked: readonly { readonly node: string; readonly reason: string }[]
 }
-
-type NamedService = ServiceStatus & { readonly name: string }
 
 export type ClusterStatus = {
   readonly cluster: {
@@ -51,60 +48,20 @@ export type ClusterStatus = {
   readonly dataDir: string
 }
 
+/** A status with or without what a control plane measures. */
+export type MeasuredStatus = Omit<ClusterStatus, 'nodes'> &
+  Partial<Pick<LiveStatus, 'faults' | 'atNodes'>> & {
+    readonly nodes: readonly (NodeStatus & Partial<LiveNode>)[]
+  }
+
 /** All services with their names: nodes, validator, synchronizer, and those of the nodes. */
-export function servicesOf<Node extends NamedService>(
-  status: Pick<ClusterStatus, 'validator' | 'synchronizer' | 'members'> & {
-    readonly nodes: readonly Node[]
-  },
+export function servicesOf(
+  status: Pick<ClusterStatus, 'nodes' | 'validator' | 'synchronizer' | 'members'>,
 ): readonly NamedService[] {
   return [
     ...status.nodes,
     { ...status.validator, name: 'validator' },
     { ...status.synchronizer, name: 'synchronizer' },
     ...status.members.map((member) => ({ ...member, name: `${member.name}.synchronizer` })),
-  ]
-}
-
-/** Whose votes the most advanced member missed. */
-export function missedVotes({ members }: Pick<ClusterStatus, 'members'>): readonly string[] {
-  const reports = members.flatMap(({ ordering }) => ordering ?? [])
-  const [newest] = reports.toSorted((one, other) => other.height - one.height)
-  return newest?.absent ?? []
-}
-
-/** A status with or without what is known about faults. */
-type Measured = Omit<ClusterStatus, 'nodes'> & {
-  readonly nodes: readonly (NodeStatus & { readonly isCounted?: boolean })[]
-  readonly atNodes?: AtNodes | null
-}
-
-/** What works and what can still be lost, a line each, and what a reader of the nodes got. */
-export function describeMargin(status: Measured): readonly string[] {
-  const { atNodes = null } = status
-  const { lookups, registrations, ordering } = budgetsOf(status)
-  const line = (name: string, { detail, verdict }: Budget) =>
-    `${name.padEnd(15)}${detail}: ${verdict}`
-  return [
-    line('lookups', lookups),
-    ...(atNodes === null ? [] : [`${' '.repeat(15)}${describeRead(atNodes)}`]),
-    line('registrations', registrations),
-    line('ordering', ordering),
-  ]
-}
-
-/** What a reader of the nodes got. */
-function describeRead({ kind, needed, signers, asked, latencyMs }: AtNodes): string {
-  if (isAnswer(kind))
-    return `a reader of the nodes: ${kind}, ${signers.length} signed, ${needed} needed, ${Math.round(latencyMs)} ms`
-  const why = asked.map(({ node, reason }) => `${node}: ${reason}`).join(', ')
-  return `a reader of the nodes: ${kind}${why === '' ? '' : ` (${why})`}`
-}
-
-/** Size and thresholds, a sentence each. */
-export function describeSize(cluster: Omit<ClusterStatus['cluster'], 'genesisHash'>): string[] {
-  const { n, f, readThreshold, confirmThreshold } = cluster
-  return [
-    `n = ${n}, f = ${f}: an answer needs ${readThreshold}, an operator action ${confirmThreshold}`,
-    ...(f === 0 ? ['Below 4 nodes no fault is tolerated.'] : []),
   ]
 }

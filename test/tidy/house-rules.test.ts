@@ -156,7 +156,7 @@ describe('house rules', () => {
     expect(page.length).toBeGreaterThan(5)
     expect(
       hits(page, ours).filter(
-        (hit) => !/ import type |'quorumscan\/budgets'|'@quorumscan\/errors\/node-words'/.test(hit),
+        (hit) => !/ import type |'quorumscan\/view'|'@quorumscan\/errors\/node-words'/.test(hit),
       ),
     ).toEqual([])
   })

@@ -1,20 +1,18 @@
 /** `backup` and `restore`: what one operator has, and the way back. */
 import { resolve } from 'node:path'
-import type { Clock } from '@quorumscan/base'
 import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import type { Restored } from '@quorumscan/operator/backup'
 import { UsageError } from '@quorumscan/runtime'
-import { Argument, type Command } from 'commander'
+import { Argument } from 'commander'
 import { answer, repeat, slowly, wrap } from './options.ts'
+import type { CommandContext } from './rig.ts'
 
 type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
 type RestoreFlags = { to: string; set?: string[]; log?: string[]; json?: boolean }
 
-export function addBackupCommands(program: Command, redisServer: string, clock: Clock): void {
+export function addBackupCommands({ plain, redisServer, clock }: CommandContext): void {
   const { env } = process
-  program
-    .command('backup')
-    .description('write a backup of one operator, whether its processes run or not')
+  plain('backup', 'write a backup of one operator, whether its processes run or not')
     .addArgument(new Argument('<role>', 'what it runs').choices(Object.keys(ROLE_OF)))
     .requiredOption('--config <file>', 'its variables, as for `run`')
     .requiredOption('--out <file>', 'where the backup is written, with mode 0600')
@@ -22,7 +20,6 @@ export function addBackupCommands(program: Command, redisServer: string, clock: 
       '--log',
       'of a super-validator: the newest 64 MiB of the log that it keeps, and no keys',
     )
-    .option('--json', 'as JSON')
     .addHelpText(
       'after',
       `
@@ -54,14 +51,11 @@ jobs; and what an engine has signed, as an old copy would let it sign twice.`,
         : `${config.name} is backed up in ${file}. It holds private keys: every reader of it can act as ${config.name}. Keep it encrypted, and on another machine.`
       answer(options, { file, name: config.name }, wrap(text).join('\n'))
     })
-  program
-    .command('restore')
-    .description('put a backup of one operator into a new data directory')
+  plain('restore', 'put a backup of one operator into a new data directory')
     .argument('<file>', 'as `backup` wrote it')
     .requiredOption('--to <dir>', 'the data directory; it is made')
     .option('--set <name=value...>', 'variables that are another here, e.g. QS_PORT=4711')
     .option('--log <file...>', 'of a synchronizer: backups of super-validators, made with --log')
-    .option('--json', 'as JSON')
     .addHelpText(
       'after',
       `

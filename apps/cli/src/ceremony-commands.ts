@@ -1,7 +1,6 @@
 /** `keys` and `genesis`: how operators who do not share a machine make a network together. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import type { Clock } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 import {
   dataDirectory,
@@ -14,21 +13,18 @@ import {
 } from '@quorumscan/operator'
 import { CommandError, isErrno, messageOfWrite, UsageError } from '@quorumscan/runtime'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { answer, wrap } from './options.ts'
+import type { CommandContext } from './rig.ts'
 import { printable } from './text.ts'
 import { readGenesis } from './verify.ts'
 
 /** As much as replicas grant each other (Rule 6): a network that begins later than this would stand still. */
 const AHEAD_MICROS_MAX = 10_000_000
 
-export function addCeremonyCommands(program: Command, clock: Clock): void {
-  const group = (name: string, description: string) =>
-    program.command(name).description(description).helpCommand(false)
-
-  group('keys', 'the keys of one operator')
-    .command('new')
-    .description('make the keys of one member, and the file that it shows to the others')
+export function addCeremonyCommands({ plain, group, clock }: CommandContext): void {
+  const keys = group('keys', 'the keys of one operator')
+  plain('new', 'make the keys of one member, and the file that it shows to the others', keys)
     .requiredOption('--name <name>', 'what the network calls it, e.g. sv-1')
     .requiredOption('--out <dir>', 'where keys and file are kept: its data directory')
     .addOption(
@@ -36,7 +32,6 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
     )
     .option('--url <url>', 'where others reach its scan node')
     .option('--engine-address <host:port>', 'where other engines reach its own')
-    .option('--json', 'print where everything is as JSON')
     .action(async (options: KeysFlags) => {
       const { makeMember, memberKeyFile } = await loadCeremony()
       const { name, role } = options
@@ -62,9 +57,7 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
     })
 
   const genesis = group('genesis', 'what fixes a network for good')
-  genesis
-    .command('create')
-    .description('make the genesis of a network out of the files of its members')
+  plain('create', 'make the genesis of a network out of the files of its members', genesis)
     .argument('<member-file...>', 'as `keys new` wrote them, in any order')
     .requiredOption('--out <file>', 'where it is written')
     .addOption(
@@ -73,7 +66,6 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
         .default('redis'),
     )
     .option('--set <rule=value...>', 'other rules, e.g. names.entryFeeUsd=2.5 coin.tickMicros=10m')
-    .option('--json', 'print its hash as JSON')
     .addHelpText('after', HASH_HELP)
     .action(async (files: string[], options: CreateFlags) => {
       const { createGenesis, hashGenesis, parseSettings, readMember } = await loadCeremony()
@@ -97,12 +89,9 @@ export function addCeremonyCommands(program: Command, clock: Clock): void {
       ]
       answer(options, { hash }, lines.flatMap(wrap).join('\n'))
     })
-  genesis
-    .command('verify')
-    .description('say what a genesis fixes, and whether it is what these members make')
+  plain('verify', 'say what a genesis fixes, and whether it is what these members make', genesis)
     .argument('<file>', 'the genesis document')
     .argument('[member-file...]', 'the files of all its members')
-    .option('--json', 'print hash, n, f and q as JSON')
     .addHelpText('after', HASH_HELP)
     .action(async (file: string, memberFiles: string[], options: { json?: boolean }) => {
       const { createGenesis, describeGenesis, hashGenesis, readMember, rulesOf } =

@@ -9,7 +9,6 @@ type Flags = NetworkFlags & { json?: boolean }
 
 export function addCheckCommand({ command, clock, cluster, exitWith }: CommandContext): void {
   ofAnyNetwork(command('check', 'compare the replicas by the state that each node signs'))
-    .option('--json', 'as JSON')
     .addHelpText(
       'after',
       '\nExit status: 0 all are equal, 1 they differ, 3 one is behind, 4 one is silent.',

@@ -1,37 +1,25 @@
 /** `cometbft`: the engine by which members order the log together. */
-import type { Clock } from '@quorumscan/base'
 import { dataDirectory } from '@quorumscan/operator'
 import { installEngine } from '@quorumscan/operator/engine'
 import { UsageError } from '@quorumscan/runtime'
-import type { Command } from 'commander'
-import { print, slowly } from './options.ts'
+import { answer, slowly } from './options.ts'
+import type { CommandContext } from './rig.ts'
 import { readGenesis } from './verify.ts'
 
-/** @param command - Makes one below `parent`, with the option `--data-dir`. */
-export function addCometbftCommands(
-  program: Command,
-  command: (name: string, description: string, parent: Command) => Command,
-  clock: Clock,
-): void {
-  const cometbft = program
-    .command('cometbft')
-    .description('the engine by which super-validators order the log together')
-    .helpCommand(false)
-  cometbft
-    .command('install')
-    .description('build the pinned version with Go, unless there is one that may be used')
-    .option('--json', 'print where it is as JSON')
+export function addCometbftCommands({ command, plain, group, clock }: CommandContext): void {
+  const about = 'the engine by which super-validators order the log together'
+  const cometbft = group('cometbft', about)
+  plain('install', 'build the pinned version with Go, unless there is one that may be used', cometbft)
     .action(async (options: { json?: boolean }) => {
       const path = await slowly(
         'building CometBFT, which takes minutes the first time',
         clock,
         () => installEngine(process.env),
       )
-      print(options.json ? JSON.stringify({ path }) : path)
+      answer(options, { path }, path)
     })
   command('vote', 'let a super-validator vote that lost what it has signed', cometbft)
     .argument('<node>', 'sv-1 …')
-    .option('--json', 'print who votes as JSON')
     .addHelpText(
       'after',
       `
@@ -48,6 +36,6 @@ It may then sign one block twice: no harm while no more than f of them do.`,
       await slowly(`waiting for ${node}`, clock, () =>
         letVote(directory.engineDirectory(node), clock),
       )
-      print(options.json ? JSON.stringify({ node }) : `${node} votes`)
+      answer(options, { node }, `${node} votes`)
     })
 }

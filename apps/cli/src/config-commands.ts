@@ -1,38 +1,27 @@
 /** `config`: the rules of the name service, read and changed; `protocol`: the version of the protocol, and votes for another. */
-import type { Clock } from '@quorumscan/base'
 import { dataDirectory } from '@quorumscan/operator'
 import type { Command } from 'commander'
 import { formatConfig, parseConfigChange } from './config.ts'
 import type { Common, OneFlags } from './confirm.ts'
-import type { LocalCluster } from './local-cluster.ts'
 import { answer, integer, slowly } from './options.ts'
 import { formatProposals, formatProtocol, proposalsJson } from './proposals.ts'
+import type { CommandContext } from './rig.ts'
 
 /** Of the protocol; there will never be so many. */
 const VERSION_MAX = 1_000_000
 
-/** @param command - Makes one below `parent`, with the option `--data-dir`. */
-export function addConfigCommands(
-  program: Command,
-  command: (name: string, description: string, parent: Command) => Command,
-  { clock, cluster }: { readonly clock: Clock; readonly cluster: LocalCluster },
-): void {
-  const config = program
-    .command('config')
-    .description('the rules of the name service: what a name costs and how long it lives')
-    .helpCommand(false)
+export function addConfigCommands({ command, group, clock, cluster }: CommandContext): void {
+  const about = 'the rules of the name service: what a name costs and how long it lives'
+  const config = group('config', about)
   command('get', 'what holds now, as enough nodes agree', config)
     .option('--scan <url>', 'as this scan node shows it (default: nodes of the data directory)')
-    .option('--json', 'as JSON')
     .action(async (options: Common & OneFlags) => {
       const { rulesFor } = await import('./confirm.ts')
       const inForce = await rulesFor(options, cluster)
       answer(options, inForce, formatConfig(inForce))
     })
-  const pending = command('pending', 'what some have proposed, and who has confirmed it', config)
-  pending
+  command('pending', 'what some have proposed, and who has confirmed it', config)
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')
-    .option('--json', 'as JSON')
     .action(async (options: Common & OneFlags) => {
       const { proposalsFor } = await import('./confirm.ts')
       const proposals = await proposalsFor(options, cluster)
@@ -79,22 +68,13 @@ function ofOneMember(command: Command): Command {
     .option('--synchronizer <url>', 'its synchronizer')
     .option('--token-file <file>', 'the token of one who follows that')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
-    .option('--json', 'as JSON')
 }
 
-/** @param command - As of `addConfigCommands`. */
-export function addProtocolCommands(
-  program: Command,
-  command: (name: string, description: string, parent: Command) => Command,
-  { clock, cluster }: { readonly clock: Clock; readonly cluster: LocalCluster },
-): void {
-  const protocol = program
-    .command('protocol')
-    .description('the version of the protocol, which says what entries of the log mean')
-    .helpCommand(false)
+export function addProtocolCommands({ command, group, clock, cluster }: CommandContext): void {
+  const about = 'the version of the protocol, which says what entries of the log mean'
+  const protocol = group('protocol', about)
   command('get', 'which version holds, and which comes next', protocol)
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')
-    .option('--json', 'as JSON')
     .action(async (options: Common & OneFlags) => {
       const { proposalsFor } = await import('./confirm.ts')
       const proposals = await proposalsFor(options, cluster)

@@ -16,7 +16,7 @@ export { answer, COLUMNS, hint, integer, print, repeat, slowly, tell, wrap } fro
 export { createProgram, runCommandLine } from './program.ts'
 export { judgeProof } from './proof.ts'
 export { type ResolveOptions, resolve, resolvedJson } from './resolve.ts'
-export type { CommandContext, MakeCommand, Rig } from './rig.ts'
+export type { CommandContext, Rig } from './rig.ts'
 export { printable } from './text.ts'
 export { untilInterrupted } from './until-interrupted.ts'
 export { readClusterGenesis } from './verify.ts'

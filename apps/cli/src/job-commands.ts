@@ -1,9 +1,9 @@
 /** `jobs`: what waits in the job queues, and dropped jobs; of a cluster, or of one operator. */
+import { wordsOfQueue } from '@quorumscan/errors/node-words'
 import type { JobFailure, NodeJobs } from '@quorumscan/jobs'
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { formatInstant } from '@quorumscan/verifier'
-import type { Command } from 'commander'
 import { answer, repeat, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
@@ -15,14 +15,9 @@ type Flags = { dataDir: string; config?: string; json?: boolean }
 type Shown = { readonly node: string; readonly jobs: NodeJobs | null }
 type Retry = (dropped: JobFailure) => Promise<void>
 
-export function addJobCommands(
-  program: Command,
-  { command, cluster, redisServer, clock }: CommandContext,
-): void {
-  const jobs = program
-    .command('jobs')
-    .description('what waits in the job queues, and which jobs failed')
-    .helpCommand(false)
+export function addJobCommands(context: CommandContext): void {
+  const { command, cluster, redisServer, clock } = context
+  const jobs = context.group('jobs', 'what waits in the job queues, and which jobs failed')
   const NODE = ['[node]', 'sv or validator, with --config; else one of the cluster'] as const
   const CONFIG = [
     '--config <file>',
@@ -65,7 +60,6 @@ export function addJobCommands(
   command('list', 'show what waits in each queue, and the last jobs that were dropped', jobs)
     .argument(...NODE)
     .option(...CONFIG)
-    .option('--json', 'as JSON')
     .action(async (node: string | undefined, options: Flags) =>
       visit(node, options, async (shown) =>
         answer(options, shown, shown.flatMap(linesOf).flatMap(wrap).join('\n')),
@@ -75,7 +69,6 @@ export function addJobCommands(
     .argument(NODE[0].replace('[node]', '<node>'), NODE[1])
     .argument('[job/contract...]', 'as `jobs list` shows them (default: all of the node)')
     .option(...CONFIG)
-    .option('--json', 'print what was added as JSON')
     .action(async (node: string, wanted: readonly string[], options: Flags) =>
       visit(node, options, async ([one], retryAt) => {
         if (one?.jobs == null) throw new UsageError(`${node} does not answer`)
@@ -100,12 +93,10 @@ function idOf({ job, contractId }: JobFailure): string {
 
 function linesOf({ node, jobs }: Shown): string[] {
   if (jobs === null) return [`${node}: does not answer`]
-  const busy = Object.entries(jobs.queues)
-    .filter(([, { waiting, delayed, active }]) => waiting + delayed + active > 0)
-    .map(
-      ([name, { waiting, delayed, active }]) =>
-        `  ${name}: ${waiting} waiting, ${delayed} delayed, ${active} active`,
-    )
+  const busy = Object.entries(jobs.queues).flatMap(([name, counts]) => {
+    const words = wordsOfQueue(counts)
+    return words === '' ? [] : `  ${name}: ${words}`
+  })
   const failures = jobs.failures.map(
     (failure) =>
       `  failed ${formatInstant(failure.at)} ${idOf(failure)}: ${failure.code} ${failure.message}`,

@@ -1,30 +1,16 @@
 /** `log`: whether the log is what was signed, and how it becomes so again; of a cluster, or of one operator. */
-import type { Clock } from '@quorumscan/base'
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
-import type { Command } from 'commander'
 import { EXIT } from './exit-codes.ts'
-import type { LocalCluster, LogReport } from './local-cluster.ts'
+import type { LogReport } from './local-cluster.ts'
 import { answer, repeat, slowly, wrap } from './options.ts'
+import type { CommandContext } from './rig.ts'
 
 type Flags = { dataDir: string; config?: string; json?: boolean }
 
-/** @param command - Makes one below `parent`, with the option `--data-dir`. */
-export function addLogCommands(
-  program: Command,
-  command: (name: string, description: string, parent: Command) => Command,
-  context: {
-    readonly clock: Clock
-    readonly cluster: LocalCluster
-    readonly redisServer: string
-    readonly exitWith: (code: number) => void
-  },
-): void {
-  const { clock, cluster, redisServer, exitWith } = context
-  const log = program
-    .command('log')
-    .description('the log, from which all replicas are built')
-    .helpCommand(false)
+export function addLogCommands(context: CommandContext): void {
+  const { command, clock, cluster, redisServer, exitWith } = context
+  const log = context.group('log', 'the log, from which all replicas are built')
   const ofOperator = ['--config <file>', 'of an operator: the file of `run synchronizer`'] as const
   const tellOf = (options: Flags, { isWhole, text, json }: LogReport) => {
     answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
@@ -40,7 +26,6 @@ export function addLogCommands(
 
   command('verify', 'check every entry of the log; exit status 1 if it is damaged', log)
     .option(...ofOperator)
-    .option('--json', 'print where the log ends, and what is damaged, as JSON')
     .addHelpText(
       'after',
       '\nIt is read while its Redis runs. With --config one is started if none does.',
@@ -60,7 +45,6 @@ export function addLogCommands(
     .option(...ofOperator)
     .option('--log <file...>', 'with --config: what super-validators sent, by `backup sv --log`')
     .option('--cut', 'cut off an end that nobody has applied and nothing can bring back')
-    .option('--json', 'print what was done, or why nothing was, as JSON')
     .addHelpText(
       'after',
       `
@@ -77,11 +61,7 @@ more (3 of 4) send what they keep: the file of \`backup sv --log\`.`,
         )
       const told = await slowly('repairing the log', clock, () =>
         operator === null
-          ? cluster.repairLog(dataDirectory(options.dataDir), {
-              isCutAllowed,
-              redisServer,
-              clock,
-            })
+          ? cluster.repairLog(dataDirectory(options.dataDir), { isCutAllowed, redisServer, clock })
           : repairLogOfOperator({ ...operator, logFiles, isCutAllowed }),
       )
       tellOf(options, told)

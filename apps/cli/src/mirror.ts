@@ -1,20 +1,16 @@
 /** `mirror`: a cache of certified answers that nobody needs to believe. */
-import type { Clock } from '@quorumscan/base'
 import { UsageError } from '@quorumscan/runtime'
-import type { Command } from 'commander'
-import { integer, print } from './options.ts'
+import { answer, integer } from './options.ts'
+import type { CommandContext } from './rig.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 
 const PORT_MAX = 65_535
 
-export function addMirrorCommand(program: Command, clock: Clock): void {
-  program
-    .command('mirror')
-    .description('serve certified answers of nodes from a cache that nobody needs to believe')
+export function addMirrorCommand({ plain, clock }: CommandContext): void {
+  plain('mirror', 'serve certified answers of nodes from a cache that needs no trust')
     .argument('<url...>', 'nodes, or other mirrors; where one does not answer, the next is asked')
     .requiredOption('--port <port>', 'where it listens; 0: any that is free', integer(0, PORT_MAX))
     .option('--host <address>', 'from where it can be reached', '127.0.0.1')
-    .option('--json', 'print its address as JSON')
     .addHelpText(
       'after',
       `
@@ -33,7 +29,7 @@ for as long as nodes allow, a second, and runs until it is interrupted.`,
       const url = await server.listen(options).catch((cause: unknown) => {
         throw new UsageError(`cannot listen on ${options.host}, port ${options.port}`, { cause })
       })
-      print(options.json ? JSON.stringify({ url }) : `mirrors ${sources.join(', ')}\nat ${url}`)
+      answer(options, { url }, `mirrors ${sources.join(', ')}\nat ${url}`)
       await untilInterrupted()
       await server.close()
     })

@@ -23,7 +23,7 @@ import { addMirrorCommand } from './mirror.ts'
 import { type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
 import { answer, integer, repeat, tell } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
-import type { CommandContext, MakeCommand, Rig } from './rig.ts'
+import type { CommandContext, Rig } from './rig.ts'
 import { addRunCommand } from './run-command.ts'
 import { type Asked, parseVotes, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
@@ -74,16 +74,18 @@ export function createProgram(
       repeat('--data-dir', absolute(dataDir) === absolute(defaultDir) ? null : dataDir)
     })
 
-  const command: MakeCommand = (name, description, parent = program) =>
-    parent
-      .command(name)
-      .description(description)
-      .option('--data-dir <dir>', 'where the cluster lives', defaultDir)
+  const plain: CommandContext['plain'] = (name, description, parent = program) =>
+    parent.command(name).description(description).option('--json', 'print the result as JSON')
+  const command: CommandContext['command'] = (...args) =>
+    plain(...args).option('--data-dir <dir>', 'where the cluster lives', defaultDir)
   const context: CommandContext = {
+    ...environment,
     clock,
-    redisServer: environment.redisServer,
     cluster: rig?.cluster ?? NO_CLUSTER,
     command,
+    plain,
+    group: (name, description) =>
+      program.command(name).description(description).helpCommand(false),
     exitWith(code) {
       exitCode = code
     },
@@ -96,7 +98,6 @@ export function createProgram(
     .option('--receipt <file>', 'keep what proves the answer, for `verify`')
     .option('--votes', 'ask the scan proxy instead, and show what the nodes vote')
     .option('--validator <url>', 'with --genesis and --votes: whose scan proxy')
-    .option('--json', 'as JSON, which `verify -` takes as it is')
     .action(async (subject: string, options: NetworkFlags & ResolveFlags) => {
       const { quorum, receipt, votes = false, validator } = options
       if (votes && receipt !== undefined) throw new UsageError('votes are no receipt')
@@ -129,7 +130,6 @@ export function createProgram(
     .option('--request <json>', 'or any other operation with its parameters')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
     .option('--threshold <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
-    .option('--json', 'print what is proven, or why nothing is, as JSON')
     .addHelpText(
       'after',
       '\nExit status: 0 it proves that, 1 it does not, 2 nothing was judged.\nWhat `resolve` kept or printed says itself what was asked.',
@@ -148,16 +148,15 @@ export function createProgram(
     )
 
   addCheckCommand(context)
-  addMirrorCommand(program, clock)
-  addCometbftCommands(program, command, clock)
-  addCeremonyCommands(program, clock)
-  addBackupCommands(program, environment.redisServer, clock)
-  addRunCommand(program, environment, clock)
-
-  addLogCommands(program, command, context)
-  addJobCommands(program, context)
-  addConfigCommands(program, command, context)
-  addProtocolCommands(program, command, context)
+  addMirrorCommand(context)
+  addCometbftCommands(context)
+  addCeremonyCommands(context)
+  addBackupCommands(context)
+  addRunCommand(context)
+  addLogCommands(context)
+  addJobCommands(context)
+  addConfigCommands(context)
+  addProtocolCommands(context)
 
   program
     .command('help', { hidden: true })

@@ -1,20 +1,25 @@
 /** What a command gets, and what a test rig adds to the program. */
 import type { Clock } from '@quorumscan/base'
 import type { Command } from 'commander'
+import type { Environment } from './environment.ts'
 import type { Examples } from './examples.ts'
 import type { Groups } from './help.ts'
 import type { LocalCluster } from './local-cluster.ts'
 
+type MakeCommand = (name: string, description: string, parent?: Command) => Command
+
 /** What every command gets. */
-export type CommandContext = {
+export type CommandContext = Pick<Environment, 'redisServer' | 'mains'> & {
   readonly clock: Clock
-  readonly redisServer: string
   readonly cluster: LocalCluster
-  /** Makes a command below the program, or below `parent`, with the option `--data-dir`. */
+  /** Makes a command below the program, or below `parent`, with the options `--json` and `--data-dir`. */
   readonly command: MakeCommand
+  /** As `command`, of what needs no data directory. */
+  readonly plain: MakeCommand
+  /** What only has commands below it. */
+  readonly group: (name: string, description: string) => Command
   readonly exitWith: (code: number) => void
 }
-export type MakeCommand = (name: string, description: string, parent?: Command) => Command
 
 /** What a test rig adds to the program: its cluster, and the commands that control it. */
 export type Rig = {

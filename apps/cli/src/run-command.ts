@@ -1,22 +1,14 @@
 /** `run`: the processes of one operator, in the foreground. */
-import type { Clock } from '@quorumscan/base'
 import { ROLE_OF, type Runnable } from '@quorumscan/operator'
-import { Argument, type Command } from 'commander'
-import type { Environment } from './environment.ts'
+import { Argument } from 'commander'
 import { printLossily } from './options.ts'
+import type { CommandContext } from './rig.ts'
 import { untilInterrupted } from './until-interrupted.ts'
 
-export function addRunCommand(
-  program: Command,
-  { redisServer, mains }: Pick<Environment, 'redisServer' | 'mains'>,
-  clock: Clock,
-): void {
-  program
-    .command('run')
-    .description('run what one operator runs, in the foreground, until it is interrupted')
+export function addRunCommand({ plain, redisServer, mains, clock }: CommandContext): void {
+  plain('run', "run this operator's processes in the foreground")
     .addArgument(new Argument('<role>', 'what it is').choices(Object.keys(ROLE_OF)))
     .requiredOption('--config <file>', 'its variables, a line each: NAME=value')
-    .option('--json', 'a line of JSON for each thing that happens')
     .addHelpText(
       'after',
       `

@@ -1,6 +1,6 @@
 /**
- * The page's way to the control plane: the same router as the command line, nothing else. Of the project
- * only types, the words for nodes and what `status` judges by are imported, so nothing of a server gets into the page.
+ * The page's way to the control plane: the same router as the command line, nothing else. Of the project only types and
+ * the view that the command line has as well are imported, so nothing of a server gets into the page.
  */
 import {
   createTRPCClient,
@@ -17,22 +17,12 @@ type Answer<Query extends { query: (...args: never[]) => Promise<unknown> }> = A
   ReturnType<Query['query']>
 >
 
-type Told = Answer<Api['cluster']['status']>
-/** Of a process; unknown while the control plane does not answer. */
-export type State = Told['nodes'][number]['state'] | 'unknown'
-type Seen<Service> = Omit<Service, 'state'> & { readonly state: State }
 /** The cluster as it is shown. */
-export type Status = Omit<Told, 'nodes' | 'validator' | 'synchronizer' | 'members'> & {
-  readonly nodes: readonly Seen<Told['nodes'][number]>[]
-  readonly validator: Seen<Told['validator']>
-  readonly synchronizer: Seen<Told['synchronizer']>
-  readonly members: readonly Seen<Told['members'][number]>[]
-}
+export type Status = Answer<Api['cluster']['status']>
 export type NodeStatus = Status['nodes'][number]
 export type NodeView = Answer<Api['nodes']['view']>
 export type Fault = Status['faults'][number]
 export type FaultSpec = Parameters<Api['faults']['inject']['mutate']>[0]['fault']
-export type LieKind = NonNullable<Extract<FaultSpec, { kind: 'lie' }>['lie']>
 export type LiveEvent = Answer<Api['cluster']['events']>[number]
 export type Sample = Answer<Api['lookups']['samples']>[number]
 export type ServiceJobs = Answer<Api['jobs']['list']>[number]

@@ -1,7 +1,6 @@
 /** What the page's headline says. Pure. */
-import { type Budget, budgetsOf } from 'quorumscan/budgets'
+import { type Budget, budgetsOf, type Tone } from 'quorumscan/view'
 import type { Status } from './api.ts'
-import type { Tone } from './words.ts'
 
 export type Headline = Pick<Budget, 'detail' | 'meter'> & {
   readonly label: string

@@ -1,6 +1,7 @@
+import type { Shape } from 'quorumscan/view'
 import { expect, it } from 'vitest'
 import type { LiveEvent, Sample } from './api.ts'
-import { faultBands, gapsOf, lanesOf, niceMax, shadedTimes } from './chart.ts'
+import { drawLookups, faultBands, gapsOf, niceMax, shadedTimes } from './chart.ts'
 import { msOf } from './time.ts'
 
 it('a fault is shaded from its beginning to its end, or until now', () => {
@@ -40,24 +41,30 @@ it.each([
 })
 
 it('shades times in which several faults were in force once', () => {
-  const band = (fromMs: number, toMs: number | null) => ({ id: '', label: '', fromMs, toMs })
+  const band = (fromMs: number, toMs: number | null) => ({ label: '', fromMs, toMs })
   expect(shadedTimes([band(1, 5), band(2, 3), band(4, 7), band(9, null), band(10, 11)])).toEqual([
     { fromMs: 1, toMs: 7 },
     { fromMs: 9, toMs: null },
   ])
 })
 
-it('lays nothing on top of another', () => {
-  const [a, b, c, d] = [
-    { from: 10, to: 12 },
-    { from: 8, to: 20 },
-    { from: 5, to: 8 },
-    { from: 0, to: 10 },
-  ] as const
-  expect(lanesOf([a, b, c, d])).toEqual([[a, c], [b], [d]])
+it('draws a lane for each fault, newest first, and counts those that do not fit', () => {
+  const bands = Array.from({ length: 10 }, (_, index) => ({
+    ...{ label: `fault ${index}`, fromMs: index, toMs: null },
+  }))
+  const [, attributes, ...shapes] = drawLookups({ samples: [], bands }, { fromMs: 0, toMs: 100 })
+  const texts = shapes.flatMap((shape) =>
+    shape[0] === 'text' && shape[1] !== undefined ? [String((shape as Shape)[2])] : [],
+  )
+  const labels = texts.filter((text) => /fault|before/.test(text))
+  expect(labels).toEqual([
+    ...[9, 8, 7, 6, 5, 4, 3, 2].map((index) => `fault ${index}`),
+    'and 2 before',
+  ])
+  expect(attributes['aria-label']).toBe('Lookups: 0 answered, 0 refused')
 })
 
-it('tells a time in which nobody asked from one in which nobody was answered', () => {
+it('tells a time without lookups from one in which none was answered', () => {
   const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000000Z`
   const ms = (second: number) => msOf(at(second))
   const sample = (second: number, outcome: string) =>

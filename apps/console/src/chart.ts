@@ -1,10 +1,21 @@
-/** Geometry of the charts. Pure. */
+/** What the chart of lookups shows: faults in force, gaps, outcomes and latencies, as shapes. Pure. */
+import { bar, chart, curve, label, milliseconds, type Shape, toneOfOutcome } from 'quorumscan/view'
 import type { Fault, LiveEvent, Sample } from './api.ts'
 import { msOf } from './time.ts'
-import { toneOfOutcome } from './words.ts'
+
+const MINUTE_MS = 60_000
+const LATENCY_HEIGHT = 134
+/** Below the latencies: one mark for each lookup. */
+const OUTCOMES = { y: LATENCY_HEIGHT + 12, height: 16 }
+/** Below that, and the times: a lane for each fault. */
+const LANES_TOP = OUTCOMES.y + OUTCOMES.height + 20
+const LANE_HEIGHT = 18
+/** Earlier ones are counted. */
+const LANES_MAX = 8
+/** Longer without an answer is a gap. */
+const GAP_MS = 6000
 
 export type Band = {
-  readonly id: string
   readonly label: string
   readonly fromMs: number
   /** Null: still in force. */
@@ -21,11 +32,9 @@ export function faultBands(events: readonly LiveEvent[], faults: readonly Fault[
     const label = event.sentence.replace(' no longer ', ' ')
     const fromMs = open.get(label)
     open.delete(label)
-    if (fromMs !== undefined)
-      ended.push({ id: `${label} ${fromMs}`, label, fromMs, toMs: msOf(event.at) })
+    if (fromMs !== undefined) ended.push({ label, fromMs, toMs: msOf(event.at) })
   }
-  const inForce = faults.map(({ id, spec, words, startedAt }) => ({
-    id,
+  const inForce = faults.map(({ spec, words, startedAt }) => ({
     label: `${spec.node} ${words}`,
     fromMs: msOf(startedAt),
     toMs: null,
@@ -34,7 +43,7 @@ export function faultBands(events: readonly LiveEvent[], faults: readonly Fault[
 }
 
 /** Times in which there was something in force, where several are one. */
-export function shadedTimes(bands: readonly Band[]): readonly Pick<Band, 'fromMs' | 'toMs'>[] {
+export function shadedTimes(bands: readonly Pick<Band, 'fromMs' | 'toMs'>[]) {
   const times: { fromMs: number; toMs: number | null }[] = []
   for (const { fromMs, toMs } of bands) {
     const last = times.at(-1)
@@ -45,28 +54,8 @@ export function shadedTimes(bands: readonly Band[]): readonly Pick<Band, 'fromMs
   return times
 }
 
-/** Rows in which nothing lies on top of another; each item in the first that is free for it. */
-export function lanesOf<T extends { readonly from: number; readonly to: number }>(
-  items: readonly T[],
-): readonly (readonly T[])[] {
-  const lanes: T[][] = []
-  for (const item of items) {
-    const free = lanes.find((lane) =>
-      lane.every(({ from, to }) => to <= item.from || item.to <= from),
-    )
-    if (free === undefined) lanes.push([item])
-    else free.push(item)
-  }
-  return lanes
-}
-
-/** Longer without an answer is a gap. */
-export const GAP_MS = 6000
-
-export type Gap = { readonly fromMs: number; readonly toMs: number; readonly words: string }
-
-/** Where nobody was answered for long, or nobody asked, and which of the two. */
-export function gapsOf(samples: readonly Sample[], fromMs: number, toMs: number): readonly Gap[] {
+/** Where no lookup was answered for long, or none was made, and which of the two. */
+export function gapsOf(samples: readonly Sample[], fromMs: number, toMs: number) {
   const times = samples.filter(isAnswered).map(({ at }) => msOf(at))
   return [fromMs, ...times].flatMap((from, index) => {
     const to = times[index] ?? toMs
@@ -83,7 +72,7 @@ export function gapsOf(samples: readonly Sample[], fromMs: number, toMs: number)
   })
 }
 
-export function isAnswered({ outcome }: Sample): boolean {
+function isAnswered({ outcome }: Sample): boolean {
   return toneOfOutcome(outcome) === 'good'
 }
 
@@ -93,17 +82,83 @@ export function niceMax(value: number): number {
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? 10 * power
 }
 
-/** Middle and 95th percentile, for those who do not see the line. */
-export function summaryOf(samples: readonly Sample[]): {
-  readonly answered: number
-  readonly refused: number
-  readonly medianMs: number | null
-} {
+/** The samples in words, for those who do not see the line. */
+export function summaryOf(samples: readonly Sample[]): string {
+  const latencies = samples.filter(isAnswered).map(({ latencyMs }) => latencyMs)
+  const medianMs = latencies.sort((a, b) => a - b)[Math.floor(latencies.length / 2)]
+  const median = medianMs === undefined ? '' : `, median ${milliseconds(medianMs)}`
+  return `${latencies.length} answered, ${samples.length - latencies.length} refused${median}`
+}
+
+/** Latencies, outcomes and faults from one moment to another. */
+export function drawLookups(
+  { samples, bands }: { readonly samples: readonly Sample[]; readonly bands: readonly Band[] },
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Shape {
+  const window = { fromMs, toMs }
   const answered = samples.filter(isAnswered)
-  const sorted = answered.map(({ latencyMs }) => latencyMs).sort((a, b) => a - b)
-  return {
-    answered: answered.length,
-    refused: samples.length - answered.length,
-    medianMs: sorted[Math.floor(sorted.length / 2)] ?? null,
-  }
+  const topMs = niceMax(Math.max(5, ...answered.map(({ latencyMs }) => latencyMs)))
+  const yOf = (ms: number) => 12 + (LATENCY_HEIGHT - 12) * (1 - Math.min(ms, topMs) / topMs)
+  // The newest first, so that of too many the oldest are counted only.
+  const lanes = bands.toReversed().slice(0, LANES_MAX)
+  const hidden = bands.length - lanes.length
+  const yOfLane = (index: number) => LANES_TOP + index * LANE_HEIGHT
+  const inPlot = { y: 12, height: LATENCY_HEIGHT - 12 }
+  const shapes = [
+    ...gapsOf(samples, fromMs, toMs).flatMap((gap) => [
+      bar(window, { ...gap, ...inPlot, className: 'gap' }),
+      label(window, { atMs: gap.fromMs, y: LATENCY_HEIGHT / 2, text: gap.words }),
+    ]),
+    ...shadedTimes(bands).map((time) =>
+      bar(window, {
+        ...{ fromMs: time.fromMs, toMs: time.toMs ?? toMs, className: 'band' },
+        ...{ y: 12, height: OUTCOMES.y + OUTCOMES.height - 12 },
+      }),
+    ),
+    curve(window, {
+      points: answered.map(({ at, latencyMs }) => [msOf(at), yOf(latencyMs)] as const),
+      height: LATENCY_HEIGHT,
+      className: 'line',
+      joined: (beforeMs, atMs) => atMs - beforeMs <= GAP_MS,
+    }),
+    ...samples.map(({ at, outcome, latencyMs }, index) => {
+      const atMs = msOf(at)
+      // Until the next one, so that what took long fills its time.
+      const endMs = Math.min(msOf(samples[index + 1]?.at ?? '') || toMs, atMs + GAP_MS)
+      const className = `tick ${toneOfOutcome(outcome)}`
+      const title = `${outcome}, ${milliseconds(latencyMs)}`
+      return bar(window, { fromMs: atMs, toMs: endMs, ...OUTCOMES, className, title })
+    }),
+    ...lanes.flatMap((band, index) => [
+      bar(window, {
+        ...{ fromMs: band.fromMs, toMs: band.toMs ?? toMs, className: 'fault' },
+        ...{ y: yOfLane(index), height: LANE_HEIGHT - 3 },
+      }),
+      label(window, {
+        ...{ atMs: Math.max(fromMs, band.fromMs), y: yOfLane(index) + 11.5 },
+        ...{ text: band.label, className: 'fault-label' },
+      }),
+    ]),
+    ...(hidden === 0
+      ? []
+      : [
+          label(window, { atMs: fromMs, y: yOfLane(LANES_MAX) + 12, text: `and ${hidden} before` }),
+        ]),
+  ]
+  return chart({
+    title: `Lookups: ${summaryOf(samples)}`,
+    window,
+    height: OUTCOMES.y + OUTCOMES.height,
+    below: (lanes.length + (hidden > 0 ? 1 : 0)) * LANE_HEIGHT,
+    names: [0, 0.5, 1].map((share) => ({
+      y: yOf(topMs * share),
+      text: `${topMs * share} ms`,
+    })),
+    isScale: true,
+    ticks: [
+      { atMs: fromMs, text: `${Math.round((toMs - fromMs) / MINUTE_MS)} min ago` },
+      { atMs: toMs, text: 'now' },
+    ],
+    shapes,
+  })
 }

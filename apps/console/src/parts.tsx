@@ -1,7 +1,8 @@
 /** What several panels have in common. */
+import { wordOfState } from '@quorumscan/errors/node-words'
+import { signOfState } from 'quorumscan/view'
 import { type ComponentProps, type ReactNode, useState } from 'react'
-import { type Fault, reasonOf, type Status } from './api.ts'
-import { states } from './words.ts'
+import { type Fault, type NodeStatus, reasonOf } from './api.ts'
 
 /** Why the last thing that was asked for failed, and a way to ask for one. */
 export function useAct(): readonly [string | null, (work: () => Promise<unknown>) => void] {
@@ -60,16 +61,16 @@ export function ExactField({
 }
 
 export function StateMark(props: {
-  readonly state: keyof typeof states
+  readonly state: NodeStatus['state']
   readonly detail?: string | null
 }) {
-  const { word, sign, tone } = states[props.state]
+  const { sign, tone } = signOfState[props.state]
   return (
     <span className={`state ${tone}`} title={props.detail ?? undefined}>
       <span aria-hidden="true" className="sign">
         {sign}
       </span>
-      {word}
+      {wordOfState[props.state]}
     </span>
   )
 }
@@ -77,7 +78,7 @@ export function StateMark(props: {
 /** A process that has no row of its own in the table of nodes. */
 export function Service(props: {
   readonly name: string
-  readonly process: Status['members'][number] | Status['validator']
+  readonly process: Pick<NodeStatus, 'state' | 'detail'>
   readonly children: ReactNode
 }) {
   const { state, detail } = props.process

@@ -2,7 +2,8 @@
 
 import type { OrderingDriver } from '@quorumscan/operator'
 import { z } from 'zod'
-import { CLOCK_RUNS, faultSpec, LIE_KINDS, type Part } from '../faults/fault-spec.ts'
+import { CLOCK_RUNS, faultSpec, type Part } from '../faults/fault-spec.ts'
+import { LIE_KINDS } from '../view/lies.ts'
 import type { ChaosFault } from './history.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 

@@ -162,6 +162,6 @@ it('is one page that needs nothing else, in which nothing can pose as a part of 
   ])
     expect(html).toContain(shown)
   // Lanes in the order of people, not of letters.
-  expect(html.indexOf('>sv-2</span>')).toBeLessThan(html.indexOf('>sv-10</span>'))
+  expect(html.indexOf('>sv-2</text>')).toBeLessThan(html.indexOf('>sv-10</text>'))
   expect(html).not.toMatch(/<script|<b>true|(src|href)=/)
 })

@@ -2,7 +2,7 @@
 
 import { ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
 import { z } from 'zod'
-import { SHOWN_BY } from '../faults/fault-spec.ts'
+import { isShown } from '../view/lies.ts'
 import { percentile } from '../watch/prober.ts'
 import { attemptsIn } from './checker/availability.ts'
 import { detectionsOf, type FaultEvent } from './checker/detection.ts'
@@ -265,7 +265,7 @@ function faultSummary(
   history: readonly HistoryEvent[],
 ): Summary['faults'][number] {
   const { fault, startMs, endMs, healedMs, upMs, refused } = event
-  const isVisible = fault.kind !== 'lie' || SHOWN_BY[fault.lie] !== null
+  const isVisible = fault.kind !== 'lie' || isShown(fault.lie)
   return {
     node: fault.node,
     fault: describeChaosFault(fault),

@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import type { MakeCommand } from '@quorumscan/cli'
-import { EXIT, integer, print, wrap } from '@quorumscan/cli'
+import type { CommandContext } from '@quorumscan/cli'
+import { answer, EXIT, integer, print, wrap } from '@quorumscan/cli'
 import { dataDirectory, ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import { CommandError, messageOf } from '@quorumscan/runtime'
@@ -15,7 +15,7 @@ import type { RunState } from '../chaos/runs.ts'
 import { type Scenario, type Step, scenario } from '../chaos/schedule.ts'
 import { shrink } from '../chaos/shrink.ts'
 import { runChaosOn } from '../control/chaos-client.ts'
-import { call, connectControl } from '../control/client.ts'
+import { callControl, connectControl } from '../control/client.ts'
 import { controlOptions } from '../control/control-options.ts'
 import { mountDisk } from '../faults/small-disk.ts'
 import { timeOption } from './fault-commands.ts'
@@ -57,10 +57,7 @@ type ChaosFlags = {
   out?: string
 }
 
-export function addChaosCommands(
-  command: MakeCommand,
-  context: { readonly clock: Clock; readonly exitWith: (code: number) => void },
-): void {
+export function addChaosCommands({ command, clock, exitWith }: CommandContext): void {
   command('chaos', 'break things by a seed while clients act, heal, and judge what they were told')
     .option('--seed <seed>', 'what decides everything (default: a random one)')
     .addOption(timeOption('--duration <time>', 'how long things break', '60s'))
@@ -79,37 +76,20 @@ export function addChaosCommands(
     )
     .option('--shrink', 'if it is invalid, look for the fewest steps that still are')
     .option('--out <dir>', 'copy the files of the run there')
-    .option('--json', 'print the outcome as JSON')
-    .addHelpText(
-      'after',
-      `
-Exit status: 0 valid, 1 invalid, 3 inconclusive.
-
-Examples:
-  $ quorumscan chaos --seed 42 --duration 60s
-  $ quorumscan chaos --nodes 7 --seed 42 --beyond-f --out ./run-42
-  $ quorumscan chaos --scenario ./run-42/scenario.json --nodes 7 --shrink`,
-    )
-    .action(async (flags: ChaosFlags) => {
-      context.exitWith(await runOnce(flags, context.clock))
-    })
+    .addHelpText('after', '\nExit status: 0 valid, 1 invalid, 3 inconclusive.')
+    .action(async (flags: ChaosFlags) => exitWith(await runOnce(flags, clock)))
 
   command('report', 'the chaos runs of this cluster, or the report of one')
     .argument('[run]', 'its id')
-    .option('--json', 'as JSON')
-    .addHelpText('after', '\nExample:\n  $ quorumscan report 1a2b3c4d')
     .action(async (id: string | undefined, options: { dataDir: string; json?: boolean }) => {
-      const client = connectControl(dataDirectory(options.dataDir))
       if (id === undefined) {
-        const runs = await call(client.chaos.list.query())
-        if (options.json) print(JSON.stringify(runs))
-        else print(runs.length === 0 ? 'no chaos run yet' : runs.map(runLine).join('\n'))
-        return
+        const runs = await callControl(options, ({ chaos }) => chaos.list.query())
+        const text = runs.length === 0 ? 'no chaos run yet' : runs.map(runLine).join('\n')
+        return answer(options, runs, text)
       }
-      const run = await call(client.chaos.get.query({ id }))
-      const summary = await call(client.chaos.summary.query({ id }))
-      if (options.json) print(JSON.stringify(summary))
-      else print(formatRun(run))
+      const run = await callControl(options, ({ chaos }) => chaos.get.query({ id }))
+      const summary = await callControl(options, ({ chaos }) => chaos.summary.query({ id }))
+      answer(options, summary, formatRun(run))
     })
 }
 
@@ -118,15 +98,12 @@ async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
   const seed = steps?.seed ?? flags.seed ?? randomHex(systemRandom, SEED_BYTES)
   const tell = (sentence: string) => process.stderr.write(`${sentence}\n`)
   tell(`seed ${seed}`)
+  const { duration: durationMs, allowUnexercised: allowsUnexercised = false } = flags
+  const budget = flags.beyondF === true ? ('beyond-f' as const) : ('f' as const)
   const options: ChaosOptions = {
     ...(steps === null
-      ? {
-          seed,
-          durationMs: flags.duration,
-          budget: flags.beyondF === true ? ('beyond-f' as const) : ('f' as const),
-          allowsUnexercised: flags.allowUnexercised === true,
-        }
-      : { scenario: flags.allowUnexercised ? { ...steps, allowsUnexercised: true } : steps }),
+      ? { seed, durationMs, budget, allowsUnexercised }
+      : { scenario: allowsUnexercised ? { ...steps, allowsUnexercised } : steps }),
     onProgress: tell,
   }
   // Kept where the person is, because the cluster's own directory goes with it.
@@ -135,8 +112,8 @@ async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
     (flags.nodes === undefined ? null : mkdtempSync(join(tmpdir(), 'quorumscan-chaos-')))
   const outcome = await runOne(flags, { options, out, clock, tell })
   const files = out === null ? outcome.directory : resolve(out)
-  if (flags.json) print(JSON.stringify({ ...outcome, directory: files }))
-  else print(formatRun({ ...outcome, directory: files }))
+  const run = { ...outcome, directory: files }
+  answer(flags, run, formatRun(run))
   if (flags.shrink === true && outcome.verdict === 'invalid') {
     const failing = readScenario(join(files, 'scenario.json'))
     const fails = async (fewer: readonly Step[]) => {

@@ -15,7 +15,7 @@ import {
 import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { Option } from 'commander'
 import { NODE_COUNT_MAX } from '../cluster-shape.ts'
-import { call, connectControl } from '../control/client.ts'
+import { call, callControl, connectControl } from '../control/client.ts'
 import {
   DISK_FREE_MIB_MIN,
   LOCAL_RATE_LIMIT,
@@ -29,6 +29,7 @@ import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
 import { follow, lastLines, logFileOf } from './logs.ts'
 import { addNodeCommands } from './node-commands.ts'
+import type { UpFlags } from './up.ts'
 import { addWatchCommands } from './watch-commands.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
@@ -91,6 +92,25 @@ export const RIG: Rig = {
     events: ['events', 'events --json'],
     logs: ['logs sv-1', 'logs sv-1.redis -n 200', 'logs control -f'],
     token: ['token alice --ttl 15m', 'token --admin'],
+    lie: ['lie sv-3 --kind deny --for 1m'],
+    slow: ['slow sv-2 --latency 300ms --jitter 50ms'],
+    drop: ['drop sv-2 --rate 0.3'],
+    reset: ['reset sv-2 --for 10s'],
+    partition: ['partition sv-4 --from log'],
+    lag: ['lag sv-4 --for 20s'],
+    split: ['split sv-1 sv-3 sv-4 --for 1m'],
+    clock: ['clock sv-2 --offset -30s'],
+    fill: ['fill sv-2 --for 30s'],
+    heal: ['heal --all'],
+    prune: ['prune --to 1200', 'prune sv-1 --to 1200'],
+    jobs: ['jobs --node sv-1 --retry expire-entry/00ab…'],
+    load: ['load --rate 100 --duration 30s'],
+    chaos: [
+      'chaos --seed 42 --duration 60s',
+      'chaos --nodes 7 --seed 42 --beyond-f --out ./run-42',
+      'chaos --scenario ./run-42/scenario.json --nodes 7 --shrink',
+    ],
+    report: ['report 1a2b3c4d'],
   },
   addCommands,
 }
@@ -136,32 +156,13 @@ function addCommands(context: CommandContext): void {
     .option('--wipe', 'rebuild every replica from the log first')
     .option('--accept-lost-users', 'begin anew where the validator lost its users')
     .option('--detach', 'return when all is ready, and leave it running')
-    .option('--json', 'print the status as JSON')
     .addOption(new Option('--seed-names', 'register a few names').hideHelp())
-    .action(async (options) => {
+    .action(async (flags: UpFlags) => {
       const { up } = await import('./up.ts')
-      const code = await up({
-        directory: dataDirectory(options.dataDir),
-        nodeCount: options.nodes ?? null,
-        basePort: options.basePort ?? null,
-        rateLimit: options.rateLimit,
-        diskFreeMibMin: options.diskFreeMin,
-        logKeepSeconds: options.logKeep,
-        ordering: options.ordering ?? null,
-        isLossAccepted: options.acceptLostUsers ?? false,
-        genesisOverridesFile: options.genesisOverrides ?? null,
-        wipe: options.wipe ?? false,
-        detach: options.detach ?? false,
-        json: options.json ?? false,
-        seedNames: options.seedNames ?? false,
-        redisServer,
-        clock,
-      })
-      exitWith(code)
+      exitWith(await up(flags, { redisServer, clock }))
     })
 
   command('status', 'what runs, and what can still be lost')
-    .option('--json', 'as JSON')
     .option('--watch', 'again and again, until interrupted; with --json a line each')
     .action(async (options: Common & { watch?: boolean }) => {
       const directory = dataDirectory(options.dataDir)
@@ -181,38 +182,28 @@ function addCommands(context: CommandContext): void {
       }
     })
 
-  addNodeCommands(command, clock)
-  addFaultCommands(command, clock)
-  addChaosCommands(command, context)
-  addWatchCommands(command, context)
+  addNodeCommands(context)
+  addFaultCommands(context)
+  addChaosCommands(context)
+  addWatchCommands(context)
 
-  command('events', 'what happened of late, oldest first')
-    .option('--json', 'as JSON')
-    .action(async (options: Common) => {
-      const events = await call(
-        connectControl(dataDirectory(options.dataDir)).cluster.events.query(),
-      )
-      answer(
-        options,
-        events,
-        events.flatMap(({ at, sentence }) => wrap(`${at} ${sentence}`)).join('\n'),
-      )
-    })
+  command('events', 'show recent events, oldest first').action(async (options: Common) => {
+    const events = await callControl(options, ({ cluster }) => cluster.events.query())
+    const lines = events.flatMap(({ at, sentence }) => wrap(`${at} ${sentence}`))
+    answer(options, events, lines.join('\n'))
+  })
 
-  command('down', 'stop everything')
-    .option('--json', 'print the outcome as JSON')
-    .action(async (options: Common) => {
-      const directory = dataDirectory(options.dataDir)
-      const { stopCluster } = await import('../control/down.ts')
-      const outcome = await slowly('stopping', clock, () => stopCluster(directory, clock))
-      answer(options, outcome, describeDown(outcome, directory))
-    })
+  command('down', 'stop everything').action(async (options: Common) => {
+    const directory = dataDirectory(options.dataDir)
+    const { stopCluster } = await import('../control/down.ts')
+    const outcome = await slowly('stopping', clock, () => stopCluster(directory, clock))
+    answer(options, outcome, describeDown(outcome, directory))
+  })
 
   command('token', 'print a development token for a user of the validator')
     .argument('[user]', 'a user id')
     .option('--admin', 'for the administrator instead')
     .option('--ttl <time>', 'how long it is valid, e.g. 15m', DEFAULT_TTL)
-    .option('--json', 'as JSON')
     .action(
       async (user: string | undefined, options: Common & { admin?: boolean; ttl: string }) => {
         if ((user === undefined) === (options.admin === undefined))
@@ -226,15 +217,14 @@ function addCommands(context: CommandContext): void {
       },
     )
 
-  command('demo', 'register a name through the public interface, step by step')
-    .option('--json', 'a line of JSON for each step')
-    .action((options: Common) => demo(dataDirectory(options.dataDir), options, clock))
+  command('demo', 'register a name through the public interface, step by step').action(
+    (options: Common) => demo(options, clock),
+  )
 
-  command('logs', 'what a process wrote of late')
+  command('logs', 'what a process wrote recently')
     .argument('<process>', 'sv-1 …, validator, synchronizer or control; sv-1.redis for its Redis')
     .option('-n, --lines <n>', 'how many lines', integer(0, LOG_LINES_MAX), LOG_LINES_SHOWN)
     .option('-f, --follow', 'and what it writes from then on, until interrupted')
-    .option('--json', 'as JSON; with --follow an object for each piece')
     .action(async (name: string, options: Common & { lines: number; follow?: boolean }) => {
       const file = logFileOf(dataDirectory(options.dataDir), name)
       const { lines, end } = lastLines(file, options.lines)
@@ -247,21 +237,20 @@ function addCommands(context: CommandContext): void {
     })
 }
 
-/** A label that no earlier run of the demo has used. */
-function freshLabel(): string {
-  return `demo-${randomHex(systemRandom, 4)}`
-}
-
-async function demo(directory: DataDirectory, options: Common, clock: Clock): Promise<void> {
+async function demo(options: Common, clock: Clock): Promise<void> {
   const say = (text: string) => (options.json ? undefined : print(text))
-  const status = await call(connectControl(directory).cluster.status.query())
-  const label = freshLabel()
+  const { validator, cluster } = await callControl(options, (client) =>
+    client.cluster.status.query(),
+  )
+  // No earlier run of the demo has used it.
+  const label = `demo-${randomHex(systemRandom, 4)}`
   const name = `${label}.unverified.ns`
-  const token = await createToken(directory, { user: label, ttlSeconds: DEMO_TTL_SECONDS, clock })
-  say(`Registering ${name} as user ${label}\nat ${status.validator.url}`)
+  const asked = { user: label, ttlSeconds: DEMO_TTL_SECONDS, clock }
+  const token = await createToken(dataDirectory(options.dataDir), asked)
+  say(`Registering ${name} as user ${label}\nat ${validator.url}`)
   let count = 0
   const found = await registerName({
-    validatorUrl: status.validator.url,
+    validatorUrl: validator.url,
     token,
     name,
     description: 'Registered by the demo.',
@@ -273,7 +262,7 @@ async function demo(directory: DataDirectory, options: Common, clock: Clock): Pr
     },
   })
   const outcome = found.headers.get('x-quorum-outcome')
-  const isExpected = outcome === (status.cluster.f === 0 ? 'trusted' : 'verified')
+  const isExpected = outcome === (cluster.f === 0 ? 'trusted' : 'verified')
   if (!isExpected) throw new CommandError(`the lookup was answered, but its outcome is ${outcome}`)
   say(`\n${name} is registered, and its lookup is ${outcome}.`)
 }

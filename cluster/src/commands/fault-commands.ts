@@ -1,40 +1,33 @@
 /** The commands that break and mend: each is one call to the control plane. */
-import type { Clock } from '@quorumscan/base'
-import type { MakeCommand } from '@quorumscan/cli'
+import type { CommandContext } from '@quorumscan/cli'
 import { answer, slowly, wrap } from '@quorumscan/cli'
-import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { InvalidArgumentError, Option } from 'commander'
-import { call, connectControl } from '../control/client.ts'
+import { callControl } from '../control/client.ts'
 import {
   CLOCK_RUNS,
-  docOfLie,
   EDGES,
   FAULT_DURATION_MS_MAX,
   type Fault,
   type FaultInput,
-  LIE_KINDS,
 } from '../faults/fault-spec.ts'
+import { LIE_KINDS, LIES } from '../view/lies.ts'
 import { formatFaults } from './format.ts'
 
 type Common = { dataDir: string; json?: boolean }
 type Timed = Common & { for?: number }
 
-/** Makes a command with the options that all have. */
-
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-export function addFaultCommands(command: MakeCommand, clock: Clock): void {
-  const breaking = (name: string, description: string, example: string) =>
+export function addFaultCommands({ command, clock }: CommandContext): void {
+  const breaking = (name: string, description: string) =>
     command(name, description)
       .argument('<node>', 'sv-1 …, validator or synchronizer')
       .option('--for <time>', 'heals by itself after this, e.g. 500ms, 30s, 5m', milliseconds)
-      .option('--json', 'print the fault as JSON')
-      .addHelpText('after', `\nExample:\n  $ quorumscan ${example}`)
   const inject = async (fault: FaultInput, options: Timed) => {
-    const client = connectControl(dataDirectory(options.dataDir))
-    const begun = await call(
-      client.faults.inject.mutate({ fault, durationMs: options.for ?? null }),
+    const durationMs = options.for ?? null
+    const begun = await callControl(options, ({ faults }) =>
+      faults.inject.mutate({ fault, durationMs }),
     )
     answer(options, begun, wrap(sentence(begun)).join('\n'))
   }
@@ -46,15 +39,15 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
       .choices(EDGES)
       .default('http')
 
-  breaking('lie', 'make a super-validator lie, with its own keys', 'lie sv-3 --kind deny --for 1m')
+  breaking('lie', 'make a super-validator lie, with its own keys')
     .addOption(new Option('--kind <kind>', 'how').choices(LIE_KINDS).default('value'))
     .addHelpText(
       'after',
-      `\nKinds:\n${LIE_KINDS.map((kind) => `  ${kind.padEnd(14)}${docOfLie[kind]}`).join('\n')}`,
+      `\nKinds:\n${LIE_KINDS.map((kind) => `  ${kind.padEnd(14)}${LIES[kind][1]}`).join('\n')}`,
     )
     .action((node, options) => inject({ kind: 'lie', node, lie: options.kind }, options))
 
-  breaking('slow', 'delay what a node answers', 'slow sv-2 --latency 300ms --jitter 50ms')
+  breaking('slow', 'delay what a node answers')
     .addOption(timeOption('--latency <time>', 'how late', '300ms'))
     .addOption(timeOption('--jitter <time>', 'more or less by up to this', '0ms'))
     .addOption(edge())
@@ -62,18 +55,18 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
       inject({ kind: 'slow', node, edge, latencyMs: latency, jitterMs: jitter }, options),
     )
 
-  breaking('drop', 'let connections go silent', 'drop sv-2 --rate 0.3')
+  breaking('drop', 'let connections go silent')
     .option('--rate <probability>', 'with which a connection does, at each chunk', fraction, 1)
     .addOption(edge())
     .action((node, { rate, edge, ...options }) =>
       inject({ kind: 'drop', node, edge, rate }, options),
     )
 
-  breaking('reset', 'reset connections as soon as something is sent', 'reset sv-2 --for 10s')
+  breaking('reset', 'reset connections as soon as something is sent')
     .addOption(edge())
     .action((node, { edge, ...options }) => inject({ kind: 'reset', node, edge }, options))
 
-  breaking('partition', 'cut a node off', 'partition sv-4 --from log')
+  breaking('partition', 'cut a node off')
     .addOption(
       new Option('--from <part>', 'log, proxy (with all other clients) or all')
         .choices(['log', 'proxy', 'all'])
@@ -81,21 +74,15 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
     )
     .action((node, { from, ...options }) => inject({ kind: 'partition', node, from }, options))
 
-  breaking(
-    'lag',
-    'cut a node off from the log, so that it falls behind',
-    'lag sv-4 --for 20s',
-  ).action((node, options) => inject({ kind: 'partition', node, from: 'log' }, options))
-
-  breaking(
-    'split',
-    'cut the engine of a node off from those of others, where all order together',
-    'split sv-1 sv-3 sv-4 --for 1m',
+  breaking('lag', 'cut a node off from the log, so that it falls behind').action((node, options) =>
+    inject({ kind: 'partition', node, from: 'log' }, options),
   )
+
+  breaking('split', 'cut the engine of a node off from those of others, where all order together')
     .argument('<others...>', 'sv-1 …')
     .action((node, others, options) => inject({ kind: 'split', node, others }, options))
 
-  breaking('clock', 'give a node a wrong wall clock', 'clock sv-2 --offset -30s')
+  breaking('clock', 'give a node a wrong wall clock')
     .option('--offset <time>', 'of its process: how wrong, e.g. 30s or -5m', signedMilliseconds)
     .addOption(
       new Option('--machine <how>', 'of all its programs, with libfaketime').choices(CLOCK_RUNS),
@@ -111,36 +98,28 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
       )
     })
 
-  breaking('fill', 'fill the Redis of a node: it refuses writes', 'fill sv-2 --for 30s')
+  breaking('fill', 'fill the Redis of a node: it refuses writes')
     .option('--disk', 'or the disk of the log: said of the synchronizer, or of who orders as well')
     .action((node, { disk, ...options }) =>
       inject({ kind: disk === true ? 'disk' : 'memory', node }, options),
     )
 
-  command('faults', 'the faults in force')
-    .option('--json', 'as JSON')
-    .action(async (options: Common) => {
-      const client = connectControl(dataDirectory(options.dataDir))
-      const faults = await call(client.faults.list.query())
-      answer(options, faults, formatFaults(faults))
-    })
+  command('faults', 'the faults in force').action(async (options: Common) => {
+    const faults = await callControl(options, (client) => client.faults.list.query())
+    answer(options, faults, formatFaults(faults))
+  })
 
   command('heal', 'end faults')
     .argument('[node]', 'those of one node')
     .option('--all', 'all of them')
     .option('--id <fault>', 'one, as `faults` shows it')
-    .option('--json', 'print those that ended as JSON')
-    .addHelpText('after', '\nExample:\n  $ quorumscan heal --all')
     .action(async (node: string | undefined, options: Common & { all?: boolean; id?: string }) => {
       const chosen = [node, options.all, options.id].filter((choice) => choice !== undefined)
       if (chosen.length !== 1) throw new UsageError('name a node, say --id, or say --all')
-      const client = connectControl(dataDirectory(options.dataDir))
-      const selection = {
-        ...(node === undefined ? {} : { node }),
-        ...(options.id === undefined ? {} : { id: options.id }),
-      }
+      const { id } = options
+      const selection = { ...(node !== undefined && { node }), ...(id !== undefined && { id }) }
       const healed = await slowly('waiting for what was down', clock, () =>
-        call(client.faults.heal.mutate(selection)),
+        callControl(options, ({ faults }) => faults.heal.mutate(selection)),
       )
       const lines = healed.map(({ spec, words }) => `healed: ${spec.node} ${words}`)
       answer(options, healed, lines.length === 0 ? 'nothing was broken' : lines.join('\n'))
@@ -150,8 +129,7 @@ export function addFaultCommands(command: MakeCommand, clock: Clock): void {
 /** An option that is a time, with its default as it is typed. */
 export function timeOption(flags: string, description: string, byDefault: string): Option {
   const option = new Option(flags, description).argParser(milliseconds)
-  option.default(milliseconds(byDefault), byDefault)
-  return option
+  return option.default(milliseconds(byDefault), byDefault)
 }
 
 /** Milliseconds of `500ms`, `30s`, `5m` or `1h`. @throws {InvalidArgumentError} For anything else. */

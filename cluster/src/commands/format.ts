@@ -1,30 +1,36 @@
-/** Texts of the command line, at most 80 columns wide. */
-
+/** Texts of the command line, at most 80 columns wide. Whether something works is decided in `view/`. */
 import { COLUMNS, hint, wrap } from '@quorumscan/cli'
-import { wordOfState } from '@quorumscan/errors/node-words'
-import type { ServiceStatus } from '@quorumscan/supervisor'
-import { budgetsOf } from '../budgets.ts'
+import { isAnswer, wordOfState } from '@quorumscan/errors/node-words'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../registration.ts'
-import {
-  type ClusterStatus,
-  describeMargin,
-  describeSize,
-  missedVotes,
-  servicesOf,
-} from '../status.ts'
-import type { LiveStatus } from '../watch/live.ts'
+import { type AtNodes, type ClusterStatus, type MeasuredStatus, servicesOf } from '../status.ts'
+import { budgetsOf } from '../view/budgets.ts'
+import { missedVotes, shorten } from '../view/words.ts'
 
 /** Quorum headers of a proxied answer (D-40), in the order in which they read best. */
 const QUORUM_HEADERS = ['outcome', 'threshold', 'agreed', 'dissented', 'nodes', 'offset']
+const STATUS_WIDTHS = [14, 13, 9, 9, 10]
+const MEASURED_WIDTHS = [14, 13, 18]
+const FAULT_WIDTHS = [11, 14, 30]
 
-/** Whether all is up, and what is not, or what it says all the same. */
-export function formatUp(status: ClusterStatus): string {
+/** Rows as lines; what is wider than its column is followed by the next cell at once. */
+export function inColumns(
+  widths: readonly number[],
+  rows: readonly (readonly (string | number | null)[])[],
+): string[] {
+  const cellOf = (cell: string | number | null, index: number) =>
+    String(cell ?? '-').padEnd(widths[index] ?? 0)
+  return rows.map((cells) => cells.map(cellOf).join('').trimEnd())
+}
+
+/** Whether all is up, and what is not, or what it reports all the same. */
+export function formatUp(status: MeasuredStatus): string {
   const services = servicesOf(status)
   const lacking = services.filter(({ state, detail }) => state !== 'up' || detail !== null)
   if (lacking.length === 0) return 'quorumscan is up.'
+  const areUp = services.every(({ state }) => state === 'up')
   return [
-    services.every(({ state }) => state === 'up')
+    areUp
       ? 'quorumscan is up, but:'
       : budgetsOf(status).lookups.works
         ? 'quorumscan runs, but not all of it is up:'
@@ -51,21 +57,23 @@ export function formatSummary(status: ClusterStatus, controlUrl: string): string
     ...describeSize(status.cluster),
     '',
     'Try:',
-    ...tryLines([
-      ['demo', 'register a name, step by step'],
-      status.cluster.f === 0
-        ? ['token alice', 'a token for a user of the validator']
-        : ['kill sv-2', 'and look names up all the same'],
-      ['status', 'what runs, and what can still be lost'],
-    ]),
+    ...tryLines({
+      demo: 'register a name, step by step',
+      ...(status.cluster.f === 0
+        ? { 'token alice': 'a token for a user of the validator' }
+        : { 'kill sv-2': 'and look names up all the same' }),
+      status: 'what runs, and what can still be lost',
+    }),
     '',
     '`npx --no -- quorumscan --help` shows all commands.',
   ].join('\n')
 }
 
-/** Commands with what they do: beside them, or below where that is too long. */
-function tryLines(tries: readonly (readonly [command: string, does: string])[]): string[] {
-  const typed = tries.map(([command, does]) => [`  npx --no -- ${hint(command)}`, does] as const)
+/** Commands with what they do: next to them, or below where that is too long. */
+function tryLines(tries: Readonly<Record<string, string>>): string[] {
+  const typed = Object.entries(tries).map(
+    ([command, does]) => [`  npx --no -- ${hint(command)}`, does] as const,
+  )
   const width = Math.max(...typed.map(([command]) => command.length)) + 2
   const isWide = typed.some(([, does]) => width + does.length > COLUMNS)
   return typed.flatMap(([command, does]) =>
@@ -74,113 +82,117 @@ function tryLines(tries: readonly (readonly [command: string, does: string])[]):
 }
 
 /** The table of `status`, with what can still be lost in words. */
-export function formatStatus(status: ClusterStatus | LiveStatus): string {
+export function formatStatus(status: MeasuredStatus): string {
+  const { nodes, validator, synchronizer, cluster } = status
   const rows = [
-    ['', 'state', 'pid', 'redis', 'offset', 'url'],
-    ...status.nodes.map((node) => row(node.name, node)),
-    row('validator', status.validator),
-    row('synchronizer', status.synchronizer),
+    ...nodes,
+    { ...validator, name: 'validator' },
+    { ...synchronizer, name: 'synchronizer' },
   ]
-  const table = inColumns(rows)
-  const details = servicesOf(status)
-    .filter((service) => service.detail !== null)
-    .map((service) => `${service.name}: ${service.detail}`)
+  const details = servicesOf(status).flatMap(({ name, detail }) =>
+    detail === null ? [] : wrap(`${name}: ${detail}`),
+  )
   return [
-    ...table,
-    ...ordering(status),
-    ...measured(status),
+    ...inColumns(STATUS_WIDTHS, [
+      ['', 'state', 'pid', 'redis', 'offset', 'url'],
+      ...rows.map((row) => [
+        ...[row.name, wordOfState[row.state], row.pid, row.redisPid, row.offset, row.url],
+      ]),
+    ]),
+    ...orderingLines(status),
+    ...measuredLines(status),
     '',
-    ...details.flatMap(wrap),
+    ...details,
     ...describeMargin(status).flatMap(wrap),
-    ...describeSize(status.cluster),
-    `genesis ${status.cluster.genesisHash}`,
+    ...describeSize(cluster),
+    `genesis ${cluster.genesisHash}`,
   ].join('\n')
 }
 
 /** How the members order together; nothing where one synchronizer does. */
-function ordering(status: ClusterStatus | LiveStatus): string[] {
+function orderingLines(status: ClusterStatus): string[] {
   const { members, cluster } = status
   if (members.length === 0) return []
   const missed = missedVotes(status)
   const rows = members.map(({ name, state, ordering: report }) => [
-    name,
-    wordOfState[state],
-    String(report?.height ?? '-'),
-    String(report?.round ?? '-'),
-    report === null ? '-' : `${report.connected.length} of ${cluster.n - 1}`,
+    ...[name, wordOfState[state], report?.height ?? null, report?.round ?? null],
+    report === null ? null : `${report.connected.length} of ${cluster.n - 1}`,
     missed.includes(name) ? 'misses votes' : '',
   ])
-  return ['', ...inColumns([['ordering', 'state', 'block', 'round', 'engines', ''], ...rows])]
-}
-
-function inColumns(rows: readonly (readonly string[])[]): string[] {
-  const widths = [14, 13, 9, 9, 10]
-  return rows.map((cells) =>
-    cells
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join('')
-      .trimEnd(),
-  )
-}
-
-/** What only a running control plane knows: latencies, agreement, and what is broken. */
-function measured(status: ClusterStatus | LiveStatus): string[] {
-  if (!('faults' in status)) return []
-  const number = (value: number | null, unit: string) =>
-    value === null ? '-' : `${Math.round(value)}${unit}`
-  const rows = status.nodes
-    .filter(({ p50Ms }) => p50Ms !== null)
-    .map((node) =>
-      [
-        node.name.padEnd(14),
-        `lag ${number(node.lag, '')}`.padEnd(13),
-        `agrees ${number(node.agreement, ' %')}`.padEnd(18),
-        `p50 ${number(node.p50Ms, ' ms')}, p99 ${number(node.p99Ms, ' ms')}`,
-      ].join(''),
-    )
-  const errors = status.nodes
-    .filter(({ lastError }) => lastError !== null)
-    .map(({ name, lastError }) => shorten(`${name.padEnd(14)}last error ${lastError}`, COLUMNS))
-  const faults = status.faults.length === 0 ? [] : ['', ...formatFaults(status.faults).split('\n')]
-  return [...(rows.length === 0 ? [] : ['', ...rows, ...errors]), ...faults]
-}
-
-/** One step of the demo: the request and the answer, in short. */
-export function formatExchange(exchange: Exchange): string {
-  const request = [exchange.method, exchange.path, bodyText(exchange.requestBody)]
-  const quorum = QUORUM_HEADERS.flatMap((header) => {
-    const value = exchange.headers.get(`x-quorum-${header}`)
-    return value === null || value === '' ? [] : [`     x-quorum-${header}: ${value}`]
-  })
   return [
-    `  -> ${shorten(request.filter((part) => part !== '').join(' '), COLUMNS - 5)}`,
-    `  <- ${exchange.status}`,
-    ...quorum,
-    ...fieldLines(exchange.body),
-  ].join('\n')
-}
-
-/** Keeps both ends of a text that is too long: identifiers differ at either. */
-export function shorten(text: string, columns: number): string {
-  if (text.length <= columns) return text
-  const tail = Math.floor(columns / 4)
-  return `${text.slice(0, columns - tail - 1)}…${text.slice(-tail)}`
-}
-
-function row(name: string, service: ServiceStatus): string[] {
-  const text = (value: number | null) => (value === null ? '-' : String(value))
-  return [
-    name,
-    wordOfState[service.state],
-    text(service.pid),
-    text(service.redisPid),
-    text(service.offset),
-    service.url,
+    '',
+    ...inColumns(STATUS_WIDTHS, [['ordering', 'state', 'block', 'round', 'engines', ''], ...rows]),
   ]
 }
 
-function bodyText(body: unknown): string {
-  return body === null ? '' : JSON.stringify(body)
+/** What only a running control plane knows: latencies, agreement, and what is broken. */
+function measuredLines({ nodes, faults = [] }: MeasuredStatus): string[] {
+  const number = (value: number | null | undefined, unit: string) =>
+    value == null ? '-' : `${Math.round(value)}${unit}`
+  const rows = nodes
+    .filter(({ p50Ms }) => p50Ms != null)
+    .map(({ name, lag, agreement, p50Ms, p99Ms }) => [
+      ...[name, `lag ${number(lag, '')}`, `agrees ${number(agreement, ' %')}`],
+      `p50 ${number(p50Ms, ' ms')}, p99 ${number(p99Ms, ' ms')}`,
+    ])
+  const errors = nodes
+    .filter(({ lastError }) => lastError != null)
+    .map(({ name, lastError }) => shorten(`${name.padEnd(14)}last error ${lastError}`, COLUMNS))
+  const measured = rows.length === 0 ? [] : ['', ...inColumns(MEASURED_WIDTHS, rows), ...errors]
+  return [...measured, ...(faults.length === 0 ? [] : ['', formatFaults(faults)])]
+}
+
+/** What works and what can still be lost, a line each, and what a reader of the nodes got. */
+export function describeMargin(status: MeasuredStatus): readonly string[] {
+  const { atNodes } = status
+  const lines = Object.entries(budgetsOf(status)).map(
+    ([name, { detail, verdict }]) => `${name.padEnd(15)}${detail}: ${verdict}`,
+  )
+  if (atNodes != null) lines.splice(1, 0, `${' '.repeat(15)}${describeRead(atNodes)}`)
+  return lines
+}
+
+function describeRead({ kind, needed, signers, asked, latencyMs }: AtNodes): string {
+  const why = asked.map(({ node, reason }) => `${node}: ${reason}`).join(', ')
+  const more = isAnswer(kind)
+    ? `, ${signers.length} signed, ${needed} needed, ${Math.round(latencyMs)} ms`
+    : why && ` (${why})`
+  return `a reader of the nodes: ${kind}${more}`
+}
+
+/** Size and thresholds, a sentence each. */
+function describeSize({
+  n,
+  f,
+  readThreshold,
+  confirmThreshold,
+}: ClusterStatus['cluster']): string[] {
+  return [
+    `n = ${n}, f = ${f}: an answer needs ${readThreshold}, an operator action ${confirmThreshold}`,
+    ...(f === 0 ? ['Below 4 nodes no fault is tolerated.'] : []),
+  ]
+}
+
+/** One step of the demo: the request and the answer, in short. */
+export function formatExchange({
+  method,
+  path,
+  requestBody,
+  status,
+  headers,
+  body,
+}: Exchange): string {
+  const sent = requestBody === null ? '' : ` ${JSON.stringify(requestBody)}`
+  const quorum = QUORUM_HEADERS.flatMap((name) => {
+    const value = headers.get(`x-quorum-${name}`)
+    return value ? `     x-quorum-${name}: ${value}` : []
+  })
+  return [
+    `  -> ${shorten(`${method} ${path}${sent}`, COLUMNS - 5)}`,
+    `  <- ${status}`,
+    ...quorum,
+    ...fieldLines(body),
+  ].join('\n')
 }
 
 /** The leaves of a JSON answer, a line each. */
@@ -195,16 +207,8 @@ function fieldLines(body: unknown, path = ''): string[] {
 /** The faults in force, a line each. */
 export function formatFaults(faults: readonly Fault[]): string {
   if (faults.length === 0) return 'nothing is broken'
-  return faults
-    .map(({ id, spec, words, endsAt }) =>
-      [
-        id.padEnd(11),
-        spec.node.padEnd(14),
-        words.padEnd(30),
-        endsAt === null ? '' : `until ${endsAt}`,
-      ]
-        .join('')
-        .trimEnd(),
-    )
-    .join('\n')
+  const rows = faults.map(({ id, spec, words, endsAt }) => [
+    ...[id, spec.node, words, endsAt === null ? '' : `until ${endsAt}`],
+  ])
+  return inColumns(FAULT_WIDTHS, rows).join('\n')
 }

@@ -1,57 +1,55 @@
 /** The commands about single processes: kill, pause, resume, restart and wipe. */
 
-import type { Clock } from '@quorumscan/base'
-import type { MakeCommand } from '@quorumscan/cli'
+import type { CommandContext } from '@quorumscan/cli'
 import { answer, print, slowly } from '@quorumscan/cli'
 import { wordOfState } from '@quorumscan/errors/node-words'
-import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { SYNCHRONIZER, VALIDATOR } from '../cluster-shape.ts'
-import { type ControlClient, call, connectControl } from '../control/client.ts'
+import { callControl } from '../control/client.ts'
 import { PARTS, type Part } from '../faults/fault-spec.ts'
 import { type ClusterStatus, servicesOf } from '../status.ts'
 import type { Target } from '../targets.ts'
 
 type Common = { dataDir: string; json?: boolean }
 
-const SIGNALS = [
-  { name: 'kill', description: 'SIGKILL processes', done: 'is killed' },
-  { name: 'pause', description: 'SIGSTOP processes: they hang', done: 'is paused' },
-  { name: 'resume', description: 'SIGCONT paused processes', done: 'runs on' },
-  { name: 'restart', description: 'stop processes that run, and start them', done: 'was started' },
-] as const
+/** What each does, and what is said of its target then. */
+const SIGNALS = {
+  kill: ['SIGKILL processes', 'is killed'],
+  pause: ['SIGSTOP processes: they hang', 'is paused'],
+  resume: ['SIGCONT paused processes', 'runs on'],
+  restart: ['stop processes that run, and start them', 'was started'],
+} as const
 
-export function addNodeCommands(command: MakeCommand, clock: Clock): void {
-  for (const { name, description, done } of SIGNALS)
+export function addNodeCommands({ command, clock }: CommandContext): void {
+  for (const name of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) {
+    const [description, done] = SIGNALS[name]
     command(name, description)
       .argument('<node...>', 'sv-1 …, validator or synchronizer; behind one, a process of it')
-      .option('--json', 'print the status as JSON')
       .addHelpText('after', `\nProcesses of a node: ${PARTS.join(', ')}.`)
       .action(async (words: string[], options: Common) => {
-        const client = connectControl(dataDirectory(options.dataDir))
-        const targets = targetsOf(words, await statusOf(client))
-        for (const target of targets) {
+        for (const target of targetsOf(words, await statusOf(options))) {
           const { node, part } = target
-          await slowly(`waiting for ${node}`, clock, () => call(client.nodes[name].mutate(target)))
+          await slowly(`waiting for ${node}`, clock, () =>
+            callControl(options, ({ nodes }) => nodes[name].mutate(target)),
+          )
           const what = part === null ? node : `the ${part} of ${node}`
           const isWatched = name === 'restart' && part === null
-          const is = isWatched ? ` and ${howIs(await statusOf(client), node)}` : ''
+          const is = isWatched ? ` and ${howIs(await statusOf(options), node)}` : ''
           if (!options.json) print(`${what} ${done}${is}`)
         }
-        if (options.json) answer(options, await statusOf(client), '')
+        if (options.json) answer(options, await statusOf(options), '')
       })
+  }
 
   command('wipe', 'delete the replica of a node or of the validator; it is rebuilt from the log')
     .argument('<node>', 'sv-1 … or validator')
     .option('--disk', 'where all order together: all that sv-1 … has on its disk but its keys')
-    .option('--json', 'print the status as JSON')
     .action(async (node: string, options: Common & { disk?: boolean }) => {
-      const client = connectControl(dataDirectory(options.dataDir))
       const { disk = false } = options
       await slowly(`${node} rebuilds its replica`, clock, () =>
-        call(client.nodes.wipe.mutate({ node, disk })),
+        callControl(options, ({ nodes }) => nodes.wipe.mutate({ node, disk })),
       )
-      const status = await statusOf(client)
+      const status = await statusOf(options)
       answer(options, status, `${node} was wiped and ${howIs(status, node)}`)
     })
 }
@@ -84,8 +82,8 @@ export function targetsOf(
   return targets
 }
 
-function statusOf(client: ControlClient) {
-  return call(client.cluster.status.query())
+function statusOf(options: Common) {
+  return callControl(options, ({ cluster }) => cluster.status.query())
 }
 
 /** After what should have brought it up: whether it did. */

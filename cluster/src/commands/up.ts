@@ -3,25 +3,32 @@
 import { readFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { answer, EXIT, print, tell, untilInterrupted } from '@quorumscan/cli'
-import type { DataDirectory } from '@quorumscan/operator'
-import { createToken } from '@quorumscan/operator'
+import { createToken, type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import { CommandError, messageOf } from '@quorumscan/runtime'
-import { budgetsOf } from '../budgets.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
 import { type ControlOptions, controlOptions } from '../control/control-options.ts'
 import { stopCluster } from '../control/down.ts'
 import { type Launch, launchControlPlane } from '../control/launch.ts'
 import { isRegistered, registerName } from '../registration.ts'
-import type { ClusterStatus } from '../status.ts'
+import { budgetsOf } from '../view/budgets.ts'
 import { formatSummary, formatUp } from './format.ts'
 
-export type UpOptions = Omit<ControlOptions, 'dataDir' | 'overrides' | 'probe' | 'isIdle'> & {
+/** As they are typed. */
+export type UpFlags = Partial<Pick<ControlOptions, 'ordering' | 'basePort' | 'wipe' | 'detach'>> &
+  Pick<ControlOptions, 'dataDir' | 'rateLimit'> & {
+    readonly nodes?: number
+    readonly diskFreeMin: number
+    readonly logKeep: number
+    readonly acceptLostUsers?: boolean
+    readonly genesisOverrides?: string
+    readonly json?: boolean
+    readonly seedNames?: boolean
+  }
+type UpOptions = UpFlags & {
   readonly directory: DataDirectory
-  readonly genesisOverridesFile: string | null
-  readonly json: boolean
-  readonly seedNames: boolean
+  readonly redisServer: string
   readonly clock: Clock
 }
 
@@ -31,7 +38,11 @@ const TOKEN_TTL_SECONDS = 600
 const CONTROL_LASTED_MS = 10_000
 
 /** Returns the exit code: when the cluster is ready if detached, else when it has stopped. */
-export async function up(options: UpOptions): Promise<number> {
+export async function up(
+  flags: UpFlags,
+  context: Pick<UpOptions, 'redisServer' | 'clock'>,
+): Promise<number> {
+  const options = { ...flags, ...context, directory: dataDirectory(flags.dataDir) }
   if (readControlFile(options.directory) !== null) return await showRunning(options)
   // From the first moment on: an interrupted start is stopped in order too.
   const interrupted = untilInterrupted()
@@ -55,17 +66,17 @@ export async function up(options: UpOptions): Promise<number> {
 
 /** Of a cluster that runs already. Returns the exit code: 1 while names cannot be looked up. */
 async function showRunning(options: UpOptions): Promise<number> {
-  const { directory, nodeCount, basePort } = options
+  const { directory, nodes, basePort, ordering } = options
   const runningPort = Number(new URL(readControlFile(directory)?.url ?? '').port)
-  if (basePort !== null && basePort !== 0 && basePort !== runningPort)
+  if (basePort !== undefined && basePort !== 0 && basePort !== runningPort)
     throw new CommandError(
       `the cluster in ${directory.path} runs on the ports from ${runningPort} on; ` +
         `\`quorumscan down\`, then \`quorumscan up --base-port ${basePort}\` moves it`,
     )
   const status = await showStatus(options)
-  if (nodeCount !== null && nodeCount !== status.cluster.n)
+  if (nodes !== undefined && nodes !== status.cluster.n)
     throw new CommandError(`a cluster of ${status.cluster.n} nodes runs in ${directory.path}`)
-  if (options.ordering !== null && options.ordering !== status.cluster.ordering)
+  if (ordering !== undefined && ordering !== status.cluster.ordering)
     throw new CommandError(
       `a cluster that is ordered by ${status.cluster.ordering} runs in ${directory.path}`,
     )
@@ -73,14 +84,15 @@ async function showRunning(options: UpOptions): Promise<number> {
   return budgetsOf(status).lookups.works ? EXIT.done : EXIT.failed
 }
 
-function asked({ directory, genesisOverridesFile, ...options }: UpOptions): ControlOptions {
-  const { nodeCount, ordering, basePort, rateLimit, diskFreeMibMin, isLossAccepted } = options
-  const { logKeepSeconds, redisServer, wipe, detach } = options
+function asked(options: UpOptions): ControlOptions {
+  const { dataDir, redisServer, nodes = null, ordering = null, basePort = null } = options
+  const { rateLimit, diskFreeMin, logKeep, wipe = false, detach = false } = options
   return controlOptions({
-    ...{ nodeCount, ordering, basePort, rateLimit, diskFreeMibMin, isLossAccepted },
-    ...{ logKeepSeconds, redisServer, wipe, detach },
-    dataDir: directory.path,
-    overrides: readOverrides(genesisOverridesFile),
+    ...{ dataDir, redisServer, nodeCount: nodes, ordering, basePort, rateLimit, wipe, detach },
+    diskFreeMibMin: diskFreeMin,
+    logKeepSeconds: logKeep,
+    isLossAccepted: options.acceptLostUsers ?? false,
+    overrides: readOverrides(options.genesisOverrides),
     probe: true,
   })
 }
@@ -119,35 +131,25 @@ async function follow(
 }
 
 /** Prints where everything is, and what is not up; the status as JSON where that was asked for. */
-async function showStatus(options: UpOptions): Promise<ClusterStatus> {
+async function showStatus(options: UpOptions) {
   const status = await call(connectControl(options.directory).cluster.status.query())
   const controlUrl = readControlFile(options.directory)?.url ?? ''
   answer(options, status, `\n${formatUp(status)}\n\n${formatSummary(status, controlUrl)}`)
   return status
 }
 
-/** Registers the seed names that are not there yet. A cluster without them is as good: only told. */
+/** Registers the seed names that do not exist yet. A cluster without them is as good: a failure is only reported. */
 async function seedNames(options: UpOptions): Promise<void> {
   const { directory, clock } = options
   const { validator } = await call(connectControl(directory).cluster.status.query())
   tell(`registering ${SEED_LABELS.map(nameOf).join(', ')}`)
   const outcomes = await Promise.allSettled(
-    SEED_LABELS.map(async (label) => {
-      const name = nameOf(label)
-      if (await isRegistered({ validatorUrl: validator.url, name })) return
-      const token = await createToken(directory, {
-        user: label,
-        ttlSeconds: TOKEN_TTL_SECONDS,
-        clock,
-      })
-      await registerName({
-        validatorUrl: validator.url,
-        token,
-        name,
-        description: 'One of the names that every new cluster starts with.',
-        clock,
-        onStep: () => {},
-      })
+    SEED_LABELS.map(async (user) => {
+      const known = { validatorUrl: validator.url, name: nameOf(user) }
+      if (await isRegistered(known)) return
+      const token = await createToken(directory, { user, ttlSeconds: TOKEN_TTL_SECONDS, clock })
+      const description = 'One of the names that every new cluster starts with.'
+      await registerName({ ...known, token, description, clock, onStep: () => {} })
     }),
   )
   for (const outcome of outcomes)
@@ -158,8 +160,8 @@ function nameOf(label: string): string {
   return `${label}.unverified.ns`
 }
 
-function readOverrides(file: string | null): GenesisOverrides | null {
-  if (file === null) return null
+function readOverrides(file: string | undefined): GenesisOverrides | null {
+  if (file === undefined) return null
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as GenesisOverrides
   } catch (error) {

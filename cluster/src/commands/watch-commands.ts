@@ -1,12 +1,12 @@
 /** The commands of who looks after a cluster: history pruned, a steady load. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import type { MakeCommand } from '@quorumscan/cli'
+import type { CommandContext } from '@quorumscan/cli'
 import { answer, integer, tell } from '@quorumscan/cli'
 import { createToken, dataDirectory, parseTtl } from '@quorumscan/operator'
 import { ask } from '@quorumscan/runtime'
 import { VALIDATOR } from '../cluster-shape.ts'
-import { call, connectControl } from '../control/client.ts'
+import { callControl } from '../control/client.ts'
 import { prune } from '../prune.ts'
 import { registerName } from '../registration.ts'
 import { percentile } from '../watch/prober.ts'
@@ -21,20 +21,12 @@ const LOOKUP_TIMEOUT_MS = 5000
 
 type Common = { dataDir: string; json?: boolean }
 
-export function addWatchCommands(
-  command: MakeCommand,
-  context: { readonly clock: Clock; readonly exitWith: (code: number) => void },
-): void {
+export function addWatchCommands({ command, clock }: CommandContext): void {
   command('prune', 'forget what precedes an offset: updates of the validator, reads of a node')
     .argument('[node]', 'validator or sv-1 …', VALIDATOR)
     .requiredOption('--to <offset>', 'where', integer(1, Number.MAX_SAFE_INTEGER))
-    .option('--json', 'print what is in force as JSON')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ quorumscan prune --to 1200\n  $ quorumscan prune sv-1 --to 1200',
-    )
     .action(async (node: string, { dataDir, to, json }: Common & { to: number }) => {
-      const offset = await prune(dataDirectory(dataDir), { node, to, clock: context.clock })
+      const offset = await prune(dataDirectory(dataDir), { node, to, clock })
       const sentence =
         node === VALIDATOR
           ? `updates and completions begin after offset ${offset}`
@@ -45,29 +37,16 @@ export function addWatchCommands(
   command('load', 'a steady mix of lookups and registrations')
     .addOption(timeOption('--duration <time>', 'how long', '10s'))
     .option('--rate <n>', 'lookups a second', integer(1, LOAD_RATE_MAX), LOAD_RATE)
-    .option('--json', 'print the outcome as JSON')
-    .addHelpText('after', '\nExample:\n  $ quorumscan load --rate 100 --duration 30s')
     .action(async (options: Common & { duration: number; rate: number }) => {
-      const outcome = await load(options, context.clock)
+      const outcome = await load(options, clock)
       answer(options, outcome, loadLines(outcome).join('\n'))
     })
 }
 
-type Load = {
-  readonly outcomes: Readonly<Record<string, number>>
-  readonly p50Ms: number | null
-  readonly p99Ms: number | null
-  readonly registered: number
-  readonly refused: number
-}
-
 /** Asks at a rate, whatever the answers: a slow cluster does not slow the questions. */
-async function load(
-  options: Common & { duration: number; rate: number },
-  clock: Clock,
-): Promise<Load> {
+async function load(options: Common & { duration: number; rate: number }, clock: Clock) {
   const directory = dataDirectory(options.dataDir)
-  const { validator } = await call(connectControl(directory).cluster.status.query())
+  const { validator } = await callControl(options, ({ cluster }) => cluster.status.query())
   const outcomes: Record<string, number> = {}
   const latencies: number[] = []
   const names = ['dso.ns']
@@ -93,7 +72,7 @@ async function load(
       registered += 1
       names.push(name)
     } catch {
-      refused += 1 // Counted; `status` tells why.
+      refused += 1 // `status` shows why.
     }
   }
   const start = (work: Promise<void>) => {
@@ -119,7 +98,7 @@ async function load(
   return { outcomes, p50Ms, p99Ms, registered, refused }
 }
 
-function loadLines(outcome: Load): string[] {
+function loadLines(outcome: Awaited<ReturnType<typeof load>>): string[] {
   const { outcomes, p50Ms, p99Ms, registered, refused } = outcome
   return [
     ...Object.entries(outcomes).map(([name, count]) => `${name.padEnd(18)}${count}`),

@@ -1,7 +1,7 @@
 /** How commands and tests talk to the control plane of a data directory. */
 import { userInfo } from 'node:os'
 import { wordOfFailure } from '@quorumscan/errors/node-words'
-import type { DataDirectory } from '@quorumscan/operator'
+import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
 import { CALLER_HEADER } from './caller.ts'
@@ -43,6 +43,14 @@ export function connectControl(
       }),
     ],
   })
+}
+
+/** What a command that names a data directory asks of its control plane. @throws {CommandError} As `call`. */
+export function callControl<T>(
+  { dataDir }: { readonly dataDir: string },
+  work: (client: ControlClient) => Promise<T>,
+): Promise<T> {
+  return call(work(connectControl(dataDirectory(dataDir))))
 }
 
 /** The outcome of a call, with the refusals of the control plane as errors for a person. */

@@ -1,76 +1,10 @@
 /**
  * The faults that a cluster can be given, as data: what the control plane takes, what a scenario of a chaos
  * run holds, and what is listed while in force. `FAULTS` has an entry for each kind; what a kind does is its entry of
- * `EFFECTS` (`effects.ts`). This file runs in browsers as well.
+ * `EFFECTS` (`effects.ts`); what a lie is called, in `view/lies.ts`.
  */
 import { z } from 'zod'
-
-/** How a byzantine node answers, or acts; `docOfLie` says each in words. */
-export const LIE_KINDS = [
-  'value',
-  'invent',
-  'deny',
-  'equivocate',
-  'stale',
-  'garbage',
-  'oversize',
-  'trickle',
-  'content-type',
-  'redirect',
-  'other-name',
-  'signature',
-  'head',
-  'withhold',
-  'confirm',
-  'against',
-  'flood',
-] as const
-export type LieKind = (typeof LIE_KINDS)[number]
-
-/** What each lie is, for help texts and the console. */
-export const docOfLie: Readonly<Record<LieKind, string>> = {
-  value: 'names belong to the liar',
-  invent: 'names that nobody registered exist',
-  deny: 'names that are registered do not exist',
-  equivocate: 'the truth for some, a wrong value for others; signs two states',
-  stale: 'answers and proofs of the moment when the lie began, as today’s',
-  garbage: 'random bytes',
-  oversize: '100 MB for each answer',
-  trickle: 'one byte a second',
-  'content-type': 'the truth, called text/html',
-  redirect: 'every request is sent elsewhere',
-  'other-name': 'the entry of another name',
-  signature: 'the truth, with signatures that do not fit',
-  head: 'a head far beyond the log, with true answers',
-  withhold: 'true answers, but no statement that it signed, and no proof',
-  confirm: 'confirms payments that do not exist, and everything that it sees',
-  against: 'asks for each good payment to be given back, instead of resolved',
-  flood: 'submits as much as it can, all of it in vain',
-}
-
-/**
- * What shows each lie to who looks from outside: what the node answers, what it signs of the state of the ledger, or
- * nothing that is read: then it stands in the log, where interpretation does not care.
- */
-export const SHOWN_BY: Readonly<Record<LieKind, 'answers' | 'signatures' | null>> = {
-  value: 'answers',
-  invent: 'answers',
-  deny: 'answers',
-  equivocate: 'signatures',
-  stale: 'answers',
-  garbage: 'answers',
-  oversize: 'answers',
-  trickle: 'answers',
-  'content-type': 'answers',
-  redirect: 'answers',
-  'other-name': 'answers',
-  signature: 'signatures',
-  head: 'answers',
-  withhold: 'signatures',
-  confirm: null,
-  against: null,
-  flood: null,
-}
+import { isShown, LIE_KINDS } from '../view/lies.ts'
 
 /** The processes of a node that can be broken apart from each other. */
 export const PARTS = ['scan', 'validator', 'synchronizer', 'cometbft', 'redis'] as const
@@ -148,7 +82,7 @@ export const FAULTS = {
     words: (spec) => `lies: ${spec.lie}`,
     slot: () => 'lie',
     chart: 'lie',
-    takesVote: (spec) => SHOWN_BY[spec.lie] !== null, // Else its lookups are true.
+    takesVote: (spec) => isShown(spec.lie), // Else its lookups are true.
   }),
   slow: fault({
     schema: z.object({

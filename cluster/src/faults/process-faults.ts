@@ -1,5 +1,6 @@
 /** What one process is told of the faults in force, as data. */
-import type { EdgeName, LieKind } from './fault-spec.ts'
+import type { LieKind } from '../view/lies.ts'
+import type { EdgeName } from './fault-spec.ts'
 
 /** What a byte-level proxy does to what passes it. */
 export type LinkFault =

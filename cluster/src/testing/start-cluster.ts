@@ -18,9 +18,10 @@ import {
   LOG_KEEP_SECONDS,
 } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
-import type { EdgeName, Fault, FaultInput, LieKind, Part } from '../faults/fault-spec.ts'
+import type { EdgeName, Fault, FaultInput, Part } from '../faults/fault-spec.ts'
 import { prune } from '../prune.ts'
 import type { ClusterStatus } from '../status.ts'
+import type { LieKind } from '../view/lies.ts'
 
 export type StartClusterOptions = {
   /** Default 4. */

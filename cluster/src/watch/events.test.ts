@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type EventMemory, step, type Watched } from './events.ts'
+import { type EventMemory, step } from './events.ts'
+import type { LiveStatus } from './live.ts'
 
 /** Two nodes of which one must answer; what events do not look at is left out. */
-function statusOf(states: readonly string[], faults: readonly string[] = []): Watched {
+function statusOf(states: readonly string[], faults: readonly string[] = []): LiveStatus {
   return {
     cluster: { readThreshold: 2 },
     nodes: states.map((state, index) => ({
@@ -14,11 +15,11 @@ function statusOf(states: readonly string[], faults: readonly string[] = []): Wa
     synchronizer: { state: 'up' },
     members: [],
     faults: faults.map((words) => ({ id: words, spec: { node: 'sv-1' }, words })),
-  } as unknown as Watched
+  } as unknown as LiveStatus
 }
 
 /** What is said of states that are looked at every 250 ms. */
-function saidOf(looks: readonly Watched[]): string[] {
+function saidOf(looks: readonly LiveStatus[]): string[] {
   const said: string[] = []
   let memory: EventMemory | null = null
   for (const [index, look] of looks.entries()) {

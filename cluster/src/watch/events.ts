@@ -1,9 +1,9 @@
 /** What happened to a cluster, read off its states as they come. Pure. */
 
 import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
-import { budgetsOf, type Judged } from '../budgets.ts'
-import type { Fault } from '../faults/fault-spec.ts'
-import { type ClusterStatus, type NodeStatus, servicesOf } from '../status.ts'
+import { servicesOf } from '../status.ts'
+import { budgetsOf } from '../view/budgets.ts'
+import type { LiveStatus } from './live.ts'
 
 export type LiveEvent = {
   /** ISO 8601. */
@@ -13,13 +13,6 @@ export type LiveEvent = {
   readonly node: string | null
   readonly sentence: string
 }
-
-/** What events are read off. */
-export type Watched = Omit<ClusterStatus, 'nodes'> &
-  Judged & {
-    readonly nodes: readonly (NodeStatus & { readonly isCounted: boolean })[]
-    readonly faults: readonly Fault[]
-  }
 
 /** What was heard of a process, and is another thing again within this time, was no event. */
 const SETTLED_MS = 1000
@@ -36,7 +29,7 @@ type Told = {
 
 /** What was last looked at, and what was said of it. */
 export type EventMemory = {
-  readonly status: Watched
+  readonly status: LiveStatus
   readonly told: Readonly<Record<string, Told>>
 }
 
@@ -46,7 +39,7 @@ type Subject = { readonly value: string; readonly isCertain: boolean; readonly e
 /** Takes the next state, at a monotonic time; null before the first one, which is no event. */
 export function step(
   before: EventMemory | null,
-  status: Watched,
+  status: LiveStatus,
   nowMs: number,
 ): { readonly memory: EventMemory; readonly events: readonly Event[] } {
   const told: Record<string, Told> = {}
@@ -61,7 +54,7 @@ export function step(
   return { memory: { status, told }, events }
 }
 
-function subjectsOf(status: Watched): Readonly<Record<string, Subject>> {
+function subjectsOf(status: LiveStatus): Readonly<Record<string, Subject>> {
   const { verdict, tone } = budgetsOf(status).lookups
   const isQuorum = tone !== 'bad'
   const services = servicesOf(status).map(({ name, state }) => [
@@ -86,8 +79,8 @@ function subjectsOf(status: Watched): Readonly<Record<string, Subject>> {
   }
 }
 
-function changedFaults(before: Watched, now: Watched): Event[] {
-  const missing = (from: Watched, in_: Watched) =>
+function changedFaults(before: LiveStatus, now: LiveStatus): Event[] {
+  const missing = (from: LiveStatus, in_: LiveStatus) =>
     from.faults.filter(({ id }) => !in_.faults.some((fault) => fault.id === id))
   return [
     ...missing(now, before).map(

@@ -3,8 +3,11 @@
  * nothing, so that a page can have it.
  */
 
-/** Of a node, the validator or a synchronizer, together with its Redis, as who runs it knows it. */
-export type NodeState = 'up' | 'starting' | 'catching-up' | 'silent' | 'paused' | 'down'
+/**
+ * Of a node, the validator or a synchronizer, together with its Redis, as the process that runs it knows it; unknown
+ * while that process cannot be asked.
+ */
+export type NodeState = 'up' | 'starting' | 'catching-up' | 'silent' | 'paused' | 'down' | 'unknown'
 
 /** A state as a person reads it. */
 export const wordOfState: Readonly<Record<NodeState, string>> = {
@@ -15,6 +18,7 @@ export const wordOfState: Readonly<Record<NodeState, string>> = {
   silent: 'silent',
   paused: 'paused',
   down: 'down',
+  unknown: 'unknown',
 }
 
 /** What came of asking a node, where it gave what was asked for. */
@@ -79,4 +83,14 @@ export function wordOfRefusal(status: number, body: unknown): string {
   const { code } = Object(body)
   if (typeof code !== 'string' || !CODE.test(code)) return `status ${status}`
   return wordOfCode[code] ?? code
+}
+
+/** What is in a job queue, such as `2 waiting, 1 active`; nothing of an empty one. */
+export function wordsOfQueue(
+  counts: Readonly<Record<'waiting' | 'delayed' | 'active', number>>,
+): string {
+  return (['waiting', 'delayed', 'active'] as const)
+    .filter((name) => counts[name] > 0)
+    .map((name) => `${counts[name]} ${name}`)
+    .join(', ')
 }

@@ -1,11 +1,11 @@
 /** Chaos runs: started here, followed to their verdict, with the report of each. */
+import { milliseconds, type Tone } from 'quorumscan/view'
 import { useCallback, useState } from 'react'
 import type { Api, ChaosRun, ChaosSummary } from '../api.ts'
 import { Panel } from '../panel.tsx'
 import { ExactField, Form, handOut, Problem, useAct } from '../parts.tsx'
 import { msOf, nowMs } from '../time.ts'
 import { usePolled } from '../use-cluster.ts'
-import { milliseconds, type Tone } from '../words.ts'
 
 const POLL_MS = 500
 const SHOWN_MAX = 5

@@ -1,10 +1,10 @@
 /** One lookup with everything behind it: the proof and who signed it, and what each node votes. */
 import { AGREED, ANSWERED, DISSENTED } from '@quorumscan/errors/node-words'
+import { shorten, toneOfOutcome } from 'quorumscan/view'
 import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
 import { Panel } from '../panel.tsx'
 import { ExactField, Form, handOut } from '../parts.tsx'
-import { shorten, toneOfOutcome } from '../words.ts'
 
 /** In a dispute: what the proof says as well. */
 const AS_PROVEN = 'as proven'

@@ -1,19 +1,27 @@
 /** One process looked at closely: how it votes, what it holds, what waits, and what it says. */
+import { bytes, milliseconds, orderingWords, type Tone } from 'quorumscan/view'
 import { type ReactNode, useCallback } from 'react'
-import type { Api, Fault, Sample, NodeView as Seen, ServiceJobs, State, Status } from '../api.ts'
+import type {
+  Api,
+  Fault,
+  NodeStatus,
+  Sample,
+  NodeView as Seen,
+  ServiceJobs,
+  Status,
+} from '../api.ts'
 import { logLineOf } from '../log-line.ts'
 import { CloseButton, Modal } from '../modal.tsx'
 import { Chips, StateMark } from '../parts.tsx'
 import { clockTime, timeOfDay } from '../time.ts'
 import { usePolled } from '../use-cluster.ts'
-import { bytes, milliseconds, orderingWords, type Tone } from '../words.ts'
 import { Waiting } from './queues.tsx'
 
 /** A node, the validator, or the synchronizer. */
 export type Target = {
   readonly name: string
   readonly kind: 'node' | 'validator' | 'synchronizer'
-  readonly state: State
+  readonly state: NodeStatus['state']
   readonly faults: readonly Fault[]
 }
 

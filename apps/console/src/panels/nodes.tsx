@@ -1,9 +1,9 @@
 /** A row per node, with a menu of what can be done to it. */
+import { milliseconds, missedVotes, orderingWords } from 'quorumscan/view'
 import { useState } from 'react'
 import { type Api, type NodeStatus, reasonOf, type Sample, type Status } from '../api.ts'
 import { Panel } from '../panel.tsx'
 import { Chips, Problem, Service, StateMark } from '../parts.tsx'
-import { milliseconds, orderingWords } from '../words.ts'
 import { type Action, NodeMenu } from './node-menu.tsx'
 
 const COLUMNS = ['Node', 'State', 'Offset', 'Lag', 'Latency', 'Agreement', 'Faults', 'Actions']
@@ -167,15 +167,13 @@ function Services(props: {
 
 /** How the members order together, a row each; nothing where one synchronizer does. */
 function Ordering({ status }: { readonly status: Status }) {
-  const reports = status.members.flatMap(({ ordering }) => ordering ?? [])
-  const newest = reports.toSorted((one, other) => other.height - one.height)[0]
   if (status.members.length === 0) return null
   return (
     <div className="services">
       {status.members.map((member) => (
         <Service key={member.name} name={`${member.name} orders`} process={member}>
           <span className="muted small">
-            {orderingWords(member, newest?.absent.includes(member.name) === true)}
+            {orderingWords(member, missedVotes(status).includes(member.name))}
           </span>
         </Service>
       ))}

@@ -1,10 +1,11 @@
 /** The automation of every process: what waits, and what failed of late. */
+import { wordsOfQueue } from '@quorumscan/errors/node-words'
+import { shorten } from 'quorumscan/view'
 import { useCallback } from 'react'
 import type { Api, ServiceJobs } from '../api.ts'
 import { Panel } from '../panel.tsx'
 import { Problem, useAct } from '../parts.tsx'
 import { usePolled } from '../use-cluster.ts'
-import { shorten } from '../words.ts'
 
 const POLL_MS = 2000
 const FAILURES_SHOWN_MAX = 8
@@ -53,18 +54,13 @@ export function QueuePanel({ api }: { readonly api: Api }) {
   )
 }
 
-const countNames = { waiting: 'waiting', delayed: 'put off', active: 'running' } as const
-
 /** What is in the queues of these processes and is not nothing; who does not say is told apart. */
 export function Waiting({ services }: { readonly services: readonly ServiceJobs[] }) {
   const silent = services.filter(({ jobs }) => jobs === null).map(({ node }) => node)
   const rows = services.flatMap(({ node, jobs }) =>
-    Object.entries(jobs?.queues ?? {}).flatMap(([job, counts]) => {
-      const parts = (['waiting', 'delayed', 'active'] as const)
-        .filter((name) => counts[name] > 0)
-        .map((name) => `${counts[name]} ${countNames[name]}`)
-      return parts.length === 0 ? [] : [{ node, job, text: parts.join(', ') }]
-    }),
+    Object.entries(jobs?.queues ?? {})
+      .map(([job, counts]) => ({ node, job, text: wordsOfQueue(counts) }))
+      .filter(({ text }) => text !== ''),
   )
   return (
     <>
@@ -81,7 +77,7 @@ export function Waiting({ services }: { readonly services: readonly ServiceJobs[
           </li>
         ))}
         {silent.length === 0 ? null : (
-          <li className="idle-text">Unknown, as they do not say: {silent.join(', ')}</li>
+          <li className="idle-text">No data: {silent.join(', ')} did not answer</li>
         )}
       </ul>
     </>

@@ -1,7 +1,7 @@
 /** Whether lies were seen, by whom, and whether those who contradicted themselves were caught. */
 
 import { CONTRADICTS_ITSELF } from '@quorumscan/operator'
-import { SHOWN_BY } from '../../faults/fault-spec.ts'
+import { isShown } from '../../view/lies.ts'
 import type { HistoryEvent, RuleTally } from '../history.ts'
 import { RECOVERY_MS } from './availability.ts'
 
@@ -62,7 +62,7 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
   const seen = lies.filter(
     (event) =>
       event.fault.kind === 'lie' &&
-      SHOWN_BY[event.fault.lie] !== null &&
+      isShown(event.fault.lie) &&
       detectionsOf(event, history).length > 0,
   )
   const contradicted = nodesThatContradicted(history)

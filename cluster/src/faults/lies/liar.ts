@@ -12,7 +12,7 @@ import {
 } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier/certified'
 import { LRUCache } from 'lru-cache'
-import type { LieKind } from '../fault-spec.ts'
+import type { LieKind } from '../../view/lies.ts'
 import { garbageBody, oversizedBody, trickledBody } from './bodies.ts'
 import { type Entry, type LieContext, lieAboutDocument, lieAboutEntry } from './said.ts'
 

@@ -1,6 +1,6 @@
 /** What a lying node says instead of the truth. Pure. */
 import type { Lookup } from '@quorumscan/verifier'
-import type { LieKind } from '../fault-spec.ts'
+import type { LieKind } from '../../view/lies.ts'
 
 /** An entry on the wire (D-8). */
 export type Entry = {

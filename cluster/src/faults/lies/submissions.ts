@@ -16,7 +16,7 @@ import {
 } from '@quorumscan/ledger'
 import type { Command, ContractId, PartyId } from '@quorumscan/model'
 import { createSubmitter } from '@quorumscan/submit'
-import type { LieKind } from '../fault-spec.ts'
+import type { LieKind } from '../../view/lies.ts'
 
 const INTERVAL_MS = 500
 /** Waiting to be answered: the liar is busy, not bigger than the log. */

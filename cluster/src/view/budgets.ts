@@ -3,6 +3,7 @@
  * alike. Pure; imports nothing but words, so that a page can have it.
  */
 import { isAnswer } from '@quorumscan/errors/node-words'
+import type { Tone } from './words.ts'
 
 type Service = { readonly state: string }
 
@@ -14,13 +15,13 @@ export type Judged = {
     readonly confirmThreshold: number
     readonly blockThreshold: number
   }
-  /** `isCounted`: lookups can count on its vote. Where nobody knows, on that of each that is up. */
+  /** `isCounted`: lookups can count on its vote. Where that is unknown, on that of each that is up. */
   readonly nodes: readonly (Service & { readonly isCounted?: boolean })[]
   readonly validator: Service
   /** The one that the validator follows. */
   readonly synchronizer: Service
   readonly members: readonly Service[]
-  /** What a reader of the nodes got last; null where nobody reads. */
+  /** What a reader of the nodes got last; null where none reads. */
   readonly atNodes?: { readonly kind: string } | null
 }
 
@@ -28,22 +29,18 @@ export type Judged = {
 export type Budget = {
   /** Whether it works now. */
   readonly works: boolean
-  readonly tone: 'good' | 'warn' | 'bad'
+  readonly tone: Exclude<Tone, 'idle'>
   /** In a few words. */
   readonly verdict: string
   /** How many are there, and how many must be. */
   readonly detail: string
-  /** Of how many nodes or members; null: it does not hang on a number of them. */
+  /** Of how many nodes or members; null: it does not depend on a number of them. */
   readonly meter: { readonly have: number; readonly need: number; readonly of: number } | null
 }
 
-export type Budgets = {
-  readonly lookups: Budget
-  readonly registrations: Budget
-  readonly ordering: Budget
-}
+const STANDS_STILL = 'the log stands still'
 
-export function budgetsOf(status: Judged): Budgets {
+export function budgetsOf(status: Judged) {
   const ordering = orderingOf(status)
   return {
     lookups: lookupsOf(status, ordering.works),
@@ -58,35 +55,25 @@ function lookupsOf(status: Judged, isOrdering: boolean): Budget {
   const up = status.nodes.filter(isUp).length
   const have = status.nodes.filter((node) => node.isCounted ?? isUp(node)).length
   const broken = have < up ? `, ${up - have} not to be counted on` : ''
-  const { atNodes = null } = status
-  const works = atNodes === null ? have >= need && isOrdering : isAnswer(atNodes.kind)
-  const detail = `${up} of ${n} nodes up${broken}, ${need} must agree`
+  const works = status.atNodes == null ? have >= need && isOrdering : isAnswer(status.atNodes.kind)
   const meter = { have, need, of: n }
+  const rest = { works, detail: `${up} of ${n} nodes up${broken}, ${need} must agree`, meter }
+  const budget = (tone: Budget['tone'], verdict: string) => ({ ...rest, tone, verdict })
   if (have < need)
-    return {
-      ...{ works, tone: 'bad', detail, meter },
-      verdict: works ? 'quorum lost, answered by proofs alone' : 'quorum lost',
-    }
-  if (!works)
-    return {
-      ...{ works, tone: 'bad', detail, meter },
-      verdict: isOrdering ? 'not answered all the same' : STANDS_STILL,
-    }
-  const problem = !isOrdering
-    ? `soon too old: ${STANDS_STILL}`
-    : // It answers lookups before it is ready.
-      !['up', 'catching-up'].includes(status.validator.state)
-      ? 'by the nodes alone: the validator is not up'
-      : null
-  if (problem !== null) return { works, tone: 'warn', verdict: problem, detail, meter }
-  return { works, ...spareOf(meter), detail, meter }
+    return budget('bad', works ? 'quorum lost, answered by proofs alone' : 'quorum lost')
+  if (!works) return budget('bad', isOrdering ? 'not answered all the same' : STANDS_STILL)
+  if (!isOrdering) return budget('warn', `soon too old: ${STANDS_STILL}`)
+  // It answers lookups before it is ready.
+  return ['up', 'catching-up'].includes(status.validator.state)
+    ? { ...rest, ...spareOf(meter) }
+    : budget('warn', 'by the nodes alone: the validator is not up')
 }
 
 function registrationsOf(status: Judged, isOrdering: boolean): Budget {
   const { n, confirmThreshold: need } = status.cluster
   const have = status.nodes.filter(isUp).length
-  const detail = `${have} of ${n} nodes up, ${need} must confirm`
   const meter = { have, need, of: n }
+  const rest = { detail: `${have} of ${n} nodes up, ${need} must confirm`, meter }
   const problem = !isOrdering
     ? STANDS_STILL
     : !isUp(status.validator)
@@ -94,31 +81,29 @@ function registrationsOf(status: Judged, isOrdering: boolean): Budget {
       : !isUp(status.synchronizer)
         ? 'the synchronizer beside the validator is not up'
         : null
-  if (have >= need && problem !== null)
-    return { works: false, tone: 'bad', verdict: `none: ${problem}`, detail, meter }
-  return { works: have >= need, ...spareOf(meter), detail, meter }
+  return have >= need && problem !== null
+    ? { ...rest, works: false, tone: 'bad', verdict: `none: ${problem}` }
+    : { ...rest, works: have >= need, ...spareOf(meter) }
 }
 
 /** Of one synchronizer, or of so many members as make a block. */
 function orderingOf({ cluster, synchronizer, members }: Judged): Budget {
-  if (members.length === 0) {
-    const works = isUp(synchronizer)
-    return {
-      works,
-      tone: works ? 'good' : 'bad',
-      verdict: works ? 'the log goes on' : STANDS_STILL,
-      detail: 'one synchronizer orders',
-      meter: null,
-    }
-  }
   const { n, blockThreshold: need } = cluster
   const have = members.filter(isUp).length
   const meter = { have, need, of: n }
-  const detail = `${have} of ${n} members up, ${need} must vote`
-  return { works: have >= need, ...spareOf(meter), detail, meter }
+  if (members.length > 0)
+    return {
+      ...{ works: have >= need, detail: `${have} of ${n} members up, ${need} must vote`, meter },
+      ...spareOf(meter),
+    }
+  const works = isUp(synchronizer)
+  return {
+    ...{ works, detail: 'one synchronizer orders', meter: null },
+    ...(works
+      ? { tone: 'good', verdict: 'the log goes on' }
+      : { tone: 'bad', verdict: STANDS_STILL }),
+  }
 }
-
-const STANDS_STILL = 'the log stands still'
 
 function spareOf(meter: { readonly have: number; readonly need: number }) {
   const spare = meter.have - meter.need

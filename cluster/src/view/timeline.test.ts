@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { bar, chart, curve, label, roundTimes, toSvg } from './timeline.ts'
+
+const window = { fromMs: 1000, toMs: 5000 }
+
+it('places what lasts by shares of the width, and cuts off what is outside of the time', () => {
+  const [, attributes] = bar(window, { fromMs: 0, toMs: 2000, y: 1, height: 2, className: 'c' })
+  expect(attributes).toMatchObject({ x: '0.00%', width: '25.00%' })
+})
+
+it('writes a label after its moment, and before it in the second half', () => {
+  const sideOf = (atMs: number) => label(window, { atMs, y: 0, text: '' })[1]['textAnchor']
+  expect([1000, 2900, 3100].map(sideOf)).toEqual(['start', 'start', 'end'])
+})
+
+it('joins the points of a curve where it is told to, and draws a dot elsewhere', () => {
+  const points = [
+    [1000, 0],
+    [2000, 1],
+    [5000, 2],
+  ] as const
+  const joined = (beforeMs: number, atMs: number) => atMs - beforeMs < 2000
+  const [, , path] = curve(window, { points, height: 2, className: '', joined })
+  expect(path?.[1]).toMatchObject({ d: 'M0.0 0.0h0L250.0 1.0M1000.0 2.0h0' })
+})
+
+it('has few round times, from the begin on', () => {
+  expect(roundTimes({ fromMs: 500, toMs: 60_500 })).toEqual([
+    ...[500, 10_500, 20_500, 30_500, 40_500, 50_500, 60_500],
+  ])
+})
+
+it('is text in which nothing can pose as a part of it', () => {
+  const text = toSvg(
+    chart({
+      ...{ title: '<script>"', window, height: 10, isScale: true },
+      names: [{ y: 5, text: '<b>' }],
+      ticks: [{ atMs: 5000, text: '5 s' }],
+      shapes: [],
+    }),
+  )
+  expect(text).toMatch(/^<svg class="timeline" height="28" role="img" aria-label="&#60;script/)
+  expect(text).toContain('text-anchor="end">&#60;b&#62;</text>')
+  expect(text).not.toMatch(/<script|<b>/)
+})
