@@ -107,7 +107,10 @@ export function drawLookups(
   const shapes = [
     ...gapsOf(samples, fromMs, toMs).flatMap((gap) => [
       bar(window, { ...gap, ...inPlot, className: 'gap' }),
-      label(window, { atMs: gap.fromMs, y: LATENCY_HEIGHT / 2, text: gap.words }),
+      label(window, {
+        ...{ atMs: (gap.fromMs + gap.toMs) / 2, y: LATENCY_HEIGHT / 2, text: gap.words },
+        textAnchor: 'middle',
+      }),
     ]),
     ...shadedTimes(bands).map((time) =>
       bar(window, {

@@ -48,41 +48,35 @@ export function bar(
   return ['rect', { ...place, width: percent(to - from) }, ...name]
 }
 
-/** Text at a moment: after it, or before it where it is in the second half. */
-export function label(
-  window: TimeWindow,
-  {
-    atMs,
-    y,
-    text,
-    className = 'axis',
-  }: {
-    readonly atMs: number
-    readonly y: number
-    readonly text: string
-    readonly className?: string
-  },
-): Shape {
+type Label = {
+  readonly atMs: number
+  readonly y: number
+  readonly text: string
+  readonly className?: string
+  /** Unless it is given, the text is after its moment, and before it in the second half. */
+  readonly textAnchor?: 'middle'
+}
+
+/** Text at a moment. */
+export function label(window: TimeWindow, parts: Label): Shape {
+  const { atMs, y, text, className = 'axis' } = parts
   const place = placeOf(atMs, window)
-  const [textAnchor, dx] = place > 50 ? ['end', -4] : ['start', 4]
+  const textAnchor = parts.textAnchor ?? (place > 50 ? 'end' : 'start')
+  const dx = { start: 4, middle: 0, end: -4 }[textAnchor]
   return ['text', { className, x: percent(place), dx, y, textAnchor }, text]
 }
 
 /** Points of time with a height each, joined where `joined` says so, else as dots. */
 export function curve(
   window: TimeWindow,
-  {
-    points,
-    height,
-    className,
-    joined = () => false,
-  }: {
+  parts: {
     readonly points: readonly (readonly [atMs: number, y: number])[]
     readonly height: number
     readonly className: string
     readonly joined?: (beforeMs: number, atMs: number) => boolean
   },
 ): Shape {
+  const { points, height, className, joined = () => false } = parts
   const steps = points.map(([atMs, y], index) => {
     const x = ((placeOf(atMs, window) * CURVE_WIDTH) / 100).toFixed(1)
     const before = points[index - 1]?.[0]

@@ -46,7 +46,7 @@ export function orderingWords(
 /** Milliseconds with no more digits than mean something. */
 export function milliseconds(ms: number | null): string {
   if (ms === null) return '–'
-  return ms < 10 ? `${ms.toFixed(1)} ms` : `${Math.round(ms)} ms`
+  return `${Number(ms.toFixed(ms < 10 ? 1 : 0))} ms`
 }
 
 /** With a tenth where there is one: 20 s, 3.4 s. */
