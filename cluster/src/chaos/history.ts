@@ -141,6 +141,11 @@ export type HistoryEvent =
     }
   | { readonly kind: 'trouble'; readonly atMs: number; readonly sentence: string }
 
+export type EventOf<Kind extends HistoryEvent['kind']> = Extract<
+  HistoryEvent,
+  { readonly kind: Kind }
+>
+
 /** One position of the log as it is written beside the history. */
 export type LogLine = {
   readonly offset: number

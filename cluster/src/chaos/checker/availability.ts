@@ -1,12 +1,11 @@
 /** Whenever the budget was kept, lookups were answered. */
-import type { HistoryEvent, RuleTally } from '../history.ts'
+import type { EventOf, HistoryEvent, RuleTally } from '../history.ts'
+import { eventsOf } from './tally.ts'
 
 /** A client may wait this long for an answer: several timeouts of a machine under load in a row. */
 const SILENCE_MS_MAX = 15_000
 /** A validator or a log that is back needs a moment; a node's fault lasts until it was seen to be up. */
 export const RECOVERY_MS = 8_000
-
-type Lookup = Extract<HistoryEvent, { kind: 'lookup' }>
 
 export function checkAvailability(history: readonly HistoryEvent[], f: number): RuleTally {
   const findings: string[] = []
@@ -35,10 +34,9 @@ export function checkAvailability(history: readonly HistoryEvent[], f: number): 
 export function attemptsIn(
   history: readonly HistoryEvent[],
   f: number,
-): { readonly lookup: Lookup; readonly isWithinBudget: boolean }[] {
+): { readonly lookup: EventOf<'lookup'>; readonly isWithinBudget: boolean }[] {
   const broken = brokenTimes(history, f)
-  return history
-    .filter((event) => event.kind === 'lookup')
+  return eventsOf(history, 'lookup')
     .sort((one, other) => one.startMs - other.startMs)
     .map((lookup) => ({
       lookup,
@@ -47,25 +45,20 @@ export function attemptsIn(
 }
 
 /** When more than f nodes were faulty, or what is no node. Half-open, each with its recovery. */
-function brokenTimes(history: readonly HistoryEvent[], f: number): [number, number][] {
-  const isNode = (name: string) => name !== 'validator' && name !== 'synchronizer'
-  const faults = history.flatMap((event) => {
-    if (event.kind !== 'fault' || event.refused !== null) return []
-    const { node } = event.fault
-    return [{ node, start: event.startMs, end: event.endMs + (isNode(node) ? 0 : RECOVERY_MS) }]
-  })
-  const outside = faults
-    .filter(({ node }) => !isNode(node))
-    .map(({ start, end }): [number, number] => [start, end])
-  const crowded = faults
-    .filter(({ node }) => isNode(node))
-    .flatMap(({ start }): [number, number][] => {
-      const together = faults.filter(
-        (other) => isNode(other.node) && other.start <= start && start < other.end,
-      )
-      return new Set(together.map(({ node }) => node)).size > f
-        ? [[start, Math.max(...together.map(({ end }) => end))]]
-        : []
+function brokenTimes(history: readonly HistoryEvent[], f: number): (readonly [number, number])[] {
+  const faults = eventsOf(history, 'fault')
+    .filter(({ refused }) => refused === null)
+    .map(({ fault: { node }, startMs, endMs }) => {
+      const isNode = node !== 'validator' && node !== 'synchronizer'
+      return { node, isNode, start: startMs, end: endMs + (isNode ? 0 : RECOVERY_MS) }
     })
-  return [...outside, ...crowded]
+  return faults.flatMap(({ isNode, start, end }) => {
+    if (!isNode) return [[start, end] as const]
+    const together = faults.filter(
+      (other) => other.isNode && other.start <= start && start < other.end,
+    )
+    return new Set(together.map(({ node }) => node)).size > f
+      ? [[start, Math.max(...together.map(({ end }) => end))] as const]
+      : []
+  })
 }

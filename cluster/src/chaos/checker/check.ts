@@ -8,6 +8,7 @@ import type { HistoryEvent, LogLine, RuleTally, Verdict } from '../history.ts'
 import { checkAvailability } from './availability.ts'
 import { checkDetection } from './detection.ts'
 import { answeredIn, checkLookups, checkMonotony } from './lookups.ts'
+import { eventsOf, tally } from './tally.ts'
 import { readTruth, type Truth } from './truth.ts'
 import { checkStreams, checkWrites } from './writes.ts'
 
@@ -23,7 +24,7 @@ export type CheckInput = {
 export async function check(input: CheckInput): Promise<Verdict> {
   const { history, genesis } = input
   const truth = await readTruth(input.log, genesis)
-  const run = history.find((event) => event.kind === 'run')
+  const [run] = eventsOf(history, 'run')
   const rules = [
     ...checkLookups(history, { truth, strongOnly: run?.budget === 'beyond-f' }),
     checkMonotony(history),
@@ -61,14 +62,14 @@ function wrongIn(rules: readonly RuleTally[]): Told | null {
 
 /** Why nothing can be said, if so. */
 function doubtAbout(history: readonly HistoryEvent[], genesis: Genesis): Told | null {
-  const trouble = history.find((event) => event.kind === 'trouble')
+  const [trouble] = eventsOf(history, 'trouble')
   if (trouble !== undefined) return inconclusive(trouble.sentence)
-  if (!history.some((event) => event.kind === 'phase' && event.phase === 'end'))
+  if (!eventsOf(history, 'phase').some(({ phase }) => phase === 'end'))
     return inconclusive('the run did not come to its end')
   const answered = answeredIn(history).length
   if (answered < ANSWERED_MIN) return inconclusive(`only ${answered} lookups were answered`)
   const nodeCount = genesis.nodes.length
-  const signed = history.filter((event) => event.kind === 'signed-state' && event.state !== null)
+  const signed = eventsOf(history, 'signed-state').filter(({ state }) => state !== null)
   return signed.length < nodeCount
     ? inconclusive(
         `${nodeCount - signed.length} of ${nodeCount} nodes signed nothing of the last state`,
@@ -83,8 +84,8 @@ function untriedIn(rules: readonly RuleTally[]): Told | null {
 }
 
 function valid(history: readonly HistoryEvent[]): Told {
-  const attempted = history.filter((event) => event.kind === 'lookup').length
-  const faults = history.filter((event) => event.kind === 'fault' && event.refused === null).length
+  const attempted = eventsOf(history, 'lookup').length
+  const faults = eventsOf(history, 'fault').filter(({ refused }) => refused === null).length
   return {
     verdict: 'valid',
     sentence:
@@ -95,21 +96,17 @@ function valid(history: readonly HistoryEvent[]): Told {
 
 /** In the end every replica holds the history that the log has, and all the same state. */
 function checkReplicas(history: readonly HistoryEvent[], truth: Truth): RuleTally {
-  const signed = history.flatMap((event) => {
-    if (event.kind !== 'signed-state' || event.state === null || event.offset === null) return []
-    return [{ node: event.node, offset: event.offset, ...event.state }]
-  })
-  const findings = signed.flatMap(({ node, offset, historyHash }) => {
+  const signed = eventsOf(history, 'signed-state').flatMap(({ node, offset, state }) =>
+    state === null || offset === null ? [] : { node, offset, ...state },
+  )
+  const rule = tally('replicas are equal', signed, ({ node, offset, historyHash }) => {
     const wanted = truth.historyHash(offset)
-    if (wanted === historyHash) return []
+    if (wanted === historyHash) return null
     return wanted === null
       ? `${node} signed offset ${offset}, which the log does not have`
       : `${node} has another history at offset ${offset} than the log`
   })
   const roots = new Set(signed.map(({ stateRoot }) => stateRoot)).size
-  return {
-    rule: 'replicas are equal',
-    samples: signed.length,
-    findings: roots > 1 ? [...findings, `the nodes signed ${roots} different states`] : findings,
-  }
+  const differ = roots > 1 ? [`the nodes signed ${roots} different states`] : []
+  return { ...rule, findings: [...rule.findings, ...differ] }
 }

@@ -2,10 +2,11 @@
 
 import { CONTRADICTS_ITSELF } from '@quorumscan/operator'
 import { isShown } from '../../view/lies.ts'
-import type { HistoryEvent, RuleTally } from '../history.ts'
+import type { EventOf, HistoryEvent, RuleTally } from '../history.ts'
 import { RECOVERY_MS } from './availability.ts'
+import { eventsOf, tally } from './tally.ts'
 
-export type FaultEvent = Extract<HistoryEvent, { kind: 'fault' }>
+export type FaultEvent = EventOf<'fault'>
 
 /** Who noticed a fault, and how long after it began; each at most once. */
 type Detection = {
@@ -26,61 +27,48 @@ export function detectionsOf(
   const { node } = fault.fault
   const isDuring = ({ startMs, endMs }: { readonly startMs: number; readonly endMs: number }) =>
     startMs >= fault.startMs && endMs <= fault.healedMs
-  const heads = history.flatMap((event) => (event.kind === 'probe' ? (event.head ?? []) : []))
-  const usualHead = median(heads)
-  const votes = history.find(
+  const probes = eventsOf(history, 'probe')
+  const usualHead = median(probes.flatMap(({ head }) => head ?? []))
+  const voted = eventsOf(history, 'lookup').find(
     (event) =>
-      event.kind === 'lookup' &&
       event.outcome.kind === 'answered' &&
       isDuring(event) &&
       event.outcome.dissented.includes(node),
   )
-  const probed = history.find(
+  const probed = probes.find(
     (event) =>
-      event.kind === 'probe' &&
       event.node === node &&
       isDuring(event) &&
-      (event.vote === 'dissented' ||
-        event.vote === 'failed' ||
+      (['dissented', 'failed'].includes(event.vote) ||
         event.signedProblem !== null ||
         (event.head ?? 0) > usualHead + HEAD_AHEAD_MIN),
   )
-  return [
-    ...(votes?.kind === 'lookup' ? [{ by: 'votes' as const, atMs: votes.endMs }] : []),
-    ...(probed?.kind === 'probe' ? [{ by: 'prober' as const, atMs: probed.endMs }] : []),
-    ...(fault.seenMs === null ? [] : [{ by: 'status' as const, atMs: fault.seenMs }]),
-  ]
-    .map(({ by, atMs }) => ({ by, afterMs: Math.round(atMs - fault.startMs) }))
+  const seenMs = { votes: voted?.endMs, prober: probed?.endMs, status: fault.seenMs }
+  return (['votes', 'prober', 'status'] as const)
+    .flatMap((by) => {
+      const atMs = seenMs[by] ?? null
+      return atMs === null ? [] : { by, afterMs: Math.round(atMs - fault.startMs) }
+    })
     .sort((one, other) => one.afterMs - other.afterMs)
 }
 
 export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
-  const lies = history.filter(
-    (event): event is FaultEvent =>
-      event.kind === 'fault' && event.refused === null && event.fault.kind === 'lie',
+  const seen = eventsOf(history, 'fault').filter(
+    ({ refused, fault, ...event }) =>
+      refused === null &&
+      fault.kind === 'lie' &&
+      isShown(fault.lie) &&
+      detectionsOf({ ...event, refused, fault }, history).length > 0,
   )
-  const seen = lies.filter(
-    (event) =>
-      event.fault.kind === 'lie' &&
-      isShown(event.fault.lie) &&
-      detectionsOf(event, history).length > 0,
-  )
-  const contradicted = nodesThatContradicted(history)
-  const caught = new Set(
-    history.flatMap((event) => (event.kind === 'evidence' && event.pairs > 0 ? event.node : [])),
-  )
+  const caught = eventsOf(history, 'evidence').filter(({ pairs }) => pairs > 0)
   return [
-    // How many: what a lie meets in its seconds is chance, so that one unseen is no fault of anybody.
-    { rule: 'lies are seen', samples: seen.length, findings: [] },
-    {
-      rule: 'who contradicts itself is caught',
-      samples: contradicted.length,
-      findings: contradicted
-        .filter((node) => !caught.has(node))
-        .map(
-          (node) => `${node} signed two states for one offset, and the scan proxy has no evidence`,
-        ),
-    },
+    // How many: what a lie meets in its seconds is chance, so that an unseen one is no error.
+    tally('lies are seen', seen, () => null),
+    tally('who contradicts itself is caught', nodesThatContradicted(history), (node) =>
+      caught.some((evidence) => evidence.node === node)
+        ? null
+        : `${node} signed two states for one offset, and the scan proxy has no evidence`,
+    ),
   ]
 }
 
@@ -89,17 +77,14 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
  * was whole, which reads the same statements.
  */
 function nodesThatContradicted(history: readonly HistoryEvent[]): readonly string[] {
-  const outages = history.filter(
-    (event): event is FaultEvent => event.kind === 'fault' && event.fault.node === 'validator',
-  )
-  const nodes = history.flatMap((event) => {
-    if (event.kind !== 'probe' || event.signedProblem?.startsWith(CONTRADICTS_ITSELF) !== true)
-      return []
-    const { endMs: atMs, node } = event
-    return outages.some(({ startMs, endMs }) => atMs >= startMs && atMs <= endMs + RECOVERY_MS)
-      ? []
-      : node
-  })
+  const outages = eventsOf(history, 'fault').filter(({ fault }) => fault.node === 'validator')
+  const nodes = eventsOf(history, 'probe')
+    .filter(({ signedProblem }) => signedProblem?.startsWith(CONTRADICTS_ITSELF))
+    .filter(
+      ({ endMs: atMs }) =>
+        !outages.some(({ startMs, endMs }) => atMs >= startMs && atMs <= endMs + RECOVERY_MS),
+    )
+    .map(({ node }) => node)
   return [...new Set(nodes)]
     .filter((node) => nodes.filter((one) => one === node).length >= SHOWN_MIN)
     .sort()

@@ -106,85 +106,68 @@ function confirmedPayments(value: unknown): string[] {
   return Object.values(value).flatMap(confirmedPayments)
 }
 
+/** A payment of a subscription, initial or not, with what it says; null of any other contract. */
+function paymentIn(contract: Contract) {
+  const isInitial = isOf(subscriptionInitialPayment, contract)
+  if (!isInitial && !isOf(subscriptionPayment, contract)) return null
+  const { lockExpiresAt, subscriptionData } = isInitial
+    ? payloadOf(subscriptionInitialPayment, contract)
+    : payloadOf(subscriptionPayment, contract)
+  return { id: contract.contractId, isInitial, lockExpiresAt, payer: subscriptionData.sender }
+}
+type Payment = NonNullable<ReturnType<typeof paymentIn>>
+
 function checkPayments(rules: LogRules, applied: AppliedEntry): void {
-  const { offset } = applied
   const hasEntry = applied.created.some((contract) => isOf(ansEntry, contract))
-  for (const contract of applied.archived) {
-    const isInitial = isOf(subscriptionInitialPayment, contract)
-    if (!isInitial && !isOf(subscriptionPayment, contract)) continue
-    const { contractId } = contract
-    rules.openUntil.delete(contractId)
+  const needed = quorumOf(rules.genesis.nodes.length)
+  for (const payment of applied.archived.flatMap((contract) => paymentIn(contract) ?? [])) {
+    const { id, isInitial } = payment
+    rules.openUntil.delete(id)
     note(rules, 'no payment is left behind', null)
-    if (!hasEntry) note(rules, 'a refund is whole', refundProblem(applied, contract))
+    if (!hasEntry) note(rules, 'a refund is whole', refundProblem(applied, payment))
     if (!hasEntry || !isInitial) continue
-    const count = rules.confirmers.get(contractId)?.size ?? 0
-    const needed = quorumOf(rules.genesis.nodes.length)
+    const count = rules.confirmers.get(id)?.size ?? 0
     note(
       rules,
       'a payment is collected by a quorum',
       count >= needed
         ? null
-        : `${contractId} was collected at offset ${offset} with ${count} confirmations, ${needed} are needed`,
+        : `${id} was collected at offset ${applied.offset} with ${count} confirmations, ${needed} are needed`,
     )
   }
-  for (const contract of applied.created) {
-    if (isOf(subscriptionInitialPayment, contract))
-      rules.openUntil.set(
-        contract.contractId,
-        payloadOf(subscriptionInitialPayment, contract).lockExpiresAt,
-      )
-    if (isOf(subscriptionPayment, contract))
-      rules.openUntil.set(
-        contract.contractId,
-        payloadOf(subscriptionPayment, contract).lockExpiresAt,
-      )
-  }
+  for (const { id, lockExpiresAt } of applied.created.flatMap((one) => paymentIn(one) ?? []))
+    rules.openUntil.set(id, lockExpiresAt)
 }
 
 /** All that was locked for the payment is the payer's again. */
-function refundProblem(applied: AppliedEntry, payment: Contract): string | null {
-  const { subscriptionData } = isOf(subscriptionInitialPayment, payment)
-    ? payloadOf(subscriptionInitialPayment, payment)
-    : payloadOf(subscriptionPayment, payment)
-  const payer = subscriptionData.sender
+function refundProblem(applied: AppliedEntry, { id, payer }: Payment): string | null {
   const locked = applied.archived.find((contract) => isOf(lockedCoin, contract))
   const freed = applied.created.find(
     (contract) => isOf(coin, contract) && payloadOf(coin, contract).owner === payer,
   )
   return locked !== undefined && freed !== undefined && amountOf(locked) === amountOf(freed)
     ? null
-    : `${payment.contractId} ended at offset ${applied.offset} without an entry, and not all of it was given back`
+    : `${id} ended at offset ${applied.offset} without an entry, and not all of it was given back`
 }
 
 function checkNames(rules: LogRules, applied: AppliedEntry): void {
+  const entriesIn = (contracts: readonly Contract[]) =>
+    contracts.filter((one) => isOf(ansEntry, one)).map((one) => payloadOf(ansEntry, one))
   const ended = new Map<string, number>()
-  for (const contract of applied.archived) {
-    if (!isOf(ansEntry, contract)) continue
-    const { name, expiresAt } = payloadOf(ansEntry, contract)
+  for (const { name, expiresAt } of entriesIn(applied.archived)) {
     ended.set(name, expiresAt)
     rules.liveUntil.delete(name)
   }
-  for (const contract of applied.created) {
-    if (!isOf(ansEntry, contract)) continue
-    const { name, expiresAt } = payloadOf(ansEntry, contract)
-    const other = rules.liveUntil.get(name)
-    const isTaken = other !== undefined && other > applied.recordTime
-    note(
-      rules,
-      'names are unique',
-      isTaken ? `${name} has two live entries at offset ${applied.offset}` : null,
-    )
+  for (const { name, expiresAt } of entriesIn(applied.created)) {
+    const isTaken = (rules.liveUntil.get(name) ?? 0) > applied.recordTime
+    const twice = `${name} has two live entries at offset ${applied.offset}`
+    note(rules, 'names are unique', isTaken ? twice : null)
     rules.liveUntil.set(name, expiresAt)
     const before = ended.get(name)
     if (before === undefined) continue
-    const added = expiresAt - before
-    note(
-      rules,
-      'a renewal adds one period',
-      added === rules.genesis.names.entryLifetimeMicros
-        ? null
-        : `${name} was renewed at offset ${applied.offset} by ${added} µs`,
-    )
+    const isOnePeriod = expiresAt - before === rules.genesis.names.entryLifetimeMicros
+    const other = `${name} was renewed at offset ${applied.offset} by ${expiresAt - before} µs`
+    note(rules, 'a renewal adds one period', isOnePeriod ? null : other)
   }
 }
 
@@ -195,19 +178,16 @@ function checkCoin(rules: LogRules, applied: AppliedEntry): void {
     contracts.reduce((total, contract) => total + amountOf(contract), 0n)
   const [before, after] = [sum(applied.archived), sum(applied.created)]
   if (before === 0n && after === 0n) return
-  const change = after - before
-  const choices = result.update.events.map((event) =>
-    event.kind === 'exercised' ? event.choice : '',
-  )
+  const [causes, happened] = after > before ? [MAKES_COIN, 'appeared'] : [BURNS_COIN, 'disappeared']
   const isAllowed =
-    change === 0n ||
-    choices.some((choice) => (change > 0n ? MAKES_COIN : BURNS_COIN).includes(choice))
+    after === before ||
+    result.update.events.some(
+      (event) => event.kind === 'exercised' && causes.includes(event.choice),
+    )
   note(
     rules,
     'coin is conserved',
-    isAllowed
-      ? null
-      : `coin ${change > 0n ? 'appeared' : 'disappeared'} at offset ${applied.offset}`,
+    isAllowed ? null : `coin ${happened} at offset ${applied.offset}`,
   )
 }
 

@@ -1,8 +1,9 @@
 /** Every answer that was verified is true at its offset, and no client is taken back. */
-import type { HistoryEvent, RuleTally, SeenEntry, Subject } from '../history.ts'
+import type { EventOf, HistoryEvent, RuleTally, SeenEntry } from '../history.ts'
+import { eventsOf, tally } from './tally.ts'
 import type { Truth } from './truth.ts'
 
-type Lookup = Extract<HistoryEvent, { kind: 'lookup' }>
+type Lookup = EventOf<'lookup'>
 type Answered = Lookup & { readonly outcome: { readonly kind: 'answered' } }
 
 /** A rule for what nodes voted on, and one for what they signed or proved. */
@@ -16,35 +17,26 @@ export function checkLookups(
   const { truth, strongOnly } = how
   const judged = answeredIn(history).filter(({ read }) => !strongOnly || isStrong(read))
   const isVoted = ({ read }: Lookup) => read === 'weak' || read === 'strong'
-  const tally = (rule: string, answers: readonly Answered[]): RuleTally => ({
-    rule,
-    samples: answers.length,
-    findings: answers.flatMap((answer) => untruthOf(answer, truth) ?? []),
-  })
-  const afterExpiry = judged.filter(
-    ({ subject, outcome }) => 'name' in subject && truth.hasExpired(subject.name, outcome.offset),
+  const hasExpired = ({ subject, outcome }: Answered) =>
+    'name' in subject && truth.hasExpired(subject.name, outcome.offset)
+  const rules: Readonly<Record<string, (answer: Answered) => boolean>> = {
+    [TRUTH_RULES.voted]: isVoted,
+    [TRUTH_RULES.proven]: (answer) => !isVoted(answer),
+    'a name that has expired is gone, or somebody’s anew': hasExpired,
+  }
+  return Object.entries(rules).map(([rule, isOf]) =>
+    tally(rule, judged.filter(isOf), (answer) => untruthOf(answer, truth)),
   )
-  return [
-    tally(TRUTH_RULES.voted, judged.filter(isVoted)),
-    tally(
-      TRUTH_RULES.proven,
-      judged.filter((answer) => !isVoted(answer)),
-    ),
-    {
-      rule: 'a name that has expired is gone, or somebody’s anew',
-      samples: afterExpiry.length,
-      findings: afterExpiry.flatMap((answer) => untruthOf(answer, truth) ?? []),
-    },
-  ]
 }
 
-export function isStrong(read: Lookup['read']): boolean {
+function isStrong(read: Lookup['read']): boolean {
   return read.endsWith('strong')
 }
 
 function untruthOf({ client, subject, read, outcome }: Answered, truth: Truth): string | null {
   const { offset, entry } = outcome
-  const who = `${client} asked for ${subjectText(subject)} (${read}) at offset ${offset}`
+  const asked = 'name' in subject ? subject.name : subject.party
+  const who = `${client} asked for ${asked} (${read}) at offset ${offset}`
   if (offset > truth.headOffset) return `${who}, which the log does not have`
   const wanted =
     'name' in subject
@@ -57,34 +49,27 @@ function untruthOf({ client, subject, read, outcome }: Answered, truth: Truth): 
 /** Per client, in the order in which answers came: a later question is never answered at an older offset. */
 export function checkMonotony(history: readonly HistoryEvent[]): RuleTally {
   const floors = new Map<string, { readonly offset: number; readonly endMs: number }>()
-  const findings: string[] = []
-  let samples = 0
-  for (const { client, startMs, endMs, outcome } of answeredIn(history)) {
+  const later = answeredIn(history).flatMap(({ client, startMs, endMs, outcome: { offset } }) => {
     const floor = floors.get(client)
-    const { offset } = outcome
-    if (floor !== undefined && startMs >= floor.endMs) {
-      samples += 1
-      if (offset < floor.offset)
-        findings.push(`${client} was answered at offset ${floor.offset} and then at ${offset}`)
-    }
     if (floor === undefined || offset > floor.offset) floors.set(client, { offset, endMs })
-  }
-  return { rule: 'reads never go back', samples, findings }
+    return floor !== undefined && startMs >= floor.endMs ? { client, offset, floor } : []
+  })
+  return tally('reads never go back', later, ({ client, offset, floor }) =>
+    offset >= floor.offset
+      ? null
+      : `${client} was answered at offset ${floor.offset} and then at ${offset}`,
+  )
 }
 
 export function answeredIn(history: readonly HistoryEvent[]): Answered[] {
-  return history.filter(
-    (event): event is Answered => event.kind === 'lookup' && event.outcome.kind === 'answered',
+  return eventsOf(history, 'lookup').filter(
+    (event): event is Answered => event.outcome.kind === 'answered',
   )
 }
 
 function isSame(wanted: SeenEntry | null, seen: SeenEntry | null): boolean {
   if (wanted === null || seen === null) return wanted === seen
   return (Object.keys(wanted) as (keyof SeenEntry)[]).every((key) => wanted[key] === seen[key])
-}
-
-function subjectText(subject: Subject): string {
-  return 'name' in subject ? subject.name : subject.party
 }
 
 function entryText(entry: SeenEntry | null): string {

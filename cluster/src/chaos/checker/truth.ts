@@ -23,27 +23,11 @@ type Version = {
   readonly entry: SeenEntry
 }
 
-export type Truth = {
-  readonly headOffset: number
-  /** The live entry at an offset, or null. */
-  entryOfName(name: string, offset: number): SeenEntry | null
-  /** The lowest live name of a party at an offset (D-12). */
-  entryOfParty(party: string, offset: number): SeenEntry | null
-  /** Whether an entry of the name has run out of time by then. */
-  hasExpired(name: string, offset: number): boolean
-  historyHash(offset: number): string | null
-  updateId(offset: number): string | null
-  /** Where a contract was created, and where it ended. */
-  contract(id: string): { readonly createdAt: number; readonly archivedAt: number | null } | null
-  /** Initial payments of a subscription request, by contract id. */
-  paymentsFor(reference: string): readonly string[]
-  /** What the log itself was held against. */
-  readonly rules: readonly RuleTally[]
-}
+export type Truth = Awaited<ReturnType<typeof readTruth>>
 
 const FOREVER = Number.POSITIVE_INFINITY
 
-export async function readTruth(log: readonly LogLine[], genesis: Genesis): Promise<Truth> {
+export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
   const genesisHash = await hashGenesis(genesis)
   const ledger = new MemoryLedger({ genesis, genesisHash })
   const rules = createLogRules(genesis, genesisHash)
@@ -81,48 +65,41 @@ export async function readTruth(log: readonly LogLine[], genesis: Genesis): Prom
     addVersions(versions, applied)
   }
 
-  const liveAt = (version: Version | undefined, offset: number): SeenEntry | null =>
-    version !== undefined &&
-    version.from <= offset &&
-    offset < version.to &&
-    version.expiresAt > (recordTimes[offset] ?? FOREVER)
-      ? version.entry
-      : null
-  const entryOfName = (name: string, offset: number) =>
-    liveAt(
-      versions
-        .get(name)
-        ?.findLast(
-          (version) =>
-            version.from <= offset &&
-            offset < version.to &&
-            version.expiresAt > (recordTimes[offset] ?? FOREVER),
-        ),
-      offset,
-    )
+  const entryOfName = (name: string, offset: number): SeenEntry | null => {
+    const isLive = ({ from, to, expiresAt }: Version) =>
+      from <= offset && offset < to && expiresAt > (recordTimes[offset] ?? FOREVER)
+    return versions.get(name)?.findLast(isLive)?.entry ?? null
+  }
+  const tallies: readonly RuleTally[] = [
+    { rule: 'the log has no gap', samples: log.length, findings: gaps },
+    ...talliesOf(rules, recordTimes.at(-1) ?? 0),
+  ]
   return {
     headOffset: hashes.length - 1,
+    /** The live entry at an offset, or null. */
     entryOfName,
-    entryOfParty: (party, offset) => {
+    /** The lowest live name of a party at an offset (D-12). */
+    entryOfParty(party: string, offset: number): SeenEntry | null {
       const names = [...versions.keys()].filter((name) => entryOfName(name, offset)?.user === party)
-      const lowest = names.sort((left, right) =>
-        Buffer.compare(Buffer.from(left), Buffer.from(right)),
-      )[0]
+      const [lowest] = names.sort((one, other) =>
+        Buffer.compare(Buffer.from(one), Buffer.from(other)),
+      )
       return lowest === undefined ? null : entryOfName(lowest, offset)
     },
-    hasExpired: (name, offset) => {
+    /** Whether an entry of the name has run out of time by then. */
+    hasExpired(name: string, offset: number): boolean {
       const time = recordTimes[offset] ?? 0
       const known = versions.get(name) ?? []
       return known.some(({ from, expiresAt }) => from <= offset && expiresAt <= time)
     },
-    historyHash: (offset) => hashes[offset] ?? null,
-    updateId: (offset) => updateIds[offset] ?? null,
-    contract: (id) => contracts.get(id) ?? null,
-    paymentsFor: (reference) => payments.get(reference) ?? [],
-    rules: [
-      { rule: 'the log has no gap', samples: log.length, findings: gaps },
-      ...talliesOf(rules, recordTimes.at(-1) ?? 0),
-    ],
+    historyHash: (offset: number): string | null => hashes[offset] ?? null,
+    updateId: (offset: number): string | null => updateIds[offset] ?? null,
+    /** Where a contract was created, and where it ended. */
+    contract: (id: string) => contracts.get(id) ?? null,
+    /** Initial payments of a subscription request, by contract id. */
+    paymentsFor: (reference: string): readonly string[] => payments.get(reference) ?? [],
+    /** What the log itself was held against. */
+    rules: tallies,
   }
 }
 
@@ -130,14 +107,8 @@ function addVersions(versions: Map<string, Version[]>, applied: AppliedEntry): v
   for (const contract of applied.created) {
     if (!isOf(ansEntry, contract)) continue
     const { user, name, url, description, expiresAt } = payloadOf(ansEntry, contract)
-    const entry: SeenEntry = {
-      contract_id: contract.contractId,
-      user,
-      name,
-      url,
-      description,
-      expires_at: formatTime(expiresAt),
-    }
+    const { contractId: contract_id } = contract
+    const entry = { contract_id, user, name, url, description, expires_at: formatTime(expiresAt) }
     const version = { from: applied.offset, to: FOREVER, expiresAt, entry }
     versions.set(name, [...(versions.get(name) ?? []), version])
   }

@@ -1,8 +1,10 @@
 /** What was acknowledged is in the log, once; what is streamed is what the log has. */
-import type { HistoryEvent, RuleTally } from '../history.ts'
+import type { EventOf, HistoryEvent, RuleTally } from '../history.ts'
+import { eventsOf, tally } from './tally.ts'
 import type { Truth } from './truth.ts'
 
-type Write = Extract<HistoryEvent, { kind: 'write' }>
+type Write = EventOf<'write'>
+type Stream = EventOf<'stream'>
 
 const KEPT_RULES: Readonly<Record<Write['operation'], string>> = {
   accept: 'an acknowledged payment is kept',
@@ -12,28 +14,20 @@ const KEPT_RULES: Readonly<Record<Write['operation'], string>> = {
 }
 
 export function checkWrites(history: readonly HistoryEvent[], truth: Truth): RuleTally[] {
-  const writes = history.filter((event) => event.kind === 'write')
-  const kept = Object.entries(KEPT_RULES).map(([operation, rule]): RuleTally => {
-    const acknowledged = writes.filter(
-      (write) => write.operation === operation && write.outcome === 'acknowledged',
-    )
-    return {
-      rule,
-      samples: acknowledged.length,
-      findings: acknowledged.flatMap((write) => lossOf(write, truth) ?? []),
-    }
-  })
+  const writes = eventsOf(history, 'write')
+  const acknowledged = writes.filter(({ outcome }) => outcome === 'acknowledged')
+  const countOf = ({ reference }: Write) => truth.paymentsFor(reference).length
   const accepts = writes.filter(({ operation }) => operation === 'accept')
-  const paid = accepts.filter(({ reference }) => truth.paymentsFor(reference).length > 0)
   return [
-    ...kept,
-    {
-      rule: 'nothing is paid twice',
-      samples: paid.length,
-      findings: paid
-        .filter(({ reference }) => truth.paymentsFor(reference).length > 1)
-        .map((write) => `${whatOf(write)} made more than one payment`),
-    },
+    ...Object.entries(KEPT_RULES).map(([operation, rule]) => {
+      const ofRule = acknowledged.filter((write) => write.operation === operation)
+      return tally(rule, ofRule, (write) => lossOf(write, truth))
+    }),
+    tally(
+      'nothing is paid twice',
+      accepts.filter((write) => countOf(write) > 0),
+      (write) => (countOf(write) > 1 ? `${whatOf(write)} made more than one payment` : null),
+    ),
   ]
 }
 
@@ -51,10 +45,8 @@ function whatOf({ operation, client, reference }: Write): string {
   return `the ${operation} of ${client} (${reference})`
 }
 
-type Stream = Extract<HistoryEvent, { kind: 'stream' }>
-
 export function checkStreams(history: readonly HistoryEvent[], truth: Truth): RuleTally[] {
-  const streams = history.filter((event): event is Stream => event.kind === 'stream')
+  const streams = eventsOf(history, 'stream')
   const told = streams.flatMap(({ client, updates, beginExclusive }) =>
     updates.map((update, index) => ({
       client,
@@ -63,35 +55,20 @@ export function checkStreams(history: readonly HistoryEvent[], truth: Truth): Ru
     })),
   )
   return [
-    {
-      rule: 'streams go forward',
-      samples: told.length,
-      findings: told
-        .filter(({ offset, before }) => offset <= before)
-        .map(
-          ({ client, offset, before }) => `${client} was told of offset ${offset} after ${before}`,
-        ),
-    },
-    {
-      rule: 'streams are true',
-      samples: told.length,
-      findings: told
-        .filter(({ offset, updateId }) => truth.updateId(offset) !== updateId)
-        .map(
-          ({ client, offset, updateId }) =>
-            `${client} was told of ${updateId} at offset ${offset}, which the log has not`,
-        ),
-    },
-    {
-      rule: 'streams lose nothing',
-      samples: streams.length,
-      findings: streams.flatMap((stream) => missedIn(stream, streams)),
-    },
+    tally('streams go forward', told, ({ client, offset, before }) =>
+      offset > before ? null : `${client} was told of offset ${offset} after ${before}`,
+    ),
+    tally('streams are true', told, ({ client, offset, updateId }) =>
+      truth.updateId(offset) === updateId
+        ? null
+        : `${client} was told of ${updateId} at offset ${offset}, which the log has not`,
+    ),
+    tally('streams lose nothing', streams, (stream) => missedIn(stream, streams)),
   ]
 }
 
 /** What another stream of the same party was told between the ends of this one. */
-function missedIn(stream: Stream, all: readonly Stream[]): string[] {
+function missedIn(stream: Stream, all: readonly Stream[]): string | null {
   const { client, party, beginExclusive, throughOffset } = stream
   const mine = new Set(stream.updates.map(({ offset }) => offset))
   const missed = all
@@ -99,8 +76,6 @@ function missedIn(stream: Stream, all: readonly Stream[]): string[] {
     .flatMap(({ updates }) => updates)
     .find(({ offset }) => offset > beginExclusive && offset <= throughOffset && !mine.has(offset))
   return missed === undefined
-    ? []
-    : [
-        `${client} was not told of offset ${missed.offset}, between ${beginExclusive} and ${throughOffset}`,
-      ]
+    ? null
+    : `${client} was not told of offset ${missed.offset}, between ${beginExclusive} and ${throughOffset}`
 }
