@@ -9,15 +9,16 @@ import { readGenesis } from './verify.ts'
 export function addCometbftCommands({ command, plain, group, clock }: CommandContext): void {
   const about = 'the engine by which super-validators order the log together'
   const cometbft = group('cometbft', about)
-  plain('install', 'build the pinned version with Go, unless there is one that may be used', cometbft)
-    .action(async (options: { json?: boolean }) => {
-      const path = await slowly(
-        'building CometBFT, which takes minutes the first time',
-        clock,
-        () => installEngine(process.env),
-      )
-      answer(options, { path }, path)
-    })
+  plain(
+    'install',
+    'build the pinned version with Go, unless there is one that may be used',
+    cometbft,
+  ).action(async (options: { json?: boolean }) => {
+    const path = await slowly('building CometBFT, which takes minutes the first time', clock, () =>
+      installEngine(process.env),
+    )
+    answer(options, { path }, path)
+  })
   command('vote', 'let a super-validator vote that lost what it has signed', cometbft)
     .argument('<node>', 'sv-1 …')
     .addHelpText(

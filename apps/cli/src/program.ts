@@ -84,8 +84,7 @@ export function createProgram(
     cluster: rig?.cluster ?? NO_CLUSTER,
     command,
     plain,
-    group: (name, description) =>
-      program.command(name).description(description).helpCommand(false),
+    group: (name, description) => program.command(name).description(description).helpCommand(false),
     exitWith(code) {
       exitCode = code
     },

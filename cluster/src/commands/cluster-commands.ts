@@ -103,7 +103,6 @@ export const RIG: Rig = {
     fill: ['fill sv-2 --for 30s'],
     heal: ['heal --all'],
     prune: ['prune --to 1200', 'prune sv-1 --to 1200'],
-    jobs: ['jobs --node sv-1 --retry expire-entry/00ab…'],
     load: ['load --rate 100 --duration 30s'],
     chaos: [
       'chaos --seed 42 --duration 60s',
