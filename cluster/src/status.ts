@@ -2,7 +2,7 @@
 import type { OrderingDriver } from '@quorumscan/operator'
 import type { OrderingReport } from '@quorumscan/runtime'
 import type { ServiceStatus } from '@quorumscan/supervisor'
-import type { LiveNode, LiveStatus } from './watch/live.ts'
+import type { Fault } from './faults/fault-spec.ts'
 
 type NamedService = ServiceStatus & { readonly name: string }
 
@@ -48,11 +48,31 @@ export type ClusterStatus = {
   readonly dataDir: string
 }
 
-/** A status with or without what a control plane measures. */
-export type MeasuredStatus = Omit<ClusterStatus, 'nodes'> &
-  Partial<Pick<LiveStatus, 'faults' | 'atNodes'>> & {
-    readonly nodes: readonly (NodeStatus & Partial<LiveNode>)[]
+/** Of the last minute; null where there was no answer. */
+export type NodeStatistics = {
+  /** Share of the comparable answers that agreed, 0 to 100. */
+  readonly agreement: number | null
+  readonly p50Ms: number | null
+  readonly p99Ms: number | null
+  readonly lastError: string | null
+}
+
+export type LiveNode = NodeStatus &
+  NodeStatistics & {
+    /** Entries behind the most advanced node. */
+    readonly lag: number | null
+    readonly faults: readonly Fault[]
+    /** Whether lookups can count on its vote: it is up, and nothing in force takes that from them. */
+    readonly isCounted: boolean
   }
+
+export type LiveStatus = Omit<ClusterStatus, 'nodes'> & {
+  readonly nodes: readonly LiveNode[]
+  /** All that are in force, those of validator and synchronizer, too. */
+  readonly faults: readonly Fault[]
+  /** What a reader of the nodes got last; null where nobody reads. */
+  readonly atNodes: AtNodes | null
+}
 
 /** All services with their names: nodes, validator, synchronizer, and those of the nodes. */
 export function servicesOf(

@@ -3,7 +3,14 @@ import { COLUMNS, hint, wrap } from '@quorumscan/cli'
 import { isAnswer, wordOfState } from '@quorumscan/errors/node-words'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../registration.ts'
-import { type AtNodes, type ClusterStatus, type MeasuredStatus, servicesOf } from '../status.ts'
+import {
+  type AtNodes,
+  type ClusterStatus,
+  type LiveNode,
+  type LiveStatus,
+  type NodeStatus,
+  servicesOf,
+} from '../status.ts'
 import { budgetsOf } from '../view/budgets.ts'
 import { missedVotes, shorten } from '../view/words.ts'
 
@@ -12,6 +19,12 @@ const QUORUM_HEADERS = ['outcome', 'threshold', 'agreed', 'dissented', 'nodes', 
 const STATUS_WIDTHS = [14, 13, 9, 9, 10]
 const MEASURED_WIDTHS = [14, 13, 18]
 const FAULT_WIDTHS = [11, 14, 30]
+
+/** A status with or without what a control plane measures. */
+type MeasuredStatus = Omit<ClusterStatus, 'nodes'> &
+  Partial<Pick<LiveStatus, 'faults' | 'atNodes'>> & {
+    readonly nodes: readonly (NodeStatus & Partial<LiveNode>)[]
+  }
 
 /** Rows as lines; what is wider than its column is followed by the next cell at once. */
 export function inColumns(

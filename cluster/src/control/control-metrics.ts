@@ -1,7 +1,7 @@
 /** What the control plane measures: the state of every process, and the faults in force. */
 import { createMetrics, type Metrics, type Sample } from '@quorumscan/runtime'
-import { servicesOf } from '../status.ts'
-import type { Live, LiveStatus } from '../watch/live.ts'
+import { type LiveStatus, servicesOf } from '../status.ts'
+import type { Live } from '../watch/live.ts'
 
 /** @param live - Null while the control plane starts. */
 export function createControlMetrics(live: () => Live | null): Metrics {

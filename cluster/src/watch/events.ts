@@ -1,9 +1,8 @@
 /** What happened to a cluster, read off its states as they come. Pure. */
 
 import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
-import { servicesOf } from '../status.ts'
+import { type LiveStatus, servicesOf } from '../status.ts'
 import { budgetsOf } from '../view/budgets.ts'
-import type { LiveStatus } from './live.ts'
 
 export type LiveEvent = {
   /** ISO 8601. */

@@ -2,33 +2,16 @@
 import type { Clock } from '@quorumscan/base'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { Cluster } from '../cluster.ts'
-import { type Fault, takesVote } from '../faults/fault-spec.ts'
-import type { AtNodes, ClusterStatus, NodeStatus } from '../status.ts'
+import { takesVote } from '../faults/fault-spec.ts'
+import type { LiveStatus, NodeStatistics } from '../status.ts'
 import { type EventMemory, type LiveEvent, step } from './events.ts'
 import { createFeed, type Feed } from './feed.ts'
-import type { NodeStatistics, Prober, Sample } from './prober.ts'
+import type { Prober, Sample } from './prober.ts'
 
 /** A person takes this for at once. */
 const INTERVAL_MS = 250
 /** What an event log on a screen shows at most. */
 const EVENTS_MAX = 500
-
-export type LiveNode = NodeStatus &
-  NodeStatistics & {
-    /** Entries behind the most advanced node. */
-    readonly lag: number | null
-    readonly faults: readonly Fault[]
-    /** Whether lookups can count on its vote: it is up, and nothing in force takes that from them. */
-    readonly isCounted: boolean
-  }
-
-export type LiveStatus = Omit<ClusterStatus, 'nodes'> & {
-  readonly nodes: readonly LiveNode[]
-  /** All that are in force, those of validator and synchronizer, too. */
-  readonly faults: readonly Fault[]
-  /** What a reader of the nodes got last; null where nobody reads. */
-  readonly atNodes: AtNodes | null
-}
 
 export type Live = {
   status(): LiveStatus

@@ -7,7 +7,7 @@ import type { Clock } from '@quorumscan/base'
 import { DISAGREES, wordOfRefusal } from '@quorumscan/errors/node-words'
 import { type Asked, ask } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import type { AtNodes } from '../status.ts'
+import type { AtNodes, NodeStatistics } from '../status.ts'
 import { createFeed, type Feed } from './feed.ts'
 
 const INTERVAL_MS = 1000
@@ -46,15 +46,6 @@ export type Sample = {
   readonly offset: number | null
   readonly nodes: readonly NodeSample[]
   readonly atNodes: AtNodes
-}
-
-/** Of the last minute; null where there was no answer. */
-export type NodeStatistics = {
-  /** Share of the comparable answers that agreed, 0 to 100. */
-  readonly agreement: number | null
-  readonly p50Ms: number | null
-  readonly p99Ms: number | null
-  readonly lastError: string | null
 }
 
 export type Prober = {
