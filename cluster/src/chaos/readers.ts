@@ -38,12 +38,7 @@ const STATEMENTS_BACK = 2
 /** Whoever hangs must not keep the prober from what the others say, which a lie of seconds would outlast. */
 const STATEMENTS_TIMEOUT_MS = 2000
 
-export type Readers = {
-  /** One lookup, as those of the readers, or in somebody's name. Resolves when it ended: whether it was answered. */
-  read(subject: Subject, read: ReadKind, client?: string): Promise<boolean>
-  /** Reads and probes until the signal aborts, and until what is under way has ended. */
-  run(signal: AbortSignal): Promise<void>
-} & AsyncDisposable
+export type Readers = Awaited<ReturnType<typeof createReaders>>
 
 /**
  * Begins an attempt at each multiple of `everyMs` until the signal aborts, and waits for none of them; those that a
@@ -71,7 +66,7 @@ export async function createReaders(options: {
   readonly genesis: Genesis
   readonly nodes: readonly { readonly name: string; readonly url: string }[]
   readonly seed: string
-}): Promise<Readers> {
+}) {
   const { shared, genesis, nodes } = options
   const { clock, nowMs, record } = shared
   const prover = createCertifiedReader({
@@ -86,7 +81,12 @@ export async function createReaders(options: {
   /** What the prober asks about: the last name that the proxy had an answer for. */
   let lastPath: string | null = null
 
-  const read: Readers['read'] = async (subject, read, client = CLIENTS[read]) => {
+  /** One lookup, as those of the readers, or in another name. Resolves when it ended: whether it was answered. */
+  const read = async (
+    subject: Subject,
+    read: ReadKind,
+    client = CLIENTS[read],
+  ): Promise<boolean> => {
     const isProven = read === 'proof' || read === 'proof-strong'
     const startMs = nowMs()
     const outcome = isProven
@@ -122,27 +122,17 @@ export async function createReaders(options: {
 
   return {
     read,
-    async run(signal) {
-      const subjects = {
-        proxied: seededRandom(options.seed, 'reader'),
-        proven: seededRandom(options.seed, 'prover'),
+    /** Reads and probes until the signal aborts, and until what is under way has ended. */
+    async run(signal: AbortSignal): Promise<void> {
+      const readInTurn = (kinds: readonly ReadKind[], random: Seeded) => async (index: number) => {
+        await read(pickSubject(shared, random), kinds[index % kinds.length] ?? 'weak')
       }
+      const randomOf = (purpose: string) => seededRandom(options.seed, purpose)
+      const how = { clock, signal }
       await Promise.all([
-        atFixedRate(
-          async (index) => {
-            const kind = PROXIED[index % PROXIED.length] ?? 'weak'
-            await read(pickSubject(shared, subjects.proxied), kind)
-          },
-          { everyMs: READ_EVERY_MS, clock, signal },
-        ),
-        atFixedRate(
-          async (index) => {
-            const kind = PROVEN[index % PROVEN.length] ?? 'proof'
-            await read(pickSubject(shared, subjects.proven), kind)
-          },
-          { everyMs: PROOF_EVERY_MS, clock, signal },
-        ),
-        atFixedRate(() => probe(signal), { everyMs: PROBE_EVERY_MS, clock, signal }),
+        atFixedRate(readInTurn(PROXIED, randomOf('reader')), { everyMs: READ_EVERY_MS, ...how }),
+        atFixedRate(readInTurn(PROVEN, randomOf('prover')), { everyMs: PROOF_EVERY_MS, ...how }),
+        atFixedRate(() => probe(signal), { everyMs: PROBE_EVERY_MS, ...how }),
       ])
     },
     [Symbol.asyncDispose]: () => prover[Symbol.asyncDispose](),
@@ -175,11 +165,8 @@ async function askProxy(
   validatorUrl: string,
   { subject, read }: { readonly subject: Subject; readonly read: ReadKind },
 ): Promise<ReadOutcome> {
-  const answer = await ask(`${validatorUrl}/v0/scan-proxy${pathOf(subject)}`, {
-    headers: { 'x-quorum': read },
-    timeoutMs: LOOKUP_TIMEOUT_MS,
-  })
-  return outcomeOf(answer)
+  const options = { headers: { 'x-quorum': read }, timeoutMs: LOOKUP_TIMEOUT_MS }
+  return outcomeOf(await ask(`${validatorUrl}/v0/scan-proxy${pathOf(subject)}`, options))
 }
 
 /** What an answer of the scan proxy comes to. Pure. */
@@ -221,7 +208,6 @@ async function prove(
 }
 
 function pathOf(subject: Subject): string {
-  return 'name' in subject
-    ? `/ans-entries/by-name/${encodeURIComponent(subject.name)}`
-    : `/ans-entries/by-party/${encodeURIComponent(subject.party)}`
+  const [way, asked] = 'name' in subject ? ['by-name', subject.name] : ['by-party', subject.party]
+  return `/ans-entries/${way}/${encodeURIComponent(asked)}`
 }

@@ -4,7 +4,7 @@
  * nothing.
  */
 import { anySignal, type Clock, waitFor } from '@quorumscan/base'
-import { CommandError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf, repeat } from '@quorumscan/runtime'
 import type { ServiceStatus } from '@quorumscan/supervisor'
 import type { Genesis } from '@quorumscan/verifier'
 import { describeFault } from '../faults/fault-spec.ts'
@@ -147,50 +147,43 @@ export async function runSchedule(
   running: Running & { readonly signal: AbortSignal },
 ): Promise<void> {
   const { steps } = options.scenario
-  const beganMs = running.nowMs()
-  const lanes = [...new Set(steps.map((step) => step.lane))]
-  await Promise.all(
-    lanes.map((lane) =>
-      runLane(
-        steps.filter((step) => step.lane === lane),
-        { options, running, beganMs },
-      ),
-    ),
-  )
+  const { clock } = options
+  const { nowMs, signal } = running
+  const beganMs = nowMs()
+  const runLane = async (lane: number): Promise<void> => {
+    for (const step of steps.filter((one) => one.lane === lane)) {
+      const waitMs = beganMs + step.atMs - nowMs()
+      if (waitMs > 0) await clock.delay(waitMs, signal).catch(() => {}) // Looked at below.
+      if (signal.aborted) return
+      await runStep(step, options, running)
+    }
+  }
+  await Promise.all([...new Set(steps.map(({ lane }) => lane))].map(runLane))
 }
 
-async function runLane(
-  steps: readonly Step[],
-  lane: {
-    readonly options: Pick<RunOptions, 'target' | 'clock' | 'onProgress'>
-    readonly running: Running & { readonly signal: AbortSignal }
-    readonly beganMs: number
-  },
+async function runStep(
+  { atMs, durationMs, fault }: Step,
+  options: Pick<RunOptions, 'target' | 'clock' | 'onProgress'>,
+  { nowMs, record, trouble, signal }: Running & { readonly signal: AbortSignal },
 ): Promise<void> {
-  const { target, clock, onProgress } = lane.options
-  const { nowMs, record, trouble, signal } = lane.running
-  for (const { atMs, durationMs, fault } of steps) {
-    const waitMs = lane.beganMs + atMs - nowMs()
-    if (waitMs > 0) await clock.delay(waitMs, signal).catch(() => {}) // Looked at below.
-    if (signal.aborted) return
-    const startMs = nowMs()
-    const watch = watchNode(lane.options, { node: fault.node, nowMs })
-    let healedMs = startMs
-    let refused: string | null = null
-    onProgress(`${fault.node}: ${describeChaosFault(fault)}`)
-    try {
-      refused = await carryOut(fault, target, async () => {
-        await clock.delay(durationMs, signal).catch(() => {}) // Healed early.
-        healedMs = nowMs()
-      })
-      await untilRecovered(lane.options, fault.node)
-    } catch (error) {
-      trouble(`${fault.node} did not recover from ${fault.kind}: ${messageOf(error)}`)
-    }
-    const { seenMs, upMs } = await watch.stop(healedMs)
-    const times = { plannedMs: atMs, startMs, seenMs, healedMs, upMs, endMs: nowMs() }
-    record({ kind: 'fault', ...times, refused, fault })
+  const { target, clock, onProgress } = options
+  const startMs = nowMs()
+  const watch = watchNode(options, { node: fault.node, nowMs })
+  let healedMs = startMs
+  let refused: string | null = null
+  onProgress(`${fault.node}: ${describeChaosFault(fault)}`)
+  try {
+    refused = await carryOut(fault, target, async () => {
+      await clock.delay(durationMs, signal).catch(() => {}) // Healed early.
+      healedMs = nowMs()
+    })
+    await untilWhole(options, [fault.node], RECOVERY_TIMEOUT_MS)
+  } catch (error) {
+    trouble(`${fault.node} did not recover from ${fault.kind}: ${messageOf(error)}`)
   }
+  const { seenMs, upMs } = await watch.stop(healedMs)
+  const times = { plannedMs: atMs, startMs, seenMs, healedMs, upMs, endMs: nowMs() }
+  record({ kind: 'fault', ...times, refused, fault })
 }
 
 /** Breaks, waits and heals; or says why it cannot be done here. */
@@ -225,7 +218,6 @@ function watchNode(
   options: Pick<RunOptions, 'target' | 'clock'>,
   { node, nowMs }: { readonly node: string; readonly nowMs: () => number },
 ) {
-  const over = new AbortController()
   const seen: { readonly atMs: number; readonly isUp: boolean }[] = []
   const lackingBefore = lackingOf(servicesOf(options.target, node))
   let seenMs: number | null = null
@@ -236,22 +228,14 @@ function watchNode(
     if (seen.at(-1)?.isUp !== isUp) seen.push({ atMs: nowMs(), isUp })
     if (!isUp || (lacking !== '' && lacking !== lackingBefore)) seenMs ??= nowMs()
   }
-  const watching = (async () => {
-    while (!over.signal.aborted) {
-      look()
-      await options.clock.delay(POLL_MS, over.signal).catch(() => {}) // Over: the loop ends.
-    }
-  })()
+  const watching = repeat(look, { clock: options.clock, everyMs: POLL_MS, onError: () => {} })
   return {
     async stop(healedMs: number) {
-      over.abort()
-      await watching
+      await watching[Symbol.asyncDispose]()
       look()
       const last = seen.at(-1)
-      return {
-        seenMs,
-        upMs: last?.isUp === true ? Math.max(healedMs, last.atMs) : null,
-      }
+      const upMs = last?.isUp === true ? Math.max(healedMs, last.atMs) : null
+      return { seenMs, upMs }
     },
   }
 }
@@ -269,28 +253,21 @@ function lackingOf(services: readonly ServiceStatus[]): string {
   return services.map(({ detail }) => detail ?? '').join('')
 }
 
-async function untilRecovered(
-  options: Pick<RunOptions, 'target' | 'clock'>,
-  name: string,
+/** Up, and as far as some node is now: the log goes on meanwhile, by whole blocks of entries. */
+async function untilWhole(
+  { target, clock }: Pick<RunOptions, 'target' | 'clock'>,
+  names: readonly string[],
+  timeoutMs: number,
 ): Promise<void> {
-  const reached = newestOffset(options.target)
-  await waitFor(() => (isWhole(options.target, { name, reached }) ? true : undefined), {
-    clock: options.clock,
-    timeoutMs: RECOVERY_TIMEOUT_MS,
-    intervalMs: POLL_MS,
-    what: `${name} to be up again`,
-  })
-}
-
-/** Up, and as far as some node was when this began: the log goes on meanwhile, by whole blocks of entries. */
-function isWhole(
-  target: ChaosTarget,
-  { name, reached }: { readonly name: string; readonly reached: number },
-): boolean {
-  const services = servicesOf(target, name)
-  const node = target.status().nodes.find((one) => one.name === name)
-  const isLevel = node === undefined || (node.offset ?? 0) >= reached
-  return isLevel && services.every(({ state }) => state === 'up')
+  const reached = newestOffset(target)
+  const isWhole = (name: string) => {
+    const node = target.status().nodes.find((one) => one.name === name)
+    const isLevel = node === undefined || (node.offset ?? 0) >= reached
+    return isLevel && servicesOf(target, name).every(({ state }) => state === 'up')
+  }
+  const what = `${names.length === 1 ? names[0] : 'everything'} to be up again`
+  const options = { clock, timeoutMs, intervalMs: POLL_MS, what }
+  await waitFor(() => (names.every(isWhole) ? true : undefined), options)
 }
 
 function newestOffset(target: ChaosTarget): number {
@@ -298,27 +275,21 @@ function newestOffset(target: ChaosTarget): number {
 }
 
 async function healAll(options: RunOptions): Promise<void> {
-  const { target, clock } = options
+  const { target } = options
   await target.heal({})
-  const names = [...target.status().nodes.map(({ name }) => name), 'validator', 'synchronizer']
-  const reached = newestOffset(target)
-  const areWhole = () => names.every((name) => isWhole(target, { name, reached }))
-  await waitFor(() => (areWhole() ? true : undefined), {
-    ...{ clock, timeoutMs: HEAL_TIMEOUT_MS, intervalMs: POLL_MS },
-    what: 'everything to be up again',
-  })
+  const names = target.status().nodes.map(({ name }) => name)
+  await untilWhole(options, [...names, 'validator', 'synchronizer'], HEAL_TIMEOUT_MS)
 }
 
-/** Everything that anybody asked for, once more, strongly; a refusal is asked again. */
+/** Everything that was asked for, again, strongly; a refusal is asked again. */
 async function finalReads(
   options: RunOptions,
-  known: {
-    readonly clients: readonly ChaosClient[]
-    readonly readers: Readers
-    readonly shared: Shared
-  },
+  {
+    clients,
+    readers,
+    shared,
+  }: { clients: readonly ChaosClient[]; readers: Readers; shared: Shared },
 ): Promise<void> {
-  const { clients, readers, shared } = known
   const subjects = [
     ...shared.names.map((name) => ({ name })),
     ...shared.parties.map((party) => ({ party })),

@@ -4,17 +4,21 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import type { OrderingDriver } from '@quorumscan/operator'
 import { CommandError, messageOf, readJson, writeFileAtomic } from '@quorumscan/runtime'
 import { formatInstant as formatTime, type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 import { VERSION } from '../built-files.ts'
-import { createFeed, type Feed } from '../watch/feed.ts'
+import { createFeed } from '../watch/feed.ts'
 import { check } from './checker/check.ts'
 import { toJsonLines, type Verdict } from './history.ts'
 import { renderReport } from './report.ts'
 import { runChaos } from './run.ts'
-import { planSchedule, type Scenario, scenario as scenarioFile } from './schedule.ts'
+import {
+  planSchedule,
+  type Scenario,
+  type ScheduleOptions,
+  scenario as scenarioFile,
+} from './schedule.ts'
 import { SUMMARY_SCHEMA, type Summary, summarize } from './summary.ts'
 import type { ChaosTarget } from './target.ts'
 
@@ -40,54 +44,20 @@ export type RunState = {
   /** Where its files are: `report.html`, `report.json` with its schema, `history.jsonl`, `log.jsonl`, `scenario.json`. */
   readonly directory: string
   /** The numbers that everybody looks for; null before the verdict. */
-  readonly summary: RunNumbers | null
+  readonly summary: ReturnType<typeof numbersOf> | null
 }
 
-export type RunNumbers = {
-  readonly wrongAnswers: number
-  readonly decided: number
-  readonly refused: number
-  readonly p50Ms: number | null
-  readonly p99Ms: number | null
-}
-
-export type ChaosRuns = {
-  /** Newest first. */
-  list(): readonly RunState[]
-  get(id: string): RunState
-  summary(id: string): Summary | null
-  /** The report as HTML. @throws {CommandError} If the run has none. */
-  report(id: string): string
-  /** @throws {CommandError} If one is running already. */
-  start(scenario: Scenario): RunState
-  /** The same faults at the same times. @throws {CommandError} If it is not done, or one is running. */
-  repeat(id: string): RunState
-  /** Ends the chaos of the running one; it heals, reads and is judged all the same. */
-  stop(id: string): void
-  readonly progress: Feed<RunState>
-  /** As `stop`, whichever it is. */
-  stopRunning(): void
-}
+export type ChaosRuns = ReturnType<typeof createChaosRuns>
 
 /** The scenario of a seed: for these nodes, with f or up to 2f of them faulty at once. */
-export function scenarioOf(options: {
-  readonly seed: string
-  readonly durationMs: number
-  readonly nodeNames: readonly string[]
-  readonly budget: Scenario['budget']
-  readonly allowsUnexercised: boolean
-  readonly ordering: OrderingDriver
-}): Scenario {
-  const f = maxFaulty(options.nodeNames.length)
+export function scenarioOf(
+  options: Omit<ScheduleOptions, 'faultyMax'> & Pick<Scenario, 'budget' | 'allowsUnexercised'>,
+): Scenario {
+  const { nodeNames, ordering: _, ...asked } = options
+  const f = maxFaulty(nodeNames.length)
   const faultyMax = options.budget === 'f' ? f : 2 * f
-  return {
-    seed: options.seed,
-    durationMs: options.durationMs,
-    nodes: options.nodeNames.length,
-    budget: options.budget,
-    allowsUnexercised: options.allowsUnexercised,
-    steps: planSchedule({ ...options, faultyMax }),
-  }
+  const steps = planSchedule({ ...options, faultyMax })
+  return { ...asked, nodes: nodeNames.length, steps }
 }
 
 export function createChaosRuns(options: {
@@ -96,7 +66,7 @@ export function createChaosRuns(options: {
   /** The files of each run are below, under its id. */
   readonly directory: string
   readonly clock: Clock
-}): ChaosRuns {
+}) {
   const { target, genesis, clock } = options
   // Told of last, first.
   const runs = new LRUCache<string, RunState>({ max: RUNS_MAX })
@@ -150,24 +120,24 @@ export function createChaosRuns(options: {
         verdict,
         scenario,
       })
-      write('history.jsonl', toJsonLines(result.history))
-      write('log.jsonl', toJsonLines(result.log))
-      write('genesis.json', toJson(genesis))
-      write('report.json', toJson(summary))
-      write('report.schema.json', toJson(SUMMARY_SCHEMA))
-      write('report.html', renderReport(summary))
-      end({
-        ...first,
-        state: 'done',
-        verdict: verdict.verdict,
-        sentence: verdict.sentence,
-        summary: numbersOf(summary),
-      })
+      const files = {
+        'history.jsonl': toJsonLines(result.history),
+        'log.jsonl': toJsonLines(result.log),
+        'genesis.json': toJson(genesis),
+        'report.json': toJson(summary),
+        'report.schema.json': toJson(SUMMARY_SCHEMA),
+        'report.html': renderReport(summary),
+      }
+      for (const [name, text] of Object.entries(files)) write(name, text)
+      const { sentence } = verdict
+      const numbers = numbersOf(summary)
+      end({ ...first, state: 'done', verdict: verdict.verdict, sentence, summary: numbers })
     } catch (error) {
       end({ ...first, state: 'failed', verdict: 'inconclusive', sentence: messageOf(error) })
     }
   }
 
+  /** @throws {CommandError} If one is running already. */
   const start = (scenario: Scenario): RunState => {
     if (running !== null) throw new CommandError(`the chaos run ${running.id} is going on`)
     if (scenario.nodes !== genesis.nodes.length)
@@ -198,19 +168,24 @@ export function createChaosRuns(options: {
     return first
   }
 
+  const readFile = (id: string, name: string) => readJson(join(known(id).directory, name))
   return {
-    list: () => [...runs.values()],
+    /** Newest first. */
+    list: (): readonly RunState[] => [...runs.values()],
     get: known,
-    summary: (id) => readJson(join(known(id).directory, 'report.json')) as Summary | null,
-    report: (id) => readFileSync(join(finished(id).directory, 'report.html'), 'utf8'),
+    summary: (id: string) => readFile(id, 'report.json') as Summary | null,
+    /** The report as HTML. @throws {CommandError} If the run has none. */
+    report: (id: string) => readFileSync(join(finished(id).directory, 'report.html'), 'utf8'),
     start,
-    repeat: (id) =>
-      start(scenarioFile.parse(readJson(join(finished(id).directory, 'scenario.json')))),
-    stop(id) {
+    /** The same faults at the same times. @throws {CommandError} If it is not done, or one is running. */
+    repeat: (id: string) => start(scenarioFile.parse(readFile(finished(id).id, 'scenario.json'))),
+    /** Ends the chaos of the running one; it heals, reads and is judged all the same. */
+    stop(id: string): void {
       known(id)
       if (running?.id === id) running.stopping.abort()
     },
     progress,
+    /** As `stop`, whichever it is. */
     stopRunning: () => running?.stopping.abort(),
   }
 }
@@ -229,13 +204,14 @@ function readRuns(directory: string): RunState[] {
     .sort((left, right) => (left.startedAt < right.startedAt ? -1 : 1))
 }
 
-function numbersOf({ wrongAnswers, lookups }: Summary): RunNumbers {
+/** The numbers that are looked at first. */
+function numbersOf({ wrongAnswers, lookups }: Summary) {
   const { attempted, answered, p50Ms, p99Ms } = lookups
   return { wrongAnswers, decided: answered, refused: attempted - answered, p50Ms, p99Ms }
 }
 
 /** What ran it, so that figures of different machines are not compared by mistake. */
-function thisMachine(): { readonly version: string; readonly machine: string } {
+function thisMachine() {
   const [cpu] = cpus()
   const gib = Math.round(totalmem() / 2 ** 30)
   const size = `${cpus().length} × ${cpu?.model ?? 'unknown'}, ${gib} GiB`

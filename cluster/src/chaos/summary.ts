@@ -7,7 +7,14 @@ import { percentile } from '../watch/prober.ts'
 import { attemptsIn } from './checker/availability.ts'
 import { detectionsOf, type FaultEvent } from './checker/detection.ts'
 import { TRUTH_RULES } from './checker/lookups.ts'
-import { FINAL_READER, type HistoryEvent, type ReadOutcome, type Verdict } from './history.ts'
+import { eventsOf } from './checker/tally.ts'
+import {
+  type EventOf,
+  FINAL_READER,
+  type HistoryEvent,
+  type ReadOutcome,
+  type Verdict,
+} from './history.ts'
 import { describeChaosFault } from './run.ts'
 import { type Scenario, scenario } from './schedule.ts'
 
@@ -116,7 +123,7 @@ export type Summary = z.output<typeof summarySchema>
 /** JSON Schema of a summary, as it lies beside each. */
 export const SUMMARY_SCHEMA = z.toJSONSchema(summarySchema)
 
-type Lookup = Extract<HistoryEvent, { kind: 'lookup' }>
+type Lookup = EventOf<'lookup'>
 
 export function summarize(
   history: readonly HistoryEvent[],
@@ -137,7 +144,11 @@ export function summarize(
     .map(({ startMs, endMs }) => endMs - startMs)
     .sort((one, other) => one - other)
   const within = attempts.filter(({ isWithinBudget }) => isWithinBudget)
-  const faults = history.filter((event): event is FaultEvent => event.kind === 'fault')
+  const faults = eventsOf(history, 'fault')
+  const phases = eventsOf(history, 'phase').map(({ phase, atMs }) => ({ phase, atMs }))
+  const [healing, final] = ['healing', 'final'].map((name) =>
+    phases.find(({ phase }) => phase === name),
+  )
   const truthRules: readonly string[] = Object.values(TRUTH_RULES)
   return {
     version: 1,
@@ -166,26 +177,20 @@ export function summarize(
       endMs - startMs,
     ]),
     writes: writesOf(history),
-    phases: history.flatMap((event) =>
-      event.kind === 'phase' ? { phase: event.phase, atMs: event.atMs } : [],
+    phases,
+    faults: byNode(faults.map((fault) => faultSummary(fault, history))).sort(
+      (one, other) => one.startMs - other.startMs,
     ),
-    faults: faults
-      .map((fault) => faultSummary(fault, history))
-      .sort((one, other) => one.startMs - other.startMs || compareNodes(one.node, other.node)),
-    healingMs: healingMs(history),
-    evidence: history
-      .flatMap((event) =>
-        event.kind === 'evidence' ? { node: event.node, pairs: event.pairs } : [],
-      )
-      .sort((one, other) => compareNodes(one.node, other.node)),
-    replicas: history
-      .flatMap((event) =>
-        event.kind === 'signed-state'
-          ? { node: event.node, offset: event.offset, state: event.state }
-          : [],
-      )
-      .sort((one, other) => compareNodes(one.node, other.node)),
+    healingMs: healing === undefined || final === undefined ? null : final.atMs - healing.atMs,
+    evidence: byNode(eventsOf(history, 'evidence').map(({ node, pairs }) => ({ node, pairs }))),
+    replicas: byNode(
+      eventsOf(history, 'signed-state').map(({ node, offset, state }) => ({ node, offset, state })),
+    ),
   }
+}
+
+function byNode<T extends { readonly node: string }>(all: readonly T[]): T[] {
+  return all.toSorted((one, other) => compareNodes(one.node, other.node))
 }
 
 /** `sv-10` behind `sv-2`. */
@@ -252,10 +257,9 @@ function outagesOf(lookups: readonly Lookup[], faults: readonly FaultEvent[]): S
 
 function writesOf(history: readonly HistoryEvent[]): Summary['writes'] {
   const writes: Record<string, Record<string, number>> = {}
-  for (const event of history) {
-    if (event.kind !== 'write') continue
-    const counts = writes[event.operation] ?? {}
-    writes[event.operation] = { ...counts, [event.outcome]: (counts[event.outcome] ?? 0) + 1 }
+  for (const { operation, outcome } of eventsOf(history, 'write')) {
+    const counts = writes[operation] ?? {}
+    writes[operation] = { ...counts, [outcome]: (counts[outcome] ?? 0) + 1 }
   }
   return Object.fromEntries(Object.entries(writes).sort())
 }
@@ -267,26 +271,13 @@ function faultSummary(
   const { fault, startMs, endMs, healedMs, upMs, refused } = event
   const isVisible = fault.kind !== 'lie' || isShown(fault.lie)
   return {
-    node: fault.node,
-    fault: describeChaosFault(fault),
-    kind: fault.kind,
-    startMs,
-    endMs,
-    refused,
+    ...{ node: fault.node, fault: describeChaosFault(fault), kind: fault.kind },
+    ...{ startMs, endMs, refused, isVisible },
     // What is seen of others is the end of what was before.
     detections: refused === null && isVisible ? [...detectionsOf(event, history)] : [],
-    isVisible,
     recoveryMs: upMs === null ? null : upMs - healedMs,
     catchUpMs: upMs === null ? null : endMs - upMs,
   }
-}
-
-function healingMs(history: readonly HistoryEvent[]): number | null {
-  const at = (phase: string) =>
-    history.flatMap((event) => (event.kind === 'phase' && event.phase === phase ? event.atMs : []))
-  const [healing] = at('healing')
-  const [final] = at('final')
-  return healing === undefined || final === undefined ? null : final - healing
 }
 
 function evenly<T>(all: readonly T[], max: number): readonly T[] {

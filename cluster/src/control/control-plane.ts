@@ -1,14 +1,14 @@
 /** The control plane: prepares the data directory, takes its place, starts the cluster and serves. */
 import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
-import { createToken, dataDirectory } from '@quorumscan/operator'
+import { createToken, type DataDirectory, dataDirectory, type Machine } from '@quorumscan/operator'
 import { findEngine } from '@quorumscan/operator/engine'
 import { CommandError, createLogger, identityOfDirectory } from '@quorumscan/runtime'
 import { assertRedisUsable, boundLog } from '@quorumscan/supervisor'
 import { TRPCError } from '@trpc/server'
-import type { FastifyInstance } from 'fastify'
 import { bundleOf, CONSOLE_DIRECTORY } from '../built-files.ts'
-import { type ChaosRuns, createChaosRuns } from '../chaos/runs.ts'
+import { createChaosRuns } from '../chaos/runs.ts'
+import { createChaosTarget } from '../chaos/target.ts'
 import { Cluster } from '../cluster.ts'
 import { consoleUrl, readConsole, serveConsole } from '../console/console-files.ts'
 import { openClusterLog } from '../log-reader.ts'
@@ -16,11 +16,10 @@ import { findTakenPort, usedPorts } from '../ports.ts'
 import { type Prepared, prepareCluster } from '../prepare.ts'
 import { lookUpAtNodes } from '../watch/at-nodes.ts'
 import { type ConfirmationWatch, watchConfirmations } from '../watch/confirmations.ts'
-import { type Live, startLive } from '../watch/live.ts'
+import { startLive } from '../watch/live.ts'
 import { startProber } from '../watch/prober.ts'
 import { createRegistrations } from '../watch/registrations.ts'
 import { createAnsConfigControl } from './ans-config.ts'
-import { createChaosTarget } from './chaos-target.ts'
 import {
   readControlFile,
   removeControlFile,
@@ -38,19 +37,13 @@ const FORGOTTEN_CHECK_MS = 500
 /** A registration takes at most a minute. */
 const TOKEN_TTL_SECONDS = 600
 
-export type ControlPlane = {
-  readonly start: () => Promise<void>
-  /** Stops the cluster and the server. Safe to call at any moment, and more than once. */
-  readonly stop: () => Promise<void>
-  /** Resolves when it has stopped, whoever asked for it: a signal, a command, the data directory's end. */
-  readonly stopped: Promise<void>
-}
+export type ControlPlane = Awaited<ReturnType<typeof createControlPlane>>
 
 /** Takes the control port, takes over or ends what a crashed predecessor left, and is ready to start the rest. */
 export async function createControlPlane(
   options: ControlOptions,
   onStep: (sentence: string) => void,
-): Promise<ControlPlane> {
+) {
   const clock = createSystemClock()
   const directory = dataDirectory(options.dataDir)
   if (readControlFile(directory) !== null)
@@ -61,49 +54,23 @@ export async function createControlPlane(
   const prepared = await prepareCluster({ ...options, directory, clock })
   const isMember = prepared.genesis.ordering.driver === 'cometbft'
   const engineProgram = isMember && !options.isIdle ? await findEngine(process.env) : null
-  let cluster: Cluster | null = null
-  let live: Live | null = null
-  let chaos: ChaosRuns | null = null
-  let stopping: Promise<void> | null = null
-  let tellStopped = () => {}
-  const stopped = new Promise<void>((resolve) => {
-    tellStopped = resolve
-  })
-  const nodes = prepared.nodeNames.map((name, index) => ({
-    name,
-    url: `http://127.0.0.1:${prepared.ports.nodes[index]}`,
-  }))
-  const ansConfig = createAnsConfigControl(prepared, { clock })
   const console = readConsole(CONSOLE_DIRECTORY)
-  let watch: ConfirmationWatch | null = null
-  const registrations = createRegistrations({
-    validatorUrl: `http://127.0.0.1:${prepared.ports.validator}`,
-    nodeNames: prepared.nodeNames,
-    token: (user) => createToken(directory, { user, ttlSeconds: TOKEN_TTL_SECONDS, clock }),
-    watch: () => {
-      if (cluster === null) throw new CommandError('the control plane is starting')
-      watch ??= watchConfirmations(openClusterLog(prepared, clock), prepared.genesisHash)
-      return watch
-    },
-    clock,
-  })
   const logger = createLogger({ name: 'control', level: 'info' })
+  const { control: port } = prepared.ports
+  const { control: token } = prepared.secrets
+  const ready = createGate()
+  const stopped = createGate()
+  let cluster: Cluster | null = null
+  let parts: Parts | null = null
+  let stopping: Promise<void> | null = null
+
   const server = await startControlServer({
-    port: prepared.ports.control,
-    token: prepared.secrets.control,
+    ...{ port, token },
     context: () => {
-      if (cluster === null || live === null || chaos === null)
-        throw new TRPCError({
-          code: 'SERVICE_UNAVAILABLE',
-          message: 'the control plane is starting',
-        })
+      if (cluster === null || parts === null) throw starting()
+      const { genesis } = prepared
       return {
-        cluster,
-        live,
-        chaos,
-        registrations,
-        reading: { genesis: prepared.genesis, nodes, clock },
-        ansConfig,
+        ...{ ...parts, cluster, reading: { genesis, nodes: nodesOf(prepared), clock } },
         note: (act) => logger.info(act, `${act.caller}: ${act.call}`),
         down: async () => {
           await cluster?.stop()
@@ -111,115 +78,140 @@ export async function createControlPlane(
         },
       }
     },
-    metrics: createControlMetrics(() => live),
+    metrics: createControlMetrics(() => parts?.live ?? null),
     extend: async (scope) => {
       if (console !== null) await serveConsole(scope, console)
     },
   })
-  const ended = new AbortController()
-  let tellReady = () => {}
-  const ready = new Promise<void>((resolve) => {
-    tellReady = resolve
-  })
-  const stop = () => {
-    stopping ??= stopAll(server, { cluster, live, chaos, watch, prepared }).finally(tellStopped)
-    ended.abort()
-    return stopping
+  const stopAll = async () => {
+    await parts?.[Symbol.asyncDispose]()
+    await cluster?.stop()
+    if (readControlFile(directory)?.process.pid === process.pid) removeControlFile(directory)
+    await server.close()
   }
-  const controlUrl = `http://127.0.0.1:${prepared.ports.control}`
-  /** A cluster whose data directory was deleted can be reached by nobody any more. */
-  const stopWhenForgotten = async () => {
-    const identity = identityOfDirectory(directory.path)
-    const isOurs = () => {
-      const control = readControlFile(directory)
-      if (control !== null) return control.process.pid === process.pid
-      if (identity === null || identityOfDirectory(directory.path) !== identity) return false
-      // Somebody damaged the file, or wrote over it: commands must find us again.
-      tryToWriteControlFile(directory, controlUrl)
-      return true
-    }
-    while (stopping === null && isOurs()) {
-      boundLog(directory.logFile('control'))
-      await clock.delay(FORGOTTEN_CHECK_MS, ended.signal).catch(() => {}) // Stopped: the loop ends.
-    }
-    await stop()
+  /** Stops the cluster and the server. Safe to call at any moment, and more than once. */
+  const stop = () => {
+    stopping ??= stopAll().finally(stopped.open)
+    return stopping
   }
   try {
     cluster = new Cluster({
-      prepared,
+      ...{ prepared, clock, onStep, wipe: options.wipe, adopt: true },
       topology: topologyOf(options, engineProgram),
-      wipe: options.wipe,
-      adopt: true,
-      consoleUrl:
-        console === null
-          ? null
-          : consoleUrl({ port: prepared.ports.control, token: prepared.secrets.control }),
-      clock,
-      onStep,
+      consoleUrl: console === null ? null : consoleUrl({ port, token }),
       onIncident: (node, sentence, kind) => {
         logger.warn({ node, kind }, sentence)
-        live?.noteIncident(node, sentence, kind)
+        parts?.live.noteIncident(node, sentence, kind)
       },
     })
     const { adopted, ended } = await cluster.endOthers()
     if (adopted > 0) onStep(`took over ${adopted} processes that a crash had left running`)
     if (ended > 0) onStep(`ended ${ended} processes that a crash had left running`)
-    await untilPortsFree(prepared, {
-      clock,
-      timeoutMs: ended > 0 ? PORTS_TIMEOUT_MS : 0,
-      ours: cluster.portsInUse(),
-    })
-    live = startLive({
-      cluster,
-      clock,
-      prober: options.probe
-        ? startProber({
-            validatorUrl: `http://127.0.0.1:${prepared.ports.validator}`,
-            nodes,
-            lookUp: (subject) =>
-              lookUpAtNodes({ genesis: prepared.genesis, nodes, subject, clock }),
-            clock,
-            after: ready,
-          })
-        : null,
-    })
-    chaos = createChaosRuns({
-      target: createChaosTarget({ cluster, prepared, clock }),
-      genesis: prepared.genesis,
-      directory: directory.chaosDirectory,
-      clock,
-    })
-    writeControlFile(directory, controlUrl)
-    void stopWhenForgotten()
+    const timeoutMs = ended > 0 ? PORTS_TIMEOUT_MS : 0
+    await untilPortsFree(prepared, { clock, timeoutMs, ours: cluster.portsInUse() })
+    const probeAfter = options.probe ? ready.opened : null
+    parts = openParts({ cluster, prepared, clock, probeAfter })
+    const url = `http://127.0.0.1:${port}`
+    writeControlFile(directory, url)
+    void untilForgotten(directory, { url, clock, stopped: stopped.signal }).then(stop)
   } catch (error) {
     await stop()
     throw error
   }
-  const start = async () => {
-    if (!options.isIdle) await cluster?.start()
-    tellReady()
+  return {
+    async start(): Promise<void> {
+      if (!options.isIdle) await cluster?.start()
+      ready.open()
+    },
+    stop,
+    /** Resolves when it has stopped, whoever asked for it: a signal, a command, the data directory's end. */
+    stopped: stopped.opened,
   }
-  return { start, stop, stopped }
 }
 
-async function stopAll(
-  server: FastifyInstance,
-  parts: {
-    readonly cluster: Cluster | null
-    readonly live: Live | null
-    readonly chaos: ChaosRuns | null
-    readonly watch: ConfirmationWatch | null
-    readonly prepared: Prepared
-  },
+/** Something that happens once. */
+function createGate() {
+  const gate = new AbortController()
+  const opened = new Promise<void>((resolve) => {
+    gate.signal.addEventListener('abort', () => resolve())
+  })
+  return { opened, open: () => gate.abort(), signal: gate.signal }
+}
+
+function starting(): TRPCError {
+  const message = 'the control plane is starting'
+  return new TRPCError({ code: 'SERVICE_UNAVAILABLE', message })
+}
+
+function nodesOf({ nodeNames, ports }: Prepared) {
+  return nodeNames.map((name, index) => ({ name, url: `http://127.0.0.1:${ports.nodes[index]}` }))
+}
+
+type Parts = ReturnType<typeof openParts>
+
+/** What watches the cluster, and what works on it. */
+function openParts(options: {
+  readonly cluster: Cluster
+  readonly prepared: Prepared
+  readonly clock: Clock
+  /** When the steady lookup begins; null: never. */
+  readonly probeAfter: Promise<void> | null
+}) {
+  const { cluster, prepared, clock, probeAfter } = options
+  const { directory, genesis } = prepared
+  const validatorUrl = `http://127.0.0.1:${prepared.ports.validator}`
+  const nodes = nodesOf(prepared)
+  let watch: ConfirmationWatch | null = null
+  const live = startLive({
+    ...{ cluster, clock },
+    prober:
+      probeAfter === null
+        ? null
+        : startProber({
+            ...{ validatorUrl, nodes, clock, after: probeAfter },
+            lookUp: (subject) => lookUpAtNodes({ genesis, nodes, subject, clock }),
+          }),
+  })
+  const chaos = createChaosRuns({
+    ...{ genesis, clock, directory: directory.chaosDirectory },
+    target: createChaosTarget({ cluster, prepared, clock }),
+  })
+  const registrations = createRegistrations({
+    ...{ validatorUrl, clock, nodeNames: prepared.nodeNames },
+    token: (user) => createToken(directory, { user, ttlSeconds: TOKEN_TTL_SECONDS, clock }),
+    watch: () => {
+      watch ??= watchConfirmations(openClusterLog(prepared, clock), prepared.genesisHash)
+      return watch
+    },
+  })
+  return {
+    ...{ live, chaos, registrations, ansConfig: createAnsConfigControl(prepared, { clock }) },
+    async [Symbol.asyncDispose]() {
+      chaos.stopRunning()
+      await live.close()
+      await watch?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Until it has stopped, or another has its place, or its data directory was deleted: then nothing can reach it. */
+async function untilForgotten(
+  directory: DataDirectory,
+  { url, clock, stopped }: { readonly url: string; clock: Clock; stopped: AbortSignal },
 ): Promise<void> {
-  const { cluster, live, chaos, watch, prepared } = parts
-  chaos?.stopRunning()
-  await live?.close()
-  await watch?.[Symbol.asyncDispose]()
-  await cluster?.stop()
-  if (readControlFile(prepared.directory)?.process.pid === process.pid)
-    removeControlFile(prepared.directory)
-  await server.close()
+  const identity = identityOfDirectory(directory.path)
+  const isOurs = () => {
+    const control = readControlFile(directory)
+    if (control !== null) return control.process.pid === process.pid
+    if (identity === null || identityOfDirectory(directory.path) !== identity) return false
+    // The file is damaged, or another program wrote over it: commands must find us again.
+    tryToWriteControlFile(directory, url)
+    return true
+  }
+  while (!stopped.aborted && isOurs()) {
+    boundLog(directory.logFile('control'))
+    await clock.delay(FORGOTTEN_CHECK_MS, stopped).catch(() => {}) // Stopped: the loop ends.
+  }
 }
 
 async function untilPortsFree(
@@ -245,20 +237,13 @@ async function untilPortsFree(
 }
 
 function topologyOf(options: ControlOptions, engineProgram: string | null) {
+  const { redisServer, rateLimit, diskFreeMibMin, logKeepSeconds, isLossAccepted } = options
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('QS_'))
+  const apps = ['scan', 'validator', 'synchronizer'] as const
   return {
-    redisServer: options.redisServer,
-    rateLimit: options.rateLimit,
-    diskFreeMibMin: options.diskFreeMibMin,
-    logKeepSeconds: options.logKeepSeconds,
-    isLossAccepted: options.isLossAccepted,
-    mains: {
-      scan: bundleOf('scan'),
-      validator: bundleOf('validator'),
-      synchronizer: bundleOf('synchronizer'),
-    },
+    ...{ redisServer, rateLimit, diskFreeMibMin, logKeepSeconds, isLossAccepted, engineProgram },
+    mains: Object.fromEntries(apps.map((app) => [app, bundleOf(app)])) as Machine['mains'],
     logUser: { name: LOG_USER, rules: LOG_RULES },
-    engineProgram,
     env: Object.fromEntries(inherited),
   }
 }
