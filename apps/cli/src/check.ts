@@ -23,68 +23,40 @@ const DIFFER =
   'Replicas differ where software or a disk is at fault. Keep the logs, and have those that fewer agree with wiped, ' +
   'so that they are built again from the log.'
 
-type Verdict = {
-  readonly exitCode: number
-  readonly text: string
-  readonly json: unknown
-}
-
-/** Whether all replicas are equal; who is not compared, and why. */
-export function judgeStates({ offset, states }: SignedStates): Verdict {
-  const roots = new Set(states.flatMap(({ state }) => state?.stateRoot ?? []))
+/** Whether all replicas are equal; which is not compared, and why. */
+export function judgeStates({ offset, states }: SignedStates) {
+  const rootCount = new Set(states.flatMap(({ state }) => state?.stateRoot ?? [])).size
   const equivocating = states.filter(({ reason }) => reason?.startsWith(CONTRADICTS_ITSELF))
   const silent = states.filter((one) => one.reason !== null && !equivocating.includes(one))
   const behind = states.filter(({ state, reason }) => state === null && reason === null)
-  const isEqual = roots.size === 1 && equivocating.length + silent.length + behind.length === 0
-  const others = [
-    ...(equivocating.length === 0 ? [] : [`${namesOf(equivocating)} signed two states`]),
-    ...(silent.length === 0 ? [] : [`${namesOf(silent)} did not answer`]),
-    ...(behind.length === 0 ? [] : [`${namesOf(behind)} ${behind.length === 1 ? 'lags' : 'lag'}`]),
-  ]
-  const missing = { equivocating, silent, behind }
-  const compared = states.length - equivocating.length - silent.length - behind.length
-  const verdict =
-    roots.size > 1
-      ? 'the replicas DIFFER'
-      : isEqual
-        ? 'all replicas are equal'
-        : `${compared} of ${states.length} replicas are equal`
-  const lines = states.map(
-    (state) => `  ${state.node.padEnd(NAME_COLUMNS)}${describe(state, offset)}`,
-  )
+  /** Nodes that cannot be compared, what they did, and what to do about it. */
+  const missing = [
+    { nodes: equivocating, words: 'signed two states', advice: EQUIVOCATES, exitCode: EXIT.silent },
+    { nodes: silent, words: 'did not answer', advice: SILENT, exitCode: EXIT.silent },
+    {
+      ...{ nodes: behind, words: behind.length === 1 ? 'lags' : 'lag', advice: LAGS },
+      exitCode: EXIT.inconclusive,
+    },
+  ].filter(({ nodes }) => nodes.length > 0)
+  const differ = rootCount > 1
+  const isEqual = rootCount === 1 && missing.length === 0
+  const compared = states.filter(({ state, reason }) => state !== null && reason === null).length
+  const verdict = differ
+    ? 'the replicas DIFFER'
+    : isEqual
+      ? 'all replicas are equal'
+      : `${compared} of ${states.length} replicas are equal`
+  const others = missing.map(({ nodes, words }) => `${namesOf(nodes)} ${words}`)
+  const head =
+    offset === null ? wrap(NO_STATE) : [[`at offset ${offset}: ${verdict}`, ...others].join('; ')]
+  // Differing replicas come first: the rest can wait.
+  const advice = differ ? [DIFFER] : missing.map((one) => one.advice)
+  const lines = states.map((one) => `  ${one.node.padEnd(NAME_COLUMNS)}${describe(one, offset)}`)
   return {
-    exitCode: exitCodeOf(roots.size, missing),
-    text: [
-      offset === null
-        ? wrap(NO_STATE).join('\n')
-        : [`at offset ${offset}: ${verdict}`, ...others].join('; '),
-      ...lines,
-      ...(offset === null ? [] : adviceOn(roots.size, missing)).flatMap((text) => wrap(text)),
-    ].join('\n'),
+    exitCode: differ ? EXIT.failed : (missing[0]?.exitCode ?? EXIT.done),
+    text: [...head, ...lines, ...(offset === null ? [] : advice.flatMap(wrap))].join('\n'),
     json: { offset, equal: isEqual, states },
   }
-}
-
-type Missing = {
-  readonly equivocating: readonly unknown[]
-  readonly silent: readonly unknown[]
-  readonly behind: readonly unknown[]
-}
-
-/** What to do next. Differing replicas come first: the rest can wait. */
-function adviceOn(rootCount: number, { equivocating, silent, behind }: Missing): readonly string[] {
-  if (rootCount > 1) return [DIFFER]
-  return [
-    ...(equivocating.length > 0 ? [EQUIVOCATES] : []),
-    ...(silent.length > 0 ? [SILENT] : []),
-    ...(behind.length > 0 ? [LAGS] : []),
-  ]
-}
-
-function exitCodeOf(rootCount: number, { equivocating, silent, behind }: Missing): number {
-  if (rootCount > 1) return EXIT.failed
-  if (equivocating.length + silent.length > 0) return EXIT.silent
-  return behind.length > 0 ? EXIT.inconclusive : EXIT.done
 }
 
 function describe({ state, newest, reason }: SignedState, offset: number | null): string {

@@ -11,6 +11,7 @@ import {
   dataDirectory,
   inForceToWire,
   type Proposals,
+  type RulesInForce,
   readProposals,
   readRules,
   voteForVersion,
@@ -59,29 +60,28 @@ export async function voteForOne(
 ): Promise<{ readonly name: string; readonly proposals: Proposals }> {
   const voter = memberOf(options)
   const name = await voteForVersion({ ...voter, nowMicros: clock.nowMicros() }, vote)
-  const { version } = vote
-  return { name, proposals: await untilSeen(voter.rulesUrl, { name, version }, clock) }
+  const isSeen = ({ protocol, pending }: Proposals) =>
+    (protocol.next?.version ?? protocol.version) === vote.version ||
+    pending.some(
+      ({ change, confirmedBy }) =>
+        change.tag === 'SetProtocolVersion' &&
+        change.value.version === vote.version &&
+        confirmedBy.includes(name),
+    )
+  const read = () => readProposals(voter.rulesUrl)
+  return { name, proposals: await untilShown(read, isSeen, clock) }
 }
 
-/** What the node shows once it knows of the vote; what it shows in the end where it does not say. */
-async function untilSeen(
-  url: string,
-  vote: { readonly name: string; readonly version: number },
+/** What the node shows once it knows of what was done; what it shows in the end where it does not. */
+async function untilShown<T>(
+  read: () => Promise<T>,
+  isShown: (seen: T) => boolean,
   clock: Clock,
-): Promise<Proposals> {
+): Promise<T> {
   const endMs = clock.monotonicMs() + IN_FORCE_MS
   for (;;) {
-    const proposals = await readProposals(url)
-    const { protocol, pending } = proposals
-    const isSeen =
-      (protocol.next?.version ?? protocol.version) === vote.version ||
-      pending.some(
-        ({ change, confirmedBy }) =>
-          change.tag === 'SetProtocolVersion' &&
-          change.value.version === vote.version &&
-          confirmedBy.includes(vote.name),
-      )
-    if (isSeen || clock.monotonicMs() >= endMs) return proposals
+    const seen = await read()
+    if (isShown(seen) || clock.monotonicMs() >= endMs) return seen
     await clock.delay(POLL_MS)
   }
 }
@@ -124,21 +124,18 @@ export async function confirmForOne(
   const needed = quorumOf(genesis.nodes.length)
   if (areRulesEqual(before.config, config))
     return { name: null, isInForce: true, rules: inForceToWire(before), needed }
-  const name = await confirmRules({
-    ...{ ...member, config },
-    current: before.contractId,
-    nowMicros: clock.nowMicros(),
-  })
-  const endMs = clock.monotonicMs() + IN_FORCE_MS
-  let { contractId } = before
-  while (contractId === before.contractId && clock.monotonicMs() < endMs) {
-    await clock.delay(POLL_MS)
-    const current = await readRules(rulesUrl)
-    contractId = current.contractId
-    if (areRulesEqual(current.config, config))
-      return { name, isInForce: true, rules: inForceToWire(current), needed }
-  }
-  return { name, isInForce: false, rules: inForceToWire({ contractId, config }), needed }
+  const { contractId } = before
+  const nowMicros = clock.nowMicros()
+  const name = await confirmRules({ ...member, config, current: contractId, nowMicros })
+  const isDone = (current: RulesInForce) => areRulesEqual(current.config, config)
+  const current = await untilShown(
+    () => readRules(rulesUrl),
+    (seen) => seen.contractId !== contractId || isDone(seen),
+    clock,
+  )
+  const isInForce = isDone(current)
+  const rules = isInForce ? current : { contractId: current.contractId, config }
+  return { name, isInForce, rules: inForceToWire(rules), needed }
 }
 
 /** Whose key it is, and where it confirms. */

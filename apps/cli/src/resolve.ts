@@ -136,35 +136,28 @@ function answerLines(outcome: Answer): string[] {
   ]
 }
 
+type Lagging = Extract<Resolved['outcome'], { kind: 'lagging' }>
+
 /** Why no answer is new enough, and what to do. */
-export function describeLag({
-  reason,
-  ageMs,
-  wantedOffset,
-  headOffset,
-}: Pick<
-  Extract<Resolved['outcome'], { kind: 'lagging' }>,
-  'reason' | 'ageMs' | 'wantedOffset' | 'headOffset'
->): string {
-  switch (reason) {
-    case 'stale': {
-      const seconds = Math.ceil((ageMs ?? 0) / MS_PER_SECOND)
-      return `the newest answer is ${seconds} s old; ${MAX_AGE_MS / MS_PER_SECOND} s are allowed. Look whether entries are ordered: \`quorumscan check\` names nodes that lag`
-    }
-    default: {
-      const where =
-        headOffset === null ? 'no node says how far it is' : `the nodes are at ${headOffset}`
-      return `offset ${wantedOffset} is wanted, and ${where}: ask again when they have caught up`
-    }
+export function describeLag(
+  lag: Pick<Lagging, 'reason' | 'ageMs' | 'wantedOffset' | 'headOffset'>,
+): string {
+  const { reason, ageMs, wantedOffset, headOffset } = lag
+  if (reason === 'stale') {
+    const seconds = Math.ceil((ageMs ?? 0) / MS_PER_SECOND)
+    return `the newest answer is ${seconds} s old; ${MAX_AGE_MS / MS_PER_SECOND} s are allowed. Look whether entries are ordered: \`quorumscan check\` names nodes that lag`
   }
+  const where =
+    headOffset === null ? 'no node says how far it is' : `the nodes are at ${headOffset}`
+  return `offset ${wantedOffset} is wanted, and ${where}: ask again when they have caught up`
 }
 
 function undecidedLines(outcome: Exclude<Resolved['outcome'], Answer>): string[] {
   switch (outcome.kind) {
     case 'disputed':
       return outcome.groups.map(
-        (group) =>
-          `  ${group.nodes.join(', ')} signed ${group.answerDigest} at offset ${group.offset}`,
+        ({ nodes, answerDigest, offset }) =>
+          `  ${nodes.join(', ')} signed ${answerDigest} at offset ${offset}`,
       )
     case 'insufficient':
       return [`  no node has an answer that ${outcome.needed} members signed`]

@@ -9,6 +9,7 @@ import {
   type CanonicalRequest,
   formatInstant as formatTime,
   type Genesis,
+  type ProvenEvidence,
   parseGenesis,
   parseStrictJson,
   parseThreshold,
@@ -16,9 +17,8 @@ import {
   requestOfLookup,
   thresholdVotes,
 } from '@quorumscan/verifier'
-import type { ActivitiesAnswer, CertifiedPage } from '@quorumscan/verifier/certified'
-import type { ProvenState } from './certified-proof.ts'
-import { InvalidProof, judgeProof, type Proven } from './proof.ts'
+import type { ActivitiesAnswer, CertifiedPage, ProvenLeaf } from '@quorumscan/verifier/certified'
+import { asRequest, InvalidProof, judgeProof, type Proven, type ProvenState } from './proof.ts'
 import { field, fields, printable } from './text.ts'
 
 /** What was asked, as it is typed: one of these, or none. */
@@ -113,21 +113,13 @@ function jsonOf(proven: Proven): unknown {
 
 type Expected = { readonly genesis: Genesis; readonly threshold: number }
 
-function formatProven(proven: Proven, expected: Expected): string {
-  if (proven.kind !== 'evidence') return formatState(proven, expected)
-  const { signer, ...about } = proven.evidence
-  if (about.kind !== 'vote')
-    return `\n${signer} signed two different statements (${about.kind}) about offset ${about.offset}`
-  const { step, round, height } = about
-  return `\n${signer} signed two different votes (${step}) in round ${round} of block ${height}`
-}
-
-function formatState(proven: ProvenState, { genesis, threshold }: Expected): string {
+function formatProven(proven: Proven, { genesis, threshold }: Expected): string {
+  if (proven.kind === 'evidence') return `\n${formatEvidence(proven.evidence)}`
   const { offset, recordTime, signers } = proven.certified
   const count = `${signers.length} of ${genesis.nodes.length}, ${threshold} needed`
   return [
     '',
-    ...(proven.kind === 'shown' ? shownLines(proven) : answerLines(proven)),
+    ...(proven.kind === 'shown' ? shownLines(proven.certified.answer) : answerLines(proven)),
     '',
     field('offset', String(offset)),
     field('time', formatTime(recordTime)),
@@ -135,58 +127,60 @@ function formatState(proven: ProvenState, { genesis, threshold }: Expected): str
   ].join('\n')
 }
 
-/** Nobody says what was asked. */
-function shownLines({ certified }: ProvenState & { readonly kind: 'shown' }): string[] {
-  const leaves = certified.answer.flatMap(({ key, value }) => [
-    printable(key.slice(0, 2).join(' ')),
-    ...fields(parsed(value)),
-  ])
+function formatEvidence({ signer, ...about }: ProvenEvidence): string {
+  return about.kind === 'vote'
+    ? `${signer} signed two different votes (${about.step}) in round ${about.round} of block ${about.height}`
+    : `${signer} signed two different statements (${about.kind}) about offset ${about.offset}`
+}
+
+/** The request is unknown. */
+function shownLines(leaves: readonly ProvenLeaf[]): string[] {
   return [
     'in the state, among whatever else is there: to learn what it proves',
     'of a name, a party or a prefix, say --name, --party or --prefix',
-    ...leaves,
+    ...leaves.flatMap(({ key, value }) => [
+      printable(key.slice(0, 2).join(' ')),
+      ...fields(unlessMalformed(() => JSON.parse(value)) ?? value),
+    ]),
   ]
 }
 
 function answerLines({
   request,
-  certified,
+  certified: { answer },
 }: ProvenState & { readonly kind: 'certified' }): string[] {
-  const { name, party, name_prefix: prefix } = request.parameters
-  const { answer } = certified
+  const { name, party, name_prefix: prefix, page_token: token } = request.parameters
+  const subject = (what: string) =>
+    answer === null
+      ? [`${printable(what)} has no entry`]
+      : [`${printable(what)} has this entry`, ...fields(answer)]
+  const page = (list: string) => {
+    const { entries, next_page_token: next } = answer as CertifiedPage
+    const after = token === null ? '' : ', from the page token on'
+    const all = next === null ? 'no others' : 'and there are more'
+    return [`${printable(list)}${after}: ${entries.length}, ${all}`, ...listed(entries)]
+  }
   switch (request.operation) {
     case 'getEntryByName':
-      return subjectLines(`the name ${name}`, answer)
+      return subject(`the name ${name}`)
     case 'getEntryByParty':
-      return subjectLines(`the party ${party}`, answer)
+      return subject(`the party ${party}`)
     case 'listEntries':
-      return pageLines(`names that begin with ${JSON.stringify(prefix)}`, request, answer)
+      return page(`names that begin with ${JSON.stringify(prefix)}`)
     case 'listEntriesByParty':
-      return pageLines(`names of ${party}`, request, answer)
+      return page(`names of ${party}`)
     case 'listActivities':
       return activityLines(request, answer as ActivitiesAnswer)
     default:
       return [
         printable(`${request.operation} ${JSON.stringify(request.parameters)}`),
-        ...[answer].flat().flatMap((one) => fields(one)),
+        ...[answer].flat().flatMap(fields),
       ]
   }
 }
 
-function subjectLines(subject: string, entry: unknown): string[] {
-  return entry === null
-    ? [`${printable(subject)} has no entry`]
-    : [`${printable(subject)} has this entry`, ...fields(entry)]
-}
-
-function pageLines(list: string, { parameters }: CanonicalRequest, answer: unknown): string[] {
-  const { entries, next_page_token: next } = answer as CertifiedPage
-  const after = parameters['page_token'] === null ? '' : ', from the page token on'
-  const all = next === null ? 'no others' : 'and there are more'
-  return [
-    `${printable(list)}${after}: ${entries.length}, ${all}`,
-    ...entries.flatMap((entry) => ['', ...fields(entry)]),
-  ]
+function listed(items: readonly unknown[]): string[] {
+  return items.flatMap((item) => ['', ...fields(item)])
 }
 
 function activityLines(
@@ -197,18 +191,7 @@ function activityLines(
   const direction = order === 'asc' ? 'oldest first' : 'newest first'
   const bound = after === null ? '' : `, ${order === 'asc' ? 'behind' : 'before'} ${after}`
   const count = activities.length === 0 ? 'none' : `${activities.length} next to each other`
-  return [
-    printable(`activities, ${direction}${bound}: ${count}`),
-    ...activities.flatMap((row) => ['', ...fields(row)]),
-  ]
-}
-
-function parsed(value: string): unknown {
-  try {
-    return JSON.parse(value)
-  } catch {
-    return value // Signed all the same.
-  }
+  return [printable(`activities, ${direction}${bound}: ${count}`), ...listed(activities)]
 }
 
 /** @throws {UsageError} */
@@ -226,16 +209,19 @@ function requestOf(asked: Asked): CanonicalRequest | null {
 }
 
 function parseRequest(text: string): CanonicalRequest {
-  try {
-    const { operation, parameters } = Object(parseStrictJson(text))
-    if (typeof operation === 'string' && typeof parameters === 'object' && parameters !== null)
-      return { operation, parameters }
-  } catch {
-    // Said below.
-  }
+  const request = asRequest(unlessMalformed(() => parseStrictJson(text)))
+  if (request !== null) return request
   throw new UsageError(
     'a request is JSON such as {"operation":"getDso","parameters":{"shared":true}}',
   )
+}
+
+function unlessMalformed(parse: () => unknown): unknown {
+  try {
+    return parse()
+  } catch {
+    return null
+  }
 }
 
 /** What is piped in: nothing at all says that the command before failed. */
