@@ -1,15 +1,6 @@
 /** Commands, and which interface this is. */
 import { defineRoutes } from '../define-routes.ts'
-import {
-  CompletionsAnswer,
-  CompletionsRequest,
-  JsCommands,
-  SubmitAndWaitAnswer,
-  SubmitAnswer,
-  SubmitForTransactionAnswer,
-  SubmitForTransactionRequest,
-  VersionAnswer,
-} from '../schemas/ledger/commands.ts'
+import * as commands from '../schemas/ledger/commands.ts'
 import { ListQuery } from '../schemas/ledger/updates.ts'
 
 /** ms that a caller may wait for the outcome: as long as a submission may take to get into the log. */
@@ -19,7 +10,7 @@ const command = {
   method: 'POST',
   tag: 'commands',
   auth: 'user',
-  body: JsCommands,
+  body: commands.JsCommands,
   errorStatuses: [404, 409],
 } as const
 
@@ -32,21 +23,21 @@ export const ledgerCommandRoutes = defineRoutes({
     summary: 'Submits commands; what becomes of them is told by a completion.',
     description:
       'What can be known at once is refused at once. What was accepted is not lost, and takes effect once.',
-    response: SubmitAnswer,
+    response: commands.SubmitAnswer,
   },
   submitAndWait: {
     ...waiting,
     path: '/v2/commands/submit-and-wait',
     summary: 'Submits commands and waits for their outcome.',
-    response: SubmitAndWaitAnswer,
+    response: commands.SubmitAndWaitAnswer,
   },
   submitAndWaitForTransaction: {
     ...waiting,
     path: '/v2/commands/submit-and-wait-for-transaction',
     summary: 'Submits commands and waits for the transaction, as the caller may see it.',
     description: 'Without a format: creates and archivals that the submitters see.',
-    body: SubmitForTransactionRequest,
-    response: SubmitForTransactionAnswer,
+    body: commands.SubmitForTransactionRequest,
+    response: commands.SubmitForTransactionAnswer,
   },
   getCompletions: {
     method: 'POST',
@@ -55,8 +46,8 @@ export const ledgerCommandRoutes = defineRoutes({
     description: 'Answered when nothing came for `stream_idle_timeout_ms`, by default 500.',
     tag: 'commands',
     query: ListQuery,
-    body: CompletionsRequest,
-    response: CompletionsAnswer,
+    body: commands.CompletionsRequest,
+    response: commands.CompletionsAnswer,
     auth: 'user',
     errorStatuses: [409],
   },
@@ -65,7 +56,7 @@ export const ledgerCommandRoutes = defineRoutes({
     path: '/v2/version',
     summary: 'The version of the interface, and its limits.',
     tag: 'version',
-    response: VersionAnswer,
+    response: commands.VersionAnswer,
     auth: 'none',
   },
 })

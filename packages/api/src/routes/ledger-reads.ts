@@ -1,35 +1,12 @@
 /** Reading the ledger: updates, active contracts, where it ends. */
 import { defineRoutes } from '../define-routes.ts'
-import {
-  ActiveContractsAnswer,
-  ActiveContractsPageAnswer,
-  ActiveContractsPageRequest,
-  ConnectedSynchronizersAnswer,
-  ConnectedSynchronizersQuery,
-  EventsByContractIdAnswer,
-  EventsByContractIdRequest,
-  GetActiveContractsRequest,
-  LedgerEndAnswer,
-  PrunedOffsetsAnswer,
-  PruneRequest,
-} from '../schemas/ledger/state.ts'
-import {
-  GetTransactionAnswer,
-  GetTransactionByIdRequest,
-  GetUpdateByIdRequest,
-  GetUpdateByOffsetRequest,
-  GetUpdatesAnswer,
-  GetUpdatesElement,
-  GetUpdatesRequest,
-  GetUpdateTreesAnswer,
-  GetUpdateTreesRequest,
-  ListQuery,
-} from '../schemas/ledger/updates.ts'
+import * as state from '../schemas/ledger/state.ts'
+import * as updates from '../schemas/ledger/updates.ts'
 
 /** The tag is that of most; lists of what comes are told how they end. */
 const read = { method: 'POST', tag: 'updates', auth: 'user', errorStatuses: [404] } as const
-const list = { ...read, query: ListQuery, errorStatuses: [404, 409] } as const
-const state = { method: 'GET', tag: 'state', auth: 'user' } as const
+const list = { ...read, query: updates.ListQuery, errorStatuses: [404, 409] } as const
+const standing = { method: 'GET', tag: 'state', auth: 'user' } as const
 
 export const ledgerReadRoutes = defineRoutes({
   getUpdates: {
@@ -39,37 +16,37 @@ export const ledgerReadRoutes = defineRoutes({
     description:
       'With `endInclusive` up to there, without it until nothing came for `stream_idle_timeout_ms`. ' +
       'More than 200 elements without a smaller `limit` are 413: ask for less, or use the WebSocket.',
-    body: GetUpdatesRequest,
-    response: GetUpdatesAnswer,
+    body: updates.GetUpdatesRequest,
+    response: updates.GetUpdatesAnswer,
   },
   getUpdateFlats: {
     ...list,
     path: '/v2/updates/flats',
     summary: 'As `/v2/updates`, under its former name.',
-    body: GetUpdatesRequest,
-    response: GetUpdatesAnswer,
+    body: updates.GetUpdatesRequest,
+    response: updates.GetUpdatesAnswer,
   },
   getUpdateTrees: {
     ...list,
     path: '/v2/updates/trees',
     summary: 'Transactions as trees, for clients of former times.',
     description: '`updateFormat` must be unset, and `filter` names parties only.',
-    body: GetUpdateTreesRequest,
-    response: GetUpdateTreesAnswer,
+    body: updates.GetUpdateTreesRequest,
+    response: updates.GetUpdateTreesAnswer,
   },
   getUpdateById: {
     ...read,
     path: '/v2/updates/update-by-id',
     summary: 'One update, by its id.',
-    body: GetUpdateByIdRequest,
-    response: GetUpdatesElement,
+    body: updates.GetUpdateByIdRequest,
+    response: updates.GetUpdatesElement,
   },
   getUpdateByOffset: {
     ...read,
     path: '/v2/updates/update-by-offset',
     summary: 'One update, by its offset.',
-    body: GetUpdateByOffsetRequest,
-    response: GetUpdatesElement,
+    body: updates.GetUpdateByOffsetRequest,
+    response: updates.GetUpdatesElement,
   },
   getActiveContracts: {
     ...list,
@@ -77,8 +54,8 @@ export const ledgerReadRoutes = defineRoutes({
     summary: 'Contracts that are active at an offset.',
     description: 'More than 200 without a smaller `limit` are 413: use the WebSocket.',
     tag: 'state',
-    body: GetActiveContractsRequest,
-    response: ActiveContractsAnswer,
+    body: state.GetActiveContractsRequest,
+    response: state.ActiveContractsAnswer,
   },
   getActiveContractsPage: {
     ...read,
@@ -88,16 +65,16 @@ export const ledgerReadRoutes = defineRoutes({
     description:
       'The request is a body, as upstream has it; the same is a POST for clients that cannot send one with a GET.',
     tag: 'state',
-    body: ActiveContractsPageRequest,
-    response: ActiveContractsPageAnswer,
+    body: state.ActiveContractsPageRequest,
+    response: state.ActiveContractsPageAnswer,
   },
   postActiveContractsPage: {
     ...read,
     path: '/v2/state/active-contracts-page',
     summary: 'As the GET of this path.',
     tag: 'state',
-    body: ActiveContractsPageRequest,
-    response: ActiveContractsPageAnswer,
+    body: state.ActiveContractsPageRequest,
+    response: state.ActiveContractsPageAnswer,
   },
   getEventsByContractId: {
     ...read,
@@ -106,28 +83,28 @@ export const ledgerReadRoutes = defineRoutes({
     description:
       'For its stakeholders. A contract that was archived is found until the offset of its archival is pruned.',
     tag: 'events',
-    body: EventsByContractIdRequest,
-    response: EventsByContractIdAnswer,
+    body: state.EventsByContractIdRequest,
+    response: state.EventsByContractIdAnswer,
   },
   getTransactionById: {
     ...read,
     path: '/v2/updates/transaction-by-id',
     summary: 'One transaction, by its update id.',
-    body: GetTransactionByIdRequest,
-    response: GetTransactionAnswer,
+    body: updates.GetTransactionByIdRequest,
+    response: updates.GetTransactionAnswer,
   },
   getConnectedSynchronizers: {
-    ...state,
+    ...standing,
     path: '/v2/state/connected-synchronizers',
     summary: 'The synchronizer of the network.',
-    query: ConnectedSynchronizersQuery,
-    response: ConnectedSynchronizersAnswer,
+    query: state.ConnectedSynchronizersQuery,
+    response: state.ConnectedSynchronizersAnswer,
   },
   getLatestPrunedOffsets: {
-    ...state,
+    ...standing,
     path: '/v2/state/latest-pruned-offsets',
     summary: 'Up to where updates and completions are gone; 0 if they never were pruned.',
-    response: PrunedOffsetsAnswer,
+    response: state.PrunedOffsetsAnswer,
   },
   // Spec silent: upstream's participants are pruned through another interface.
   pruneParticipant: {
@@ -136,14 +113,14 @@ export const ledgerReadRoutes = defineRoutes({
     summary: 'Forget updates and completions up to an offset.',
     description: 'Contracts stay. What was pruned before is not undone by a smaller offset.',
     tag: 'participant',
-    body: PruneRequest,
-    response: PrunedOffsetsAnswer,
+    body: state.PruneRequest,
+    response: state.PrunedOffsetsAnswer,
     auth: 'admin',
   },
   getLedgerEnd: {
-    ...state,
+    ...standing,
     path: '/v2/state/ledger-end',
     summary: 'The newest offset.',
-    response: LedgerEndAnswer,
+    response: state.LedgerEndAnswer,
   },
 })

@@ -1,28 +1,10 @@
 /** Users, rights and parties (D-28, D-32). */
+
 import { Type } from 'typebox'
 import { defineRoutes } from '../define-routes.ts'
 import { LedgerParty, USER_ID_PATTERN } from '../schemas/ledger/grammar.ts'
-import {
-  EmptyAnswer,
-  GrantAnswer,
-  PackagesAnswer,
-  ParticipantIdAnswer,
-  PartiesAnswer,
-  PartyAllocateAnswer,
-  PartyAllocateRequest,
-  PartyAnswer,
-  PartyUpdateRequest,
-  pageQuery,
-  providerQuery,
-  RevokeAnswer,
-  RightsAnswer,
-  RightsRequest,
-  UserAnswer,
-  UserCreateRequest,
-  UserProviderRequest,
-  UsersAnswer,
-  UserUpdateRequest,
-} from '../schemas/ledger/users.ts'
+import * as users from '../schemas/ledger/users.ts'
+import * as m from '../schemas/members.ts'
 
 /** The largest pages, also told by `/v2/version`. */
 export const USERS_PAGE_MAX = 1000
@@ -31,9 +13,9 @@ export const PARTIES_PAGE_MAX = 10_000
 const ofUser = {
   tag: 'users',
   params: Type.Object({
-    id: Type.String({ pattern: USER_ID_PATTERN, description: 'The user; 1 to 128 characters.' }),
+    id: m.formed(USER_ID_PATTERN, 'The user; 1 to 128 characters.'),
   }),
-  query: providerQuery,
+  query: users.providerQuery,
 } as const
 
 const known = { ...ofUser, auth: 'user', errorStatuses: [404] } as const
@@ -42,7 +24,7 @@ const administered = { ...ofUser, auth: 'admin', errorStatuses: [404] } as const
 const ofParty = {
   tag: 'parties',
   params: Type.Object({ party: LedgerParty }),
-  query: providerQuery,
+  query: users.providerQuery,
   auth: 'admin',
 } as const
 
@@ -50,10 +32,10 @@ export const ledgerUserRoutes = defineRoutes({
   getAuthenticatedUser: {
     method: 'GET',
     path: '/v2/authenticated-user',
-    query: providerQuery,
+    query: users.providerQuery,
     summary: 'The user that the token speaks for.',
     tag: 'users',
-    response: UserAnswer,
+    response: users.UserAnswer,
     auth: 'user',
   },
   listLedgerUsers: {
@@ -61,18 +43,18 @@ export const ledgerUserRoutes = defineRoutes({
     path: '/v2/users',
     summary: 'Users in byte order of their ids.',
     tag: 'users',
-    query: pageQuery(USERS_PAGE_MAX),
-    response: UsersAnswer,
+    query: users.pageQuery(USERS_PAGE_MAX),
+    response: users.UsersAnswer,
     auth: 'admin',
   },
   createLedgerUser: {
     method: 'POST',
     path: '/v2/users',
     summary: 'Makes a user, with rights.',
-    query: providerQuery,
+    query: users.providerQuery,
     tag: 'users',
-    body: UserCreateRequest,
-    response: UserAnswer,
+    body: users.UserCreateRequest,
+    response: users.UserAnswer,
     auth: 'admin',
     errorStatuses: [409],
   },
@@ -81,62 +63,62 @@ export const ledgerUserRoutes = defineRoutes({
     method: 'GET',
     path: '/v2/users/{id}',
     summary: 'A user; everyone may ask about oneself.',
-    response: UserAnswer,
+    response: users.UserAnswer,
   },
   updateLedgerUser: {
     ...administered,
     method: 'PATCH',
     path: '/v2/users/{id}',
     summary: 'Changes primary party, deactivation or annotations, as the mask names them.',
-    body: UserUpdateRequest,
-    response: UserAnswer,
+    body: users.UserUpdateRequest,
+    response: users.UserAnswer,
   },
   deleteLedgerUser: {
     ...administered,
     method: 'DELETE',
     path: '/v2/users/{id}',
     summary: 'Deletes a user with its rights; its parties stay.',
-    response: EmptyAnswer,
+    response: users.EmptyAnswer,
   },
   updateUserProvider: {
     ...administered,
     method: 'PATCH',
     path: '/v2/users/{id}/identity-provider-id',
     summary: 'Moves a user to another identity provider; there is none but the default one.',
-    body: UserProviderRequest,
-    response: EmptyAnswer,
+    body: users.UserProviderRequest,
+    response: users.EmptyAnswer,
   },
   listRights: {
     ...known,
     method: 'GET',
     path: '/v2/users/{id}/rights',
     summary: 'What a user may do; everyone may ask about oneself.',
-    response: RightsAnswer,
+    response: users.RightsAnswer,
   },
   grantRights: {
     ...administered,
     method: 'POST',
     path: '/v2/users/{id}/rights',
     summary: 'Grants rights; tells those that are new.',
-    body: RightsRequest,
-    response: GrantAnswer,
+    body: users.RightsRequest,
+    response: users.GrantAnswer,
   },
   revokeRights: {
     ...administered,
     method: 'PATCH',
     path: '/v2/users/{id}/rights',
     summary: 'Takes rights away; tells those that were there.',
-    body: RightsRequest,
-    response: RevokeAnswer,
+    body: users.RightsRequest,
+    response: users.RevokeAnswer,
   },
   allocateParty: {
     method: 'POST',
     path: '/v2/parties',
-    query: providerQuery,
+    query: users.providerQuery,
     summary: 'Allocates a party on this participant.',
     tag: 'parties',
-    body: PartyAllocateRequest,
-    response: PartyAllocateAnswer,
+    body: users.PartyAllocateRequest,
+    response: users.PartyAllocateAnswer,
     auth: 'admin',
     errorStatuses: [404],
   },
@@ -145,8 +127,8 @@ export const ledgerUserRoutes = defineRoutes({
     path: '/v2/parties',
     summary: 'Parties of the network in byte order.',
     tag: 'parties',
-    query: pageQuery(PARTIES_PAGE_MAX),
-    response: PartiesAnswer,
+    query: users.pageQuery(PARTIES_PAGE_MAX),
+    response: users.PartiesAnswer,
     auth: 'admin',
   },
   getParticipantId: {
@@ -154,7 +136,7 @@ export const ledgerUserRoutes = defineRoutes({
     path: '/v2/parties/participant-id',
     summary: 'The participant behind this interface.',
     tag: 'parties',
-    response: ParticipantIdAnswer,
+    response: users.ParticipantIdAnswer,
     auth: 'user',
   },
   getParty: {
@@ -162,15 +144,15 @@ export const ledgerUserRoutes = defineRoutes({
     method: 'GET',
     path: '/v2/parties/{party}',
     summary: 'A party; an empty list for one that is not allocated.',
-    response: PartyAnswer,
+    response: users.PartyAnswer,
   },
   updateParty: {
     ...ofParty,
     method: 'PATCH',
     path: '/v2/parties/{party}',
     summary: 'Changes the annotations of a party of this participant.',
-    body: PartyUpdateRequest,
-    response: PartyAllocateAnswer,
+    body: users.PartyUpdateRequest,
+    response: users.PartyAllocateAnswer,
     errorStatuses: [404],
   },
   listPackages: {
@@ -178,7 +160,7 @@ export const ledgerUserRoutes = defineRoutes({
     path: '/v2/packages',
     summary: 'The ids of the packages that this participant knows.',
     tag: 'packages',
-    response: PackagesAnswer,
+    response: users.PackagesAnswer,
     auth: 'user',
   },
 })

@@ -10,7 +10,7 @@ import type { RouteDef } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesRequest } from '../schemas/activities.ts'
 import { AmuletRulesProxyAnswer, MiningRoundsProxyAnswer } from '../schemas/coin-rules.ts'
 import { AnsRulesRequest, batchMembers, listByPartyQuery, listQuery } from '../schemas/entries.ts'
-import { about } from '../schemas/members.ts'
+import * as m from '../schemas/members.ts'
 import { MaxAgeMs, ProxyQuorum } from '../schemas/quorum.ts'
 import { LedgerOffset } from '../schemas/scalars.ts'
 import { EvidenceAnswer } from '../schemas/verified.ts'
@@ -19,7 +19,7 @@ import { scanRoutes } from './scan.ts'
 const quorumHeaders = Type.Object({
   accept: Type.Optional(Type.String()),
   'x-quorum': Type.Optional(ProxyQuorum),
-  'x-min-offset': Type.Optional(about(LedgerOffset, 'Read no older offset than this.')),
+  'x-min-offset': m.omittable(LedgerOffset, 'Read no older offset than this.'),
   'x-max-age-ms': Type.Optional(MaxAgeMs),
 })
 

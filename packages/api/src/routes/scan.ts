@@ -4,37 +4,11 @@ import { Type } from 'typebox'
 import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
 import { defineRoutes } from '../define-routes.ts'
 import { ACTIVITY_ORDER, ActivitiesAnswer, NodeActivitiesRequest } from '../schemas/activities.ts'
-import {
-  CERTIFIED_MEDIA_TYPE,
-  CertificateAnswer,
-  CertifiedActivities,
-  CertifiedAnswer,
-  StateStatements,
-} from '../schemas/certified.ts'
-import {
-  AmuletRulesAnswer,
-  AmuletRulesRequest,
-  MiningRoundsAnswer,
-  MiningRoundsRequest,
-} from '../schemas/coin-rules.ts'
-import {
-  AnsRulesAnswer,
-  ansRulesMembers,
-  BatchAnswer,
-  batchMembers,
-  EntryAnswer,
-  EntryPage,
-  listByPartyQuery,
-  listQuery,
-} from '../schemas/entries.ts'
-import { about, optional } from '../schemas/members.ts'
-import {
-  DsoAnswer,
-  DsoPartyIdAnswer,
-  GenesisAnswer,
-  ProposalsAnswer,
-  ScansAnswer,
-} from '../schemas/network.ts'
+import * as certified from '../schemas/certified.ts'
+import * as coinRules from '../schemas/coin-rules.ts'
+import * as entries from '../schemas/entries.ts'
+import * as m from '../schemas/members.ts'
+import * as network from '../schemas/network.ts'
 import { Quorum } from '../schemas/quorum.ts'
 import { LedgerOffset, LookupName, Party } from '../schemas/scalars.ts'
 import { SnapshotsAnswer } from '../schemas/snapshots.ts'
@@ -51,32 +25,29 @@ const pinErrors = [
 ] as const satisfies readonly ErrorCode[]
 
 const ReadHeaders = Type.Object({
-  'x-read-at-offset': Type.Optional(
-    about(LedgerOffset, 'The offset to read at; absent: the newest.'),
-  ),
+  'x-read-at-offset': m.omittable(LedgerOffset, 'The offset to read at; absent: the newest.'),
 })
 
 /** Of a read that is answered with its proof. Like all that decides an answer, in the URL: a preflight costs a browser a round trip. */
 const certifiedQuery = {
-  signers: Type.Optional(
-    about(Quorum, 'With a proof: how many members must have signed; absent: weak (f+1).'),
+  signers: m.omittable(
+    Quorum,
+    'With a proof: how many members must have signed; absent: weak (f+1).',
   ),
-  min_offset: Type.Optional(
-    about(
-      LedgerOffset,
-      'With a proof: read no older offset than this; waits up to a second for it.',
-    ),
+  min_offset: m.omittable(
+    LedgerOffset,
+    'With a proof: read no older offset than this; waits up to a second for it.',
   ),
 }
 
 /** The same in a body, which `text/plain` keeps from needing a preflight. */
 const certifiedMembers = {
-  signers: optional(Quorum, 'With a proof: how many members must have signed.'),
-  min_offset: optional(LedgerOffset, 'With a proof: read no older offset than this.'),
+  signers: m.optional(Quorum, 'With a proof: how many members must have signed.'),
+  min_offset: m.optional(LedgerOffset, 'With a proof: read no older offset than this.'),
 }
 
 /** Where the caller accepts it; of status 200 also where nothing is found. */
-const certifiedForm = { [CERTIFIED_MEDIA_TYPE]: CertifiedAnswer } as const
+const certifiedForm = { [certified.CERTIFIED_MEDIA_TYPE]: certified.CertifiedAnswer } as const
 
 const certifiedErrors = [
   ...pinErrors,
@@ -96,14 +67,14 @@ const pinned = {
 } as const
 
 /** A read that is answered with its proof as well. */
-const certified = { ...pinned, otherForms: certifiedForm, errors: certifiedErrors } as const
+const proven = { ...pinned, otherForms: certifiedForm, errors: certifiedErrors } as const
 
-const lookup = { ...certified, tag: 'lookup', method: 'GET' } as const
+const lookup = { ...proven, tag: 'lookup', method: 'GET' } as const
 
 /** A mebibyte read, hashed and sent takes as long as some ten lookups: a stranger is given 20 a second. */
 const COST_PIECE = 10
 
-const SnapshotOffset = about(LedgerOffset, 'Of a snapshot that the node lists.')
+const SnapshotOffset = m.about(LedgerOffset, 'Of a snapshot that the node lists.')
 
 /** What a node says of itself and its network, at no offset of the caller's. */
 const told = { tag: 'network', auth: 'none', method: 'GET', cost: COST_LOOKUP } as const
@@ -115,8 +86,8 @@ export const scanRoutes = {
       ...lookup,
       path: '/v0/ans-entries',
       summary: 'Entries whose name starts with a prefix, in byte order of the name.',
-      query: Type.Object({ ...listQuery, ...certifiedQuery }),
-      response: EntryPage,
+      query: Type.Object({ ...entries.listQuery, ...certifiedQuery }),
+      response: entries.EntryPage,
       errors: [...certifiedErrors, 'INVALID_PAGE_TOKEN'],
       cost: pageCost,
     },
@@ -126,7 +97,7 @@ export const scanRoutes = {
       summary: 'The live entry of a name.',
       params: Type.Object({ name: LookupName }),
       query: Type.Object(certifiedQuery),
-      response: EntryAnswer,
+      response: entries.EntryAnswer,
       errors: [...certifiedErrors, 'ENTRY_NOT_FOUND'],
     },
     getEntryByParty: {
@@ -135,7 +106,7 @@ export const scanRoutes = {
       summary: 'The entry that stands for a party: its synthetic one, else its lowest live name.',
       params: Type.Object({ party: Party }),
       query: Type.Object(certifiedQuery),
-      response: EntryAnswer,
+      response: entries.EntryAnswer,
       errors: [...certifiedErrors, 'ENTRY_NOT_FOUND', 'INVALID_PARTY'],
     },
     listEntriesByParty: {
@@ -143,8 +114,8 @@ export const scanRoutes = {
       path: '/v0/ans-entries/by-party/{party}/all',
       summary: 'All live entries of a party, in byte order of the name.',
       params: Type.Object({ party: Party }),
-      query: Type.Object({ ...listByPartyQuery, ...certifiedQuery }),
-      response: EntryPage,
+      query: Type.Object({ ...entries.listByPartyQuery, ...certifiedQuery }),
+      response: entries.EntryPage,
       errors: [...certifiedErrors, 'INVALID_PARTY', 'INVALID_PAGE_TOKEN'],
       cost: pageCost,
     },
@@ -155,17 +126,17 @@ export const scanRoutes = {
       summary: 'Up to 256 lookups, answered in their order at one offset.',
       headers: Type.Object({}),
       body: Type.Object({
-        ...batchMembers,
-        at_offset: optional(LedgerOffset, 'The offset to read at; absent: the newest.'),
+        ...entries.batchMembers,
+        at_offset: m.optional(LedgerOffset, 'The offset to read at; absent: the newest.'),
         signers: certifiedMembers.signers,
       }),
       acceptsTextPlain: true,
-      response: BatchAnswer,
+      response: entries.BatchAnswer,
       errors: [...certifiedErrors, 'INVALID_PARTY'],
       cost: batchCost,
     },
     listActivities: {
-      ...certified,
+      ...proven,
       tag: 'activities',
       method: 'POST',
       path: '/v0/activities',
@@ -177,68 +148,66 @@ export const scanRoutes = {
       body: NodeActivitiesRequest,
       acceptsTextPlain: true,
       response: ActivitiesAnswer,
-      otherForms: { [CERTIFIED_MEDIA_TYPE]: CertifiedActivities },
+      otherForms: { [certified.CERTIFIED_MEDIA_TYPE]: certified.CertifiedActivities },
       cost: activitiesCost,
     },
     getAnsRules: {
-      ...certified,
+      ...proven,
       method: 'POST',
       path: '/v0/ans-rules',
       summary: 'The rules of the name service, unless the cached ones are current.',
-      body: Type.Object({ ...ansRulesMembers, ...certifiedMembers }),
+      body: Type.Object({ ...entries.ansRulesMembers, ...certifiedMembers }),
       acceptsTextPlain: true,
-      response: AnsRulesAnswer,
+      response: entries.AnsRulesAnswer,
     },
     getAmuletRules: {
       ...pinned,
       method: 'POST',
       path: '/v0/amulet-rules',
       summary: 'The rules of coin as upstream tells them, unless the cached ones are current.',
-      body: AmuletRulesRequest,
-      response: AmuletRulesAnswer,
+      body: coinRules.AmuletRulesRequest,
+      response: coinRules.AmuletRulesAnswer,
     },
     getOpenAndIssuingMiningRounds: {
       ...pinned,
       method: 'POST',
       path: '/v0/open-and-issuing-mining-rounds',
       summary: 'The open rounds, in full where the caller does not have them.',
-      body: MiningRoundsRequest,
-      response: MiningRoundsAnswer,
+      body: coinRules.MiningRoundsRequest,
+      response: coinRules.MiningRoundsAnswer,
     },
     getDsoPartyId: {
       ...pinned,
       method: 'GET',
       path: '/v0/dso-party-id',
       summary: 'The operator party.',
-      response: DsoPartyIdAnswer,
+      response: network.DsoPartyIdAnswer,
     },
     getDso: {
-      ...certified,
+      ...proven,
       method: 'GET',
       path: '/v0/dso',
       summary: 'The operator party, its rules, and the answering node.',
       query: Type.Object({
-        shared: Type.Optional(
-          Type.Boolean({ description: 'Leave out who answers: equal on every node.' }),
-        ),
+        shared: Type.Optional(m.boolean('Leave out who answers: equal on every node.')),
         ...certifiedQuery,
       }),
-      response: DsoAnswer,
+      response: network.DsoAnswer,
     },
     listScans: {
-      ...certified,
+      ...proven,
       method: 'GET',
       path: '/v0/scans',
       summary: 'The signed addresses of all scan nodes.',
       query: Type.Object(certifiedQuery),
-      response: ScansAnswer,
+      response: network.ScansAnswer,
     },
     getCertificate: {
       ...told,
       path: '/v0/certificate',
       summary: 'The newest certificate that the node has.',
       query: Type.Object(certifiedQuery),
-      response: CertificateAnswer,
+      response: certified.CertificateAnswer,
       errors: certifiedErrors,
     },
     listStateStatements: {
@@ -248,9 +217,9 @@ export const scanRoutes = {
       description:
         'Waits up to 5 s for a statement after the offset; none by then is an empty list, as is the answer to the oldest poll of an address that begins a 65th. Members, and validators, put certificates together from them.',
       query: Type.Object({
-        after: about(LedgerOffset, 'The newest that the caller has; 0 for all that are kept.'),
+        after: m.about(LedgerOffset, 'The newest that the caller has; 0 for all that are kept.'),
       }),
-      response: StateStatements,
+      response: certified.StateStatements,
       errors: pinErrors,
     },
     listProposals: {
@@ -258,7 +227,7 @@ export const scanRoutes = {
       path: '/v0/proposals',
       summary:
         'What super-validators have proposed and not decided together, and which protocol holds.',
-      response: ProposalsAnswer,
+      response: network.ProposalsAnswer,
       errors: ['DEPENDENCY_UNAVAILABLE'],
     },
     listSnapshots: {
@@ -289,7 +258,7 @@ export const scanRoutes = {
       summary: 'A mebibyte of the content of a snapshot; the last piece may be shorter.',
       params: Type.Object({
         offset: SnapshotOffset,
-        index: about(
+        index: m.about(
           Type.Integer({ minimum: 0, maximum: 65_535 }),
           'Its place in the manifest, from 0.',
         ),
@@ -303,7 +272,7 @@ export const scanRoutes = {
       ...told,
       path: '/v0/genesis',
       summary: 'The genesis document.',
-      response: GenesisAnswer,
+      response: network.GenesisAnswer,
       errors: [],
     },
   }),

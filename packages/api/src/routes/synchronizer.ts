@@ -1,7 +1,7 @@
 /** The embedded synchronizer: the ordering port over HTTP, for validators and scan nodes. */
 import { Type } from 'typebox'
 import { defineRoutes } from '../define-routes.ts'
-import { about } from '../schemas/members.ts'
+import * as m from '../schemas/members.ts'
 import { EvidenceAnswer } from '../schemas/verified.ts'
 import { healthRoutes } from './health.ts'
 
@@ -80,7 +80,7 @@ export const synchronizerRoutes = {
         'says only how far the log has come: the first of all, and one whenever 2 s passed without another. The ' +
         'stream never ends by itself. Of one peer the fifth stream ends the oldest.',
       query: Type.Object({
-        from: about(
+        from: m.about(
           Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
           'The first offset that is wanted.',
         ),

@@ -1,37 +1,13 @@
 /** The validator: name entries, users and wallet (D-19, D-20), and the scan proxy. */
+
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { activitiesCost, COST_LOOKUP, COST_SUBMISSION } from '../cost.ts'
 import { defineRoutes } from '../define-routes.ts'
 import { Contract } from '../schemas/contracts.ts'
+import * as m from '../schemas/members.ts'
 import { ContractIdInput } from '../schemas/scalars.ts'
-import {
-  AcceptAnswer,
-  AcceptRequest,
-  AutoRenewAnswer,
-  AutoRenewRequest,
-  BalanceAnswer,
-  CoinsAnswer,
-  CreateEntryAnswer,
-  CreateEntryRequest,
-  CreateTransferRequest,
-  CreateUserRequest,
-  InitialPaymentsAnswer,
-  OwnEntriesAnswer,
-  PartyIdAnswer,
-  PayAnswer,
-  RegisterRequest,
-  SubscriptionRequestsAnswer,
-  SubscriptionsAnswer,
-  TapAnswer,
-  TapRequest,
-  TransactionsAnswer,
-  TransactionsRequest,
-  TransferAnswer,
-  TransfersAnswer,
-  UserStatusAnswer,
-  ValidatorUserAnswer,
-} from '../schemas/wallet.ts'
+import * as wallet from '../schemas/wallet.ts'
 import { healthRoutes } from './health.ts'
 import { scanProxyRoutes } from './scan-proxy.ts'
 
@@ -89,9 +65,7 @@ const ofContract = {
 } as const
 const payment = { ...ofContract, errors: spendErrors } as const
 
-const Readiness = Type.String({
-  description: 'A line of what was looked at, and a line with the result.',
-})
+const Readiness = m.string('A line of what was looked at, and a line with the result.')
 
 export const validatorRoutes = {
   ...healthRoutes,
@@ -111,8 +85,8 @@ export const validatorRoutes = {
       tag: 'name-entry',
       path: '/v0/entry/create',
       summary: 'Requests a name; accepting the subscription request in the wallet pays for it.',
-      body: CreateEntryRequest,
-      response: CreateEntryAnswer,
+      body: wallet.CreateEntryRequest,
+      response: wallet.CreateEntryAnswer,
       errors: [
         ...submitErrors,
         'NAME_SUFFIX_MISSING',
@@ -128,16 +102,16 @@ export const validatorRoutes = {
       tag: 'name-entry',
       path: '/v0/entry/all',
       summary: 'The live entries of the user, with their subscriptions.',
-      response: OwnEntriesAnswer,
+      response: wallet.OwnEntriesAnswer,
     },
     registerUser: {
       ...submission,
       tag: 'users',
       path: '/v0/register',
       summary: 'Gives the user of the token a party; a second time finds the same.',
-      body: RegisterRequest,
+      body: wallet.RegisterRequest,
       bodyOptional: true,
-      response: PartyIdAnswer,
+      response: wallet.PartyIdAnswer,
       errors: submitErrors,
     },
     createUser: {
@@ -146,8 +120,8 @@ export const validatorRoutes = {
       auth: 'admin',
       path: '/v0/admin/users',
       summary: 'Gives a named user a party.',
-      body: CreateUserRequest,
-      response: PartyIdAnswer,
+      body: wallet.CreateUserRequest,
+      response: wallet.PartyIdAnswer,
       errors: [...submitErrors, 'INVALID_PARTY', 'USER_EXISTS'],
     },
     getValidatorUser: {
@@ -156,33 +130,33 @@ export const validatorRoutes = {
       auth: 'none',
       path: '/v0/validator-user',
       summary: "The operator of this validator: its user and that user's party.",
-      response: ValidatorUserAnswer,
+      response: wallet.ValidatorUserAnswer,
     },
     getUserStatus: {
       ...read,
       path: '/v0/wallet/user-status',
       summary: 'Whether the user of the token is registered.',
-      response: UserStatusAnswer,
+      response: wallet.UserStatusAnswer,
     },
     tap: {
       ...submission,
       path: '/v0/wallet/tap',
       summary: 'Coin for nothing, in a development network.',
-      body: TapRequest,
-      response: TapAnswer,
+      body: wallet.TapRequest,
+      response: wallet.TapAnswer,
       errors: [...submitErrors, 'DEVNET_ONLY'],
     },
     getBalance: {
       ...read,
       path: '/v0/wallet/balance',
       summary: 'What the user holds, unlocked and locked.',
-      response: BalanceAnswer,
+      response: wallet.BalanceAnswer,
     },
     listCoins: {
       ...read,
       path: '/v0/wallet/coins',
       summary: 'The contracts behind the balance.',
-      response: CoinsAnswer,
+      response: wallet.CoinsAnswer,
     },
     listTransactions: {
       ...shown,
@@ -191,8 +165,8 @@ export const validatorRoutes = {
       method: 'POST',
       path: '/v0/wallet/transactions',
       summary: "The user's history, newest first: a page, and the one before it.",
-      body: TransactionsRequest,
-      response: TransactionsAnswer,
+      body: wallet.TransactionsRequest,
+      response: wallet.TransactionsAnswer,
       errors: [...readErrors, 'OFFSET_PRUNED'],
       cost: activitiesCost,
     },
@@ -200,7 +174,7 @@ export const validatorRoutes = {
       ...read,
       path: '/v0/wallet/subscription-requests',
       summary: 'Requests that wait for the user.',
-      response: SubscriptionRequestsAnswer,
+      response: wallet.SubscriptionRequestsAnswer,
     },
     getSubscriptionRequest: {
       ...read,
@@ -214,9 +188,9 @@ export const validatorRoutes = {
       ...payment,
       path: '/v0/wallet/subscription-requests/{contract_id}/accept',
       summary: 'Accepts a request and locks the coin of its first payment.',
-      body: AcceptRequest,
+      body: wallet.AcceptRequest,
       bodyOptional: true,
-      response: AcceptAnswer,
+      response: wallet.AcceptAnswer,
     },
     rejectSubscriptionRequest: {
       ...ofContract,
@@ -236,13 +210,13 @@ export const validatorRoutes = {
       ...read,
       path: '/v0/wallet/subscription-initial-payments',
       summary: 'First payments that wait for the operator.',
-      response: InitialPaymentsAnswer,
+      response: wallet.InitialPaymentsAnswer,
     },
     listSubscriptions: {
       ...read,
       path: '/v0/wallet/subscriptions',
       summary: 'Subscriptions of the user, idle or with a payment under way.',
-      response: SubscriptionsAnswer,
+      response: wallet.SubscriptionsAnswer,
     },
     setAutoRenew: {
       tag: 'wallet',
@@ -251,8 +225,8 @@ export const validatorRoutes = {
       path: '/v0/wallet/subscriptions/{contract_id}/auto-renew',
       summary: 'Switches auto-renewal on or off; contract_id is that of the Subscription.',
       params: oneContract,
-      body: AutoRenewRequest,
-      response: AutoRenewAnswer,
+      body: wallet.AutoRenewRequest,
+      response: wallet.AutoRenewAnswer,
       errors: [...readErrors, 'CONTRACT_NOT_FOUND'],
       cost: COST_LOOKUP,
     },
@@ -260,39 +234,39 @@ export const validatorRoutes = {
       ...payment,
       path: '/v0/wallet/subscriptions/{contract_id}/pay',
       summary: 'Pays a renewal inside its window; contract_id is that of the Subscription.',
-      response: PayAnswer,
+      response: wallet.PayAnswer,
     },
     createTransfer: {
       ...submission,
       path: '/v0/wallet/token-standard/transfers',
       summary: 'Offers coin to a party; to oneself it is moved at once.',
-      body: CreateTransferRequest,
-      response: TransferAnswer,
+      body: wallet.CreateTransferRequest,
+      response: wallet.TransferAnswer,
       errors: [...spendErrors, 'INVALID_PARTY'],
     },
     listTransfers: {
       ...read,
       path: '/v0/wallet/token-standard/transfers',
       summary: 'Open offers that the user made or may take.',
-      response: TransfersAnswer,
+      response: wallet.TransfersAnswer,
     },
     acceptTransfer: {
       ...ofContract,
       path: '/v0/wallet/token-standard/transfers/{contract_id}/accept',
       summary: 'Takes the coin of an offer to the user.',
-      response: TransferAnswer,
+      response: wallet.TransferAnswer,
     },
     rejectTransfer: {
       ...ofContract,
       path: '/v0/wallet/token-standard/transfers/{contract_id}/reject',
       summary: 'Gives the coin of an offer to the user back to its sender.',
-      response: TransferAnswer,
+      response: wallet.TransferAnswer,
     },
     withdrawTransfer: {
       ...ofContract,
       path: '/v0/wallet/token-standard/transfers/{contract_id}/withdraw',
       summary: 'Takes the coin of an offer that the user made back.',
-      response: TransferAnswer,
+      response: wallet.TransferAnswer,
     },
   }),
 } as const

@@ -1,10 +1,10 @@
 /** The activity history (D-24, D-25). */
 import { Type } from 'typebox'
-import { about, component, formed, nullable, optional, part } from './members.ts'
+import * as m from './members.ts'
 import { Quorum } from './quorum.ts'
 import { ContractId, Decimal, LedgerOffset, PAGE_SIZE_MAX, Party, Time } from './scalars.ts'
 
-const EventId = formed(
+const EventId = m.formed(
   '^[0-9]{16}:[0-9]{4}$',
   '`<offset, 16 digits>:<index, 4 digits>`: equal on every node and increasing as text.',
 )
@@ -32,92 +32,84 @@ const activitiesMembers = {
       description: '`asc` (oldest first) unless given.',
     }),
   ),
-  min_offset: optional(LedgerOffset, 'With proofs: read no older offset than this.'),
+  min_offset: m.optional(LedgerOffset, 'With proofs: read no older offset than this.'),
 }
 
-export const ActivitiesRequest = component(
+export const ActivitiesRequest = m.component(
   'ActivitiesRequest',
   'Which rows to show.',
   activitiesMembers,
 )
 
 /** As a node takes it. */
-export const NodeActivitiesRequest = component('NodeActivitiesRequest', 'Which rows to show.', {
+export const NodeActivitiesRequest = m.component('NodeActivitiesRequest', 'Which rows to show.', {
   ...activitiesMembers,
-  signers: optional(Quorum, 'With proofs: how many members must have signed.'),
+  signers: m.optional(Quorum, 'With proofs: how many members must have signed.'),
 })
 
 /** First frame of the WebSocket beside `POST /v0/scan-proxy/activities`. */
-export const ActivitiesStreamRequest = component(
+export const ActivitiesStreamRequest = m.component(
   'ActivitiesStreamRequest',
   'Asks for nothing but to be told.',
   {},
 )
 
 /** A frame of it. */
-export const ActivitiesNews = component(
+export const ActivitiesNews = m.component(
   'ActivitiesNews',
   'That there may be more rows: who reads a page at this offset, or behind it, sees them.',
-  { offset: about(LedgerOffset, 'The newest at which the ledger changed.') },
+  { offset: m.about(LedgerOffset, 'The newest at which the ledger changed.') },
 )
 
-const zero = about(Decimal, 'Always zero: there are no fees and no such rewards.')
+const zero = m.about(Decimal, 'Always zero: there are no fees and no such rewards.')
 
-const Transfer = component(
+const Transfer = m.component(
   'ActivityTransfer',
   'There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody.',
   {
-    sender: part('Whose coin went in.', {
-      party: about(Party, 'Who paid.'),
+    sender: m.part('Whose coin went in.', {
+      party: m.about(Party, 'Who paid.'),
       sender_change_fee: zero,
-      sender_change_amount: about(Decimal, 'What came back as change.'),
+      sender_change_amount: m.about(Decimal, 'What came back as change.'),
       sender_fee: zero,
       holding_fees: zero,
-      input_coin_amount: about(Decimal, 'The coin that went in.'),
+      input_coin_amount: m.about(Decimal, 'The coin that went in.'),
       input_app_reward_amount: zero,
       input_validator_reward_amount: zero,
       input_sv_reward_amount: zero,
       input_validator_faucet_amount: zero,
     }),
-    receivers: Type.Array(
-      Type.Object({
-        party: about(Party, 'Who received.'),
-        amount: about(Decimal, 'How much coin.'),
-        receiver_fee: zero,
-      }),
-      { description: 'One row a party.' },
-    ),
-    balance_changes: Type.Array(
-      Type.Object({
-        party: about(Party, 'Whose coin changed.'),
-        change_to_initial_amount_as_of_round_zero: about(Decimal, 'By how much; negative: less.'),
-        change_to_holding_fees_rate: zero,
-      }),
-      { description: 'One row a party whose coin changed.' },
-    ),
-    description: about(nullable(Type.String()), 'What the sender wrote.'),
-    transferInstructionReceiver: about(nullable(Party), 'Of an offer: whom it is for.'),
-    transferInstructionAmount: about(nullable(Decimal), 'Of an offer: how much.'),
-    transferInstructionCid: about(nullable(ContractId), 'The offer that was made or taken.'),
-    transfer_kind: about(
-      nullable(
-        Type.Union([
-          Type.Literal('create_transfer_instruction'),
-          Type.Literal('transfer_instruction_accept'),
-        ]),
-      ),
+    receivers: m.rows('One row a party.', {
+      party: m.about(Party, 'Who received.'),
+      amount: m.about(Decimal, 'How much coin.'),
+      receiver_fee: zero,
+    }),
+    balance_changes: m.rows('One row a party whose coin changed.', {
+      party: m.about(Party, 'Whose coin changed.'),
+      change_to_initial_amount_as_of_round_zero: m.about(Decimal, 'By how much; negative: less.'),
+      change_to_holding_fees_rate: zero,
+    }),
+    description: m.nullableText('What the sender wrote.'),
+    transferInstructionReceiver: m.orNull(Party, 'Of an offer: whom it is for.'),
+    transferInstructionAmount: m.orNull(Decimal, 'Of an offer: how much.'),
+    transferInstructionCid: m.orNull(ContractId, 'The offer that was made or taken.'),
+    transfer_kind: m.orNull(
+      Type.Union([
+        Type.Literal('create_transfer_instruction'),
+        Type.Literal('transfer_instruction_accept'),
+      ]),
       'Whether an offer was made or taken; null for a transfer at once.',
     ),
   },
 )
 
-const NewCoin = component('ActivityNewCoin', 'Coin that came to be.', {
-  coin_owner: about(Party, 'Who got it.'),
-  coin_amount: about(Decimal, 'How much.'),
+const NewCoin = m.component('ActivityNewCoin', 'Coin that came to be.', {
+  coin_owner: m.about(Party, 'Who got it.'),
+  coin_amount: m.about(Decimal, 'How much.'),
 })
 
-const Abort = component('ActivityAbort', 'An offer that came to nothing.', {
-  transfer_instruction_cid: about(ContractId, 'The offer.'),
+const Abort = m.component('ActivityAbort', 'An offer that came to nothing.', {
+  transfer_instruction_cid: m.about(ContractId, 'The offer.'),
   abort_kind: Type.Union([Type.Literal('withdraw'), Type.Literal('reject')], {
     description: 'Whether its sender or its receiver ended it.',
   }),
@@ -126,15 +118,15 @@ const Abort = component('ActivityAbort', 'An offer that came to nothing.', {
 const absent = (what: string) => Type.Null({ description: `Null: it is no ${what}.` })
 const none = { transfer: absent('transfer'), mint: absent('mint'), tap: absent('tap') }
 const noAbort = { abort_transfer_instruction: absent('end of an offer') }
-const Round = Type.Integer({ minimum: 0, description: 'The newest round that was open.' })
+const Round = m.integer(0, 'The newest round that was open.')
 const kind = <const Name extends string>(name: Name) =>
   Type.Literal(name, { description: 'Which of the four members is not null.' })
 
 const common = {
   event_id: EventId,
-  date: about(Time, 'The record time.'),
-  domain_id: Type.String({ description: 'The synchronizer.' }),
-  offset: formed('^(0|[1-9][0-9]*)$', 'The ledger offset, decimal.'),
+  date: m.about(Time, 'The record time.'),
+  domain_id: m.string('The synchronizer.'),
+  offset: m.formed('^(0|[1-9][0-9]*)$', 'The ledger offset, decimal.'),
 }
 
 const Activity = Type.Union(
@@ -177,6 +169,6 @@ const Activity = Type.Union(
   },
 )
 
-export const ActivitiesAnswer = component('ActivitiesAnswer', 'A page of the history of coin.', {
-  activities: Type.Array(Activity, { description: 'In the order asked for.' }),
+export const ActivitiesAnswer = m.component('ActivitiesAnswer', 'A page of the history of coin.', {
+  activities: m.array('In the order asked for.', Activity),
 })

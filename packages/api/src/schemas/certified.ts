@@ -1,6 +1,6 @@
 /** Certified answers: what members signed of the state, and what a proof shows of it. docs/certified-reads.md has the format. */
 import { Type } from 'typebox'
-import { about, component, optional, part } from './members.ts'
+import * as m from './members.ts'
 import { Hex32, LedgerOffset } from './scalars.ts'
 
 /** Names the form of an answer that proves itself. */
@@ -10,25 +10,25 @@ export const CERTIFIED_MEDIA_TYPE = 'application/vnd.quorumscan.certified+json'
 export const STATE_STATEMENTS_MAX = 64
 
 /** `parseCertificate` of `packages/verifier` is the strict check; this is its shape for documents. */
-const Certificate = component('Certificate', 'What members of the genesis signed of the state.', {
-  genesis_hash: about(Hex32, 'Names the network.'),
-  history_hash: about(Hex32, 'The history hash at the offset.'),
-  offset: about(LedgerOffset, 'Where the ledger was in this state.'),
-  record_time: Type.Integer({ minimum: 0, description: 'Microseconds since the epoch, there.' }),
-  signatures: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
-    description:
-      'Pairs of a member of the genesis and its signature in hex, in the order of the genesis.',
-  }),
-  state_root: about(Hex32, 'The root of the state tree there.'),
+const Certificate = m.component('Certificate', 'What members of the genesis signed of the state.', {
+  genesis_hash: m.about(Hex32, 'Names the network.'),
+  history_hash: m.about(Hex32, 'The history hash at the offset.'),
+  offset: m.about(LedgerOffset, 'Where the ledger was in this state.'),
+  record_time: m.integer(0, 'Microseconds since the epoch, there.'),
+  signatures: m.array(
+    'Pairs of a member of the genesis and its signature in hex, in the order of the genesis.',
+    Type.Array(Type.String(), { minItems: 2, maxItems: 2 }),
+  ),
+  state_root: m.about(Hex32, 'The root of the state tree there.'),
 })
 
-export const CertificateAnswer = component(
+export const CertificateAnswer = m.component(
   'CertificateAnswer',
   'The newest certificate that the node has.',
   { certificate: Certificate },
 )
 
-export const StateStatements = component(
+export const StateStatements = m.component(
   'StateStatements',
   'What the answering node signed of late.',
   {
@@ -39,45 +39,46 @@ export const StateStatements = component(
   },
 )
 
-export const CertifiedAnswer = component(
+export const CertifiedAnswer = m.component(
   'CertifiedAnswer',
   'Proves the answer to whoever knows the genesis, also that there is none. The answer itself is what a verifier reads out of it.',
   {
     certificate: Certificate,
-    proof: Type.Array(Type.Unknown(), {
-      description: 'The part of the state tree that shows the answer, depth first.',
-    }),
+    proof: m.array(
+      'The part of the state tree that shows the answer, depth first.',
+      Type.Unknown(),
+    ),
   },
 )
 
 const ShownRow = Type.Object(
   {
-    event_id: Type.String({ description: 'Of the row.' }),
-    record_time: Type.Integer({ minimum: 0, description: 'Microseconds since the epoch.' }),
-    row: optional(Type.String(), 'Its JSON; of a row beside the page there is none.'),
-    row_hash: optional(Type.String(), 'In its place the SHA-256 of the JSON, base64.'),
+    event_id: m.string('Of the row.'),
+    record_time: m.integer(0, 'Microseconds since the epoch.'),
+    row: m.optional(Type.String(), 'Its JSON; of a row beside the page there is none.'),
+    row_hash: m.optional(Type.String(), 'In its place the SHA-256 of the JSON, base64.'),
   },
   { description: 'A row of the page, or beside it.' },
 )
 
-export const CertifiedActivities = component(
+export const CertifiedActivities = m.component(
   'CertifiedActivities',
   'Proves a page of activities to whoever knows the genesis, also that there are no more.',
   {
     certificate: Certificate,
-    proof: part('The rows, and the state that they follow from.', {
-      run: part('The rows, as a part of the activity tree.', {
-        first: Type.Integer({ minimum: 0, description: 'Place of the first row, from 0.' }),
-        hashes: Type.Array(Type.String(), {
-          description: 'Of the subtrees beside the rows, from left to right, base64.',
-        }),
-        rows: Type.Array(ShownRow, {
-          description: 'The row before the page, those of it, and the one behind it.',
-        }),
+    proof: m.part('The rows, and the state that they follow from.', {
+      run: m.part('The rows, as a part of the activity tree.', {
+        first: m.integer(0, 'Place of the first row, from 0.'),
+        hashes: m.array(
+          'Of the subtrees beside the rows, from left to right, base64.',
+          Type.String(),
+        ),
+        rows: m.array('The row before the page, those of it, and the one behind it.', ShownRow),
       }),
-      state: Type.Array(Type.Unknown(), {
-        description: 'The part of the state tree that shows size and root of the activity tree.',
-      }),
+      state: m.array(
+        'The part of the state tree that shows size and root of the activity tree.',
+        Type.Unknown(),
+      ),
     }),
   },
 )

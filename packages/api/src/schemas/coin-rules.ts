@@ -1,28 +1,35 @@
 /** Rules and rounds of the coin, in the shapes of upstream's nodes and of its scan proxy (D-16). */
 import { Type } from 'typebox'
 import { ContractWithState, MaybeCachedContract } from './contracts.ts'
-import { about, component, optional } from './members.ts'
+import * as m from './members.ts'
 import { ContractIdInput, WellFormedText } from './scalars.ts'
 
 /** Three rounds are open at a time; whoever names more has old ones among them. */
 const CACHED_ROUNDS_MAX = 100
 
-export const AmuletRulesRequest = component('AmuletRulesRequest', 'What the caller has of them.', {
-  cached_amulet_rules_contract_id: optional(ContractIdInput, 'The contract that the caller has.'),
-  cached_amulet_rules_domain_id: optional(
-    WellFormedText,
-    'The synchronizer that the caller knows.',
-  ),
-})
+export const AmuletRulesRequest = m.component(
+  'AmuletRulesRequest',
+  'What the caller has of them.',
+  {
+    cached_amulet_rules_contract_id: m.optional(
+      ContractIdInput,
+      'The contract that the caller has.',
+    ),
+    cached_amulet_rules_domain_id: m.optional(
+      WellFormedText,
+      'The synchronizer that the caller knows.',
+    ),
+  },
+)
 
-export const AmuletRulesAnswer = component('AmuletRulesAnswer', 'The rules of coin.', {
-  amulet_rules_update: about(MaybeCachedContract, 'What is in force.'),
+export const AmuletRulesAnswer = m.component('AmuletRulesAnswer', 'The rules of coin.', {
+  amulet_rules_update: m.about(MaybeCachedContract, 'What is in force.'),
 })
 
 const cachedIds = (what: string) =>
   Type.Array(ContractIdInput, { maxItems: CACHED_ROUNDS_MAX, description: what })
 
-export const MiningRoundsRequest = component(
+export const MiningRoundsRequest = m.component(
   'MiningRoundsRequest',
   'What the caller has of them.',
   {
@@ -31,29 +38,31 @@ export const MiningRoundsRequest = component(
   },
 )
 
-const roundsById = (what: string) =>
-  Type.Record(Type.String(), MaybeCachedContract, { description: what })
+const roundsById = (what: string) => m.record(what, MaybeCachedContract)
 
-export const MiningRoundsAnswer = component('MiningRoundsAnswer', 'The rounds of coin.', {
-  time_to_live_in_microseconds: Type.Integer({
-    minimum: 0,
-    description: 'Until the oldest open round may be closed, and another one opened.',
-  }),
+export const MiningRoundsAnswer = m.component('MiningRoundsAnswer', 'The rounds of coin.', {
+  time_to_live_in_microseconds: m.integer(
+    0,
+    'Until the oldest open round may be closed, and another one opened.',
+  ),
   open_mining_rounds: roundsById('The open rounds by contract id, the newest first.'),
   issuing_mining_rounds: roundsById(
     'Always empty: super-validators have their share when a round closes.',
   ),
 })
 
-export const AmuletRulesProxyAnswer = component('AmuletRulesProxyAnswer', 'The rules of coin.', {
-  amulet_rules: about(ContractWithState, 'What is in force.'),
+export const AmuletRulesProxyAnswer = m.component('AmuletRulesProxyAnswer', 'The rules of coin.', {
+  amulet_rules: m.about(ContractWithState, 'What is in force.'),
 })
 
-export const MiningRoundsProxyAnswer = component('MiningRoundsProxyAnswer', 'The rounds of coin.', {
-  open_mining_rounds: Type.Array(ContractWithState, {
-    description: 'The open rounds, the newest first.',
-  }),
-  issuing_mining_rounds: Type.Array(ContractWithState, {
-    description: 'Always empty: super-validators have their share when a round closes.',
-  }),
-})
+export const MiningRoundsProxyAnswer = m.component(
+  'MiningRoundsProxyAnswer',
+  'The rounds of coin.',
+  {
+    open_mining_rounds: m.array('The open rounds, the newest first.', ContractWithState),
+    issuing_mining_rounds: m.array(
+      'Always empty: super-validators have their share when a round closes.',
+      ContractWithState,
+    ),
+  },
+)

@@ -1,92 +1,93 @@
 /** Name entries and the lookups that find them (D-8, D-11, D-14). */
 import { Type } from 'typebox'
 import { MaybeCachedContract } from './contracts.ts'
-import { about, component, nullable, optional } from './members.ts'
-import {
-  BATCH_LOOKUPS_MAX,
-  ContractId,
-  ContractIdInput,
-  LedgerOffset,
-  LookupName,
-  PageSize,
-  PageToken,
-  Party,
-  Time,
-  WellFormedText,
-} from './scalars.ts'
+import * as m from './members.ts'
+import * as scalars from './scalars.ts'
 
-const AnsEntry = component(
+const AnsEntry = m.component(
   'AnsEntry',
   'A live entry; contract_id and expires_at are null for those of the operator and the super-validators.',
   {
-    contract_id: about(nullable(ContractId), 'The AnsEntry contract; a renewal makes a new one.'),
-    user: about(Party, 'The owner.'),
-    name: Type.String({ description: 'The whole name, such as `alice.unverified.ns`.' }),
-    url: Type.String({ description: 'As given at registration; may be empty.' }),
-    description: Type.String({ description: 'As given at registration; may be empty.' }),
-    expires_at: about(
-      nullable(Time),
+    contract_id: m.orNull(scalars.ContractId, 'The AnsEntry contract; a renewal makes a new one.'),
+    user: m.about(scalars.Party, 'The owner.'),
+    name: m.string('The whole name, such as `alice.unverified.ns`.'),
+    url: m.string('As given at registration; may be empty.'),
+    description: m.string('As given at registration; may be empty.'),
+    expires_at: m.orNull(
+      scalars.Time,
       'From this record time on the entry is gone, unless renewed.',
     ),
   },
 )
 
-export const EntryAnswer = component('EntryAnswer', 'The entry that was looked for.', {
+export const EntryAnswer = m.component('EntryAnswer', 'The entry that was looked for.', {
   entry: AnsEntry,
 })
 
-export const EntryPage = component('EntryPage', 'A page of entries.', {
-  entries: Type.Array(AnsEntry, { description: 'In byte order of the name.' }),
-  next_page_token: about(nullable(Type.String()), 'Asks for the next page; null on the last.'),
+export const EntryPage = m.component('EntryPage', 'A page of entries.', {
+  entries: m.array('In byte order of the name.', AnsEntry),
+  next_page_token: m.nullableText('Asks for the next page; null on the last.'),
 })
 
 /** With both members nobody could say which of the two is asked for. */
-const Lookup = Type.Union([Type.Object({ name: LookupName }), Type.Object({ party: Party })], {
-  title: 'Lookup',
-  description: 'By name or by party, not both.',
-  not: { required: ['name', 'party'] },
-})
+const Lookup = Type.Union(
+  [Type.Object({ name: scalars.LookupName }), Type.Object({ party: scalars.Party })],
+  {
+    title: 'Lookup',
+    description: 'By name or by party, not both.',
+    not: { required: ['name', 'party'] },
+  },
+)
 
 const lookups = Type.Array(Lookup, {
-  maxItems: BATCH_LOOKUPS_MAX,
+  maxItems: scalars.BATCH_LOOKUPS_MAX,
   description: 'What to look for.',
 })
 
-export const BatchAnswer = component('BatchAnswer', 'One result for each lookup, in its order.', {
-  results: Type.Array(
-    Type.Object({ entry: about(nullable(AnsEntry), 'The entry, or null for none.') }),
-    { description: 'One for each lookup, in its order.' },
-  ),
+export const BatchAnswer = m.component('BatchAnswer', 'One result for each lookup, in its order.', {
+  results: m.rows('One for each lookup, in its order.', {
+    entry: m.orNull(AnsEntry, 'The entry, or null for none.'),
+  }),
 })
 
 export const listQuery = {
-  name_prefix: Type.Optional(
-    about(LookupName, 'What names begin with, case-sensitive; empty for all.'),
+  name_prefix: m.omittable(
+    scalars.LookupName,
+    'What names begin with, case-sensitive; empty for all.',
   ),
-  page_size: PageSize,
-  page_token: Type.Optional(PageToken),
+  page_size: scalars.PageSize,
+  page_token: Type.Optional(scalars.PageToken),
 }
 
-export const listByPartyQuery = { page_size: PageSize, page_token: Type.Optional(PageToken) }
+export const listByPartyQuery = {
+  page_size: scalars.PageSize,
+  page_token: Type.Optional(scalars.PageToken),
+}
 
 export const batchMembers = {
   lookups,
-  min_offset: optional(LedgerOffset, 'Read no older offset than this.'),
+  min_offset: m.optional(scalars.LedgerOffset, 'Read no older offset than this.'),
 }
 
 export const ansRulesMembers = {
-  cached_ans_rules_contract_id: optional(ContractIdInput, 'The contract that the caller has.'),
-  cached_ans_rules_domain_id: optional(WellFormedText, 'The synchronizer that the caller knows.'),
+  cached_ans_rules_contract_id: m.optional(
+    scalars.ContractIdInput,
+    'The contract that the caller has.',
+  ),
+  cached_ans_rules_domain_id: m.optional(
+    scalars.WellFormedText,
+    'The synchronizer that the caller knows.',
+  ),
 }
 
-export const AnsRulesRequest = component(
+export const AnsRulesRequest = m.component(
   'AnsRulesRequest',
   'What the caller has of them.',
   ansRulesMembers,
 )
 
-export const AnsRulesAnswer = component('AnsRulesAnswer', 'The rules of the name service.', {
-  ans_rules_update: about(
+export const AnsRulesAnswer = m.component('AnsRulesAnswer', 'The rules of the name service.', {
+  ans_rules_update: m.about(
     MaybeCachedContract,
     'What is in force: fee, lifetime and renewal window of names.',
   ),

@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
-import { component } from './members.ts'
+import * as m from './members.ts'
 
 /** The body of every error (D-6). */
-export const ErrorAnswer = component('Error', 'A refusal.', {
-  error: Type.String({ description: 'A sentence for a person.' }),
-  code: Type.String({ description: 'UPPER_SNAKE, permanent.' }),
-  definite: Type.Boolean({ description: 'True: certainly without effect.' }),
-  retryable: Type.Boolean({ description: 'True: the same request may succeed later.' }),
-  request_id: Type.String({ description: 'Also in the log of the process.' }),
+export const ErrorAnswer = m.component('Error', 'A refusal.', {
+  error: m.string('A sentence for a person.'),
+  code: m.string('UPPER_SNAKE, permanent.'),
+  definite: m.boolean('True: certainly without effect.'),
+  retryable: m.boolean('True: the same request may succeed later.'),
+  request_id: m.string('Also in the log of the process.'),
   details: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
     description: 'Facts about it, such as the member that is wrong.',
   }),

@@ -53,3 +53,34 @@ export function nullable<Schema extends TSchema>(schema: Schema) {
 export function optional<Schema extends TSchema>(schema: Schema, description: string) {
   return Type.Optional(about(nullable(schema), description))
 }
+
+/** The same with a meaning of its own. */
+export function orNull<Schema extends TSchema>(schema: Schema, description: string) {
+  return about(nullable(schema), description)
+}
+
+export const nullableText = (description: string) => orNull(Type.String(), description)
+
+/** A member that may be left out. */
+export function omittable<Schema extends TSchema>(schema: Schema, description: string) {
+  return Type.Optional(about(schema, description))
+}
+
+export const string = (description: string) => Type.String({ description })
+export const boolean = (description: string) => Type.Boolean({ description })
+export const integer = (minimum: number, description: string) =>
+  Type.Integer({ minimum, description })
+
+export function array<Item extends TSchema>(description: string, item: Item) {
+  return Type.Array(item, { description })
+}
+
+/** An array of objects. */
+export function rows<Members extends TProperties>(description: string, members: Members) {
+  return array(description, Type.Object(members))
+}
+
+/** Values by names that are no part of the schema. */
+export function record<Value extends TSchema>(description: string, value: Value) {
+  return Type.Record(Type.String(), value, { description })
+}

@@ -8,7 +8,7 @@
 import type { ErrorCode } from '@quorumscan/errors'
 import { LOOKUP_NAME_LENGTH_MAX } from '@quorumscan/reader'
 import { Type } from 'typebox'
-import { formed } from './members.ts'
+import * as m from './members.ts'
 
 /** A text that has a UTF-8 form. */
 export const WELL_FORMED_PATTERN = '^\\P{Cs}*$'
@@ -29,7 +29,7 @@ export const PAGE_SIZE_MAX = 1000
 /** Largest batch of lookups (D-14). */
 export const BATCH_LOOKUPS_MAX = 256
 
-export const Party = formed(PARTY_PATTERN, 'A party identifier: `<hint>::1220<64 hex digits>`.')
+export const Party = m.formed(PARTY_PATTERN, 'A party identifier: `<hint>::1220<64 hex digits>`.')
 
 /**
  * A name that is looked up. Any text is a legal question, but one with a lone surrogate has no UTF-8
@@ -47,7 +47,7 @@ export const PageSize = Type.Integer({
   description: 'The largest number of entries in the answer.',
 })
 
-export const PageToken = formed(
+export const PageToken = m.formed(
   PAGE_TOKEN_PATTERN,
   '`next_page_token` of the page before; pins the offset of the walk.',
 )
@@ -60,27 +60,27 @@ export const LedgerOffset = Type.Integer({
 })
 
 /** ISO-8601 UTC with `Z` and six fractional digits (D-4). */
-export const Time = formed(
+export const Time = m.formed(
   '^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{6}Z$',
   'ISO-8601 UTC with six fractional digits.',
 )
 
 /** A decimal in an answer: exactly 10 fractional digits (D-4). */
-export const Decimal = formed(
+export const Decimal = m.formed(
   '^-?[0-9]{1,28}\\.[0-9]{10}$',
   'A decimal with exactly 10 fractional digits.',
 )
 
 /** A decimal in a request; `parseAmount` of `packages/model` reads it. */
-export const DecimalInput = formed(
+export const DecimalInput = m.formed(
   '^[0-9]{1,28}(\\.[0-9]{1,10})?$',
   'A decimal without sign, with at most 10 fractional digits.',
 )
 
-export const ContractId = formed('^00[0-9a-f]{64}$', 'A contract id: `00` and 64 hex digits.')
+export const ContractId = m.formed('^00[0-9a-f]{64}$', 'A contract id: `00` and 64 hex digits.')
 
 /** Any text that has a UTF-8 form, so that a canonical request can name it (D-41). */
-export const WellFormedText = formed(WELL_FORMED_PATTERN, 'Any text.')
+export const WellFormedText = m.formed(WELL_FORMED_PATTERN, 'Any text.')
 
 /** As it comes in a path or body: an unknown one is 404, whatever it looks like. */
 export const ContractIdInput = Type.String({
@@ -90,9 +90,9 @@ export const ContractIdInput = Type.String({
 })
 
 /** An Ed25519 signature. */
-export const Signature = formed('^[0-9a-f]{128}$', 'An Ed25519 signature in hex.')
+export const Signature = m.formed('^[0-9a-f]{128}$', 'An Ed25519 signature in hex.')
 
-export const Hex32 = formed('^[0-9a-f]{64}$', '32 bytes in hex.')
+export const Hex32 = m.formed('^[0-9a-f]{64}$', '32 bytes in hex.')
 
 /** D-33. */
-export const NodeName = formed('^[a-z0-9-]{1,32}$', 'The name of a node.')
+export const NodeName = m.formed('^[a-z0-9-]{1,32}$', 'The name of a node.')

@@ -1,6 +1,6 @@
 /** What to read and how to show it: filters and formats (docs/upstream.md §L1.3). */
 import { Type } from 'typebox'
-import { about, component, part } from '../members.ts'
+import * as m from '../members.ts'
 import { LEDGER_PARTY_PATTERN, LedgerParty } from './grammar.ts'
 import { bool, defaulted, Empty, Identifier, list, needed, oneOf, wrapped } from './relaxed.ts'
 
@@ -14,16 +14,16 @@ const FILTERED = {
 const IdentifierFilter = oneOf(
   {
     Empty,
-    WildcardFilter: wrapped(part('Every template.', { includeCreatedEventBlob })),
+    WildcardFilter: wrapped(m.part('Every template.', { includeCreatedEventBlob })),
     TemplateFilter: wrapped(
-      part('One template.', {
-        templateId: about(Identifier, 'The template, by package name.', FILTERED),
+      m.part('One template.', {
+        templateId: m.about(Identifier, 'The template, by package name.', FILTERED),
         includeCreatedEventBlob,
       }),
     ),
     InterfaceFilter: wrapped(
-      part('Every template that implements the interface.', {
-        interfaceId: about(Identifier, 'The interface, by package name.', FILTERED),
+      m.part('Every template that implements the interface.', {
+        interfaceId: m.about(Identifier, 'The interface, by package name.', FILTERED),
         includeInterfaceView: bool('Whether created events have its view.'),
         includeCreatedEventBlob,
       }),
@@ -32,7 +32,7 @@ const IdentifierFilter = oneOf(
   { title: 'IdentifierFilter', description: 'Which templates match.' },
 )
 
-const Filters = component('Filters', 'No entry, or `Empty` alone, matches every template.', {
+const Filters = m.component('Filters', 'No entry, or `Empty` alone, matches every template.', {
   cumulative: list(
     Type.Object({ identifierFilter: defaulted(IdentifierFilter, { Empty: {} }) }),
     'What matches one of them matches.',
@@ -47,8 +47,9 @@ const FiltersByParty = defaulted(
   {},
 )
 
-const filtersForAnyParty = Type.Optional(
-  about(Filters, 'What any party sees; needs the right to read as everyone.'),
+const filtersForAnyParty = m.omittable(
+  Filters,
+  'What any party sees; needs the right to read as everyone.',
 )
 
 export const EventFormat = Type.Object(
@@ -72,7 +73,7 @@ export const TRANSACTION_SHAPES = [
   'TRANSACTION_SHAPE_LEDGER_EFFECTS',
 ] as const
 
-export const TransactionFormat = component('TransactionFormat', 'How transactions are shown.', {
+export const TransactionFormat = m.component('TransactionFormat', 'How transactions are shown.', {
   eventFormat: needed(EventFormat, 'Which events, for whom.'),
   transactionShape: Type.Enum(TRANSACTION_SHAPES, {
     description:
@@ -80,9 +81,9 @@ export const TransactionFormat = component('TransactionFormat', 'How transaction
   }),
 })
 
-const TopologyFormat = component('TopologyFormat', 'Which topology events are shown.', {
+const TopologyFormat = m.component('TopologyFormat', 'Which topology events are shown.', {
   includeParticipantAuthorizationEvents: Type.Optional(
-    part('Where parties are hosted.', {
+    m.part('Where parties are hosted.', {
       parties: list(
         LedgerParty,
         'Of these parties; none: of all, which needs the right to read as everyone.',
@@ -91,20 +92,21 @@ const TopologyFormat = component('TopologyFormat', 'Which topology events are sh
   ),
 })
 
-export const UpdateFormat = component(
+export const UpdateFormat = m.component(
   'UpdateFormat',
   'Which updates are delivered; what is absent is not.',
   {
     includeTransactions: Type.Optional(TransactionFormat),
-    includeReassignments: Type.Optional(
-      about(EventFormat, 'Taken, and without effect: there is one synchronizer.'),
+    includeReassignments: m.omittable(
+      EventFormat,
+      'Taken, and without effect: there is one synchronizer.',
     ),
     includeTopologyEvents: Type.Optional(TopologyFormat),
   },
 )
 
 /** Kept for clients that do not know `UpdateFormat`. */
-export const TransactionFilter = component(
+export const TransactionFilter = m.component(
   'TransactionFilter',
   'The older form of a format; at least one filter is given.',
   { filtersByParty: FiltersByParty, filtersForAnyParty },
@@ -113,9 +115,9 @@ export const TransactionFilter = component(
 /** Members of the older form, beside the one that replaces them. */
 export const olderForm = (newForm: string) => ({
   filter: Type.Optional(
-    about(TransactionFilter, `Use ${newForm} instead; excludes it.`, { deprecated: true }),
+    m.about(TransactionFilter, `Use ${newForm} instead; excludes it.`, { deprecated: true }),
   ),
-  verbose: about(bool(''), `Without effect; true excludes ${newForm}.`, { deprecated: true }),
+  verbose: m.about(bool(''), `Without effect; true excludes ${newForm}.`, { deprecated: true }),
 })
 
 const isGiven = { type: 'object' } as const

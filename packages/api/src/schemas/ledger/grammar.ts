@@ -1,6 +1,5 @@
 /** Texts of the ledger interface with a grammar (docs/upstream.md §L4.8), and what it bounds. */
-import { Type } from 'typebox'
-import { formed } from '../members.ts'
+import * as m from '../members.ts'
 
 export const LEDGER_STRING_PATTERN = '^[A-Za-z0-9._:\\-#/ ]{1,255}$'
 export const LEDGER_PARTY_PATTERN = '^[A-Za-z0-9:\\-_ ]{1,255}$'
@@ -21,19 +20,18 @@ export const DISCLOSED_MAX = 100
 
 export const emptyOr = (pattern: string) => `^$|${pattern}`
 
-export const LedgerParty = formed(LEDGER_PARTY_PATTERN, 'A party identifier.')
-export const LedgerContractId = formed(
+export const LedgerParty = m.formed(LEDGER_PARTY_PATTERN, 'A party identifier.')
+export const LedgerContractId = m.formed(
   LEDGER_CONTRACT_ID_PATTERN,
   'The id of the contract, in hex.',
 )
-export const Choice = formed('^[A-Za-z$_][A-Za-z0-9$_]{0,999}$', 'The name of the choice.')
+export const Choice = m.formed('^[A-Za-z$_][A-Za-z0-9$_]{0,999}$', 'The name of the choice.')
 
-export const ledgerString = (description: string) =>
-  Type.String({ pattern: LEDGER_STRING_PATTERN, description })
+export const ledgerString = (description: string) => m.formed(LEDGER_STRING_PATTERN, description)
 /** Where an empty text is as good as none. */
 export const ledgerStringOrEmpty = (description: string) =>
-  Type.String({ pattern: emptyOr(LEDGER_STRING_PATTERN), description })
+  m.formed(emptyOr(LEDGER_STRING_PATTERN), description)
 export const synchronizerIdOrEmpty = (description: string) =>
-  Type.String({ pattern: emptyOr(SYNCHRONIZER_ID_PATTERN), description })
+  m.formed(emptyOr(SYNCHRONIZER_ID_PATTERN), description)
 export const userIdOrEmpty = (description: string) =>
-  Type.String({ pattern: emptyOr(USER_ID_PATTERN), description })
+  m.formed(emptyOr(USER_ID_PATTERN), description)

@@ -12,16 +12,16 @@
  * `packages/server` decodes by walking through the schema; the document shows the same schema.
  */
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox'
-import { about, extended, NEEDED } from '../members.ts'
+import * as m from '../members.ts'
 
 /** A member with a value where it is missing. For TypeScript it is always there, as it is once decoded. */
 export function defaulted<Schema extends TSchema>(schema: Schema, value: Static<Schema>): Schema {
-  return Type.Optional(extended(schema, { default: value }) as TSchema) as unknown as Schema
+  return Type.Optional(m.extended(schema, { default: value }) as TSchema) as unknown as Schema
 }
 
 /** A member that decodes without it, so that the operation can refuse that with a code of its own. */
 export function needed<Schema extends TSchema>(schema: Schema, description: string) {
-  return Type.Optional(extended(about(schema, description), { [NEEDED]: true }))
+  return Type.Optional(m.extended(m.about(schema, description), { [m.NEEDED]: true }))
 }
 
 /** int64 in JSON: a number, or its digits as text. Decoded exactly: beyond 2^53 to a bigint. */
@@ -31,10 +31,10 @@ export const Int32 = Type.Integer({ format: 'int32' })
 /** A text that is empty where it is missing. */
 export const text = (description: string, constraints: object = {}) =>
   defaulted(Type.String({ description, ...constraints }), '')
-export const bool = (description: string) => defaulted(Type.Boolean({ description }), false)
+export const bool = (description: string) => defaulted(m.boolean(description), false)
 /** An integer that is 0 where it is missing. */
 export const int64 = (description: string, constraints: object = {}) =>
-  defaulted(extended(Int64, { description, ...constraints }), 0)
+  defaulted(m.extended(Int64, { description, ...constraints }), 0)
 
 export function list<Item extends TSchema>(item: Item, description: string, constraints = {}) {
   return defaulted(Type.Array(item, { description, ...constraints }), [] as Static<Item>[] as never)
@@ -56,7 +56,7 @@ export function oneOf<const V extends Variants>(
 
 /** The wrapper of message-typed variants: `{"value": …}` (§L1.1). */
 export function wrapped<Schema extends TSchema>(schema: Schema, description = 'The content.') {
-  return Type.Object({ value: about(schema, description) })
+  return Type.Object({ value: m.about(schema, description) })
 }
 
 /** `Empty` of a one-of. */

@@ -1,22 +1,22 @@
 /** Where the ledger stands and what is active on it (docs/upstream.md §L5.2). */
 import { Type } from 'typebox'
-import { about, component, extended, nullable, part } from '../members.ts'
+import * as m from '../members.ts'
 import { ArchivedEvent, CreatedEvent } from './events.ts'
 import { EventFormat, olderForm, oneForm } from './formats.ts'
 import { Int32, Int64, needed, oneOf, text } from './relaxed.ts'
 
-export const LedgerEndAnswer = component('GetLedgerEndResponse', 'Where the ledger ends.', {
-  offset: about(Int64, 'The newest offset; 0 of an empty ledger.'),
+export const LedgerEndAnswer = m.component('GetLedgerEndResponse', 'Where the ledger ends.', {
+  offset: m.about(Int64, 'The newest offset; 0 of an empty ledger.'),
 })
 
 export const GetActiveContractsRequest = Type.Object(
   {
-    activeAtOffset: extended(Int64, {
+    activeAtOffset: m.extended(Int64, {
       minimum: 0,
       description:
         'Contracts that are active there; at most the ledger end, at least the pruned offset.',
     }),
-    eventFormat: Type.Optional(about(EventFormat, 'Which contracts, for whom; excludes `filter`.')),
+    eventFormat: m.omittable(EventFormat, 'Which contracts, for whom; excludes `filter`.'),
     ...olderForm('eventFormat'),
   },
   {
@@ -26,94 +26,89 @@ export const GetActiveContractsRequest = Type.Object(
   },
 )
 
-const synchronizerId = Type.String({ description: 'The one synchronizer.' })
+const synchronizerId = m.string('The one synchronizer.')
 
-const JsActiveContract = component('JsActiveContract', 'An active contract.', {
+const JsActiveContract = m.component('JsActiveContract', 'An active contract.', {
   createdEvent: CreatedEvent,
   synchronizerId,
-  reassignmentCounter: about(Int32, 'Always 0.'),
+  reassignmentCounter: m.about(Int32, 'Always 0.'),
 })
 
-export const ActiveContractsElement = component(
+export const ActiveContractsElement = m.component(
   'JsGetActiveContractsResponse',
   'One element of the stream.',
   {
-    workflowId: Type.String({ description: 'Of the submission that created it.' }),
+    workflowId: m.string('Of the submission that created it.'),
     contractEntry: oneOf({ JsActiveContract }, { description: 'The contract.' }),
-    streamContinuationToken: Type.String({ description: 'Always empty.' }),
+    streamContinuationToken: m.string('Always empty.'),
   },
 )
 export const ActiveContractsAnswer = Type.Array(ActiveContractsElement)
 
 export const ConnectedSynchronizersQuery = Type.Object({
-  party: Type.Optional(Type.String({ description: 'A party that the caller may read as.' })),
-  participantId: Type.Optional(Type.String({ description: 'This participant, if given.' })),
-  identityProviderId: Type.Optional(Type.String({ description: 'Empty: there is one provider.' })),
+  party: Type.Optional(m.string('A party that the caller may read as.')),
+  participantId: Type.Optional(m.string('This participant, if given.')),
+  identityProviderId: Type.Optional(m.string('Empty: there is one provider.')),
 })
 
-export const ConnectedSynchronizersAnswer = component(
+export const ConnectedSynchronizersAnswer = m.component(
   'GetConnectedSynchronizersResponse',
   'Where the participant is connected.',
   {
-    connectedSynchronizers: Type.Array(
-      Type.Object({
-        synchronizerAlias: Type.String({ description: 'Its name here.' }),
-        synchronizerId,
-        permission: Type.String({
-          description: 'What the participant may do for the party there.',
-        }),
-      }),
-      { description: 'The one there is.' },
+    connectedSynchronizers: m.rows('The one there is.', {
+      synchronizerAlias: m.string('Its name here.'),
+      synchronizerId,
+      permission: m.string('What the participant may do for the party there.'),
+    }),
+  },
+)
+
+export const PrunedOffsetsAnswer = m.component(
+  'GetLatestPrunedOffsetsResponse',
+  'What was pruned.',
+  {
+    participantPrunedUpToInclusive: m.about(
+      Int64,
+      'Up to there updates and completions are gone; 0: none are.',
+    ),
+    allDivulgedContractsPrunedUpToInclusive: m.about(
+      Int64,
+      'The same for divulged contracts, of which there are none.',
     ),
   },
 )
 
-export const PrunedOffsetsAnswer = component('GetLatestPrunedOffsetsResponse', 'What was pruned.', {
-  participantPrunedUpToInclusive: about(
-    Int64,
-    'Up to there updates and completions are gone; 0: none are.',
-  ),
-  allDivulgedContractsPrunedUpToInclusive: about(
-    Int64,
-    'The same for divulged contracts, of which there are none.',
-  ),
+export const PruneRequest = m.component('PruneRequest', 'What to forget.', {
+  pruneUpTo: m.extended(Int64, { minimum: 1, description: 'Up to this offset, inclusive.' }),
 })
 
-export const PruneRequest = component('PruneRequest', 'What to forget.', {
-  pruneUpTo: extended(Int64, { minimum: 1, description: 'Up to this offset, inclusive.' }),
-})
-
-export const ActiveContractsPageRequest = component(
+export const ActiveContractsPageRequest = m.component(
   'GetActiveContractsPageRequest',
   'Which page of active contracts.',
   {
     activeAtOffset: Type.Optional(
-      extended(Int64, {
+      m.extended(Int64, {
         minimum: 0,
         description: 'Where they are active; absent: the ledger end.',
       }),
     ),
     eventFormat: needed(EventFormat, 'Which contracts, for whom.'),
-    maxPageSize: Type.Optional(about(Int32, 'Contracts at most.')),
-    pageToken: Type.Optional(
-      Type.String({ description: '`nextPageToken` of the page before; empty for the first.' }),
-    ),
+    maxPageSize: m.omittable(Int32, 'Contracts at most.'),
+    pageToken: Type.Optional(m.string('`nextPageToken` of the page before; empty for the first.')),
   },
 )
 
-export const ActiveContractsPageAnswer = component(
+export const ActiveContractsPageAnswer = m.component(
   'JsGetActiveContractsPageResponse',
   'A page of active contracts.',
   {
-    activeContracts: Type.Array(ActiveContractsElement, { description: 'By contract id.' }),
-    activeAtOffset: about(Int64, 'Where they are active.'),
-    nextPageToken: Type.Optional(
-      about(nullable(Type.String()), 'Asks for the next page; null on the last.'),
-    ),
+    activeContracts: m.array('By contract id.', ActiveContractsElement),
+    activeAtOffset: m.about(Int64, 'Where they are active.'),
+    nextPageToken: Type.Optional(m.nullableText('Asks for the next page; null on the last.')),
   },
 )
 
-export const EventsByContractIdRequest = component(
+export const EventsByContractIdRequest = m.component(
   'GetEventsByContractIdRequest',
   'Which contract.',
   {
@@ -122,13 +117,13 @@ export const EventsByContractIdRequest = component(
   },
 )
 
-export const EventsByContractIdAnswer = component(
+export const EventsByContractIdAnswer = m.component(
   'JsGetEventsByContractIdResponse',
   'What happened to a contract.',
   {
-    created: part('Its creation.', { createdEvent: CreatedEvent, synchronizerId }),
-    archived: nullable(
-      part('Its archival; null while it is active.', {
+    created: m.part('Its creation.', { createdEvent: CreatedEvent, synchronizerId }),
+    archived: m.nullable(
+      m.part('Its archival; null while it is active.', {
         archivedEvent: ArchivedEvent,
         synchronizerId,
       }),

@@ -1,6 +1,6 @@
 /** Requests for updates and what they answer (docs/upstream.md §L1.2, §L2). */
 import { Type } from 'typebox'
-import { about, component, extended, nullable } from '../members.ts'
+import * as m from '../members.ts'
 import { Event, TreeEvent } from './events.ts'
 import { olderForm, oneForm, TransactionFormat, UpdateFormat } from './formats.ts'
 import { bool, Int64, int64, needed, oneOf, Timestamp, text, wrapped } from './relaxed.ts'
@@ -10,19 +10,20 @@ const isDescendingWithoutEnd = {
   properties: { descendingOrder: { const: true }, endInclusive: { type: 'null' } },
 }
 
-const updateFormat = Type.Optional(
-  about(UpdateFormat, 'What to show; excludes `filter` and `verbose: true`.'),
+const updateFormat = m.omittable(
+  UpdateFormat,
+  'What to show; excludes `filter` and `verbose: true`.',
 )
 
 const requestMembers = {
   // D-27: required, as the published schema says.
-  beginExclusive: extended(Int64, {
+  beginExclusive: m.extended(Int64, {
     minimum: 0,
     description:
       'Only updates after this offset; 0: from the beginning. At least the pruned offset, at most the ledger end.',
   }),
   endInclusive: Type.Optional(
-    extended(Int64, {
+    m.extended(Int64, {
       minimum: 1,
       description: 'Up to this offset, at most the ledger end. Absent: the stream goes on.',
     }),
@@ -53,86 +54,82 @@ export const GetUpdateTreesRequest = Type.Object(requestMembers, {
 
 /** How a list over HTTP ends (§L3.2). */
 export const ListQuery = Type.Object({
-  limit: Type.Optional(about(Int64, 'Elements at most; ignored where it is above 200.')),
-  stream_idle_timeout_ms: Type.Optional(
-    about(Int64, 'Without a new element for so long, the list is answered.'),
+  limit: m.omittable(Int64, 'Elements at most; ignored where it is above 200.'),
+  stream_idle_timeout_ms: m.omittable(
+    Int64,
+    'Without a new element for so long, the list is answered.',
   ),
 })
 
-const nullableText = (description: string) => about(nullable(Type.String()), description)
-
-export const TraceContext = nullable(
-  component('TraceContext', 'The trace of the request that submitted it.', {
-    traceparent: nullableText('As the W3C defines it.'),
-    tracestate: nullableText('As the W3C defines it.'),
+export const TraceContext = m.nullable(
+  m.component('TraceContext', 'The trace of the request that submitted it.', {
+    traceparent: m.nullableText('As the W3C defines it.'),
+    tracestate: m.nullableText('As the W3C defines it.'),
   }),
 )
 
-const synchronizerId = Type.String({ description: 'The one synchronizer.' })
-const recordTime = about(Timestamp, 'When it was ordered.')
-const offset = about(Int64, 'Where the update stands; each has one of its own, and they ascend.')
-const updateId = Type.String({ description: 'The id of the update, in hex.' })
-const traceContext = about(TraceContext, 'The trace of the request that submitted it, if any.')
+const synchronizerId = m.string('The one synchronizer.')
+const recordTime = m.about(Timestamp, 'When it was ordered.')
+const offset = m.about(Int64, 'Where the update stands; each has one of its own, and they ascend.')
+const updateId = m.string('The id of the update, in hex.')
+const traceContext = m.about(TraceContext, 'The trace of the request that submitted it, if any.')
 
-export const SynchronizerTime = component(
+export const SynchronizerTime = m.component(
   'SynchronizerTime',
   'Where the clock of a synchronizer stands.',
-  { synchronizerId, recordTime: about(Timestamp, 'Its record time.') },
+  { synchronizerId, recordTime: m.about(Timestamp, 'Its record time.') },
 )
 
-export const OffsetCheckpoint = component(
+export const OffsetCheckpoint = m.component(
   'OffsetCheckpoint',
   'How far the stream is, also where nothing was to be shown.',
   {
-    offset: about(Int64, 'Everything up to there was delivered.'),
-    synchronizerTimes: Type.Array(SynchronizerTime, { description: 'Record times there.' }),
+    offset: m.about(Int64, 'Everything up to there was delivered.'),
+    synchronizerTimes: m.array('Record times there.', SynchronizerTime),
   },
 )
 
 const ofTransaction = {
   updateId,
-  commandId: Type.String({ description: 'As submitted; empty unless a submitter asks.' }),
-  workflowId: Type.String({ description: 'As submitted, or empty.' }),
-  effectiveAt: about(Timestamp, 'Its ledger time.'),
+  commandId: m.string('As submitted; empty unless a submitter asks.'),
+  workflowId: m.string('As submitted, or empty.'),
+  effectiveAt: m.about(Timestamp, 'Its ledger time.'),
   offset,
   synchronizerId,
   traceContext,
   recordTime,
 }
 
-export const JsTransaction = component(
+export const JsTransaction = m.component(
   'JsTransaction',
   'A transaction, as far as it is to be shown.',
   {
     ...ofTransaction,
-    events: Type.Array(Event, { description: 'What is to be shown of it, by node id.' }),
-    externalTransactionHash: nullableText('Always null: nothing is signed outside.'),
-    paidTrafficCost: about(nullable(Int64), 'Always 0 or null: traffic costs nothing.'),
+    events: m.array('What is to be shown of it, by node id.', Event),
+    externalTransactionHash: m.nullableText('Always null: nothing is signed outside.'),
+    paidTrafficCost: m.orNull(Int64, 'Always 0 or null: traffic costs nothing.'),
   },
 )
 
 const AuthorizationAdded = wrapped(
-  component('ParticipantAuthorizationAdded', 'A participant hosts a party.', {
-    partyId: Type.String({ description: 'The party.' }),
-    participantId: Type.String({ description: 'The participant that hosts it.' }),
-    participantPermission: Type.String({ description: 'What it may do for the party.' }),
+  m.component('ParticipantAuthorizationAdded', 'A participant hosts a party.', {
+    partyId: m.string('The party.'),
+    participantId: m.string('The participant that hosts it.'),
+    participantPermission: m.string('What it may do for the party.'),
   }),
 )
 
-const JsTopologyTransaction = component('JsTopologyTransaction', 'A change of who hosts whom.', {
+const JsTopologyTransaction = m.component('JsTopologyTransaction', 'A change of who hosts whom.', {
   updateId,
   offset,
   synchronizerId,
   recordTime,
-  events: Type.Array(
-    Type.Object({
-      event: oneOf(
-        { ParticipantAuthorizationAdded: AuthorizationAdded },
-        { description: 'The change.' },
-      ),
-    }),
-    { description: 'What changed.' },
-  ),
+  events: m.rows('What changed.', {
+    event: oneOf(
+      { ParticipantAuthorizationAdded: AuthorizationAdded },
+      { description: 'The change.' },
+    ),
+  }),
   traceContext,
 })
 
@@ -146,20 +143,18 @@ export const Update = oneOf(
   { title: 'Update', description: 'One update.' },
 )
 
-export const GetUpdatesElement = component('JsGetUpdatesResponse', 'One element of the stream.', {
+export const GetUpdatesElement = m.component('JsGetUpdatesResponse', 'One element of the stream.', {
   update: Update,
 })
 export const GetUpdatesAnswer = Type.Array(GetUpdatesElement)
 
-const JsTransactionTree = component('JsTransactionTree', 'A transaction as a tree.', {
+const JsTransactionTree = m.component('JsTransactionTree', 'A transaction as a tree.', {
   ...ofTransaction,
-  eventsById: Type.Record(Type.String({ pattern: '^[0-9]+$' }), TreeEvent, {
-    description: 'Events by their node ids.',
-  }),
+  eventsById: m.record('Events by their node ids.', TreeEvent),
 })
 
 export const GetUpdateTreesAnswer = Type.Array(
-  component('JsGetUpdateTreesResponse', 'One element of the stream.', {
+  m.component('JsGetUpdateTreesResponse', 'One element of the stream.', {
     update: oneOf(
       {
         TransactionTree: wrapped(JsTransactionTree),
@@ -173,7 +168,7 @@ export const GetUpdateTreesAnswer = Type.Array(
 const neededId = text('The id of the update, in hex.', { minLength: 1, maxLength: 255 })
 const neededFormat = needed(UpdateFormat, 'How to show it.')
 
-export const GetUpdateByIdRequest = component(
+export const GetUpdateByIdRequest = m.component(
   'GetUpdateByIdRequest',
   'Which update, and how to show it.',
   {
@@ -182,18 +177,18 @@ export const GetUpdateByIdRequest = component(
   },
 )
 
-export const GetUpdateByOffsetRequest = component(
+export const GetUpdateByOffsetRequest = m.component(
   'GetUpdateByOffsetRequest',
   'Which update, and how to show it.',
   { offset: int64('Where the update stands.', { minimum: 1 }), updateFormat: neededFormat },
 )
 
-export const GetTransactionByIdRequest = component(
+export const GetTransactionByIdRequest = m.component(
   'GetTransactionByIdRequest',
   'Which transaction, and how to show it.',
   { updateId: neededId, transactionFormat: needed(TransactionFormat, 'How to show it.') },
 )
 
-export const GetTransactionAnswer = component('JsGetTransactionResponse', 'The transaction.', {
+export const GetTransactionAnswer = m.component('JsGetTransactionResponse', 'The transaction.', {
   transaction: JsTransaction,
 })

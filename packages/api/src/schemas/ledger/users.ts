@@ -1,6 +1,6 @@
 /** Users, what they may do, and parties (D-28, D-32; docs/upstream.md §L6.2). */
 import { type Static, Type } from 'typebox'
-import { about, component, extended, part } from '../members.ts'
+import * as m from '../members.ts'
 import { PARTY_PATTERN } from '../scalars.ts'
 import { emptyOr, SYNCHRONIZER_ID_PATTERN, USER_ID_PATTERN } from './grammar.ts'
 import { bool, defaulted, Empty, Int32, list, needed, oneOf, text, wrapped } from './relaxed.ts'
@@ -9,27 +9,22 @@ const ANNOTATIONS = 'Texts by names of your own, at most 16 KiB as JSON.'
 const NO_PROVIDER = 'Empty: there is one identity provider.'
 const emptyText = (description: string) => text(description, { maxLength: 0 })
 
-const Metadata = component('ObjectMeta', 'What is noted beside it.', {
-  resourceVersion: Type.String({ description: 'Always empty.' }),
-  annotations: Type.Record(Type.String(), Type.String(), { description: ANNOTATIONS }),
+const Metadata = m.component('ObjectMeta', 'What is noted beside it.', {
+  resourceVersion: m.string('Always empty.'),
+  annotations: m.record(ANNOTATIONS, Type.String()),
 })
 
-const MetadataInput = component('ObjectMetaInput', 'What to note beside it.', {
+const MetadataInput = m.component('ObjectMetaInput', 'What to note beside it.', {
   resourceVersion: text('Without effect.'),
-  annotations: defaulted(
-    Type.Record(Type.String(), Type.String(), { description: ANNOTATIONS }),
-    {},
-  ),
+  annotations: defaulted(m.record(ANNOTATIONS, Type.String()), {}),
 })
 
-const LedgerUser = component('User', 'A user of the participant.', {
-  id: Type.String({ description: 'The user: the `sub` of its tokens.' }),
-  primaryParty: Type.String({
-    description: 'The party that stands for the user; empty for none.',
-  }),
-  isDeactivated: Type.Boolean({ description: 'Whether its tokens are refused.' }),
+const LedgerUser = m.component('User', 'A user of the participant.', {
+  id: m.string('The user: the `sub` of its tokens.'),
+  primaryParty: m.string('The party that stands for the user; empty for none.'),
+  isDeactivated: m.boolean('Whether its tokens are refused.'),
   metadata: Metadata,
-  identityProviderId: Type.String({ description: NO_PROVIDER }),
+  identityProviderId: m.string(NO_PROVIDER),
 })
 export type LedgerUser = Static<typeof LedgerUser>
 
@@ -42,13 +37,13 @@ const userInput = {
   identityProviderId: emptyText(NO_PROVIDER),
 }
 
-const NewLedgerUser = component('NewUser', 'A user to be made.', {
+const NewLedgerUser = m.component('NewUser', 'A user to be made.', {
   id: text('The user: the `sub` of its tokens.', { minLength: 1, pattern: USER_ID_PATTERN }),
   ...userInput,
 })
 export type LedgerUserInput = Static<typeof NewLedgerUser>
 
-const ChangedLedgerUser = component('ChangedUser', 'What the mask names of it is changed.', {
+const ChangedLedgerUser = m.component('ChangedUser', 'What the mask names of it is changed.', {
   id: userIdOrEmptyText('The id of the path, if given.'),
   ...userInput,
 })
@@ -64,7 +59,7 @@ const OfParty = wrapped(
 )
 const OfNobody = wrapped(Type.Object({}))
 
-export const LedgerRight = component('Right', 'Something that a user may do.', {
+export const LedgerRight = m.component('Right', 'Something that a user may do.', {
   kind: oneOf(
     {
       CanActAs: OfParty,
@@ -84,43 +79,43 @@ export const LedgerRight = component('Right', 'Something that a user may do.', {
 })
 export type LedgerRight = Static<typeof LedgerRight>
 
-export const UserAnswer = component('GetUserResponse', 'A user.', { user: LedgerUser })
+export const UserAnswer = m.component('GetUserResponse', 'A user.', { user: LedgerUser })
 
-const nextPageToken = Type.String({ description: 'Asks for the next page; empty on the last.' })
-const rightsOf = (description: string) => Type.Array(LedgerRight, { description })
+const nextPageToken = m.string('Asks for the next page; empty on the last.')
+const rightsOf = (description: string) => m.array(description, LedgerRight)
 
-export const UsersAnswer = component('ListUsersResponse', 'A page of users.', {
-  users: Type.Array(LedgerUser, { description: 'In byte order of their ids.' }),
+export const UsersAnswer = m.component('ListUsersResponse', 'A page of users.', {
+  users: m.array('In byte order of their ids.', LedgerUser),
   nextPageToken,
 })
 
-export const UserCreateRequest = component('CreateLedgerUserRequest', 'A user with rights.', {
+export const UserCreateRequest = m.component('CreateLedgerUserRequest', 'A user with rights.', {
   user: NewLedgerUser,
   rights: list(LedgerRight, 'What it may do, at most 1000.'),
 })
 
 /** Of `rights`: what is granted or revoked. */
-export const RightsRequest = component('UserRightsRequest', 'Rights of a user.', {
+export const RightsRequest = m.component('UserRightsRequest', 'Rights of a user.', {
   userId: userIdOrEmptyText('The id of the path, if given.'),
   identityProviderId: text(NO_PROVIDER),
   rights: list(LedgerRight, 'What is granted or taken away.'),
 })
 
-export const RightsAnswer = component('ListUserRightsResponse', 'Rights of a user.', {
+export const RightsAnswer = m.component('ListUserRightsResponse', 'Rights of a user.', {
   rights: rightsOf('What the user may do.'),
 })
 
-export const GrantAnswer = component('GrantUserRightsResponse', 'What was granted.', {
+export const GrantAnswer = m.component('GrantUserRightsResponse', 'What was granted.', {
   newlyGrantedRights: rightsOf('Those that it did not have.'),
 })
 
-export const RevokeAnswer = component('RevokeUserRightsResponse', 'What was taken away.', {
+export const RevokeAnswer = m.component('RevokeUserRightsResponse', 'What was taken away.', {
   newlyRevokedRights: rightsOf('Those that it had.'),
 })
 
 const MASK_PATHS = ['primary_party', 'is_deactivated', 'metadata.annotations', 'metadata']
 
-export const UserUpdateRequest = component('UpdateUserRequest', 'A change of a user.', {
+export const UserUpdateRequest = m.component('UpdateUserRequest', 'A change of a user.', {
   user: ChangedLedgerUser,
   updateMask: needed(
     Type.Object({
@@ -132,15 +127,15 @@ export const UserUpdateRequest = component('UpdateUserRequest', 'A change of a u
   ),
 })
 
-const PartyDetails = component('PartyDetails', 'A party.', {
-  party: Type.String({ description: 'The party.' }),
-  isLocal: Type.Boolean({ description: 'Whether this participant hosts it.' }),
+const PartyDetails = m.component('PartyDetails', 'A party.', {
+  party: m.string('The party.'),
+  isLocal: m.boolean('Whether this participant hosts it.'),
   localMetadata: Metadata,
-  identityProviderId: Type.String({ description: NO_PROVIDER }),
+  identityProviderId: m.string(NO_PROVIDER),
 })
 export type LedgerPartyDetails = Static<typeof PartyDetails>
 
-export const PartyAllocateRequest = component('AllocatePartyRequest', 'A party to be made.', {
+export const PartyAllocateRequest = m.component('AllocatePartyRequest', 'A party to be made.', {
   partyIdHint: text('What the identifier begins with; drawn if empty.', {
     pattern: '^[A-Za-z0-9_-]{0,185}$',
   }),
@@ -152,26 +147,30 @@ export const PartyAllocateRequest = component('AllocatePartyRequest', 'A party t
   userId: userIdOrEmptyText('Who may act as it.'),
 })
 
-export const PartyAllocateAnswer = component('AllocatePartyResponse', 'The party that was made.', {
-  partyDetails: PartyDetails,
-})
+export const PartyAllocateAnswer = m.component(
+  'AllocatePartyResponse',
+  'The party that was made.',
+  {
+    partyDetails: PartyDetails,
+  },
+)
 
-const partiesOf = (description: string) => Type.Array(PartyDetails, { description })
+const partiesOf = (description: string) => m.array(description, PartyDetails)
 
-export const PartiesAnswer = component('ListKnownPartiesResponse', 'A page of parties.', {
+export const PartiesAnswer = m.component('ListKnownPartiesResponse', 'A page of parties.', {
   partyDetails: partiesOf('In byte order.'),
   nextPageToken,
 })
 
-export const PartyAnswer = component('GetPartiesResponse', 'A party.', {
+export const PartyAnswer = m.component('GetPartiesResponse', 'A party.', {
   partyDetails: partiesOf('The party, or none.'),
 })
 
-export const ParticipantIdAnswer = component('GetParticipantIdResponse', 'Who this is.', {
-  participantId: Type.String({ description: 'The participant.' }),
+export const ParticipantIdAnswer = m.component('GetParticipantIdResponse', 'Who this is.', {
+  participantId: m.string('The participant.'),
 })
 
-export const UserProviderRequest = component(
+export const UserProviderRequest = m.component(
   'UpdateUserIdentityProviderIdRequest',
   'From which provider to which.',
   {
@@ -181,28 +180,28 @@ export const UserProviderRequest = component(
   },
 )
 
-export const PartyUpdateRequest = component('UpdatePartyDetailsRequest', 'A change of a party.', {
+export const PartyUpdateRequest = m.component('UpdatePartyDetailsRequest', 'A change of a party.', {
   partyDetails: Type.Optional(
-    part('What the mask names of it is changed.', {
+    m.part('What the mask names of it is changed.', {
       party: text('The party of the path, if given.'),
       localMetadata: Type.Optional(MetadataInput),
       identityProviderId: text(NO_PROVIDER),
     }),
   ),
   updateMask: Type.Optional(
-    part('Names what is changed.', { paths: list(Type.String(), 'Paths of members.') }),
+    m.part('Names what is changed.', { paths: list(Type.String(), 'Paths of members.') }),
   ),
 })
 
-export const PackagesAnswer = component('ListPackagesResponse', 'The packages there are.', {
-  packageIds: Type.Array(Type.String(), { description: 'Hashes of their definitions, in hex.' }),
+export const PackagesAnswer = m.component('ListPackagesResponse', 'The packages there are.', {
+  packageIds: m.array('Hashes of their definitions, in hex.', Type.String()),
 })
 
-export const EmptyAnswer = component('EmptyResponse', 'It was done.', {})
+export const EmptyAnswer = m.component('EmptyResponse', 'It was done.', {})
 
 /** There is none but the default one, whose id is empty (D-32). */
 export const providerQuery = Type.Object({
-  'identity-provider-id': Type.Optional(about(Type.String(), NO_PROVIDER, { maxLength: 0 })),
+  'identity-provider-id': Type.Optional(m.about(Type.String(), NO_PROVIDER, { maxLength: 0 })),
 })
 
 /** Without it the largest page. */
@@ -210,13 +209,14 @@ export const pageQuery = (sizeMax: number) =>
   Type.Object({
     ...providerQuery.properties,
     pageSize: Type.Optional(
-      extended(Int32, {
+      m.extended(Int32, {
         minimum: 0,
         maximum: sizeMax,
         description: 'Elements at most; 0 is the largest page.',
       }),
     ),
-    pageToken: Type.Optional(
-      about(Type.String(), '`nextPageToken` of the page before; empty for the first.'),
+    pageToken: m.omittable(
+      Type.String(),
+      '`nextPageToken` of the page before; empty for the first.',
     ),
   })
