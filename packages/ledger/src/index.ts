@@ -4,6 +4,7 @@ export {
   activityRowsOf,
   type TransferActivity,
 } from './activities.ts'
+export { cellName } from './cells.ts'
 export {
   acceptRequestCommand,
   acceptTransferCommand,
@@ -59,14 +60,7 @@ export { genesisDelta, svPartyOf } from './genesis-state.ts'
 export { encodeResult, nextHistoryHash } from './history.ts'
 export { formatEventId, HISTORY_STEPS, type HistoryStep, isNoticeId } from './history-rows.ts'
 export { holdingViewOf, implementsHolding } from './holding-view.ts'
-export {
-  cellName,
-  changeIdOf,
-  type Interpretation,
-  type InterpretInput,
-  interpret,
-  weigh,
-} from './interpret.ts'
+export { type Interpretation, type InterpretInput, interpret } from './interpret.ts'
 export { type Lf, LfError, type LfValue } from './lf.ts'
 export { toLfJson } from './lf-json.ts'
 export {
@@ -103,6 +97,7 @@ export {
 } from './registry.ts'
 export { KNOWN_RULES, NEWEST_RULES, type Rules, rulesOf, unknownVersion } from './rules.ts'
 export type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
+export { changeIdOf, weigh } from './submission-facts.ts'
 export {
   type Choice,
   encodePayload,

@@ -4,7 +4,7 @@
  *
  * Callers repeat `interpret` until it is `done`, and load the cells that it needs in between.
  */
-import { assert, sha256Hex, utf8 } from '@quorumscan/base'
+import { assert } from '@quorumscan/base'
 import type {
   Completion,
   ContractId,
@@ -13,16 +13,17 @@ import type {
   Submission,
   Update,
 } from '@quorumscan/model'
-import { participantOfKey, partyIdOf, partyParticipant } from '@quorumscan/model'
-import { canonicalJson, type Genesis, NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
-import { type PreparedCommand, prepareCommands } from './command-preparation.ts'
+import { partyIdOf, partyParticipant } from '@quorumscan/model'
+import { type Genesis, NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
+import { dedupe, isLoaded, missingCells } from './cells.ts'
+import type { PreparedCommand } from './command-preparation.ts'
 import { isBlobOf, updateIdOf } from './contract-id.ts'
 import type { DecodedEntry, IgnoredReason } from './entry.ts'
-import { LfError } from './lf.ts'
 import type { LogEntry } from './ports.ts'
-import { demand, MissingCells, Refusal, refuse } from './refusal.ts'
+import { attempt, MissingCells, Refusal, refuse } from './refusal.ts'
 import { type Rules, rulesOf } from './rules.ts'
 import type { CellKey, ChangeRecord, StateDelta, StateView } from './state.ts'
+import { type Facts, factsOf } from './submission-facts.ts'
 import { payloadOf } from './template.ts'
 import { type DsoRulesPayload, dsoRules, protocolVersionAt } from './templates/dso-rules.ts'
 import { LedgerTransaction } from './transaction.ts'
@@ -115,96 +116,6 @@ function interpretSubmission(input: SubmissionInput): Interpretation {
   }
 }
 
-/** What follows from a submission and the rules alone. */
-type Facts = {
-  readonly rules: Rules
-  readonly prepared: readonly PreparedCommand[] | Refusal
-  readonly changeId: string
-  /** D-30: a participant speaks for its own parties only. */
-  readonly isBound: boolean
-  /** Of actAs and readAs. */
-  readonly parties: ReadonlySet<PartyId>
-  /** Every contract that the commands name. */
-  readonly mentioned: ReadonlySet<ContractId>
-  /** Cells that are read whatever the state is, none of them a contract. */
-  readonly keys: readonly CellKey[]
-  /** Read once nothing in `keys` speaks against the entry. */
-  readonly contractKeys: readonly CellKey[]
-}
-
-const factsBySubmission = new WeakMap<Submission, Facts>()
-
-/** Made once, although an entry is asked about again after its cells were loaded. */
-function factsOf(submission: Submission, rules: Rules): Facts {
-  const known = factsBySubmission.get(submission)
-  if (known?.rules === rules) return known
-  const participant = participantOfKey(submission.participant)
-  const parties = new Set([...submission.actAs, ...submission.readAs])
-  const changeId = changeIdOf(submission)
-  const { prepared, mentioned } = prepareBounded(submission, rules)
-  const facts: Facts = {
-    rules,
-    prepared,
-    changeId,
-    isBound: [...parties].every((party) => partyParticipant(party) === participant),
-    parties,
-    mentioned,
-    keys:
-      prepared instanceof Refusal
-        ? []
-        : [{ kind: 'change', id: changeId }, ...partyKeys(submission, parties), ...COMMON_KEYS],
-    contractKeys: [
-      ...[...mentioned].map((id): CellKey => ({ kind: 'contract', id })),
-      ...COMMON_KEYS,
-    ],
-  }
-  factsBySubmission.set(submission, facts)
-  return facts
-}
-
-/**
- * The commands as far as they can be judged by themselves, in the order of what judging costs: a submission
- * that is too large in any way is refused before a value of it is decoded or a cell is read.
- */
-function prepareBounded(
-  submission: Submission,
-  rules: Rules,
-): Pick<Facts, 'prepared' | 'mentioned'> {
-  const prepared =
-    refusalOf(() => demandFewItems(submission, rules)) ??
-    prepareCommands(submission.commands, rules)
-  const mentioned = prepared instanceof Refusal ? new Set<ContractId>() : mentionedIds(prepared)
-  const refusal = refusalOf(() =>
-    demand(
-      mentioned.size <= rules.contractsNamedMax,
-      'LIMIT_EXCEEDED',
-      `a submission names at most ${rules.contractsNamedMax} contracts`,
-    ),
-  )
-  return { prepared: refusal ?? prepared, mentioned }
-}
-
-/**
- * How many contracts a submission makes every replica read by these rules; and why every replica would refuse it
- * for its size by them, whatever the state is, or null.
- */
-export function weigh(
-  submission: Submission,
-  rules: Rules,
-): {
-  readonly contractCount: number
-  readonly refusal: Refusal | null
-} {
-  const { mentioned, prepared } = factsOf(submission, rules)
-  const isTooLarge = prepared instanceof Refusal && prepared.code === 'LIMIT_EXCEEDED'
-  return { contractCount: mentioned.size, refusal: isTooLarge ? prepared : null }
-}
-
-/** Nearly every choice reads these; asking at once saves a round trip. */
-const COMMON_KEYS: readonly CellKey[] = ['singleton:AnsRules', 'singleton:CoinRules', 'rounds'].map(
-  (key) => ({ kind: 'index', key }),
-)
-
 type RunInput = SubmissionInput & {
   readonly facts: Facts
   readonly prepared: readonly PreparedCommand[]
@@ -263,21 +174,6 @@ function run(input: RunInput) {
   const { events, created, archived } = tx.finish()
   const update: Update = { updateId, workflowId: submission.workflowId, events, allocated: [] }
   return { update, effects: { created, archived, allocated: [] } }
-}
-
-function demandFewItems(submission: Submission, rules: Rules): void {
-  const { commands, disclosed, actAs, readAs } = submission
-  const { commandsMax, disclosedMax, submittersMax } = rules
-  demand(
-    commands.length <= commandsMax && disclosed.length <= disclosedMax,
-    'LIMIT_EXCEEDED',
-    `a submission has at most ${commandsMax} commands and ${disclosedMax} disclosed contracts`,
-  )
-  demand(
-    actAs.length + readAs.length <= submittersMax,
-    'LIMIT_EXCEEDED',
-    `a submission names at most ${submittersMax} parties`,
-  )
 }
 
 function allocate(submission: Submission, hint: string, view: StateView): PartyId {
@@ -339,74 +235,10 @@ function demandVisible({ decoded, facts, view }: RunInput): void {
   }
 }
 
-/** The triple (user, set of actAs, command id), within its participant; as a hash, hex. */
-export function changeIdOf(
-  submission: Pick<Submission, 'participant' | 'userId' | 'actAs' | 'commandId'>,
-): string {
-  const { participant, userId, actAs, commandId } = submission
-  const change = { participant, userId, actAs: [...actAs].sort(), commandId }
-  return sha256Hex(utf8(canonicalJson(change)))
-}
-
 function completionOf(submission: Submission): Completion {
   const { userId, actAs, commandId, submissionId, deduplication, traceparent } = submission
   const told = { userId, actAs, commandId, submissionId, deduplication }
   return traceparent === undefined ? told : { ...told, traceparent }
-}
-
-function partyKeys(submission: Submission, parties: ReadonlySet<PartyId>): readonly CellKey[] {
-  const [first] = submission.commands
-  const hosted =
-    first?.kind === 'allocateParty' ? partyIdOf(first.hint, submission.participant) : undefined
-  return [...parties, ...(hosted === undefined ? [] : [hosted])].map((id) => ({
-    kind: 'party',
-    id,
-  }))
-}
-
-function mentionedIds(prepared: readonly PreparedCommand[]): ReadonlySet<ContractId> {
-  const ids = new Set<ContractId>()
-  for (const command of prepared)
-    if (command.kind !== 'allocateParty') for (const id of command.contractIds) ids.add(id)
-  return ids
-}
-
-/** What is not loaded: the cells asked for, and the contracts that loaded index cells list. */
-function missingCells(view: StateView, keys: readonly CellKey[]): readonly CellKey[] {
-  const missing: CellKey[] = []
-  for (const key of keys) {
-    if (!isLoaded(view, key)) missing.push(key)
-    else if (key.kind === 'index')
-      for (const id of view.index(key.key) ?? [])
-        if (view.contract(id) === undefined) missing.push({ kind: 'contract', id })
-  }
-  return dedupe(missing)
-}
-
-function isLoaded(view: StateView, key: CellKey): boolean {
-  switch (key.kind) {
-    case 'contract':
-      return view.contract(key.id) !== undefined
-    case 'index':
-      return view.index(key.key) !== undefined
-    case 'change':
-      return view.change(key.id) !== undefined
-    case 'seen':
-      return view.seen(key.id) !== undefined
-    case 'party':
-      return view.isPartyAllocated(key.id) !== undefined
-  }
-}
-
-function dedupe(keys: readonly CellKey[]): readonly CellKey[] {
-  if (keys.length < 2) return keys
-  const byName = new Map(keys.map((key) => [cellName(key), key]))
-  return [...byName.values()]
-}
-
-/** One text per cell, for maps. */
-export function cellName(key: CellKey): string {
-  return `${key.kind}/${key.kind === 'index' ? key.key : key.id}`
 }
 
 function currentDsoRules(view: StateView): DsoRulesPayload {
@@ -418,20 +250,4 @@ function currentDsoRules(view: StateView): DsoRulesPayload {
 
 function ignored(reason: IgnoredReason): Interpretation {
   return { kind: 'done', result: { kind: 'ignored', reason }, delta: NO_CHANGE }
-}
-
-function refusalOf(work: () => void): Refusal | undefined {
-  const outcome = attempt(work)
-  return outcome instanceof Refusal ? outcome : undefined
-}
-
-/** Runs a step; gives back what ends it early. A value that does not fit its type is a refusal. */
-function attempt<T>(work: () => T): T | Refusal | MissingCells {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Refusal || error instanceof MissingCells) return error
-    if (error instanceof LfError) return new Refusal('INVALID_ARGUMENT', error.message)
-    throw error
-  }
 }

@@ -4,6 +4,7 @@
  */
 import { catalogue, type ErrorCode } from '@quorumscan/errors'
 import type { PriorAcceptance } from '@quorumscan/model'
+import { LfError } from './lf.ts'
 import type { CellKey } from './state.ts'
 
 /**
@@ -79,4 +80,15 @@ export function demand(
   message: string,
 ): asserts condition {
   if (!condition) throw new Refusal(code, message)
+}
+
+/** Runs a step; gives back what ends it early. A value that does not fit its type is a refusal. */
+export function attempt<T>(work: () => T): T | Refusal | MissingCells {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Refusal || error instanceof MissingCells) return error
+    if (error instanceof LfError) return new Refusal('INVALID_ARGUMENT', error.message)
+    throw error
+  }
 }

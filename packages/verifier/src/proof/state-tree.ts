@@ -116,8 +116,6 @@ export function createStateTree(
     return at(lefts, node)
   }
 
-  const isKeyOf = (id: number, key: Uint8Array) => compareKeys(leaves.keyAt(id), key) === 0
-
   /** An inner node that the next version may change: the node itself, or a copy for its place. */
   const ownOf = (node: number): number => {
     if (commits[node] === commitNumber) return node
@@ -175,7 +173,7 @@ export function createStateTree(
       return true
     },
     remove(key) {
-      if (root === NONE || !isKeyOf(nearestTo(key, root), key)) return false
+      if (root === NONE || !isKeyOf(leaves, nearestTo(key, root), key)) return false
       let [parent, grandparent] = [NONE, NONE]
       let node = root
       while (bits[node] !== IS_LEAF) {
@@ -213,7 +211,7 @@ export function createStateTree(
     find(version, key) {
       if (version === null) return undefined
       const id = nearestTo(key, version)
-      return isKeyOf(id, key) ? id : undefined
+      return isKeyOf(leaves, id, key) ? id : undefined
     },
     nodeCount: () => used - free.length,
     leafCount: () => leafCount,
@@ -230,6 +228,10 @@ export function createStateTree(
 /** What stands there: nodes are numbers that the tree itself gave. */
 function at(array: Int32Array | Uint16Array, index: number): number {
   return array[index] as number
+}
+
+function isKeyOf(leaves: Leaves, id: number, key: Uint8Array): boolean {
+  return compareKeys(leaves.keyAt(id), key) === 0
 }
 
 function copyInto<T extends Uint8Array | Uint16Array | Int32Array | Uint32Array>(

@@ -1,0 +1,144 @@
+/** What follows from a submission and the rules alone, whatever the state is. */
+import { sha256Hex, utf8 } from '@quorumscan/base'
+import type { ContractId, PartyId, Submission } from '@quorumscan/model'
+import { participantOfKey, partyIdOf, partyParticipant } from '@quorumscan/model'
+import { canonicalJson } from '@quorumscan/verifier'
+import { type PreparedCommand, prepareCommands } from './command-preparation.ts'
+import { attempt, demand, Refusal } from './refusal.ts'
+import type { Rules } from './rules.ts'
+import type { CellKey } from './state.ts'
+
+export type Facts = {
+  readonly rules: Rules
+  readonly prepared: readonly PreparedCommand[] | Refusal
+  readonly changeId: string
+  /** D-30: a participant speaks for its own parties only. */
+  readonly isBound: boolean
+  /** Of actAs and readAs. */
+  readonly parties: ReadonlySet<PartyId>
+  /** Every contract that the commands name. */
+  readonly mentioned: ReadonlySet<ContractId>
+  /** Cells that are read whatever the state is, none of them a contract. */
+  readonly keys: readonly CellKey[]
+  /** Read once nothing in `keys` speaks against the entry. */
+  readonly contractKeys: readonly CellKey[]
+}
+
+const factsBySubmission = new WeakMap<Submission, Facts>()
+
+/** Made once, although an entry is asked about again after its cells were loaded. */
+export function factsOf(submission: Submission, rules: Rules): Facts {
+  const known = factsBySubmission.get(submission)
+  if (known?.rules === rules) return known
+  const participant = participantOfKey(submission.participant)
+  const parties = new Set([...submission.actAs, ...submission.readAs])
+  const changeId = changeIdOf(submission)
+  const { prepared, mentioned } = prepareBounded(submission, rules)
+  const facts: Facts = {
+    rules,
+    prepared,
+    changeId,
+    isBound: [...parties].every((party) => partyParticipant(party) === participant),
+    parties,
+    mentioned,
+    keys:
+      prepared instanceof Refusal
+        ? []
+        : [{ kind: 'change', id: changeId }, ...partyKeys(submission, parties), ...COMMON_KEYS],
+    contractKeys: [
+      ...[...mentioned].map((id): CellKey => ({ kind: 'contract', id })),
+      ...COMMON_KEYS,
+    ],
+  }
+  factsBySubmission.set(submission, facts)
+  return facts
+}
+
+/**
+ * The commands as far as they can be judged by themselves, in the order of what judging costs: a submission
+ * that is too large in any way is refused before a value of it is decoded or a cell is read.
+ */
+function prepareBounded(
+  submission: Submission,
+  rules: Rules,
+): Pick<Facts, 'prepared' | 'mentioned'> {
+  const prepared =
+    refusalOf(() => demandFewItems(submission, rules)) ??
+    prepareCommands(submission.commands, rules)
+  const mentioned = prepared instanceof Refusal ? new Set<ContractId>() : mentionedIds(prepared)
+  const refusal = refusalOf(() =>
+    demand(
+      mentioned.size <= rules.contractsNamedMax,
+      'LIMIT_EXCEEDED',
+      `a submission names at most ${rules.contractsNamedMax} contracts`,
+    ),
+  )
+  return { prepared: refusal ?? prepared, mentioned }
+}
+
+/**
+ * How many contracts a submission makes every replica read by these rules; and why every replica would refuse it
+ * for its size by them, whatever the state is, or null.
+ */
+export function weigh(
+  submission: Submission,
+  rules: Rules,
+): {
+  readonly contractCount: number
+  readonly refusal: Refusal | null
+} {
+  const { mentioned, prepared } = factsOf(submission, rules)
+  const isTooLarge = prepared instanceof Refusal && prepared.code === 'LIMIT_EXCEEDED'
+  return { contractCount: mentioned.size, refusal: isTooLarge ? prepared : null }
+}
+
+/** Nearly every choice reads these; asking at once saves a round trip. */
+const COMMON_KEYS: readonly CellKey[] = ['singleton:AnsRules', 'singleton:CoinRules', 'rounds'].map(
+  (key) => ({ kind: 'index', key }),
+)
+
+function demandFewItems(submission: Submission, rules: Rules): void {
+  const { commands, disclosed, actAs, readAs } = submission
+  const { commandsMax, disclosedMax, submittersMax } = rules
+  demand(
+    commands.length <= commandsMax && disclosed.length <= disclosedMax,
+    'LIMIT_EXCEEDED',
+    `a submission has at most ${commandsMax} commands and ${disclosedMax} disclosed contracts`,
+  )
+  demand(
+    actAs.length + readAs.length <= submittersMax,
+    'LIMIT_EXCEEDED',
+    `a submission names at most ${submittersMax} parties`,
+  )
+}
+
+/** The triple (user, set of actAs, command id), within its participant; as a hash, hex. */
+export function changeIdOf(
+  submission: Pick<Submission, 'participant' | 'userId' | 'actAs' | 'commandId'>,
+): string {
+  const { participant, userId, actAs, commandId } = submission
+  const change = { participant, userId, actAs: [...actAs].sort(), commandId }
+  return sha256Hex(utf8(canonicalJson(change)))
+}
+
+function partyKeys(submission: Submission, parties: ReadonlySet<PartyId>): readonly CellKey[] {
+  const [first] = submission.commands
+  const hosted =
+    first?.kind === 'allocateParty' ? partyIdOf(first.hint, submission.participant) : undefined
+  return [...parties, ...(hosted === undefined ? [] : [hosted])].map((id) => ({
+    kind: 'party',
+    id,
+  }))
+}
+
+function mentionedIds(prepared: readonly PreparedCommand[]): ReadonlySet<ContractId> {
+  const ids = new Set<ContractId>()
+  for (const command of prepared)
+    if (command.kind !== 'allocateParty') for (const id of command.contractIds) ids.add(id)
+  return ids
+}
+
+function refusalOf(work: () => void): Refusal | undefined {
+  const outcome = attempt(work)
+  return outcome instanceof Refusal ? outcome : undefined
+}
