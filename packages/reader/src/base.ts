@@ -24,7 +24,7 @@ export type Bounds = {
 
 const MAX_AGE_MS = 60_000 // D-39.
 /** Reads waiting in one reader: so many it has in memory. */
-const WAITING_MAX = 20_000
+export const WAITING_MAX = 20_000
 
 export type ReaderBase = ReturnType<typeof createReaderBase>
 

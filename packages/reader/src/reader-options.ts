@@ -1,4 +1,4 @@
-/** What the reader is made of and what it offers; the work is in `reader.ts`. */
+/** What the readers are made of, and what that of votes offers; the work is in `voted/reader.ts`. */
 
 import type { CanonicalRequest, CryptoPort, Genesis, Lookup } from '@quorumscan/verifier'
 import type { AddressRecord } from './source/address-book.ts'
@@ -101,7 +101,7 @@ export type NodeStatus = {
   readonly lastError: string | null
   readonly votes: number
   readonly dissents: number
-  /** Moving average (weight 1/16) and latest, ms; null before the first answer. */
+  /** Moving average of lookups, or of larger answers before the first, and latest, ms; null before any. */
   readonly latencyMs: number | null
   readonly latencyMsLast: number | null
 }
@@ -133,10 +133,6 @@ export class ReaderError extends Error {
     super(message, options)
     this.code = code
   }
-}
-
-export function overloaded(): ReaderError {
-  return new ReaderError('OVERLOADED', 'too many reads are waiting')
 }
 
 export interface Reader extends AsyncDisposable {

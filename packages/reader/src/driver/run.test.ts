@@ -120,6 +120,23 @@ it('wakes the decider when it said', async () => {
   expect(world.wakeAtMs).toBe(NEVER)
 })
 
+it('wakes the decider also where the alarm was set for what is over', async () => {
+  const times = { lateMs: 5 }
+  const { driver, world, kinds, requests, pass } = createHarness(times)
+  const first = driver.ask('a', NEVER, undefined)
+  await turn()
+  requests[0]?.answer('yes')
+  await first
+  times.lateMs = NEVER
+  void driver.ask('b', NEVER, undefined)
+  world.wakeAtMs = 10
+  await turn()
+  await pass(5)
+  expect(kinds()).toEqual(['began', 'reply', 'began'])
+  await pass(5)
+  expect(kinds().slice(3)).toEqual(['woke'])
+})
+
 it('leaves out the time in which the process stalled, and reads what came meanwhile first', async () => {
   const { driver, world, kinds, requests, pass } = createHarness({ lateMs: 50 })
   void driver.ask('a', NEVER, undefined)

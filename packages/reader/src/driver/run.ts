@@ -32,7 +32,12 @@ export type Driver<I, O, X> = {
   close(reason: unknown): void
 }
 
-type Pending<O> = { readonly endsAtMs: number; end(outcome: O | Promise<never>): void }
+type Pending<O> = {
+  readonly endsAtMs: number
+  resolve(outcome: O | Promise<never>): void
+  readonly signal: AbortSignal | undefined
+  leave(): void
+}
 
 export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   readonly world: World<F, O, N>
@@ -92,7 +97,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
         options.note(effect.fact)
         break
       default:
-        pending.get(effect.read)?.end(effect.outcome)
+        end(effect.read, effect.outcome)
     }
   }
 
@@ -161,13 +166,20 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
     for (const [id, { endsAtMs }] of pending) if (isDue(endsAtMs)) reads.push(id)
     if (reads.length > 0) tell({ kind: 'deadline', reads })
     if (isWaking) tell({ kind: 'woke' })
-    setAlarm(nextMs)
+    setAlarm(Math.min(nextMs, world.wakeAtMs))
   }
 
   const begin = (): void => {
     const reads = fresh.filter(({ id }) => pending.has(id))
     fresh = []
     tell({ kind: 'began', reads })
+  }
+
+  const end = (id: number, outcome: O | Promise<never>): void => {
+    const read = pending.get(id)
+    pending.delete(id)
+    read?.signal?.removeEventListener('abort', read.leave)
+    read?.resolve(outcome)
   }
 
   return {
@@ -177,16 +189,11 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
       new Promise((resolve) => {
         const id = ++readCount
         const leave = () => {
-          end(Promise.reject(signal?.reason))
+          end(id, Promise.reject(signal?.reason))
           tell({ kind: 'left', reads: [id] })
         }
-        const end = (outcome: O | Promise<never>) => {
-          pending.delete(id)
-          signal?.removeEventListener('abort', leave)
-          resolve(outcome)
-        }
         signal?.addEventListener('abort', leave)
-        pending.set(id, { endsAtMs: endsAtMs - stalledMs, end })
+        pending.set(id, { endsAtMs: endsAtMs - stalledMs, resolve, signal, leave })
         setAlarm(endsAtMs - stalledMs)
         if (fresh.push({ id, input }) === 1) defer(begin)
       }),
@@ -194,7 +201,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
       isClosed = true
       alarm?.abort()
       for (const abort of aborts.values()) abort.abort(reason)
-      for (const { end } of pending.values()) end(Promise.reject(reason))
+      for (const id of pending.keys()) end(id, Promise.reject(reason))
     },
   }
 }

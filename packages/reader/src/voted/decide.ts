@@ -3,15 +3,22 @@
  * outcomes without an answer. The counting is in `tally.ts`; here is what follows from it.
  */
 import { isAnswer } from '../answers/is-answer.ts'
+import { noteError } from '../source/source.ts'
 import { decidedOutcome } from '../votes/decided.ts'
 import { isForkAt } from '../votes/histories.ts'
 import type { Decided } from '../votes/outcome.ts'
 import { claimedByMany } from '../votes/pins.ts'
 import { type Group, judge, largestGroup, strikeGroup, type Verdict } from '../votes/tally.ts'
 import { claimedHeads, nextPin } from './heads.ts'
-import { createRound, type Item, isPruned, isSelfPinned, type Round } from './item.ts'
-import type { Undecided } from './messages.ts'
-import { type Node, noteError } from './node.ts'
+import {
+  createRound,
+  type Item,
+  isPruned,
+  isSelfPinned,
+  type Round,
+  type Undecided,
+} from './item.ts'
+import type { Node } from './node.ts'
 import { compareAt, isUncompared } from './own-history.ts'
 import { finish, type State, wait } from './state.ts'
 import { type Ending, undecided } from './undecided.ts'
@@ -103,7 +110,7 @@ function judgeRound(state: State, item: Item, round: Round): Verdict {
   for (const voter of verdict.group.voters) {
     round.standings[voter] = 'failed'
     round.reasons.set(voter, MALFORMED)
-    noteError(state.nodes[voter] as Node, MALFORMED) // Voters are nodes.
+    noteError((state.nodes[voter] as Node).lanes.lookup, MALFORMED) // Voters are nodes.
   }
   return judgeRound(state, item, round)
 }
@@ -133,7 +140,7 @@ function accept(
       for (const voter of other.voters) (nodes[voter] as Node).counters.dissents++ // Voters are nodes.
   item.decided = group.vote
   if (item.asked.kind === 'read') shortenOthers(state, item, group)
-  if (!isSelfPinned(item)) raiseFloor(state, group.vote.offset)
+  if (!isSelfPinned(item)) state.floor = Math.max(state.floor, group.vote.offset)
   const outcome = decidedOutcome({
     ...{ group, nodes, nodeCount, threshold: item.threshold, ballot: round.ballot },
     isAbsent: state.decisions.isAbsence(group.vote, nowMicros),
@@ -143,16 +150,10 @@ function accept(
 }
 
 /** Nodes that have not answered yet need not say more than was decided. */
-function shortenOthers({ flights, effects }: State, item: Item, { vote }: Group): void {
-  const bytesWanted = vote.answer.byteLength
-  for (const { id, ask } of flights.values())
-    if (ask.items[0] === item) effects.push({ kind: 'shorten', flight: id, bytesWanted })
-}
-
-function raiseFloor(state: State, offset: number): void {
-  if (offset <= state.floor) return
-  state.floor = offset
-  state.effects.push({ kind: 'keep', floor: offset })
+function shortenOthers({ nodes }: State, item: Item, { vote }: Group): void {
+  for (const { lanes } of nodes)
+    for (const flight of lanes.bulk.flights)
+      if (flight.ask.items[0] === item) flight.bytesWanted = vote.answer.byteLength
 }
 
 function giveUp(state: State, item: Item, round: Round | undefined, ending: Ending): void {
@@ -161,6 +162,10 @@ function giveUp(state: State, item: Item, round: Round | undefined, ending: Endi
 }
 
 function conclude(state: State, item: Item, outcome: Decided | Undecided): void {
+  const { call } = item
   finish(state, item)
-  state.effects.push({ kind: 'decide', read: item.id, outcome })
+  call.outcomes[item.index] = outcome
+  if (--call.missing > 0) return
+  state.calls.delete(call.id)
+  state.effects.push({ kind: 'done', read: call.id, outcome: call.outcomes })
 }

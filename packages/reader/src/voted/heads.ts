@@ -1,9 +1,10 @@
 /** The pins that follow from what the nodes claim to have (D-37). */
 import { quorumOf } from '@quorumscan/verifier'
+import { wakeBy } from '../driver/decider.ts'
 import { chooseNextPin } from '../votes/pins.ts'
 import { largestGroup } from '../votes/tally.ts'
 import { type Item, isPruned, type Round, type Standing } from './item.ts'
-import { type State, tickWithin } from './state.ts'
+import type { State } from './state.ts'
 import { isFresh, isHeadless, isUnusable } from './usable.ts'
 
 /** The longest that a first pin waits for heads beyond those that it needs: a moment, for a person. */
@@ -46,7 +47,7 @@ function isTooEarly(state: State, threshold: number): boolean {
   if (toldAtMs.length >= threshold + state.faultyMax) return false
   const graceMs = Math.min(enoughAtMs - state.headsSinceMs, MORE_HEADS_MS_MAX)
   const leftMs = enoughAtMs + graceMs - state.nowMs
-  if (leftMs > 0) tickWithin(state, leftMs)
+  if (leftMs > 0) wakeBy(state, state.nowMs + leftMs)
   return leftMs > 0
 }
 

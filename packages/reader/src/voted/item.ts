@@ -1,23 +1,40 @@
 /** One read on its way: what is asked, and what the nodes said so far, round by round. */
 
 import type { Lookup } from '@quorumscan/verifier'
-import type { ReadRequest } from '../reader-options.ts'
+import type { ReaderError, ReadRequest } from '../reader-options.ts'
+import type { Decided, Disputed, Insufficient, Lagging, VoteGroup } from '../votes/outcome.ts'
 import { type Ballot, createBallot, type Vote } from '../votes/tally.ts'
 
 export type Asked =
   | { readonly kind: 'lookup'; readonly lookup: Lookup }
   | { readonly kind: 'read'; readonly request: ReadRequest }
 
-/** A read as it is handed in, with every option filled in and checked. */
-export type Read = {
-  /** Given by who hands it in, and named when it is decided. */
-  readonly id: number
-  readonly asked: Asked
+/** What a caller asks together, with every option filled in and checked. */
+export type Wanted = {
+  readonly asked: readonly Asked[]
   /** Equal votes needed. */
   readonly threshold: number
   readonly minOffset: number
   readonly maxAgeMs: number
   readonly headers: Readonly<Record<string, string>> | undefined
+}
+
+/** As the outcome that the caller gets, with the answers themselves in the place of their digests. */
+export type Undecided =
+  | Insufficient
+  | Lagging
+  | (Omit<Disputed, 'groups'> & { readonly groups: readonly Undigested[] })
+export type Undigested = Omit<VoteGroup, 'answerDigest'> & Pick<Vote, 'answer'>
+
+/** One for each that was asked; an error where there is no room for them. */
+export type Ended = (Decided | Undecided)[] | ReaderError
+
+/** The items of one caller, which end together. */
+export type Call = {
+  readonly id: number
+  readonly items: Item[]
+  readonly outcomes: (Decided | Undecided)[]
+  missing: number
 }
 
 /** What a node did in a round; `open`: nothing yet. */
@@ -27,7 +44,7 @@ export type Standing = 'open' | 'voted' | 'lagging' | 'failed'
 export type Round = {
   /** Null where the request names its offset itself. */
   readonly pin: number | null
-  startedAtMs: number
+  readonly startedAtMs: number
   readonly ballot: Ballot
   /** By node. */
   readonly standings: Standing[]
@@ -35,10 +52,12 @@ export type Round = {
   readonly reasons: Map<number, string>
 }
 
-export type Item = Read & {
-  startedAtMs: number
-  /** When it ends with what is known. */
-  endsAtMs: number
+export type Item = Omit<Wanted, 'asked'> & {
+  readonly call: Call
+  /** Its place among those of the call. */
+  readonly index: number
+  readonly asked: Asked
+  readonly startedAtMs: number
   readonly rounds: Round[]
   /** The offset of the second round, while the item waits for it. */
   nextPin: number | null
@@ -46,33 +65,34 @@ export type Item = Read & {
   staleAgeMs: number | null
   /** Decided, refused, or not wanted any more: nothing more is decided about it. */
   isDone: boolean
-  /** The time that the read may wait has passed: who has not voted will not. */
+  /** The time that the read may wait has passed: a node that has not voted will not. */
   isOverdue: boolean
   /** What was decided, to count late dissent. */
   decided: Vote | null
 }
 
-export function createItem(
-  read: Read,
-  times: { readonly startedAtMs: number; readonly endsAtMs: number },
-): Item {
+export function createCall(id: number, wanted: Wanted, startedAtMs: number): Call {
+  const { asked, threshold, minOffset, maxAgeMs, headers } = wanted
+  const call: Call = { id, items: [], outcomes: [], missing: asked.length }
   // Field by field: objects of spread others are several times as slow to look into, and a crowd of them is.
-  return {
-    id: read.id,
-    asked: read.asked,
-    threshold: read.threshold,
-    minOffset: read.minOffset,
-    maxAgeMs: read.maxAgeMs,
-    headers: read.headers,
-    startedAtMs: times.startedAtMs,
-    endsAtMs: times.endsAtMs,
-    rounds: [],
-    nextPin: null,
-    staleAgeMs: null,
-    isDone: false,
-    isOverdue: false,
-    decided: null,
-  }
+  for (const [index, one] of asked.entries())
+    call.items.push({
+      call,
+      index,
+      asked: one,
+      threshold,
+      minOffset,
+      maxAgeMs,
+      headers,
+      startedAtMs,
+      rounds: [],
+      nextPin: null,
+      staleAgeMs: null,
+      isDone: false,
+      isOverdue: false,
+      decided: null,
+    })
+  return call
 }
 
 export function createRound(options: {

@@ -1,9 +1,10 @@
 /** One node: what is known of it, and what it owes. */
 
-import type { GenesisNode } from '@quorumscan/verifier'
 import { parseOffsetText } from '../answers/reply.ts'
 import type { NodeStatus } from '../reader-options.ts'
+import type { Address } from '../source/address-book.ts'
 import { isAuthenticated } from '../source/node-url.ts'
+import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
 import type { Ask, Channel } from './ask.ts'
 
@@ -11,29 +12,24 @@ import type { Ask, Channel } from './ask.ts'
 const SILENCE_MS = 1000
 
 /** A request on its way. */
-export type Flight = {
-  readonly id: number
-  readonly node: Node
-  readonly lane: Lane
+export interface Sent extends Flight<Sent> {
+  readonly source: Lane
   readonly ask: Ask
-  startedAtMs: number
-  /** What it asks waits to be sent once more, or was. */
-  isSentAgain: boolean
+  /** It keeps no other from being sent. */
+  isLate: boolean
+  /** An answer of more bytes has lost, and is not worth megabytes. */
+  bytesWanted: number
 }
 
-/** Lookups and large answers travel apart (D-14). */
-export type Lane = {
+/** Lookups and large answers travel apart (D-14), and fail apart. The flights are in order, oldest first. */
+export interface Lane extends Source<Sent> {
+  readonly node: Node
   readonly channel: Channel
   queue: Ask[]
-  /** Oldest first. */
-  readonly flights: Set<Flight>
   /** When the node last answered, ms. */
   answeredAtMs: number
   /** When a request last ended, in whatever way. */
   endedAtMs: number
-  /** Failures of the connection in a row. */
-  failureCount: number
-  notBeforeMs: number
 }
 
 export type Node = {
@@ -48,75 +44,52 @@ export type Node = {
   head: number | null
   headAtMs: number
   /** Until when it refuses for its limits (D-33), as it said itself. */
-  refusesUntilMs?: number
+  refusesUntilMs: number
   readonly lanes: Readonly<Record<Channel, Lane>>
-  readonly counters: Counters
-}
-
-/** As `NodeStatus` shows them. */
-type Counters = {
-  requests: number
-  errors: number
-  lastError: string | null
-  votes: number
-  dissents: number
-  latencyMs: number | null
-  latencyMsLast: number | null
-}
-
-export function createNode({ name }: GenesisNode, index: number): Node {
-  return {
-    index,
-    name,
-    url: null,
-    sequence: null,
-    isInsecure: false,
-    head: null,
-    headAtMs: Number.NEGATIVE_INFINITY,
-    lanes: { lookup: createLane('lookup'), bulk: createLane('bulk') },
-    counters: {
-      requests: 0,
-      errors: 0,
-      lastError: null,
-      votes: 0,
-      dissents: 0,
-      latencyMs: null,
-      latencyMsLast: null,
-    },
+  readonly counters: Lane['counters'] & {
+    votes: number
+    dissents: number
+    latencyMsLast: number | null
   }
 }
 
-function createLane(channel: Channel): Lane {
-  return {
-    channel,
-    queue: [],
-    flights: new Set(),
-    answeredAtMs: Number.NEGATIVE_INFINITY,
-    endedAtMs: Number.NEGATIVE_INFINITY,
-    failureCount: 0,
-    notBeforeMs: 0,
+export function createNode(name: string, index: number): Node {
+  const never = Number.NEGATIVE_INFINITY
+  const counters = {
+    ...{ requests: 0, errors: 0, lastError: null },
+    ...{ votes: 0, dissents: 0, latencyMsLast: null },
   }
+  const lane = (channel: Channel): Lane => {
+    const source = { ...createSource<Sent>(null, false), counters }
+    // Written once the node is made.
+    return Object.assign(source, {
+      node: null as unknown as Node,
+      channel,
+      queue: [],
+      answeredAtMs: never,
+      endedAtMs: never,
+    })
+  }
+  const node: Node = {
+    ...{ index, name, url: null, sequence: null, isInsecure: false },
+    ...{ head: null, headAtMs: never, refusesUntilMs: never },
+    lanes: { lookup: lane('lookup'), bulk: lane('bulk') },
+    counters,
+  }
+  for (const one of lanesOf(node)) Object.assign(one, { node })
+  return node
+}
+
+export function lanesOf({ lanes }: Node): readonly Lane[] {
+  return [lanes.lookup, lanes.bulk]
 }
 
 /** Takes over where the node is. */
-export function noteAddress(
-  node: Node,
-  { url, sequence }: { readonly url: string; readonly sequence: number },
-): void {
+export function noteAddress(node: Node, { url, sequence }: Omit<Address, 'name'>): void {
   const isInsecure = !isAuthenticated(url)
   Object.assign(node, { url, sequence, isInsecure })
+  for (const lane of lanesOf(node)) lane.url = url
   if (isInsecure) node.counters.lastError = 'its address is neither https nor loopback'
-}
-
-/** It says to be where it is not asked. */
-export function notePrivateAddress({ counters }: Node, { url }: { readonly url: string }): void {
-  counters.lastError = `its address is private: ${url}`
-}
-
-/** Counts an answer that was none. */
-export function noteError({ counters }: Node, reason: string): void {
-  counters.errors++
-  counters.lastError = reason
 }
 
 /** Takes over the head that an answer tells. */
@@ -127,7 +100,7 @@ export function noteHead(node: Node, reply: TransportReply, nowMs: number): void
   node.headAtMs = nowMs
 }
 
-/** Whether the node is known not to answer now. Who is slow may answer. */
+/** Whether the node is known not to answer now. A node that is slow may answer. */
 export function isFailing(lane: Lane): boolean {
   return lane.failureCount > 1
 }
@@ -135,20 +108,15 @@ export function isFailing(lane: Lane): boolean {
 /** Whether the node has owed an answer for too long. */
 export function isSilent({ flights, answeredAtMs }: Lane, nowMs: number): boolean {
   const [oldest] = flights
-  return oldest !== undefined && nowMs - Math.max(oldest.startedAtMs, answeredAtMs) >= SILENCE_MS
+  return oldest !== undefined && nowMs - Math.max(oldest.sentAtMs, answeredAtMs) >= SILENCE_MS
 }
 
 /** Counters, never a verdict that would exclude a node (D-43). */
-export function nodeStatus(node: Node, isSilentLane: (lane: Lane) => boolean): NodeStatus {
+export function nodeStatus(node: Node, nowMs: number): NodeStatus {
   const { name, url, sequence, head, counters } = node
-  return { name, url, sequence, state: stateOf(node, isSilentLane), head, ...counters }
-}
-
-function stateOf(
-  { lanes, counters }: Node,
-  isSilentLane: (lane: Lane) => boolean,
-): NodeStatus['state'] {
-  if (isFailing(lanes.lookup)) return 'failing'
-  if (isSilentLane(lanes.lookup)) return 'silent'
-  return counters.latencyMs === null ? 'unknown' : 'live'
+  const { lookup, bulk } = node.lanes
+  const latencyMs = lookup.latencyMs ?? bulk.latencyMs
+  const known = latencyMs === null ? 'unknown' : 'live'
+  const state = isFailing(lookup) ? 'failing' : isSilent(lookup, nowMs) ? 'silent' : known
+  return { name, url, sequence, state, head, ...counters, latencyMs }
 }

@@ -1,5 +1,5 @@
 /** Asks the own replica for its history at the offsets that are read, to compare it with the nodes' (D-38). */
-import { type Comparison, notePoint, type State } from './state.ts'
+import { type Comparison, note, notePoint, type State } from './state.ts'
 
 /** Offsets remembered: some seconds of reading under load. */
 const OFFSETS_MAX = 256
@@ -43,5 +43,5 @@ function ask(state: State, offset: number): void {
   comparison.isAsking = true
   comparison.tries++
   comparison.askedAtMs = state.nowMs
-  state.effects.push({ kind: 'compare', offset })
+  note(state, { kind: 'compare', offset })
 }

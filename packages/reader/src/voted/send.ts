@@ -3,10 +3,11 @@
  * share a request, at most 256 in a batch (D-14).
  */
 import { BATCH_LOOKUPS_MAX } from '../answers/lookups.ts'
+import { overloaded } from '../base.ts'
 import { createAsk } from './ask.ts'
 import { decide, startRound } from './decide.ts'
 import { firstPin } from './heads.ts'
-import { type Item, isSelfPinned, roundAt } from './item.ts'
+import { type Call, type Item, isSelfPinned, roundAt } from './item.ts'
 import { offer } from './lanes.ts'
 import { finish, type State } from './state.ts'
 import { hasRoomFor, isHopeless } from './usable.ts'
@@ -90,15 +91,15 @@ function refuseLate(state: State, waiting: Item[]): Item[] {
     (item) => item.rounds.length > 0 || state.nowMs - item.startedAtMs <= lateMs,
   )
   const lateCount = position < 0 ? waiting.length : position
-  for (const item of waiting.slice(0, lateCount)) refuse(state, item)
-  return waiting.slice(lateCount)
+  for (const item of waiting.slice(0, lateCount)) refuse(state, item.call)
+  return waiting.slice(lateCount).filter((item) => !item.isDone)
 }
 
-/** Gives an item up that was never sent, for want of room. */
-export function refuse(state: State, item: Pick<Item, 'id'>): void {
-  const known = state.items.get(item.id)
-  if (known !== undefined) finish(state, known)
-  state.effects.push({ kind: 'refuse', read: item.id })
+/** Gives a call up for want of room. */
+export function refuse(state: State, call: Call): void {
+  for (const item of call.items) finish(state, item)
+  if (state.calls.delete(call.id))
+    state.effects.push({ kind: 'done', read: call.id, outcome: overloaded() })
 }
 
 /** Those, alike, that go on waiting: who cannot be served is told so at once. */

@@ -1,12 +1,33 @@
-/** All that the reader's state machine knows. Changed by the functions of this folder only, within a step. */
+/** All that the decider of votes knows, hears and notes. Changed by the functions of this folder only, within a step. */
 
 import type { HistoryPoint } from '@quorumscan/verifier'
 import { maxFaulty } from '@quorumscan/verifier'
+import { createWorld, type Event, type World } from '../driver/decider.ts'
+import type { NodeReply } from '../reader-options.ts'
+import type { Address } from '../source/address-book.ts'
+import type { TransportReply } from '../source/transport.ts'
 import type { Decisions } from '../votes/decisions.ts'
-import { type Histories, noteHistory } from '../votes/histories.ts'
-import type { Item } from './item.ts'
-import type { Effect } from './messages.ts'
-import type { Flight, Node } from './node.ts'
+import { createHistories, type Fork, type Histories, noteHistory } from '../votes/histories.ts'
+import type { Call, Ended, Item, Wanted } from './item.ts'
+import { lanesOf, type Node, type Sent } from './node.ts'
+
+export type ReaderEvent =
+  | Event<Sent, TransportReply, Wanted>
+  /** The own replica's history at an offset; null where it has none. */
+  | { readonly kind: 'compared'; readonly offset: number; readonly historyHash: string | null }
+  /** A node is somewhere else than it was. */
+  | ({ readonly kind: 'located' } & Address)
+  /** All that could tell addresses at first have done so. */
+  | { readonly kind: 'learned' }
+
+export type Fact =
+  /** The own replica's history at the offset is wanted, as `compared`. */
+  | { readonly kind: 'compare'; readonly offset: number }
+  /** Addresses may be asked for; uneasy, as some do not answer. */
+  | { readonly kind: 'learn'; readonly isUneasy: boolean }
+  | { readonly kind: 'fork'; readonly fork: Fork }
+  /** How a request ended, for measurements. */
+  | NodeReply
 
 export type Config = {
   /** n of the genesis. */
@@ -16,40 +37,34 @@ export type Config = {
   readonly decisions: Decisions
   /** Whether there is an own replica to compare with. */
   readonly hasReplica: boolean
-}
-
-export type State = Config & {
-  readonly faultyMax: number
   /** One for each connection: more than n only where a test breaks that decision. */
   readonly nodes: readonly Node[]
-  readonly histories: Histories
-  /** By offset. */
-  readonly ownHistory: Map<number, Comparison>
-  /** Lowest offset to read at: the highest verified pin (D-39). */
-  floor: number
-  /** By the clock, at this step. */
-  nowMs: number
-  nowMicros: number
-  /** When the next tick is due; Infinity while nothing waits. */
-  tickAtMs: number
-  /** Whether addresses may still come. */
-  isLearning: boolean
-  /** When a node was last asked anything. */
-  askedAtMs: number
-  /** When a read last ended. */
-  finishedAtMs: number
-  /** Heads told before no longer suffice for a first pin. */
-  headsSinceMs: number
-  /** Reads that somebody waits for, by id. */
-  readonly items: Map<number, Item>
-  /** Of the answers that one node may send to all pages and activities among them. */
-  readBytesMax: number
-  readonly unsent: Unsent
-  flightCount: number
-  readonly flights: Map<number, Flight>
-  /** Of this step. */
-  effects: Effect[]
 }
+
+export type State = World<Sent, Ended, Fact> &
+  Config & {
+    readonly faultyMax: number
+    readonly histories: Histories
+    /** By offset. */
+    readonly ownHistory: Map<number, Comparison>
+    /** Lowest offset to read at: the highest verified pin (D-39). */
+    floor: number
+    /** Whether addresses may still come. */
+    isLearning: boolean
+    /** When a node was last asked anything. */
+    askedAtMs: number
+    /** When a read last ended. */
+    finishedAtMs: number
+    /** Heads told before no longer suffice for a first pin. */
+    headsSinceMs: number
+    /** Those that a caller waits for, by the read that the driver knows. */
+    readonly calls: Map<number, Call>
+    /** Of these calls, those that are not decided. */
+    readonly items: Set<Item>
+    /** Of the answers that one node may send to all pages and activities among them. */
+    readBytesMax: number
+    readonly unsent: Unsent
+  }
 
 /** What the own replica was asked about an offset. */
 export type Comparison = {
@@ -68,38 +83,41 @@ export type Unsent = {
   floored: Item[]
 }
 
-export function createState(
-  config: Config & { readonly nodes: readonly Node[]; readonly histories: Histories },
-): State {
+export function createState(config: Config): State {
+  const faultyMax = maxFaulty(config.nodeCount)
+  const never = Number.NEGATIVE_INFINITY
+  // Field by field: objects of spread others are slower to look into.
+  const { effects, sources, nowMs, nowMicros, wakeAtMs } = createWorld<Sent, Ended, Fact>(
+    config.nodes.flatMap(lanesOf),
+  )
   return {
+    effects,
+    sources,
+    nowMs,
+    nowMicros,
+    wakeAtMs,
     nodeCount: config.nodeCount,
     waitMs: config.waitMs,
     decisions: config.decisions,
     hasReplica: config.hasReplica,
     nodes: config.nodes,
-    histories: config.histories,
-    faultyMax: maxFaulty(config.nodeCount),
+    faultyMax,
+    histories: createHistories(faultyMax),
     ownHistory: new Map(),
     floor: 0,
-    nowMs: 0,
-    nowMicros: 0,
-    tickAtMs: Number.POSITIVE_INFINITY,
     isLearning: true,
-    askedAtMs: Number.NEGATIVE_INFINITY,
-    finishedAtMs: Number.NEGATIVE_INFINITY,
+    askedAtMs: never,
+    finishedAtMs: never,
     headsSinceMs: 0,
-    items: new Map(),
+    calls: new Map(),
+    items: new Set(),
     readBytesMax: 0,
     unsent: { reads: [], lookupsByKind: new Map(), floored: [] },
-    flightCount: 0,
-    flights: new Map(),
-    effects: [],
   }
 }
 
-/** Lets the next tick come no later. */
-export function tickWithin(state: State, ms: number): void {
-  state.tickAtMs = Math.min(state.tickAtMs, state.nowMs + ms)
+export function note({ effects }: State, fact: Fact): void {
+  effects.push({ kind: 'note', fact })
 }
 
 /** The most bytes that a node may answer to the item; lookups are bounded by their number. */
@@ -111,7 +129,7 @@ export function bytesMaxOf({ asked }: Pick<Item, 'asked'>): number {
 export function finish(state: State, item: Item): void {
   item.isDone = true
   state.finishedAtMs = state.nowMs
-  if (state.items.delete(item.id)) state.readBytesMax -= bytesMaxOf(item)
+  if (state.items.delete(item)) state.readBytesMax -= bytesMaxOf(item)
 }
 
 /** Puts the item among those that are sent at the end of the step. */
@@ -133,5 +151,5 @@ export function notePoint(
   point: Pick<HistoryPoint, 'offset' | 'historyHash'>,
 ): void {
   const fork = noteHistory(state.histories, holder, point)
-  if (fork !== null) state.effects.push({ kind: 'fork', fork })
+  if (fork !== null) note(state, { kind: 'fork', fork })
 }

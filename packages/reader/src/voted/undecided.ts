@@ -5,8 +5,7 @@ import { parseJson } from '../answers/reply.ts'
 import { namesOf, participation } from '../votes/decided.ts'
 import type { Disputed, Insufficient, Lagging, VoteGroup } from '../votes/outcome.ts'
 import { createBallot, type Group } from '../votes/tally.ts'
-import type { Item, Round } from './item.ts'
-import type { Undecided, Undigested } from './messages.ts'
+import type { Item, Round, Undecided, Undigested } from './item.ts'
 import type { Node } from './node.ts'
 import type { State } from './state.ts'
 import { isFresh, isHeadless, isUnusable } from './usable.ts'
@@ -54,7 +53,7 @@ export function undecided(state: State, ended: Ended, ending: Ending): Undecided
 function isReachable(state: State, ended: Ended, node: Node): boolean {
   const standing = ended.round?.standings[node.index] ?? 'open'
   if (standing !== 'open') return standing !== 'failed'
-  const isRefusing = (node.refusesUntilMs ?? 0) > state.nowMs
+  const isRefusing = node.refusesUntilMs > state.nowMs
   if (isHeadless(state, node) || isRefusing) return false
   // Who told its head answers, even where time ran out.
   const isHeard = ended.round === undefined && isFresh(state, node)
@@ -64,7 +63,7 @@ function isReachable(state: State, ended: Ended, node: Node): boolean {
 /** How long until so many of the nodes that refuse no longer do; null if they are fewer. */
 function refusedMs({ nodes, nowMs }: State, missingCount: number): number | null {
   const waits = nodes
-    .map(({ refusesUntilMs = 0 }) => Math.ceil(refusesUntilMs - nowMs))
+    .map(({ refusesUntilMs }) => Math.ceil(refusesUntilMs - nowMs))
     .filter((ms) => ms > 0)
   return waits.sort((a, b) => a - b)[Math.max(missingCount, 1) - 1] ?? null
 }

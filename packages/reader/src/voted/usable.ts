@@ -39,7 +39,7 @@ export function hasRoomFor(state: State, item: Item): boolean {
   for (const node of state.nodes) {
     if (isUnusable(state, item, node)) continue
     usable++
-    if (hasRoomForLookups(state, node)) roomy++
+    if (hasRoomForLookups(node)) roomy++
   }
   return roomy > 0 && roomy >= Math.min(item.threshold, usable)
 }

@@ -1,7 +1,7 @@
 /**
  * Counting votes: who said the same, whether that is enough, and what it means when it is not.
  *
- * Pure: sends nothing, reads no clock. `reader.ts` feeds it votes as they arrive and stops at the
+ * Pure: sends nothing, reads no clock. The decider feeds it votes as they arrive and stops at the
  * first verdict.
  */
 

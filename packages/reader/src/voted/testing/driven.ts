@@ -3,15 +3,16 @@
  * do. At most f nodes lie; the others say the truth, or nothing of use.
  */
 import { maxFaulty } from '@quorumscan/verifier'
+import { createVirtual } from '../../driver/testing/virtual.ts'
+import type { TransportReply } from '../../source/transport.ts'
 import { DECISIONS } from '../../votes/decisions.ts'
-import { createHistories } from '../../votes/histories.ts'
-import type { Asked, Read } from '../item.ts'
-import type { Effect, Event } from '../messages.ts'
-import { createNode } from '../node.ts'
-import { createState } from '../state.ts'
-import { step } from '../step.ts'
+import { requestOf } from '../ask.ts'
+import { step } from '../decider.ts'
+import type { Asked, Ended, Wanted } from '../item.ts'
+import { createNode, lanesOf, type Sent } from '../node.ts'
+import { createState, type Fact, type ReaderEvent } from '../state.ts'
 import { type Command, LIES, type Way } from './scripts.ts'
-import { answerAt, historyAt, replyTo, START_MICROS } from './world.ts'
+import { answerAt, historyAt, replyTo } from './world.ts'
 
 /** After so long without an answer a read has ended, and so has what was sent for it. */
 export const ENDED_MS = 4050
@@ -21,8 +22,7 @@ const NAMES = ['a', 'b', 'c'] as const
 /** In flight to one node: in each second 4 lookups and 8 pages, each for as long as the reader waits. */
 const FLIGHTS_PER_NODE_MAX = (4 + 8) * (WAIT_MS / 1000 + 1)
 
-type Effects = { readonly [Kind in Effect['kind']]: Effect & { readonly kind: Kind } }
-type Waiting = { readonly read: Read; readonly atMs: number; readonly floor: number }
+type Waiting = { readonly wanted: Wanted; readonly atMs: number; readonly floor: number }
 
 export function createRun(world: {
   readonly nodeCount: number
@@ -31,163 +31,150 @@ export function createRun(world: {
   const { nodeCount } = world
   const faultyMax = maxFaulty(nodeCount)
   const liars = world.liars.filter((index) => index < nodeCount).slice(0, faultyMax)
-  const key = '00'.repeat(32)
-  const nodes = Array.from({ length: nodeCount }, (_, index) =>
-    createNode({ name: `sv-${index}`, scanKey: key, operatorKey: key }, index),
-  )
+  const nodes = Array.from({ length: nodeCount }, (_, index) => createNode(`sv-${index}`, index))
   const state = createState({
-    ...{ nodes, nodeCount, waitMs: WAIT_MS, decisions: DECISIONS },
-    histories: createHistories(faultyMax),
-    hasReplica: true,
+    ...{ nodes, nodeCount, waitMs: WAIT_MS, decisions: DECISIONS, hasReplica: true },
   })
-  const log: Effect[] = []
-  const open = new Map<number, Effects['send']>()
+  const log: unknown[] = []
   const waiting = new Map<number, Waiting>()
   const comparing: number[] = []
   const said = new Set<string>()
-  let nowMs = 0
-  let stalledMs = 0
   let head = 5
+  let moveCount = 0
   let readCount = 0
   let floor = 0
-  let moveCount = 0
 
-  const happen = (event: Event): void => {
-    const effects = step(state, event, { ms: nowMs, micros: START_MICROS + nowMs * 1000 })
-    log.push(...effects)
-    for (const effect of effects) note(effect)
+  const driven = createVirtual<Sent, TransportReply, Wanted, Ended, Fact, ReaderEvent>({
+    world: state,
+    step: (event) => step(state, event),
+    onEffect(effect) {
+      if (effect.kind === 'note') {
+        log.push(effect.fact)
+        must(effect.fact.kind !== 'fork', 'there is one history')
+        if (effect.fact.kind === 'compare') comparing.push(effect.fact.offset)
+      } else if (effect.kind === 'done') {
+        log.push(effect)
+        judge(effect.read, effect.outcome)
+      } else log.push([effect.kind, effect.flight.source.url, effect.flight.sentAtMs])
+    },
+  })
+  const { open } = driven
+
+  const happen = (run: () => void): void => {
+    run()
+    must(state.floor >= floor, 'the floor only rises')
+    floor = state.floor
     hold()
   }
 
-  const note = (effect: Effect): void => {
-    if (effect.kind === 'send') {
-      must(!open.has(effect.flight), 'a request is sent once')
-      open.set(effect.flight, effect)
-    } else if (effect.kind === 'drop')
-      must(open.delete(effect.flight), 'what is dropped was on its way')
-    else if (effect.kind === 'shorten') must(open.has(effect.flight), 'what is wanted is awaited')
-    else if (effect.kind === 'compare') comparing.push(effect.offset)
-    else if (effect.kind === 'decide') judge(effect)
-    else if (effect.kind === 'keep') {
-      must(effect.floor > floor, 'the floor only rises')
-      floor = effect.floor
-    } else must(effect.kind !== 'fork', 'there is one history')
-  }
-
   /** What is decided is waited for, and true, and of an offset that it may be of; enough nodes said it. */
-  const judge = ({ read: id, outcome }: Effects['decide']): void => {
-    const asked = waiting.get(id)
-    must(waiting.delete(id), 'what is decided is waited for')
-    if (!('answer' in outcome) || asked === undefined) return
-    const { read } = asked
-    const name = nameOf(read.asked)
-    const { offset } = outcome
-    const answer = new TextDecoder().decode(outcome.answer)
-    must(answer === answerAt(name, offset), 'what is decided is true')
-    must(outcome.historyHash === historyAt(offset), 'and of the one history')
-    must(offset >= Math.max(read.minOffset, asked.floor), 'and not older than asked')
-    must(new Set(outcome.agreed).size >= read.threshold, 'enough nodes agree')
-    for (const node of outcome.agreed)
-      must(said.has(`${node} ${offset} ${name} ${answer}`), 'and have said so')
+  const judge = (read: number, ended: Ended): void => {
+    const asked = waiting.get(read)
+    must(waiting.delete(read), 'what is decided is waited for')
+    if (asked === undefined || ended instanceof Error) return
+    const { wanted } = asked
+    must(ended.length === wanted.asked.length, 'each has an outcome')
+    for (const [index, outcome] of ended.entries()) {
+      if (!('answer' in outcome)) continue
+      const name = nameOf(wanted.asked[index] as Asked)
+      const { offset } = outcome
+      const answer = new TextDecoder().decode(outcome.answer)
+      must(answer === answerAt(name, offset), 'what is decided is true')
+      must(outcome.historyHash === historyAt(offset), 'and of the one history')
+      must(offset >= Math.max(wanted.minOffset, asked.floor), 'and not older than asked')
+      must(new Set(outcome.agreed).size >= wanted.threshold, 'enough nodes agree')
+      for (const node of outcome.agreed)
+        must(said.has(`${node} ${offset} ${name} ${answer}`), 'and have said so')
+    }
   }
 
-  /** Nothing waits too long, nothing is asked too often, and somebody is called as long as anybody waits. */
+  /** Nothing waits too long, nothing is asked too often, and the decider is woken as long as a caller waits. */
   const hold = (): void => {
     for (const { atMs } of waiting.values())
-      must(nowMs - stalledMs - atMs <= ENDED_MS, 'a read ends in its time')
-    must(state.items.size === waiting.size, 'what is waited for is what is not decided')
-    for (const { id, rounds } of state.items.values())
-      must(waiting.has(id) && rounds.length <= 2, 'a read has two rounds at most')
-    must(state.flights.size === open.size, 'what is sent is what is not ended')
-    for (const { lanes, index, counters } of nodes) {
-      const flightCount = lanes.lookup.flights.size + lanes.bulk.flights.size
+      must(driven.nowMs() - atMs <= ENDED_MS, 'a read ends in its time')
+    must(state.calls.size === waiting.size, 'what is waited for is what is not decided')
+    must(state.items.size === 0 ? waiting.size === 0 : waiting.size > 0, 'as are its items')
+    for (const { call, rounds } of state.items)
+      must(waiting.has(call.id) && rounds.length <= 2, 'a read has two rounds at most')
+    const flights = state.sources.flatMap((source) => [...source.flights])
+    must(flights.length === open.size, 'what is sent is what is not ended')
+    for (const node of nodes) {
+      const flightCount = lanesOf(node).reduce((sum, lane) => sum + lane.flights.size, 0)
       must(flightCount <= FLIGHTS_PER_NODE_MAX, 'a node is asked so much at a time')
-      must(liars.includes(index) || counters.dissents === 0, 'who says the truth is not outvoted')
+      must(
+        liars.includes(node.index) || node.counters.dissents === 0,
+        'who says the truth is not outvoted',
+      )
     }
-    const isCalled = state.tickAtMs < Number.POSITIVE_INFINITY
-    must(isCalled === waiting.size + open.size > 0, 'the clock calls as long as there is cause')
+    must(
+      state.wakeAtMs < Infinity === waiting.size > 0,
+      'the decider is woken while there is cause',
+    )
   }
 
-  const pass = (ms: number): void => {
-    const untilMs = nowMs + ms
-    while (state.tickAtMs <= untilMs) {
-      nowMs = state.tickAtMs
-      happen({ kind: 'tick' })
-    }
-    nowMs = untilMs
-  }
+  const pass = (ms: number): void => happen(() => driven.pass(ms))
 
-  /** The clock calls late. */
-  const stall = (ms: number): void => {
-    const lateMs = nowMs + ms - state.tickAtMs
-    nowMs += ms
-    if (lateMs < 0 || lateMs === Number.NEGATIVE_INFINITY) return
-    stalledMs += lateMs
-    happen({ kind: 'tick' })
-  }
-
-  const land = (flight: number | undefined, way: Way): void => {
-    const sent = flight === undefined ? undefined : open.get(flight)
-    if (flight === undefined || sent === undefined) return
-    open.delete(flight)
-    const index = Number(sent.url.slice(-1))
+  const land = (flight: Sent | undefined, way: Way): void => {
+    if (flight === undefined) return
+    const { index } = flight.source.node
     const isLie = LIES.some((lie) => lie === way)
-    const told = replyTo(sent.request, {
+    const told = replyTo(requestOf(flight.ask), {
       way: isLie && !liars.includes(index) ? 'true' : way,
       head,
     })
     for (const { name, offset, answer } of told?.said ?? [])
       said.add(`sv-${index} ${offset} ${name} ${answer}`)
-    happen(
-      told === null ? { kind: 'failed', flight } : { kind: 'reply', flight, reply: told.reply },
-    )
+    happen(() => (told === null ? driven.fail(flight) : driven.answer(flight, told.reply)))
   }
 
   const ask = ({ names, votes, ahead, isPage }: Command & { kind: 'ask' }): void => {
-    const reads = names.slice(0, isPage ? 1 : names.length).map(
-      (index): Read => ({
-        id: ++readCount,
-        asked: askedOf(NAMES[index] as string, isPage), // There are so many.
-        threshold: faultyMax + 1 + (votes % (nodeCount - faultyMax)),
-        minOffset: ahead === null ? 0 : head + ahead,
-        maxAgeMs: Number.POSITIVE_INFINITY,
-        headers: undefined,
-      }),
-    )
-    for (const read of reads) waiting.set(read.id, { read, atMs: nowMs - stalledMs, floor })
-    happen({ kind: 'asked', questions: [reads], floor })
+    const wanted: Wanted = {
+      asked: names
+        .slice(0, isPage ? 1 : names.length)
+        .map((index) => askedOf(NAMES[index] as string, isPage)), // There are so many.
+      threshold: faultyMax + 1 + (votes % (nodeCount - faultyMax)),
+      minOffset: ahead === null ? 0 : head + ahead,
+      maxAgeMs: Number.POSITIVE_INFINITY,
+      headers: undefined,
+    }
+    happen(() => {
+      // As the driver numbers them.
+      waiting.set(++readCount, { wanted, atMs: driven.nowMs(), floor })
+      driven.begin(wanted, WAIT_MS)
+    })
   }
 
   const compare = (): void => {
     const offset = comparing.shift()
     if (offset === undefined) return
-    happen({ kind: 'compared', offset, historyHash: offset <= head ? historyAt(offset) : null })
+    const historyHash = offset <= head ? historyAt(offset) : null
+    happen(() => driven.tell({ kind: 'compared', offset, historyHash }))
   }
 
   const cancel = (id: number | undefined): void => {
     if (id === undefined) return
     waiting.delete(id)
-    happen({ kind: 'cancelled', reads: [id] })
+    happen(() => driven.leave(id))
   }
 
   const move = (index: number): void => {
     const url = `http://127.0.0.1:${10 * ++moveCount + index}`
-    happen({ kind: 'located', name: `sv-${index}`, url, sequence: moveCount })
+    const address = { name: `sv-${index}`, url, sequence: moveCount }
+    happen(() => driven.tell({ kind: 'located', ...address }))
   }
 
   const obey = (command: Command): void => {
     if (command.kind === 'ask') ask(command)
     else if (command.kind === 'land') land(pickOf(open, command.pick), command.way)
     else if (command.kind === 'pass') pass(command.ms)
-    else if (command.kind === 'stall') stall(command.ms)
     else if (command.kind === 'append') head++
     else if (command.kind === 'compare') compare()
-    else if (command.kind === 'cancel') cancel(pickOf(waiting, command.pick))
+    else if (command.kind === 'cancel') cancel(pickOf(waiting.keys(), command.pick))
     else if (command.kind === 'move') move(command.pick % nodeCount)
   }
 
   for (const { index } of nodes) move(index)
-  happen({ kind: 'learned' })
+  happen(() => driven.tell({ kind: 'learned' }))
   return { obey, pass, log, waiting, open }
 }
 
@@ -196,8 +183,9 @@ function must(holds: boolean, rule: string): void {
   if (!holds) throw new Error(`broken: ${rule}`)
 }
 
-function pickOf(map: ReadonlyMap<number, unknown>, pick: number): number | undefined {
-  return [...map.keys()][pick % Math.max(map.size, 1)]
+function pickOf<T>(some: Iterable<T>, pick: number): T | undefined {
+  const all = [...some]
+  return all[pick % Math.max(all.length, 1)]
 }
 
 function askedOf(name: string, isPage: boolean): Asked {

@@ -20,7 +20,6 @@ const ask = fc.record({
 })
 const land = fc.record({ kind: kind('land'), pick: fc.nat(), way })
 const pass = fc.record({ kind: kind('pass'), ms: fc.constantFrom(1, 5, 30, 200, 700, 2600) })
-const stall = fc.record({ kind: kind('stall'), ms: fc.integer({ min: 300, max: 5000 }) })
 const plain = fc.record({ kind: fc.constantFrom('append', 'compare', 'compare') })
 const picked = fc.record({ kind: fc.constantFrom('cancel', 'move'), pick: fc.nat() })
 
@@ -28,7 +27,6 @@ const command = fc.oneof(
   { weight: 3, arbitrary: ask },
   { weight: 20, arbitrary: land },
   { weight: 4, arbitrary: pass },
-  { weight: 1, arbitrary: stall },
   { weight: 6, arbitrary: plain },
   { weight: 2, arbitrary: picked },
 )

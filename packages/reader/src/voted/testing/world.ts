@@ -1,10 +1,10 @@
 /** The truth of a small ledger, and what nodes make of it. */
 import { formatInstant, utf8 } from '@quorumscan/verifier'
+import { START_MICROS } from '../../driver/testing/virtual.ts'
 import type { TransportReply } from '../../source/transport.ts'
 import type { NodeRequest } from '../ask.ts'
 import type { Way } from './scripts.ts'
 
-export const START_MICROS = 1_700_000_000_000_000
 /** Of the log's end, nodes that are behind miss so much. */
 const BEHIND = 3
 
