@@ -36,7 +36,7 @@ function Console({ token }: { readonly token: string }) {
                 <QueuePanel api={api} />
               </div>
               <div className="column">
-                <NodePanel api={api} status={status} samples={samples} />
+                <NodePanel shown={{ api, status, samples }} />
                 <ChartPanel samples={samples} events={events} faults={status.faults} />
                 <EventPanel events={events} />
                 <ChaosPanel api={api} f={status.cluster.f} />

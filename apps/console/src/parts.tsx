@@ -60,6 +60,38 @@ export function ExactField({
   )
 }
 
+/** A choice of one; `isBare`: its label is for screen readers alone. */
+export function Select<T extends string | number>(props: {
+  readonly label: string
+  readonly value: T
+  readonly choices: readonly (readonly [value: T, words: string])[]
+  readonly onValue: (value: T) => void
+  readonly isBare?: boolean
+}) {
+  const { label, value, choices, onValue, isBare = false } = props
+  return (
+    <label>
+      <span className={isBare ? 'unseen' : ''}>{label}</span>
+      <select
+        value={value}
+        onChange={({ target }) => {
+          for (const [one] of choices) if (String(one) === target.value) onValue(one)
+        }}
+      >
+        {choices.map(([one, words]) => (
+          <option key={one} value={one}>
+            {words}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** Durations to choose from, in words. */
+export const durationChoices = (allSeconds: readonly number[]) =>
+  allSeconds.map((s) => [s, s < 60 ? `${s} s` : `${s / 60} min`] as const)
+
 export function StateMark(props: {
   readonly state: NodeStatus['state']
   readonly detail?: string | null

@@ -22,6 +22,9 @@ export type ClusterView = {
   readonly problem: string | null
 }
 
+/** What panels about nodes show. */
+export type Shown = Pick<ClusterView, 'api' | 'samples'> & { readonly status: Status }
+
 export function useCluster(token: string): ClusterView {
   const [connection, setConnection] = useState<Connection>('connecting')
   const [status, setStatus] = useState<Status | null>(null)

@@ -1,14 +1,14 @@
 /** `logs`: what a process of the cluster wrote of late, and goes on writing. */
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '@quorumscan/base'
 import type { DataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
+import { readFrom } from '../read-from.ts'
 
 /** A person takes this for at once. */
 const POLL_MS = 200
-const CHUNK_BYTES = 65_536
 
 /** Where a process writes. @throws {UsageError} If none of that name does. */
 export function logFileOf(directory: DataDirectory, name: string): string {
@@ -36,25 +36,15 @@ export async function* follow(
 ): AsyncGenerator<string> {
   const { clock, signal } = options
   const decoder = new StringDecoder()
-  const chunk = Buffer.alloc(CHUNK_BYTES)
   let position = options.from
   while (!signal.aborted) {
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
     if (size < position) position = 0
     if (size > position) {
-      const length = readAt(file, chunk, position)
-      position += length
-      yield decoder.write(chunk.subarray(0, length))
+      const part = readFrom(file, position)
+      position += part.length
+      yield decoder.write(part)
     } else await clock.delay(POLL_MS, signal).catch(() => {}) // The loop's condition ends it.
-  }
-}
-
-function readAt(file: string, chunk: Buffer, position: number): number {
-  const opened = openSync(file, 'r')
-  try {
-    return readSync(opened, chunk, 0, chunk.length, position)
-  } finally {
-    closeSync(opened)
   }
 }
 

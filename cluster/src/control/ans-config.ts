@@ -11,7 +11,6 @@ import {
   changeRules,
   confirmRules,
   logTokenOf,
-  type RulesInForce,
   readRules,
 } from '@quorumscan/operator'
 import { memberKeyFile } from '@quorumscan/operator/ceremony'
@@ -23,33 +22,24 @@ import type { Prepared } from '../prepare.ts'
 /** Confirmations take a few log entries. */
 const CHANGE_TIMEOUT_MS = 20_000
 const POLL_MS = 100
-/** Confirmations that took no effect by then are made anew: the rules that they named were replaced. */
+/** Confirmations without effect by then are made again: the rules that they named were replaced. */
 const CONFIRM_AGAIN_MS = 3_000
 
-export interface AnsConfigControl {
-  /** What enough nodes agree on. @throws {CommandError} If they cannot be asked. */
-  get(): Promise<RulesInForce>
-  /**
-   * Returns when lookups show the new rules. What is asked for already is in force at once.
-   *
-   * @throws {CommandError} If the values are out of range, or the change does not take effect in time.
-   */
-  set(change: Partial<AnsRulesConfig>): Promise<RulesInForce>
-}
+export type AnsConfigControl = ReturnType<typeof createAnsConfigControl>
 
 export function createAnsConfigControl(
   { directory, genesis, ports }: Prepared,
   { clock }: { readonly clock: Clock },
-): AnsConfigControl {
+) {
   const rulesUrl = `http://127.0.0.1:${ports.validator}/v0/scan-proxy`
+  /** What enough nodes agree on. @throws {CommandError} If they cannot be asked. */
   const get = () => readRules(rulesUrl)
 
   const confirmByQuorum = async (current: ContractId, config: AnsRulesConfig): Promise<void> => {
     const token = readSecret(directory.secretFile(logTokenOf(CONTROL_PLANE)))
     const synchronizer = { url: `http://127.0.0.1:${ports.synchronizer}`, token }
     for (const { name } of genesis.nodes.slice(0, quorumOf(genesis.nodes.length))) {
-      const seed = readSecret(memberKeyFile(directory, name, 'operator'))
-      const keyPair = keyPairFromSeed(seed)
+      const keyPair = keyPairFromSeed(readSecret(memberKeyFile(directory, name, 'operator')))
       const nowMicros = clock.nowMicros()
       await confirmRules({ genesis, keyPair, rulesUrl, synchronizer, current, config, nowMicros })
     }
@@ -57,12 +47,15 @@ export function createAnsConfigControl(
 
   return {
     get,
-    async set(change) {
-      const before = await get()
-      const config = changeRules(genesis, before.config, change)
+    /**
+     * Returns when lookups show the new rules. What is asked for already is in force at once.
+     *
+     * @throws {CommandError} If the values are out of range, or the change does not take effect in time.
+     */
+    async set(change: Partial<AnsRulesConfig>) {
+      const config = changeRules(genesis, (await get()).config, change)
       const startedMs = clock.monotonicMs()
-      let confirmAgainMs = startedMs
-      for (;;) {
+      for (let confirmAgainMs = startedMs; ; await clock.delay(POLL_MS)) {
         const current = await get()
         if (areRulesEqual(current.config, config)) return current
         const nowMs = clock.monotonicMs()
@@ -70,12 +63,10 @@ export function createAnsConfigControl(
           throw new CommandError(
             'the change was confirmed, but is not in force yet: look again with `quorumscan config get`',
           )
-        if (nowMs >= confirmAgainMs) {
-          confirmAgainMs = nowMs + CONFIRM_AGAIN_MS
-          // A repeated confirmation changes nothing, so this may come too early.
-          await confirmByQuorum(current.contractId, config)
-        }
-        await clock.delay(POLL_MS)
+        if (nowMs < confirmAgainMs) continue
+        confirmAgainMs = nowMs + CONFIRM_AGAIN_MS
+        // A repeated confirmation changes nothing, so this may come too early.
+        await confirmByQuorum(current.contractId, config)
       }
     },
   }

@@ -14,16 +14,13 @@ export type SeenConfirmation = {
   readonly recordTime: Micros
 }
 
-export type ConfirmationWatch = AsyncDisposable & {
-  /** In the order of the log. */
-  of(payment: string): readonly SeenConfirmation[]
-}
+export type ConfirmationWatch = ReturnType<typeof watchConfirmations>
 
 /** Walks over the whole log first: what is asked about may have been confirmed already. Disposing closes the log. */
 export function watchConfirmations(
   log: Pick<Ordering, 'follow'> & AsyncDisposable,
   genesisHash: string,
-): ConfirmationWatch {
+) {
   const closing = new AbortController()
   const seenByPayment = new LRUCache<string, SeenConfirmation[]>({ max: PAYMENTS_MAX })
 
@@ -47,7 +44,8 @@ export function watchConfirmations(
   // A log that regressed is told by every replica; here only confirmations stay away.
   const following = follow().catch(() => {})
   return {
-    of: (payment) => seenByPayment.get(payment) ?? [],
+    /** In the order of the log. */
+    of: (payment: string): readonly SeenConfirmation[] => seenByPayment.get(payment) ?? [],
     async [Symbol.asyncDispose]() {
       closing.abort()
       await following

@@ -1,45 +1,31 @@
 /** The state of the cluster as it changes: what `status` shows, the events that led there, and latencies. */
 import type { Clock } from '@quorumscan/base'
+import { repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { Cluster } from '../cluster.ts'
 import { takesVote } from '../faults/fault-spec.ts'
 import type { LiveStatus, NodeStatistics } from '../status.ts'
 import { type EventMemory, type LiveEvent, step } from './events.ts'
-import { createFeed, type Feed } from './feed.ts'
-import type { Prober, Sample } from './prober.ts'
+import { createFeed } from './feed.ts'
+import type { Prober } from './prober.ts'
 
 /** A person takes this for at once. */
 const INTERVAL_MS = 250
 /** What an event log on a screen shows at most. */
 const EVENTS_MAX = 500
 
-export type Live = {
-  status(): LiveStatus
-  readonly statuses: Feed<LiveStatus>
-  readonly events: Feed<LiveEvent>
-  /** Null where nobody probes. */
-  readonly samples: Feed<Sample> | null
-  /** Something happened to a process without a command. */
-  noteIncident(node: string, sentence: string, kind: LiveEvent['kind']): void
-  close(): Promise<void>
-}
+export type Live = ReturnType<typeof startLive>
 
-const NO_STATISTICS: NodeStatistics = {
-  agreement: null,
-  p50Ms: null,
-  p99Ms: null,
-  lastError: null,
-}
+const NO_STATISTICS: NodeStatistics = { agreement: null, p50Ms: null, p99Ms: null, lastError: null }
 
 export function startLive(options: {
   readonly cluster: Pick<Cluster, 'status' | 'faults'>
   readonly prober: Prober | null
   readonly clock: Clock
-}): Live {
+}) {
   const { cluster, prober, clock } = options
   const statuses = createFeed<LiveStatus>(1)
   const events = createFeed<LiveEvent>(EVENTS_MAX)
-  const closing = new AbortController()
   const publish = (event: Omit<LiveEvent, 'at'>) =>
     events.publish({ at: formatTime(clock.nowMicros()), ...event })
 
@@ -66,30 +52,35 @@ export function startLive(options: {
       }),
     }
   }
-  const run = async () => {
-    let memory: EventMemory | null = null
-    let text = ''
-    while (!closing.signal.aborted) {
-      const now = status()
-      const nowText = JSON.stringify(now)
-      const heard = step(memory, now, clock.monotonicMs())
-      memory = heard.memory
-      for (const event of heard.events) publish(event)
-      if (nowText !== text) statuses.publish(now)
-      text = nowText
-      await clock.delay(INTERVAL_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
-    }
+  let memory: EventMemory | null = null
+  let text = ''
+  const look = () => {
+    const now = status()
+    const nowText = JSON.stringify(now)
+    const heard = step(memory, now, clock.monotonicMs())
+    memory = heard.memory
+    for (const event of heard.events) publish(event)
+    if (nowText !== text) statuses.publish(now)
+    text = nowText
   }
-  const running = run()
+  const looking = repeat(look, {
+    ...{ clock, everyMs: INTERVAL_MS },
+    // A bug: the control plane ends by it.
+    onError(error) {
+      throw error
+    },
+  })
   return {
     status,
     statuses,
     events,
+    /** Null where lookups are not measured. */
     samples: prober?.samples ?? null,
-    noteIncident: (node, sentence, kind) => publish({ kind, node, sentence }),
-    async close() {
-      closing.abort()
-      await running
+    /** Something happened to a process without a command. */
+    noteIncident: (node: string, sentence: string, kind: LiveEvent['kind']) =>
+      publish({ kind, node, sentence }),
+    async close(): Promise<void> {
+      await looking[Symbol.asyncDispose]()
       await prober?.close()
     },
   }

@@ -1,5 +1,5 @@
 /** One process of the cluster looked at closely: its newest certificate, its store, and what it logged. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { wordOfRefusal } from '@quorumscan/errors/node-words'
 import { ask } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
@@ -10,6 +10,7 @@ import {
   hashGenesis,
 } from '@quorumscan/verifier'
 import { parseCertificate, verifySignatures } from '@quorumscan/verifier/certified'
+import { readFrom } from '../read-from.ts'
 
 /** Whoever looks waits for this; a healthy process answers within milliseconds. */
 const TIMEOUT_MS = 1500
@@ -90,20 +91,9 @@ function gauge(text: string, name: string): number | null {
 
 /** The whole lines at the end of a file; none where there is none. */
 function lastLines(path: string): readonly string[] {
-  try {
-    const file = openSync(path, 'r')
-    try {
-      const { size } = fstatSync(file)
-      const bytes = Buffer.alloc(Math.min(size, LOG_TAIL_BYTES))
-      const from = size - bytes.length
-      const read = readSync(file, bytes, 0, bytes.length, from)
-      const lines = bytes.toString('utf8', 0, read).trimEnd().split('\n')
-      // Where it does not begin at the start, the first line is half of one.
-      return lines.slice(from === 0 ? 0 : 1).slice(-LOG_LINES_MAX)
-    } finally {
-      closeSync(file)
-    }
-  } catch {
-    return [] // It has said nothing yet.
-  }
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  const from = Math.max(0, size - LOG_TAIL_BYTES)
+  const lines = size === 0 ? [] : readFrom(path, from).toString().trimEnd().split('\n')
+  // Where it does not begin at the start, the first line is half of one.
+  return lines.slice(from === 0 ? 0 : 1).slice(-LOG_LINES_MAX)
 }

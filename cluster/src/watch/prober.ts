@@ -8,7 +8,7 @@ import { DISAGREES, wordOfRefusal } from '@quorumscan/errors/node-words'
 import { type Asked, ask } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { AtNodes, NodeStatistics } from '../status.ts'
-import { createFeed, type Feed } from './feed.ts'
+import { createFeed } from './feed.ts'
 
 const INTERVAL_MS = 1000
 /** The proxy waits 2 s for its nodes (D-38). */
@@ -48,11 +48,7 @@ export type Sample = {
   readonly atNodes: AtNodes
 }
 
-export type Prober = {
-  readonly samples: Feed<Sample>
-  statistics(node: string): NodeStatistics
-  close(): Promise<void>
-}
+export type Prober = ReturnType<typeof startProber>
 
 export function startProber(options: {
   readonly validatorUrl: string
@@ -60,9 +56,9 @@ export function startProber(options: {
   /** Looks a name up at the nodes: always the one that is there. */
   readonly lookUp: (name: string) => Promise<AtNodes>
   readonly clock: Clock
-  /** Nobody is asked before this: a cluster that starts refuses nothing. */
+  /** No lookup is made before this: a cluster that starts refuses nothing. */
   readonly after?: Promise<unknown>
-}): Prober {
+}) {
   const { clock } = options
   const samples = createFeed<Sample>(SAMPLES_MAX)
   const closing = new AbortController()
@@ -99,23 +95,24 @@ export function startProber(options: {
   const running = run()
   return {
     samples,
-    statistics(node) {
+    statistics(node: string): NodeStatistics {
       const recent = samples
         .recent()
         .slice(-WINDOW_SAMPLES)
         .flatMap((sample) => sample.nodes.filter((one) => one.node === node))
-      const compared = recent.filter(({ vote }) => vote === 'agreed' || vote === 'dissented')
-      const agreed = compared.filter(({ vote }) => vote === 'agreed').length
-      const latencies = recent.flatMap(({ latencyMs }) => (latencyMs === null ? [] : [latencyMs]))
+      const countOf = (vote: NodeSample['vote']) => recent.filter((one) => one.vote === vote).length
+      const agreed = countOf('agreed')
+      const compared = agreed + countOf('dissented')
+      const latencies = recent.flatMap(({ latencyMs }) => latencyMs ?? [])
       latencies.sort((left, right) => left - right)
       return {
-        agreement: compared.length === 0 ? null : (100 * agreed) / compared.length,
+        agreement: compared === 0 ? null : (100 * agreed) / compared,
         p50Ms: percentile(latencies, 0.5),
         p99Ms: percentile(latencies, 0.99),
         lastError: recent.findLast(({ reason }) => reason !== null)?.reason ?? null,
       }
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort()
       await running
     },

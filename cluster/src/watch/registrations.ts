@@ -43,12 +43,7 @@ type Kept = Omit<Registration, 'confirmations' | 'steps'> & {
   readonly steps: RegistrationStep[]
 }
 
-export type Registrations = {
-  /** Starts and returns at once. @throws {CommandError} If too many are under way. */
-  start(input: { readonly name: string; readonly user: string }): Promise<string>
-  /** Newest first. */
-  list(): readonly Registration[]
-}
+export type Registrations = ReturnType<typeof createRegistrations>
 
 export function createRegistrations(options: {
   readonly validatorUrl: string
@@ -58,7 +53,7 @@ export function createRegistrations(options: {
   /** Started at the first registration. */
   readonly watch: () => ConfirmationWatch
   readonly clock: Clock
-}): Registrations {
+}) {
   const { clock, nodeNames } = options
   const kept: Kept[] = []
   let count = 0
@@ -89,28 +84,24 @@ export function createRegistrations(options: {
     }
   }
   return {
-    async start({ name, user }) {
+    /** Starts and returns at once. @throws {CommandError} If too many are under way. */
+    async start({ name, user }: { readonly name: string; readonly user: string }): Promise<string> {
       if (kept.filter(({ state }) => state === 'running').length >= RUNNING_MAX)
         throw new CommandError('too many registrations are under way')
       const token = await options.token(user)
       options.watch()
       count += 1
       const registration: Kept = {
-        id: `registration-${count}`,
-        name,
-        user,
-        state: 'running',
-        steps: [],
-        neededCount: quorumOf(nodeNames.length),
-        payment: null,
-        problem: null,
+        ...{ id: `registration-${count}`, name, user, state: 'running', steps: [] },
+        ...{ neededCount: quorumOf(nodeNames.length), payment: null, problem: null },
       }
       kept.unshift(registration)
       kept.splice(KEPT_MAX)
       void run(registration, token)
       return registration.id
     },
-    list: () =>
+    /** Newest first. */
+    list: (): readonly Registration[] =>
       kept.map((one) => ({
         ...one,
         confirmations: (one.payment === null ? [] : options.watch().of(one.payment)).map(

@@ -3,13 +3,13 @@ import { milliseconds, type Tone } from 'quorumscan/view'
 import { useCallback, useState } from 'react'
 import type { Api, ChaosRun, ChaosSummary } from '../api.ts'
 import { Panel } from '../panel.tsx'
-import { ExactField, Form, handOut, Problem, useAct } from '../parts.tsx'
+import { durationChoices, ExactField, Form, handOut, Problem, Select, useAct } from '../parts.tsx'
 import { msOf, nowMs } from '../time.ts'
 import { usePolled } from '../use-cluster.ts'
 
 const POLL_MS = 500
 const SHOWN_MAX = 5
-const DURATIONS_S = [10, 20, 60, 300] as const
+const DURATIONS_S = [10, 20, 60, 300]
 /** Where nobody gave one: short enough to be typed again. */
 const SEED_LETTERS = 8
 
@@ -45,31 +45,21 @@ export function ChaosPanel({ api, f }: { readonly api: Api; readonly f: number }
           placeholder="a random one"
           maxLength={64}
         />
-        <label>
-          Duration
-          <select
-            value={form.seconds}
-            onChange={(event) => setForm({ ...form, seconds: Number(event.target.value) })}
-          >
-            {DURATIONS_S.map((seconds) => (
-              <option key={seconds} value={seconds}>
-                {seconds < 120 ? `${seconds} s` : `${seconds / 60} min`}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Budget
-          <select
-            value={form.budget}
-            onChange={(event) =>
-              setForm({ ...form, budget: event.target.value === 'f' ? 'f' : 'beyond-f' })
-            }
-          >
-            <option value="f">f: at most {f} faulty</option>
-            <option value="beyond-f">beyond f: up to {2 * f}</option>
-          </select>
-        </label>
+        <Select
+          label="Duration"
+          value={form.seconds}
+          choices={durationChoices(DURATIONS_S)}
+          onValue={(seconds) => setForm({ ...form, seconds })}
+        />
+        <Select
+          label="Budget"
+          value={form.budget}
+          choices={[
+            ['f', `f: at most ${f} faulty`],
+            ['beyond-f', `beyond f: up to ${2 * f}`],
+          ]}
+          onValue={(budget) => setForm({ ...form, budget })}
+        />
         <button type="submit" className="primary" disabled={running !== undefined}>
           Start a run
         </button>

@@ -4,10 +4,11 @@ import { createElement, type ReactNode, useState } from 'react'
 import type { Fault, LiveEvent, Sample } from '../api.ts'
 import { drawLookups, faultBands, summaryOf } from '../chart.ts'
 import { Panel } from '../panel.tsx'
+import { Select } from '../parts.tsx'
 import { msOf, nowMs } from '../time.ts'
 
 const MINUTE_MS = 60_000
-const WINDOWS = [2, 10] as const
+const WINDOWS = [2, 10].map((minutes) => [minutes, `last ${minutes} min`] as const)
 const LEGEND = {
   line: 'latency',
   good: 'answered',
@@ -21,7 +22,7 @@ export function ChartPanel(props: {
   readonly events: readonly LiveEvent[]
   readonly faults: readonly Fault[]
 }) {
-  const [minutes, setMinutes] = useState<(typeof WINDOWS)[number]>(2)
+  const [minutes, setMinutes] = useState(2)
   const toMs = nowMs()
   const fromMs = toMs - minutes * MINUTE_MS
   const samples = props.samples.filter(({ at }) => msOf(at) >= fromMs)
@@ -31,19 +32,7 @@ export function ChartPanel(props: {
   return (
     <Panel
       title="Lookups"
-      note={
-        <select
-          aria-label="Window"
-          value={minutes}
-          onChange={(event) => setMinutes(event.target.value === '10' ? 10 : 2)}
-        >
-          {WINDOWS.map((each) => (
-            <option key={each} value={each}>
-              last {each} min
-            </option>
-          ))}
-        </select>
-      }
+      note={<Select isBare label="Window" value={minutes} choices={WINDOWS} onValue={setMinutes} />}
     >
       <div className="chart">{toElement(drawLookups({ samples, bands }, { fromMs, toMs }))}</div>
       <p className="legend">

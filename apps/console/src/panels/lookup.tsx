@@ -4,8 +4,13 @@ import { shorten, toneOfOutcome } from 'quorumscan/view'
 import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
 import { Panel } from '../panel.tsx'
-import { ExactField, Form, handOut } from '../parts.tsx'
+import { ExactField, Form, handOut, Select } from '../parts.tsx'
 
+const QUORUMS: readonly (readonly [string, string])[] = [
+  ['weak', 'weak (f+1)'],
+  ['strong', 'strong (q)'],
+  ['all', 'all (n)'],
+]
 /** In a dispute: what the proof says as well. */
 const AS_PROVEN = 'as proven'
 
@@ -56,14 +61,7 @@ export function LookupPanel({ api }: { readonly api: Api }) {
           onText={setSubject}
           required
         />
-        <label>
-          Quorum
-          <select value={quorum} onChange={(event) => setQuorum(event.target.value)}>
-            <option value="weak">weak (f+1)</option>
-            <option value="strong">strong (q)</option>
-            <option value="all">all (n)</option>
-          </select>
-        </label>
+        <Select label="Quorum" value={quorum} choices={QUORUMS} onValue={setQuorum} />
         <button type="submit" className="primary" disabled={isAsking}>
           {isAsking ? 'Asking …' : 'Look up'}
         </button>

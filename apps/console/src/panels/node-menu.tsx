@@ -1,14 +1,15 @@
 /** What can be done to one process: a menu of its own, with what destroys apart, and asked for twice. */
 import { useId, useState } from 'react'
-import type { Api, Sample, Status } from '../api.ts'
+import type { Api } from '../api.ts'
 import { CloseButton, Modal } from '../modal.tsx'
-import { Form } from '../parts.tsx'
+import { durationChoices, Form, Select } from '../parts.tsx'
+import type { Shown } from '../use-cluster.ts'
 import { breaksOf } from '../words.ts'
 import { NodeView, type Target } from './node-view.tsx'
 
 export type Action = { readonly label: string; readonly run: () => Promise<unknown> }
 
-const DURATIONS_S = [10, 30, 60, 300] as const
+const DURATIONS_S = [10, 30, 60, 300]
 const DEFAULT_DURATION_S = 60
 
 type Asked = 'view' | 'break' | 'kill' | 'wipe' | 'wipe disk'
@@ -31,12 +32,11 @@ const destructions = {
 
 export function NodeMenu(props: {
   readonly target: Target
-  readonly api: Api
-  readonly status: Status
-  readonly samples: readonly Sample[]
+  readonly shown: Shown
   readonly act: (action: Action) => void
 }) {
-  const { target, api, act, status } = props
+  const { target, shown, act } = props
+  const { api, status } = shown
   const { name, kind, state } = target
   const [asked, setAsked] = useState<Asked | null>(null)
   const menu = useId()
@@ -84,13 +84,7 @@ export function NodeMenu(props: {
         ))}
       </section>
       {asked === null ? null : asked === 'view' ? (
-        <NodeView
-          target={target}
-          api={api}
-          status={status}
-          samples={props.samples}
-          onClose={close}
-        />
+        <NodeView target={target} shown={shown} onClose={close} />
       ) : asked === 'break' ? (
         <BreakDialog
           node={name}
@@ -159,17 +153,12 @@ function BreakDialog(props: {
             ))}
           </select>
         </label>
-        <label>
-          Duration
-          <select value={seconds} onChange={(event) => setSeconds(Number(event.target.value))}>
-            {DURATIONS_S.map((each) => (
-              <option key={each} value={each}>
-                {each < 60 ? `${each} s` : `${each / 60} min`}
-              </option>
-            ))}
-            <option value={0}>until healed</option>
-          </select>
-        </label>
+        <Select
+          label="Duration"
+          value={seconds}
+          choices={[...durationChoices(DURATIONS_S), [0, 'until healed']]}
+          onValue={setSeconds}
+        />
         <p className="dialog-actions">
           <CloseButton label="Cancel" />
           <button type="submit" className="primary">

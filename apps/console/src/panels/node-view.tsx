@@ -1,20 +1,12 @@
 /** One process looked at closely: how it votes, what it holds, what waits, and what it says. */
 import { bytes, milliseconds, orderingWords, type Tone } from 'quorumscan/view'
 import { type ReactNode, useCallback } from 'react'
-import type {
-  Api,
-  Fault,
-  NodeStatus,
-  Sample,
-  NodeView as Seen,
-  ServiceJobs,
-  Status,
-} from '../api.ts'
+import type { Fault, NodeStatus, Sample, NodeView as Seen, ServiceJobs, Status } from '../api.ts'
 import { logLineOf } from '../log-line.ts'
 import { CloseButton, Modal } from '../modal.tsx'
 import { Chips, StateMark } from '../parts.tsx'
 import { clockTime, timeOfDay } from '../time.ts'
-import { usePolled } from '../use-cluster.ts'
+import { type Shown, usePolled } from '../use-cluster.ts'
 import { Waiting } from './queues.tsx'
 
 /** A node, the validator, or the synchronizer. */
@@ -32,12 +24,11 @@ const ERRORS_SHOWN_MAX = 5
 
 export function NodeView(props: {
   readonly target: Target
-  readonly api: Api
-  readonly status: Status
-  readonly samples: readonly Sample[]
+  readonly shown: Shown
   readonly onClose: () => void
 }) {
-  const { target, api, status } = props
+  const { target } = props
+  const { api, status, samples } = props.shown
   const { name } = target
   const seen = usePolled(
     useCallback(() => api.nodes.view.query({ node: name }), [api, name]),
@@ -70,7 +61,7 @@ export function NodeView(props: {
           {seen === null ? 'asking …' : bytes(seen.store.diskFreeBytes)}
         </Field>
       </dl>
-      {target.kind === 'node' ? <Votes name={name} samples={props.samples} /> : null}
+      {target.kind === 'node' ? <Votes name={name} samples={samples} /> : null}
       {target.kind === 'synchronizer' ? null : (
         <>
           <h3>Queues</h3>
@@ -142,18 +133,12 @@ function storeWords(seen: Seen | null): string {
   return `${bytes(memoryBytes)} of memory, ${bytes(fileBytes)} on the disk`
 }
 
-const toneOfVote: Readonly<Record<Sample['nodes'][number]['vote'], Tone>> = {
-  agreed: 'good',
-  dissented: 'bad',
-  failed: 'warn',
-  unknown: 'idle',
-}
-const wordsOfVote = {
-  ...toneOfVote,
-  agreed: 'agreed',
-  dissented: 'dissented',
-  failed: 'gave no answer',
-  unknown: 'with nothing to compare',
+/** How it voted, in a color and in words. */
+const votesShown: Readonly<Record<Sample['nodes'][number]['vote'], readonly [Tone, string]>> = {
+  agreed: ['good', 'agreed'],
+  dissented: ['bad', 'dissented'],
+  failed: ['warn', 'gave no answer'],
+  unknown: ['idle', 'with nothing to compare'],
 }
 
 /** What it said each second, as lookups heard it. */
@@ -163,9 +148,8 @@ function Votes({ name, samples }: { readonly name: string; readonly samples: rea
     .flatMap(({ at, nodes }) =>
       nodes.filter(({ node }) => node === name).map((vote) => ({ at, ...vote })),
     )
-  const kinds = Object.keys(toneOfVote) as (keyof typeof toneOfVote)[]
-  const text = kinds
-    .map((kind) => [votes.filter(({ vote }) => vote === kind).length, wordsOfVote[kind]] as const)
+  const text = Object.entries(votesShown)
+    .map(([kind, [, words]]) => [votes.filter(({ vote }) => vote === kind).length, words] as const)
     .filter(([count]) => count > 0)
     .map(([count, words]) => `${count} ${words}`)
     .join(', ')
@@ -174,7 +158,7 @@ function Votes({ name, samples }: { readonly name: string; readonly samples: rea
       <h3>Votes</h3>
       <div className="vote-strip" aria-hidden="true">
         {votes.map(({ at, vote, reason }) => (
-          <span key={at} className={toneOfVote[vote]} title={reason ?? wordsOfVote[vote]} />
+          <span key={at} className={votesShown[vote][0]} title={reason ?? votesShown[vote][1]} />
         ))}
       </div>
       <p className="muted small">

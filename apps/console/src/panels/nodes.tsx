@@ -1,20 +1,17 @@
 /** A row per node, with a menu of what can be done to it. */
 import { milliseconds, missedVotes, orderingWords } from 'quorumscan/view'
 import { useState } from 'react'
-import { type Api, type NodeStatus, reasonOf, type Sample, type Status } from '../api.ts'
+import { type NodeStatus, reasonOf, type Status } from '../api.ts'
 import { Panel } from '../panel.tsx'
 import { Chips, Problem, Service, StateMark } from '../parts.tsx'
+import type { Shown } from '../use-cluster.ts'
 import { type Action, NodeMenu } from './node-menu.tsx'
 
 const COLUMNS = ['Node', 'State', 'Offset', 'Lag', 'Latency', 'Agreement', 'Faults', 'Actions']
 const NUMBERS = ['Offset', 'Lag', 'Latency', 'Agreement']
 
-export function NodePanel(props: {
-  readonly api: Api
-  readonly status: Status
-  readonly samples: readonly Sample[]
-}) {
-  const { api, status, samples } = props
+export function NodePanel({ shown }: { readonly shown: Shown }) {
+  const { api, status, samples } = shown
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState<ReadonlySet<string>>(new Set())
   const newest = samples.at(-1)
@@ -65,16 +62,14 @@ export function NodePanel(props: {
                   'unknown'
                 }
                 isBusy={busy.has(node.name)}
-                api={api}
-                status={status}
-                samples={samples}
+                shown={shown}
                 act={(action) => act(node.name, action)}
               />
             ))}
           </tbody>
         </table>
       </div>
-      <Services api={api} status={status} samples={samples} act={act} />
+      <Services shown={shown} act={act} />
       <Ordering status={status} />
     </Panel>
   )
@@ -84,12 +79,10 @@ function Row(props: {
   readonly node: NodeStatus
   readonly vote: string
   readonly isBusy: boolean
-  readonly api: Api
-  readonly status: Status
-  readonly samples: readonly Sample[]
+  readonly shown: Shown
   readonly act: (action: Action) => void
 }) {
-  const { node, vote, api, act, isBusy } = props
+  const { node, vote, shown, act, isBusy } = props
   return (
     <tr className={isBusy ? 'busy' : ''}>
       <th scope="row" data-label="Node">
@@ -123,13 +116,7 @@ function Row(props: {
         <Chips faults={node.faults} />
       </td>
       <td data-label="Actions" className="actions">
-        <NodeMenu
-          target={{ ...node, kind: 'node' }}
-          api={api}
-          status={props.status}
-          samples={props.samples}
-          act={act}
-        />
+        <NodeMenu target={{ ...node, kind: 'node' }} shown={shown} act={act} />
       </td>
     </tr>
   )
@@ -137,12 +124,11 @@ function Row(props: {
 
 /** The two processes that are no nodes; without them nothing is registered, or asked by quorum. */
 function Services(props: {
-  readonly api: Api
-  readonly status: Status
-  readonly samples: readonly Sample[]
+  readonly shown: Shown
   readonly act: (node: string, action: Action) => void
 }) {
-  const { api, status } = props
+  const { shown, act } = props
+  const { status } = shown
   return (
     <div className="services">
       {(['validator', 'synchronizer'] as const).map((name) => {
@@ -153,10 +139,8 @@ function Services(props: {
             <Chips faults={faults} />
             <NodeMenu
               target={{ name, kind: name, state, faults }}
-              api={api}
-              status={status}
-              samples={props.samples}
-              act={(action) => props.act(name, action)}
+              shown={shown}
+              act={(action) => act(name, action)}
             />
           </Service>
         )
