@@ -7,7 +7,7 @@ import {
   wordOfFailure,
   wordOfRefusal,
 } from '@quorumscan/errors/node-words'
-import type { Transport, TransportReply } from '@quorumscan/reader'
+import { readRefusal, type Transport } from '@quorumscan/reader'
 import type { CertifiedNodeStatus } from '@quorumscan/reader/certified'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier/certified'
 
@@ -35,7 +35,7 @@ export function noteAttempts(transport: Transport, clock: Clock) {
       reasons.set(input.url, late)
       try {
         const reply = await transport.request(input)
-        note(reply.status === 200 ? ANSWERED : refusalOf(reply))
+        note(reply.status === 200 ? ANSWERED : wordOfRefusal(reply.status, readRefusal(reply)))
         return reply
       } catch (error) {
         note(input.signal.aborted ? late() : wordOfFailure(error))
@@ -67,12 +67,4 @@ function judge(status: CertifiedNodeStatus | undefined, offset: number): string 
   const { lastError = null, head = null } = status ?? {}
   if (lastError !== null) return lastError
   return head !== null && head < offset ? `${BEHIND} (at offset ${head})` : ANSWERED
-}
-
-function refusalOf({ status, body }: TransportReply): string {
-  try {
-    return wordOfRefusal(status, JSON.parse(new TextDecoder().decode(body)))
-  } catch {
-    return wordOfRefusal(status, null) // Somebody else answered.
-  }
 }

@@ -9,25 +9,15 @@ import { entryLines, lookupOf, printable } from './text.ts'
 const TIMEOUT_MS = 5000
 const BAD_REQUEST = 400
 
-/** Nodes that say the same. */
-export type Group = {
+export type Voted = Awaited<ReturnType<typeof askVotes>>
+type Group = {
+  /** They say the same. */
   readonly nodes: readonly string[]
-  /** null: the proxy does not tell. */
+  /** null: the proxy does not report it. */
   readonly offset: number | null
-  /** null: that there is none. Absent where the proxy does not tell. */
+  /** null: that there is none. Absent where the proxy does not report it. */
   readonly entry?: Readonly<Record<string, string | null>> | null
   readonly digest: string | null
-}
-
-export type Voted = {
-  readonly kind: string
-  readonly threshold: number
-  /** Who was heard, of how many, as `3/4`. */
-  readonly heard: string
-  /** Who decided first, or the largest. */
-  readonly groups: readonly Group[]
-  /** Why it is no answer; null where it is one. */
-  readonly reason: string | null
 }
 
 /** @throws {CommandError} If the proxy does not say what nodes voted. */
@@ -36,7 +26,7 @@ export async function askVotes(options: {
   /** A name or a party. */
   readonly subject: string
   readonly quorum: string
-}): Promise<Voted> {
+}) {
   const lookup = lookupOf(options.subject)
   const way = 'name' in lookup ? 'by-name' : 'by-party'
   const path = `/v0/scan-proxy/ans-entries/${way}/${encodeURIComponent(options.subject)}`
@@ -54,29 +44,28 @@ export async function askVotes(options: {
   const isDecided = status === 200 || status === 404
   const nodesIn = (name: string) => (headers.get(`x-quorum-${name}`) || null)?.split(',') ?? []
   const offset = Number(headers.get('x-quorum-offset'))
-  const decided = [
+  const decided: readonly Group[] = [
     { nodes: nodesIn('agreed'), offset, entry, digest: null },
     { nodes: nodesIn('dissented'), offset: null, digest: null },
   ]
   return {
     kind,
     threshold: Number(headers.get('x-quorum-threshold')),
+    /** How many nodes were heard, of how many, as `3/4`. */
     heard: headers.get('x-quorum-nodes') ?? '',
+    /** The group that decided first, or the largest. */
     groups: isDecided
       ? decided.filter(({ nodes }) => nodes.length > 0)
       : [Object(details).groups ?? []].flat().map(groupOf),
+    /** Why it is no answer; null where it is one. */
     reason: isDecided ? null : String(error),
   }
 }
 
 function groupOf(group: unknown): Group {
   const { nodes, offset, entry = null, answer_digest: digest } = Object(group)
-  return {
-    nodes: [nodes].flat().map(String),
-    offset: Number(offset),
-    entry,
-    digest: String(digest),
-  }
+  const names = [nodes].flat().map(String)
+  return { nodes: names, offset: Number(offset), entry, digest: String(digest) }
 }
 
 /** For a person. */
@@ -85,7 +74,7 @@ export function formatVoted(subject: string, voted: Voted): string {
   return [
     `${printable(subject)}: ${kind}, by votes: ${threshold} needed, heard ${heard}`,
     ...groups.flatMap(({ nodes, offset, entry, digest }) => [
-      `  ${printable(nodes.join(', '))}: ${voteOf({ offset, isDecided: reason === null })}`,
+      `  ${printable(nodes.join(', '))}: ${voteOf(offset, reason === null)}`,
       ...(entry === undefined ? [] : entryLines(entry)),
       ...(digest === null ? [] : [`  digest      ${printable(digest)}`]),
     ]),
@@ -93,9 +82,8 @@ export function formatVoted(subject: string, voted: Voted): string {
   ].join('\n')
 }
 
-/** In a dispute nobody has agreed with anything yet. */
-function voteOf(group: { readonly offset: number | null; readonly isDecided: boolean }): string {
-  const { offset, isDecided } = group
+/** In a dispute no node has agreed with anything yet. */
+function voteOf(offset: number | null, isDecided: boolean): string {
   if (offset === null) return DISSENTED
   return `${isDecided ? `${AGREED}, ` : ''}at offset ${offset}`
 }

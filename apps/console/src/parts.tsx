@@ -123,6 +123,22 @@ export function Service(props: {
   )
 }
 
+/** Names with their values; a title is shown to a pointer that rests on the value. */
+export function Fields(props: {
+  readonly rows: readonly (readonly [name: string, value: ReactNode, title?: string])[]
+}) {
+  return (
+    <dl className="fields">
+      {props.rows.map(([name, value, title]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd title={title}>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
 export function Chips({ faults }: { readonly faults: readonly Pick<Fault, 'id' | 'words'>[] }) {
   return faults.map(({ id, words }) => (
     <span key={id} className="chip">

@@ -1,31 +1,43 @@
 /** Starting a chaos run through the control plane and following it to its verdict. */
 import type { Clock } from '@quorumscan/base'
-import type { ChaosOptions } from '../chaos/options.ts'
 import type { RunState } from '../chaos/runs.ts'
+import type { Scenario } from '../chaos/schedule.ts'
 import { type ControlClient, call } from './client.ts'
 
 const POLL_MS = 250
+
+/** How a chaos run is asked for. */
+export type ChaosOptions = (
+  | {
+      readonly seed: string
+      readonly durationMs: number
+      /** `f` (default): at most f nodes faulty at once. `beyond-f`: up to 2f. */
+      readonly budget?: Scenario['budget']
+      /** Whether a verdict may rest on rules that nothing put to the test. Default: no, it is inconclusive. */
+      readonly allowsUnexercised?: boolean
+    }
+  | { readonly scenario: Scenario }
+) & {
+  /** Told what it does, when that changes. */
+  readonly onProgress?: (sentence: string) => void
+}
 
 /** Returns when the run is over, whatever its verdict. @throws {CommandError} If it cannot start. */
 export async function runChaosOn(
   client: ControlClient,
   options: ChaosOptions & { readonly clock: Clock },
 ): Promise<RunState> {
+  const { onProgress, clock, ...asked } = options
   const started = await call(
-    'scenario' in options
-      ? client.chaos.replay.mutate(options.scenario)
-      : client.chaos.start.mutate({
-          seed: options.seed,
-          durationMs: options.durationMs,
-          budget: options.budget ?? 'f',
-          allowsUnexercised: options.allowsUnexercised ?? false,
-        }),
+    'scenario' in asked
+      ? client.chaos.replay.mutate(asked.scenario)
+      : client.chaos.start.mutate(asked),
   )
   for (let sentence = ''; ; ) {
     const state = await call(client.chaos.get.query({ id: started.id }))
     if (state.state !== 'running') return state
-    if (state.sentence !== sentence) options.onProgress?.(state.sentence)
+    if (state.sentence !== sentence) onProgress?.(state.sentence)
     sentence = state.sentence
-    await options.clock.delay(POLL_MS)
+    await clock.delay(POLL_MS)
   }
 }

@@ -10,48 +10,33 @@ export const LOG_KEEP_SECONDS = 86_400
 /** D-33: a local cluster is there to be hammered. */
 export const LOCAL_RATE_LIMIT = 100_000
 
-/** What `up` asks for; crosses a process boundary as JSON. */
-export type ControlOptions = {
-  readonly dataDir: string
-  readonly nodeCount: number | null
-  readonly ordering: OrderingDriver | null
-  readonly basePort: number | null
-  readonly rateLimit: number
-  /** What stays free on the disk, in MiB: below it nothing is written to the log. */
-  readonly diskFreeMibMin: number
-  /** What of the log stays before the newest snapshot that a quorum has. */
-  readonly logKeepSeconds: number
-  /** Whether a validator that lost its users, which no log holds, begins anew. */
-  readonly isLossAccepted: boolean
-  readonly overrides: GenesisOverrides | null
-  readonly redisServer: string
-  /** Whether to rebuild every replica from the log. */
-  readonly wipe: boolean
-  /** Whether to measure a lookup a second all the time. */
-  readonly probe: boolean
-  /** Whether to start nothing, for work on a cluster that is stopped. */
-  readonly isIdle: boolean
-  /** Whether the cluster outlives the command that started it. */
-  readonly detach: boolean
-}
-
 /** What is not asked for: the cluster that the directory holds, for as long as the command that starts it runs. */
-export function controlOptions(
-  asked: Pick<ControlOptions, 'dataDir' | 'redisServer'> & Partial<ControlOptions>,
-): ControlOptions {
-  return {
-    nodeCount: null,
-    ordering: null,
-    basePort: null,
-    rateLimit: LOCAL_RATE_LIMIT,
-    diskFreeMibMin: DISK_FREE_MIB_MIN,
-    logKeepSeconds: LOG_KEEP_SECONDS,
-    isLossAccepted: false,
-    overrides: null,
-    wipe: false,
-    probe: false,
-    isIdle: false,
-    detach: false,
-    ...asked,
-  }
+const DEFAULTS = {
+  nodeCount: null as number | null,
+  ordering: null as OrderingDriver | null,
+  basePort: null as number | null,
+  rateLimit: LOCAL_RATE_LIMIT,
+  /** What stays free on the disk, in MiB: below it nothing is written to the log. */
+  diskFreeMibMin: DISK_FREE_MIB_MIN,
+  /** What of the log stays before the newest snapshot that a quorum has. */
+  logKeepSeconds: LOG_KEEP_SECONDS,
+  /** Whether a validator that lost its users, which no log holds, begins without any. */
+  isLossAccepted: false,
+  overrides: null as GenesisOverrides | null,
+  /** Whether to rebuild every replica from the log. */
+  wipe: false,
+  /** Whether to measure a lookup a second all the time. */
+  probe: false,
+  /** Whether to start nothing, for work on a cluster that is stopped. */
+  isIdle: false,
+  /** Whether the cluster outlives the command that started it. */
+  detach: false,
+}
+type Needed = { readonly dataDir: string; readonly redisServer: string }
+
+/** What `up` asks for; crosses a process boundary as JSON. */
+export type ControlOptions = Readonly<typeof DEFAULTS> & Needed
+
+export function controlOptions(asked: Needed & Partial<ControlOptions>): ControlOptions {
+  return { ...DEFAULTS, ...asked }
 }

@@ -10,50 +10,37 @@ import type { LaunchMessage } from './control-main.ts'
 import type { ControlOptions } from './control-options.ts'
 import { stopCluster } from './down.ts'
 
-export type Launch = {
-  /**
-   * Resolves when the cluster is ready. Rejects with a CommandError if it does not start; everything is
-   * stopped again then.
-   */
-  readonly ready: Promise<void>
-  /** Resolves when the control plane has ended. */
-  readonly ended: Promise<{ readonly exitCode: number | null }>
-  /** Lets it live on without us. Only for a detached one that is ready. */
-  readonly release: () => void
-  /** Makes it stop everything in order and end, before it is ready, too. */
-  readonly abort: () => void
-}
+export type Launch = ReturnType<typeof launchControlPlane>
 
 /** Starts at once, and returns the way to follow it. @throws {CommandError} If the data directory is read-only. */
-export function launchControlPlane(
-  options: ControlOptions,
-  onStep: (sentence: string) => void,
-): Launch {
+export function launchControlPlane(options: ControlOptions, onStep: (sentence: string) => void) {
   const directory = dataDirectory(options.dataDir)
   assertWritable(directory.path)
   const logFile = directory.logFile('control')
   mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 })
   const log = openSync(logFile, 'a', 0o600)
-  const child = spawn(
-    process.execPath,
-    ['--enable-source-maps', bundleOf('control'), JSON.stringify(options)],
-    {
-      detached: true,
-      stdio: ['ignore', log, log, 'ipc'],
-    },
-  )
+  const args = ['--enable-source-maps', bundleOf('control'), JSON.stringify(options)]
+  const stdio = ['ignore' as const, log, log, 'ipc' as const]
+  const child = spawn(process.execPath, args, { detached: true, stdio })
   closeSync(log)
-  const ended = new Promise<{ exitCode: number | null }>((resolve) => {
+  const ended = new Promise<{ readonly exitCode: number | null }>((resolve) => {
     child.once('exit', (exitCode) => resolve({ exitCode }))
   })
   return {
+    /**
+     * Resolves when the cluster is ready. Rejects with a CommandError if it does not start; everything is stopped
+     * again then.
+     */
     ready: untilReady(child, logFile, onStep),
+    /** Resolves when the control plane has ended. */
     ended,
-    release: () => {
+    /** Lets it live on without us. Only for a detached one that is ready. */
+    release(): void {
       child.disconnect()
       child.unref()
     },
-    abort: () => {
+    /** Makes it stop everything in order and end, before it is ready, too. */
+    abort(): void {
       if (child.connected) child.disconnect()
     },
   }

@@ -7,9 +7,8 @@ import { createSystemClock } from '@quorumscan/base'
 import type { OrderingDriver } from '@quorumscan/operator'
 import { createToken, dataDirectory, FIRST_ADMIN_USER, parseTtl } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
-import type { ChaosOptions } from '../chaos/options.ts'
 import type { RunState } from '../chaos/runs.ts'
-import { runChaosOn } from '../control/chaos-client.ts'
+import { type ChaosOptions, runChaosOn } from '../control/chaos-client.ts'
 import { call, connectControl } from '../control/client.ts'
 import {
   controlOptions,

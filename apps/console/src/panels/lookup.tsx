@@ -4,7 +4,7 @@ import { shorten, toneOfOutcome } from 'quorumscan/view'
 import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
 import { Panel } from '../panel.tsx'
-import { ExactField, Form, handOut, Select } from '../parts.tsx'
+import { ExactField, Fields, Form, handOut, Select } from '../parts.tsx'
 
 const QUORUMS: readonly (readonly [string, string])[] = [
   ['weak', 'weak (f+1)'],
@@ -96,19 +96,22 @@ function Result({ resolved }: { readonly resolved: Resolved }) {
           </span>
         )}
       </p>
-      {answer ? <Fields entry={answer} /> : null}
+      {answer ? (
+        <Fields
+          rows={Object.entries(answer).map(
+            ([name, value]) => [name, value ? shorten(value, 46) : '–', value ?? ''] as const,
+          )}
+        />
+      ) : null}
       <h3>Asked for a proof</h3>
-      <ul className="votes" aria-label="Nodes asked for a proof">
-        {asked.map(({ node, isProven, reason }) => (
-          <Said
-            key={node}
-            who={node}
-            tone={isProven ? 'good' : 'bad'}
-            what={isProven ? ANSWERED : 'failed'}
-            more={isProven ? null : reason}
-          />
-        ))}
-      </ul>
+      <SaidList
+        label="Nodes asked for a proof"
+        rows={asked.map(({ node, isProven, reason }) =>
+          isProven
+            ? { who: node, tone: 'good', what: ANSWERED, more: null }
+            : { who: node, tone: 'bad', what: 'failed', more: reason },
+        )}
+      />
     </>
   )
 }
@@ -129,19 +132,16 @@ function Votes(props: {
   return (
     <>
       <h3>Votes</h3>
-      <ul className="votes" aria-label="Votes">
-        {voted.groups.flatMap((group) =>
-          group.nodes.map((node) => (
-            <Said
-              key={node}
-              who={node}
-              tone={[AGREED, AS_PROVEN].includes(wordOf(group)) ? 'good' : 'bad'}
-              what={wordOf(group)}
-              more={group.entry === undefined ? null : `for ${group.entry?.['user'] ?? 'no entry'}`}
-            />
-          )),
-        )}
-      </ul>
+      <SaidList
+        label="Votes"
+        rows={voted.groups.flatMap((group) => {
+          const what = wordOf(group)
+          const tone = [AGREED, AS_PROVEN].includes(what) ? 'good' : 'bad'
+          const { entry } = group
+          const more = entry === undefined ? null : `for ${entry?.['user'] ?? 'no entry'}`
+          return group.nodes.map((who) => ({ who, tone, what, more }))
+        })}
+      />
       <p className="muted">
         {voted.heard} heard, {voted.threshold} needed{voted.reason && `: ${voted.reason}`}
       </p>
@@ -154,33 +154,20 @@ function isSameEntry(one: Entry | null | undefined, other: Entry | null | undefi
   return Object.entries(one).every(([name, value]) => other[name] === value)
 }
 
-function Said(props: {
-  readonly who: string
-  readonly tone: string
-  readonly what: string
-  readonly more?: string | null
+function SaidList(props: {
+  readonly label: string
+  readonly rows: readonly { who: string; tone: string; what: string; more: string | null }[]
 }) {
   return (
-    <li>
-      <strong>{props.who}</strong>
-      <span className={`badge ${props.tone}`}>{props.what}</span>
-      {props.more ? <span className="muted">{shorten(props.more, 40)}</span> : null}
-    </li>
-  )
-}
-
-function Fields({ entry }: { readonly entry: Entry }) {
-  return (
-    <dl className="fields">
-      {Object.entries(entry).map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd title={value ?? undefined}>
-            {value === null || value === '' ? '–' : shorten(value, 46)}
-          </dd>
-        </div>
+    <ul className="votes" aria-label={props.label}>
+      {props.rows.map(({ who, tone, what, more }) => (
+        <li key={who}>
+          <strong>{who}</strong>
+          <span className={`badge ${tone}`}>{what}</span>
+          {more === null ? null : <span className="muted">{shorten(more, 40)}</span>}
+        </li>
       ))}
-    </dl>
+    </ul>
   )
 }
 

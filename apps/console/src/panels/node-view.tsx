@@ -1,10 +1,10 @@
 /** One process looked at closely: how it votes, what it holds, what waits, and what it says. */
 import { bytes, milliseconds, orderingWords, type Tone } from 'quorumscan/view'
-import { type ReactNode, useCallback } from 'react'
+import { useCallback } from 'react'
 import type { Fault, NodeStatus, Sample, NodeView as Seen, ServiceJobs, Status } from '../api.ts'
 import { logLineOf } from '../log-line.ts'
 import { CloseButton, Modal } from '../modal.tsx'
-import { Chips, StateMark } from '../parts.tsx'
+import { Chips, Fields, StateMark } from '../parts.tsx'
 import { clockTime, timeOfDay } from '../time.ts'
 import { type Shown, usePolled } from '../use-cluster.ts'
 import { Waiting } from './queues.tsx'
@@ -39,6 +39,7 @@ export function NodeView(props: {
     POLL_MS,
   )
   const node = status.nodes.find((one) => one.name === name)
+  const { p50Ms = null, p99Ms = null } = node ?? {}
   const jobs = services?.find((one) => one.node === name)
   return (
     <Modal title={name} className="node-view" onClose={props.onClose}>
@@ -46,21 +47,19 @@ export function NodeView(props: {
         <StateMark state={target.state} /> <Chips faults={target.faults} />
         {node?.detail ? <span className="muted">{node.detail}</span> : null}
       </p>
-      <dl className="fields">
-        <Field name="Log height">{heightOf(name, status)}</Field>
-        {target.kind === 'node' ? (
-          <>
-            <Field name="Certificate">{certificateWords(seen, status)}</Field>
-            <Field name="Latency">
-              {milliseconds(node?.p50Ms ?? null)}, p99 {milliseconds(node?.p99Ms ?? null)}
-            </Field>
-          </>
-        ) : null}
-        <Field name="Redis">{storeWords(seen)}</Field>
-        <Field name="Disk left">
-          {seen === null ? 'asking …' : bytes(seen.store.diskFreeBytes)}
-        </Field>
-      </dl>
+      <Fields
+        rows={[
+          ['Log height', heightOf(name, status)],
+          ...(target.kind !== 'node'
+            ? []
+            : [
+                ['Certificate', certificateWords(seen, status)] as const,
+                ['Latency', `${milliseconds(p50Ms)}, p99 ${milliseconds(p99Ms)}`] as const,
+              ]),
+          ['Redis', storeWords(seen)],
+          ['Disk left', seen === null ? 'asking …' : bytes(seen.store.diskFreeBytes)],
+        ]}
+      />
       {target.kind === 'node' ? <Votes name={name} samples={samples} /> : null}
       {target.kind === 'synchronizer' ? null : (
         <>
@@ -84,15 +83,6 @@ export function NodeView(props: {
         <CloseButton label="Close" />
       </p>
     </Modal>
-  )
-}
-
-function Field(props: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div>
-      <dt>{props.name}</dt>
-      <dd>{props.children}</dd>
-    </div>
   )
 }
 
