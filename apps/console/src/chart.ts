@@ -5,6 +5,7 @@ import { msOf } from './time.ts'
 
 const MINUTE_MS = 60_000
 const LATENCY_HEIGHT = 134
+const GAP_LABEL_Y = LATENCY_HEIGHT / 2
 /** Below the latencies: one mark for each lookup. */
 const OUTCOMES = { y: LATENCY_HEIGHT + 12, height: 16 }
 /** Below that, and the times: a lane for each fault. */
@@ -105,13 +106,14 @@ export function drawLookups(
   const yOfLane = (index: number) => LANES_TOP + index * LANE_HEIGHT
   const inPlot = { y: 12, height: LATENCY_HEIGHT - 12 }
   const shapes = [
-    ...gapsOf(samples, fromMs, toMs).flatMap((gap) => [
-      bar(window, { ...gap, ...inPlot, className: 'gap' }),
-      label(window, {
-        ...{ atMs: (gap.fromMs + gap.toMs) / 2, y: LATENCY_HEIGHT / 2, text: gap.words },
-        textAnchor: 'middle',
-      }),
-    ]),
+    ...gapsOf(samples, fromMs, toMs).flatMap((gap) => {
+      // At the edge from which the text leads into the gap.
+      const isLate = gap.fromMs + gap.toMs > fromMs + toMs
+      return [
+        bar(window, { ...gap, ...inPlot, className: 'gap' }),
+        label(window, { atMs: isLate ? gap.toMs : gap.fromMs, y: GAP_LABEL_Y, text: gap.words }),
+      ]
+    }),
     ...shadedTimes(bands).map((time) =>
       bar(window, {
         ...{ fromMs: time.fromMs, toMs: time.toMs ?? toMs, className: 'band' },

@@ -53,16 +53,13 @@ type Label = {
   readonly y: number
   readonly text: string
   readonly className?: string
-  /** Unless it is given, the text is after its moment, and before it in the second half. */
-  readonly textAnchor?: 'middle'
 }
 
-/** Text at a moment. */
+/** Text after its moment, or before it in the second half. */
 export function label(window: TimeWindow, parts: Label): Shape {
   const { atMs, y, text, className = 'axis' } = parts
   const place = placeOf(atMs, window)
-  const textAnchor = parts.textAnchor ?? (place > 50 ? 'end' : 'start')
-  const dx = { start: 4, middle: 0, end: -4 }[textAnchor]
+  const [textAnchor, dx] = place > 50 ? ['end', -4] : ['start', 4]
   return ['text', { className, x: percent(place), dx, y, textAnchor }, text]
 }
 
