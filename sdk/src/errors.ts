@@ -61,20 +61,28 @@ export function isQuorumscanError(error: unknown): error is QuorumscanError {
   return error instanceof Error && error.name === 'QuorumscanError' && 'definite' in error
 }
 
-/** An argument that makes no sense: nothing was sent. */
+type MoreFacts = Partial<Omit<ErrorFacts, 'code'>>
+
+/** An error that certainly had no effect and that a second try does not mend, unless `more` states otherwise. */
+export function failure(code: ErrorCode, message: string, more?: MoreFacts): QuorumscanError {
+  return new QuorumscanError(message, { definite: true, retryable: false, ...more, code })
+}
+
+/** An error that certainly had no effect; a second try may succeed. */
+export function passing(code: ErrorCode, message: string, more?: MoreFacts): QuorumscanError {
+  return failure(code, message, { retryable: true, ...more })
+}
+
+/** An argument is invalid: nothing was sent. */
 export function invalidArgument(message: string, cause?: unknown): QuorumscanError {
-  return new QuorumscanError(message, {
-    code: 'INVALID_ARGUMENT',
-    definite: true,
-    retryable: false,
-    cause,
-  })
+  return failure('INVALID_ARGUMENT', message, { cause })
 }
 
 /** The platform has no SHA-256 and Ed25519, and none was passed in. */
 export function cryptoUnavailable(cause?: unknown): QuorumscanError {
-  return new QuorumscanError(
+  return failure(
+    'CRYPTO_UNAVAILABLE',
     'No WebCrypto with Ed25519 here (browsers need https or localhost): pass `crypto`.',
-    { code: 'CRYPTO_UNAVAILABLE', definite: true, retryable: false, cause },
+    { cause },
   )
 }

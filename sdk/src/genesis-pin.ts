@@ -1,5 +1,5 @@
 /** The pin of a network: the hash of its genesis document. */
-import { invalidArgument, QuorumscanError } from './errors.ts'
+import { failure, invalidArgument, type QuorumscanError } from './errors.ts'
 
 const HASH = /^[0-9a-f]{64}$/
 
@@ -15,10 +15,5 @@ export function assertPin(pin: unknown): void {
 
 /** What was served, or passed in, is not what is pinned. */
 export function wrongGenesis(message: string, cause?: unknown): QuorumscanError {
-  return new QuorumscanError(message, {
-    code: 'WRONG_GENESIS',
-    definite: true,
-    retryable: false,
-    cause,
-  })
+  return failure('WRONG_GENESIS', message, { cause })
 }

@@ -14,7 +14,7 @@ import {
   sha256,
 } from '@quorumscan/verifier/certified'
 import { checkGenesis } from './checked-genesis.ts'
-import { invalidArgument, QuorumscanError } from './errors.ts'
+import { failure, invalidArgument, type QuorumscanError } from './errors.ts'
 import { assertPin, isGenesisHash, wrongGenesis } from './genesis-pin.ts'
 import { toEntry } from './names/entries.ts'
 import type { NameEntry } from './names/lookups.ts'
@@ -134,10 +134,7 @@ function lookupOf({ name, party }: VerifyReceiptOptions): Lookup {
 }
 
 function invalidReceipt(reason: string, why: string, cause?: unknown): QuorumscanError {
-  return new QuorumscanError(`The receipt does not prove it: ${why}.`, {
-    code: 'INVALID_RECEIPT',
-    definite: true,
-    retryable: false,
+  return failure('INVALID_RECEIPT', `The receipt does not prove it: ${why}.`, {
     details: { reason },
     cause,
   })

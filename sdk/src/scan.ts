@@ -3,7 +3,7 @@
 import type { CertifiedReaderStatus } from '@quorumscan/reader/certified'
 import type { Genesis, Threshold } from '@quorumscan/verifier'
 import type { Activities } from './activities/activities.ts'
-import { cryptoUnavailable, invalidArgument, QuorumscanError } from './errors.ts'
+import { cryptoUnavailable, failure, invalidArgument } from './errors.ts'
 import { assertPin } from './genesis-pin.ts'
 import type { Names } from './names/bound-reads.ts'
 import type { NameChange } from './names/lookups.ts'
@@ -110,13 +110,7 @@ export function createScan(options: ScanOptions): Scan {
     extras,
   })
   const close = async (): Promise<void> => {
-    closing.abort(
-      new QuorumscanError('The client is closed.', {
-        code: 'CLOSED',
-        definite: true,
-        retryable: false,
-      }),
-    )
+    closing.abort(failure('CLOSED', 'The client is closed.'))
     await source.closeReader()
   }
 

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
-import { QuorumscanError } from './errors.ts'
+import { passing, QuorumscanError } from './errors.ts'
 import { systemClock } from './platform/clock.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
 import { createValidator, type Validator, type ValidatorOptions } from './validator.ts'
@@ -213,9 +213,9 @@ function createTestCluster(parts: {
         const now = await status()
         if (isWanted(now)) return now
         if (systemClock.monotonicMs() > endsAtMs)
-          throw new QuorumscanError(
+          throw passing(
+            'TIMEOUT',
             `Not within ${timeoutMs} ms; the cluster is ${JSON.stringify(now)}.`,
-            { code: 'TIMEOUT', definite: true, retryable: true },
           )
         await systemClock.delay(POLL_MS, signal)
       }

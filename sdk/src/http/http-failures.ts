@@ -1,5 +1,5 @@
 /** What an HTTP reply that is no answer means: D-6, the ledger interface's errors, and what others say. */
-import { QuorumscanError } from '../errors.ts'
+import { failure, QuorumscanError } from '../errors.ts'
 import { type ServerErrorCode, serverErrorCodes } from '../generated/error-codes.ts'
 import { toCamel } from '../platform/camel.ts'
 import { type HttpReply, type HttpRequest, isSafe, nameOf } from './request.ts'
@@ -9,9 +9,10 @@ export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanErr
   const { status } = reply
   if ((status >= 200 && status < 300) || request.isAnswer?.(reply) === true) return null
   if (status >= 300 && status < 400)
-    return new QuorumscanError(
+    return failure(
+      'INVALID_RESPONSE',
       `${nameOf(request)} is redirected${reply.header('location') === null ? '' : ` to ${reply.header('location')}`}. Redirects are not followed: configure the final address.`,
-      { code: 'INVALID_RESPONSE', status, definite: true, retryable: false },
+      { status },
     )
   const facts = errorBody(reply.text, status)
   const retryAfterMs = retryAfter(reply.header('retry-after'))
@@ -21,13 +22,13 @@ export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanErr
     // The ledger interface says in one line of text what it could not read.
     const line = status === 400 && reply.text.length < 500 ? reply.text.trim() : ''
     const isUnread = request.path.startsWith('/v2/') && line !== '' && !line.startsWith('<')
-    return new QuorumscanError(
+    return failure(
+      isUnread ? 'INVALID_ARGUMENT' : 'INVALID_RESPONSE',
       `${nameOf(request)} was answered with status ${status} and ${line === '' ? 'no reason' : `"${line}"`}.`,
       {
-        code: isUnread ? 'INVALID_ARGUMENT' : 'INVALID_RESPONSE',
-        status,
         definite: isSafe(request) || isRefusal,
         retryable: status === 429 || status >= 500,
+        status,
         requestId: reply.header('x-request-id'),
         retryAfterMs,
       },
@@ -108,9 +109,10 @@ function errorBody(text: string, status: number): ErrorBody | null {
 
 /** A success that is none of the operation's. */
 export function unreadable(request: HttpRequest, status: number): QuorumscanError {
-  return new QuorumscanError(
+  return failure(
+    'INVALID_RESPONSE',
     `The answer to ${nameOf(request)} is not what this version of the SDK understands.`,
-    { code: 'INVALID_RESPONSE', status, definite: isSafe(request), retryable: false },
+    { definite: isSafe(request), status },
   )
 }
 

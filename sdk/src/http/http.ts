@@ -3,7 +3,7 @@
  * class. It knows no operation.
  */
 
-import { invalidArgument, QuorumscanError } from '../errors.ts'
+import { failure, invalidArgument, QuorumscanError } from '../errors.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import { failureOf, parseJson, unreadable } from './http-failures.ts'
@@ -145,9 +145,10 @@ async function exchange(
     return { status, text, header: (name) => response.headers.get(name) }
   } catch (cause) {
     signal.throwIfAborted()
-    throw new QuorumscanError(
+    throw failure(
+      'NETWORK_ERROR',
       `${nameOf(request)} got no answer from ${base}${isSafe(request) ? '' : '; it may or may not have taken effect'}. Is the server running, and the address right?`,
-      { code: 'NETWORK_ERROR', definite: isSafe(request), retryable: true, cause },
+      { definite: isSafe(request), retryable: true, cause },
     )
   }
 }

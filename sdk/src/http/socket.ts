@@ -3,7 +3,7 @@
  * status, is asked for by a page afterwards: here it is only "refused".
  */
 
-import { QuorumscanError } from '../errors.ts'
+import { failure, passing, type QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { ledgerErrorOf, parseJson } from './http-failures.ts'
 
@@ -145,16 +145,12 @@ function open(options: {
 }
 
 function lost(what: string, why: string): QuorumscanError {
-  return new QuorumscanError(`The stream of ${what} broke off: ${why}.`, {
-    code: 'NETWORK_ERROR',
-    definite: true,
-    retryable: true,
-  })
+  return passing('NETWORK_ERROR', `The stream of ${what} broke off: ${why}.`)
 }
 
 function unreadable(what: string): QuorumscanError {
-  return new QuorumscanError(
+  return failure(
+    'INVALID_RESPONSE',
     `What came over the stream of ${what} is not what this version of the SDK understands.`,
-    { code: 'INVALID_RESPONSE', definite: true, retryable: false },
   )
 }

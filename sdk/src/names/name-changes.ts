@@ -1,6 +1,6 @@
 /** What is told where a name belongs to somebody else than when it was last accepted. */
 import { formatInstant, parseInstant } from '@quorumscan/verifier'
-import { QuorumscanError } from '../errors.ts'
+import { failure, type QuorumscanError } from '../errors.ts'
 import type { NameChange, ResolveOptions } from './lookups.ts'
 import type { SeenNames, Sighting } from './seen-names.ts'
 
@@ -25,9 +25,9 @@ export function nameChanges(
 
 /** A name that is not remembered could change its owner unnoticed. */
 export function seenNamesFull(max: number): QuorumscanError {
-  return new QuorumscanError(
+  return failure(
+    'SEEN_NAMES_FULL',
     `This client remembers ${max} names, as many as \`seenNamesMax\` allows: it could not notice that another name changes its owner. Raise \`seenNamesMax\`, or pass 0 to remember no names.`,
-    { code: 'SEEN_NAMES_FULL', definite: true, retryable: false },
   )
 }
 
@@ -44,8 +44,9 @@ export async function settleChange(
   const { name, party } = change
   if ((await isAccepted?.(change)) === true)
     return accept({ name, party, atMicros: parseInstant(change.seenAt) ?? 0 })
-  throw new QuorumscanError(
+  throw failure(
+    'NAME_CHANGED',
     `${name} belongs to ${party} now. It was ${change.previousParty}, as of ${change.previousSeenAt}: ask the user, then pass \`acceptChange\`.`,
-    { code: 'NAME_CHANGED', definite: true, retryable: false, details: change },
+    { details: change },
   )
 }

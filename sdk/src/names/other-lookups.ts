@@ -1,4 +1,4 @@
-/** The lookups beside `resolve`: with all facts, backwards, many at once, and by lists. */
+/** The lookups other than `resolve`: with all facts, backwards, many at once, and by lists. */
 import { formatInstant, type Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
 import { invalidArgument } from '../errors.ts'
@@ -6,6 +6,7 @@ import type { BoundRead, ListOptions, Names, NamesBase } from './bound-reads.ts'
 import { hasEnded, toEntry } from './entries.ts'
 import {
   type Absent,
+  type AnswerFacts,
   type Answered,
   type EntriesPage,
   type Expired,
@@ -13,6 +14,7 @@ import {
   type FoundEntry,
   isAnswered,
   type LookupOutcome,
+  type NameChange,
   type ReadOutcome,
 } from './lookups.ts'
 import { isName, normalizeName } from './name-rules.ts'
@@ -55,36 +57,11 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
         : [],
     )
     const changes = await changesOf(entries, true)
-    return outcomes.map((outcome): Decided => {
+    return outcomes.map((outcome) => {
       if (!isAnswered(outcome)) return toldOutcome(outcome)
-      const { answer, kind, recordTime, receipt, ...read } = outcome
-      const facts = {
-        offset: read.offset,
-        recordTime: formatInstant(recordTime),
-        threshold: read.threshold,
-        nodeCount: read.nodeCount,
-        agreed: read.agreed,
-        dissented: read.dissented,
-        verifiedBy: source.verifiedBy,
-        receipt: hasReceipt ? receipt : null,
-      }
-      const isTrusted = kind.startsWith('trusted')
-      return answer === null
-        ? ({
-            kind: isTrusted ? 'trusted-absent' : 'verified-absent',
-            entry: null,
-            ...facts,
-          } satisfies Absent)
-        : ({
-            kind: hasEnded(answer.expires_at, clock)
-              ? 'expired'
-              : isTrusted
-                ? 'trusted'
-                : 'verified',
-            entry: toEntry(answer),
-            changed: changes.shift() ?? null, // One for each entry, in order.
-            ...facts,
-          } satisfies Found | Expired)
+      // One change for each entry, in order.
+      const changed = outcome.answer === null ? null : (changes.shift() ?? null)
+      return toldAnswer(hasReceipt ? outcome : { ...outcome, receipt: null }, changed, base)
     })
   }
 
@@ -193,6 +170,27 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       )
     },
   }
+}
+
+function toldAnswer(
+  { answer, kind, recordTime, ...read }: Answered<CertifiedEntry | null>,
+  changed: NameChange | null,
+  { source, clock }: Pick<NamesBase, 'source' | 'clock'>,
+): Found | Absent | Expired {
+  const facts: AnswerFacts = {
+    offset: read.offset,
+    recordTime: formatInstant(recordTime),
+    threshold: read.threshold,
+    nodeCount: read.nodeCount,
+    agreed: read.agreed,
+    dissented: read.dissented,
+    verifiedBy: source.verifiedBy,
+    receipt: read.receipt,
+  }
+  const basis = kind.startsWith('trusted') ? 'trusted' : 'verified'
+  if (answer === null) return { kind: `${basis}-absent`, entry: null, ...facts }
+  const isOver = hasEnded(answer.expires_at, clock)
+  return { kind: isOver ? 'expired' : basis, entry: toEntry(answer), changed, ...facts }
 }
 
 function assertTexts(what: string, values: readonly string[]): void {

@@ -3,7 +3,7 @@
 import { type Insufficient, type Lagging, ReaderError } from '@quorumscan/reader'
 import { formatInstant, GenesisError } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import { type ErrorCode, QuorumscanError } from '../errors.ts'
+import { type ErrorCode, failure, passing, QuorumscanError } from '../errors.ts'
 import { toEntry } from './entries.ts'
 import { genesisError } from './genesis-error.ts'
 import type { Disputed, Unanswered } from './lookups.ts'
@@ -59,9 +59,10 @@ export function outcomeError(what: string, outcome: Unanswered | Disputed): Quor
 
 /** The entry has ended by the clock of this device. */
 export function nameExpired(entry: CertifiedEntry): QuorumscanError {
-  return new QuorumscanError(
+  return passing(
+    'NAME_EXPIRED',
     `${entry.name} was that of ${entry.user} until ${entry.expires_at}: by the clock of this device that has passed. Try again.`,
-    { code: 'NAME_EXPIRED', definite: true, retryable: true, details: { entry: toEntry(entry) } },
+    { details: { entry: toEntry(entry) } },
   )
 }
 
@@ -83,9 +84,7 @@ const READER_CODES: Record<ReaderError['code'], ErrorCode> = {
 /** Errors of verifier and reader as errors of the SDK; others unchanged. */
 export function ownError(error: unknown): unknown {
   if (error instanceof ReaderError)
-    return new QuorumscanError(`${error.message}.`, {
-      code: READER_CODES[error.code],
-      definite: true,
+    return failure(READER_CODES[error.code], `${error.message}.`, {
       retryable: error.code === 'OVERLOADED' || error.code === 'NO_FLOOR',
       cause: error,
     })

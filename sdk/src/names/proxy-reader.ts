@@ -7,7 +7,7 @@ import type { Transport, TransportRequest } from '@quorumscan/reader'
 import type { CertifiedOutcome, CertifiedReader } from '@quorumscan/reader/certified'
 import { type CryptoPort, type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE, sha256 } from '@quorumscan/verifier/certified'
-import { QuorumscanError } from '../errors.ts'
+import { failure, type QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import { parseJson } from '../http/http-failures.ts'
 import type { HttpReply, HttpRequest } from '../http/request.ts'
@@ -41,7 +41,7 @@ export async function openProxyReader(options: {
   readonly trust: Trust | null
 }): Promise<OpenedReader> {
   const { http, url, clock, trust } = options
-  const { transport, failure } = createProxyTransport(http)
+  const { transport, lastFailure } = createProxyTransport(http)
   const { reader, ...opened } = await openReader({
     ...(trust ?? { genesis: await tellGenesis(http), crypto: TRUSTING }),
     seeds: [url],
@@ -52,7 +52,7 @@ export async function openProxyReader(options: {
     signal: new AbortController().signal,
   })
   const explained = <Outcome extends CertifiedOutcome<unknown>>(outcome: Outcome): Outcome => {
-    if (outcome.kind === 'insufficient') explain(outcome.unproven, failure())
+    if (outcome.kind === 'insufficient') explain(outcome.unproven, lastFailure())
     return outcome
   }
   const said: CertifiedReader = {
@@ -72,9 +72,9 @@ async function tellGenesis(http: Http): Promise<Genesis> {
   }
 }
 
-/** Requests of the reader as a scan proxy has them. `failure` says how the last one failed. */
-function createProxyTransport(http: Http): { readonly transport: Transport; failure(): unknown } {
-  let failure: unknown = null
+/** Requests of the reader as a scan proxy has them. `lastFailure` says how the last one failed. */
+function createProxyTransport(http: Http): { readonly transport: Transport; lastFailure(): unknown } {
+  let failed: unknown = null
   const request: Transport['request'] = async (input) => {
     const reply = await http.send({ ...PUBLIC, ...proxyRequest(input), signal: input.signal })
     const isDocument = reply.header('content-type')?.startsWith(CERTIFIED_MEDIA_TYPE)
@@ -85,15 +85,15 @@ function createProxyTransport(http: Http): { readonly transport: Transport; fail
     return { status: reply.status, header: reply.header, body: bytes }
   }
   return {
-    failure: () => failure,
+    lastFailure: () => failed,
     transport: {
       async request(input) {
-        failure = null
+        failed = null
         try {
           return await request(input)
         } catch (error) {
           // What the reader has ended itself says nothing of the proxy.
-          if (!input.signal.aborted) failure = error
+          if (!input.signal.aborted) failed = error
           throw error
         }
       },
@@ -120,18 +120,19 @@ function isRefusal({ status, text }: HttpReply): boolean {
 }
 
 /** Says why there is no answer better than that nodes are missing, as it is the proxy that was asked. */
-function explain(unproven: string | null, failure: unknown): void {
+function explain(unproven: string | null, failed: unknown): void {
   if (unproven !== null)
-    throw new QuorumscanError(
+    throw failure(
+      'INVALID_RECEIPT',
       `The scan proxy gave an answer that it cannot prove: ${unproven}. Do not use it.`,
-      { code: 'INVALID_RECEIPT', definite: true, retryable: false },
     )
-  if (failure !== null) throw failure
+  if (failed !== null) throw failed
 }
 
 function noProxy(cause?: unknown): QuorumscanError {
-  return new QuorumscanError(
+  return failure(
+    'INVALID_RESPONSE',
     'What answered is no scan proxy that this version of the SDK understands. Check the address.',
-    { code: 'INVALID_RESPONSE', definite: true, retryable: false, cause },
+    { cause },
   )
 }

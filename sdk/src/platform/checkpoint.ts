@@ -1,5 +1,5 @@
 /** How far a stream was processed, kept in a store. */
-import { QuorumscanError } from '../errors.ts'
+import { passing, type QuorumscanError } from '../errors.ts'
 import type { Store } from './store.ts'
 
 /**
@@ -42,11 +42,6 @@ async function ofStore<T>(run: () => T | Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (cause) {
-    throw new QuorumscanError('The store of the checkpoint failed.', {
-      code: 'STORE_UNAVAILABLE',
-      definite: true,
-      retryable: true,
-      cause,
-    })
+    throw passing('STORE_UNAVAILABLE', 'The store of the checkpoint failed.', { cause })
   }
 }

@@ -1,6 +1,6 @@
 /** A bound in time for one call, and what comes of it. */
 
-import { invalidArgument, QuorumscanError } from '../errors.ts'
+import { failure, invalidArgument } from '../errors.ts'
 import type { Clock } from './clock.ts'
 
 /** D-38: waits nest, and this is the outermost. */
@@ -38,8 +38,7 @@ export async function withDeadline<T>(
   clock.delay(timeoutMs, done.signal).then(
     () =>
       late.abort(
-        new QuorumscanError(`${what} got no answer within ${timeoutMs} ms${doubt}.`, {
-          code: 'TIMEOUT',
+        failure('TIMEOUT', `${what} got no answer within ${timeoutMs} ms${doubt}.`, {
           definite: doubt === '',
           retryable: true,
         }),

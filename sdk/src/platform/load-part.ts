@@ -1,5 +1,5 @@
 /** Parts of the SDK that are loaded when they are needed, by `import()`. */
-import { QuorumscanError } from '../errors.ts'
+import { failure, type QuorumscanError } from '../errors.ts'
 
 /**
  * Loads a part; the next call tries again.
@@ -11,11 +11,12 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
     return await load()
   } catch (cause) {
     const isServiceWorker = 'ServiceWorkerGlobalScope' in globalThis
-    throw new QuorumscanError(
+    throw failure(
+      'PART_UNAVAILABLE',
       isServiceWorker
         ? 'A service worker has no `import()`: let the bundler put all of the SDK into its one file.'
         : 'A part of the SDK could not be loaded. Try again.',
-      { code: 'PART_UNAVAILABLE', definite: true, retryable: !isServiceWorker, cause },
+      { retryable: !isServiceWorker, cause },
     )
   }
 }

@@ -1,6 +1,6 @@
 /** What becomes of a name that one has: paying for it again, or letting it lapse. */
 import { formatInstant } from '@quorumscan/verifier'
-import { isQuorumscanError, QuorumscanError } from '../errors.ts'
+import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { microsOf } from '../platform/time.ts'
 import { isCertain, isFor, isGone, withPayment } from './payment.ts'
@@ -97,9 +97,10 @@ export async function renew(
           if (isOutsideWindow(refusal) && clock.nowMicros() < middle) return done(now, true)
           throw refusal
         } else if (!isUnknown)
-          throw new QuorumscanError(
+          throw passing(
+            'PAYMENT_REFUNDED',
             `The coin for ${name} came back in full: the lock ended before a super-validator took it.`,
-            { code: 'PAYMENT_REFUNDED', definite: true, retryable: true, payment: 'refunded' },
+            { payment: 'refunded' },
           )
       }
       if (clock.monotonicMs() >= endsAtMs) throw notYet(name, { isUnknown, cause })
@@ -134,9 +135,9 @@ export async function cancel(
     const { state } = await ownSubscription(parts, name, call)
     if ('idle' in state) return wallet.cancelSubscription(state.idle.contractId, call())
     if (clock.monotonicMs() >= endsAtMs)
-      throw new QuorumscanError(
+      throw passing(
+        'PAYMENT_PENDING',
         `A payment for ${name} is under way; it can be cancelled when that is decided.`,
-        { code: 'PAYMENT_PENDING', definite: true, retryable: true },
       )
     await clock.delay(POLL_MS, signal)
   }
@@ -151,11 +152,7 @@ async function ownSubscription(
   const subscriptions = await parts.wallet.subscriptions(call())
   const found = subscriptions.find(({ subscription }) => isFor(subscription, { name, party }))
   if (found !== undefined) return found
-  throw new QuorumscanError(`The user has no subscription for ${name}.`, {
-    code: 'CONTRACT_NOT_FOUND',
-    definite: true,
-    retryable: false,
-  })
+  throw failure('CONTRACT_NOT_FOUND', `The user has no subscription for ${name}.`)
 }
 
 /** What may pass is waited out: a payment is under way, and nothing is asked twice that could pay twice. */
@@ -186,12 +183,14 @@ function notYet(
 ): QuorumscanError {
   const { isUnknown, cause } = facts
   return isUnknown
-    ? new QuorumscanError(
+    ? failure(
+        'PAYMENT_UNKNOWN',
         `Whether the coin for ${name} was locked could not be found out. Call renew again: it looks first.`,
-        { code: 'PAYMENT_UNKNOWN', definite: false, retryable: true, cause },
+        { definite: false, retryable: true, cause },
       )
-    : new QuorumscanError(
+    : failure(
+        'PAYMENT_PENDING',
         `The coin for ${name} is locked, and no super-validator has taken it yet. Call renew again to go on waiting.`,
-        { code: 'PAYMENT_PENDING', definite: false, retryable: true },
+        { definite: false, retryable: true },
       )
 }
