@@ -20,7 +20,6 @@ const LONG_FILES: readonly string[] = [
   'packages/replica/src/replica.ts',
   'packages/server/src/http-server.ts',
   'packages/server/src/server.ts',
-  'sdk/src/wallet/registration.ts',
 ]
 
 /** Files with a function that is still too long. */
@@ -32,8 +31,6 @@ const FILES_WITH_LONG_FUNCTIONS: readonly string[] = [
   'packages/cometbft/src/cometbft-log.ts',
   'packages/operator/src/run/operator-services.ts',
   'packages/runtime/src/peer-clocks.ts',
-  'sdk/src/names/other-lookups.ts',
-  'sdk/src/wallet/registration.ts',
 ]
 
 const product = sources.filter(
