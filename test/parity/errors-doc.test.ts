@@ -31,7 +31,7 @@ it('the SDK throws every code that it calls its own', async () => {
   )
   const texts = await Promise.all(sources.map((name) => readFile(join(sdk, 'src', name), 'utf8')))
   const never = Object.keys(clientErrorCodes).filter(
-    (code) => !texts.some((text) => new RegExp(`[?:] '${code}'(?! *\\|)`).test(text)),
+    (code) => !texts.some((text) => new RegExp(`(?:[?:] |\\(\\s*)'${code}'(?! *\\|)`).test(text)),
   )
   expect(never).toEqual([])
 })
