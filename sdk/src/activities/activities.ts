@@ -3,7 +3,7 @@ import { requestOfActivitiesPage } from '@quorumscan/reader/certified'
 import { invalidArgument, isQuorumscanError } from '../errors.ts'
 import type { components } from '../generated/validator.ts'
 import { retryPauseMs } from '../http/reconnect.ts'
-import { notBelow, readOptions } from '../names/bound-reads.ts'
+import { notBelow, pageSizeOf, readOptions } from '../names/bound-reads.ts'
 import { isAnswered, type LookupOptions, type LookupSource } from '../names/lookups.ts'
 import { outcomeError } from '../names/outcome-error.ts'
 import { retryLookups } from '../names/retry-lookups.ts'
@@ -42,8 +42,6 @@ export type ActivitiesOptions = LookupOptions & {
  */
 export type Activities = (options?: ActivitiesOptions) => AsyncIterableIterator<Activity>
 
-const PAGE_SIZE = 100
-const PAGE_SIZE_MAX = 1000
 const POLL_MS = 1000
 
 export function createActivities(parts: {
@@ -74,7 +72,8 @@ export function createActivities(parts: {
         signal,
         endsAtMs,
       }
-      const { order = 'asc', pageSize = PAGE_SIZE } = options
+      const { order = 'asc' } = options
+      const pageSize = pageSizeOf(options)
       const request = requestOfActivitiesPage({ pageSize, after, order, offsetMin })
       const ask = async () => [await source.read(request, read)]
       const [outcome] = await retryLookups(ask, { clock, read })
@@ -101,9 +100,8 @@ export function createActivities(parts: {
   }
 
   return async function* activities(options = {}) {
-    const { pageSize = PAGE_SIZE, follow = false, signal } = options
-    if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
-      throw invalidArgument(`pageSize is a whole number from 1 to ${PAGE_SIZE_MAX}.`)
+    const { follow = false, signal } = options
+    pageSizeOf(options)
     if (follow && options.order === 'desc') throw invalidArgument('Only `asc` can follow.')
     const progress = createProgress(options.checkpoint)
     let after = options.after ?? (await progress.load())

@@ -3,6 +3,7 @@
  * class. It knows no operation.
  */
 
+import { backoffMs } from '@quorumscan/verifier'
 import { failure, invalidArgument, QuorumscanError } from '../errors.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
@@ -36,8 +37,7 @@ export interface Http {
 }
 
 const ATTEMPTS_MAX = 3
-const BACKOFF_MS = 200
-const BACKOFF_MS_MAX = 2000
+const BACKOFF = { minMs: 200, maxMs: 2000 }
 /** The largest page of the largest rows stays below. */
 const ANSWER_CHARACTERS_MAX = 32 * 1024 * 1024
 
@@ -177,9 +177,8 @@ function isRepeatable(request: HttpRequest, error: unknown): boolean {
   return error.retryable && (isSafe(request) || error.definite)
 }
 
-/** Doubling, half of it drawn, unless the server says how long. */
+/** The usual back-off, unless the server asks for more. */
 function pauseMs(count: number, error: unknown, random: Random): number {
   const asked = error instanceof QuorumscanError ? error.retryAfterMs : null
-  const full = Math.min(BACKOFF_MS * 2 ** (count - 1), BACKOFF_MS_MAX)
-  return Math.max(asked ?? 0, full / 2 + (full / 2) * random())
+  return Math.max(asked ?? 0, backoffMs(count, { ...BACKOFF, random }))
 }

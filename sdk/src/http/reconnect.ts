@@ -1,15 +1,13 @@
 /** When a stream tries again: after what failure, and whether with a socket. */
+import { backoffMs } from '@quorumscan/verifier'
 import type { Clock, Random } from '../platform/clock.ts'
 
-const RETRY_MS = 500
-const RETRY_MS_MAX = 10_000
 /** Something on the way lets no WebSocket through: pages for so long. */
 const SOCKET_RETRY_MS = 60_000
 
-/** Milliseconds, after so many failures in a row: doubling, half of it drawn. */
+/** Milliseconds after so many failures in a row. */
 export function retryPauseMs(failures: number, random: Random): number {
-  const full = Math.min(RETRY_MS * 2 ** (failures - 1), RETRY_MS_MAX)
-  return full / 2 + (full / 2) * random()
+  return backoffMs(failures, { minMs: 500, maxMs: 10_000, random })
 }
 
 /** Whether a socket is worth trying. One that did not open with one token may with another. */

@@ -1,5 +1,6 @@
 /** What lookups offer, and what they have in common: a deadline each, and checks of what is asked. */
 import type { CertifiedReadOptions } from '@quorumscan/reader/certified'
+import { invalidArgument } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type {
   FoundEntry,
@@ -115,4 +116,12 @@ export function readOptions({
 /** The higher of what a caller asks for and a floor; what is no offset stays, for the reader to refuse. */
 export function notBelow(floor: number, minOffset = 0): number {
   return minOffset < 0 ? minOffset : Math.max(minOffset, floor)
+}
+
+const PAGE_SIZE_MAX = 1000
+
+/** @throws {QuorumscanError} INVALID_ARGUMENT. */
+export function pageSizeOf({ pageSize = 100 }: { readonly pageSize?: number }): number {
+  if (Number.isInteger(pageSize) && pageSize >= 1 && pageSize <= PAGE_SIZE_MAX) return pageSize
+  throw invalidArgument(`pageSize is a whole number from 1 to ${PAGE_SIZE_MAX}.`)
 }

@@ -2,12 +2,18 @@
 import { formatInstant, type Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
 import { invalidArgument } from '../errors.ts'
-import type { BoundRead, ListOptions, Names, NamesBase } from './bound-reads.ts'
+import {
+  type BoundRead,
+  type ListOptions,
+  type Names,
+  type NamesBase,
+  pageSizeOf,
+} from './bound-reads.ts'
 import { hasEnded, toEntry } from './entries.ts'
 import {
   type Absent,
-  type AnswerFacts,
   type Answered,
+  type AnswerFacts,
   type EntriesPage,
   type Expired,
   type Found,
@@ -29,8 +35,6 @@ import {
 import { retryLookups } from './retry-lookups.ts'
 
 const LOOKUPS_MAX = 256 // D-14.
-const PAGE_SIZE = 100
-const PAGE_SIZE_MAX = 1000
 
 export type OtherLookups = Omit<Names, 'resolve' | 'watch' | 'acceptChange'>
 type Read = ReadOutcome<CertifiedEntry | null>
@@ -90,9 +94,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     subject: PageSubject,
     lookup: ListOptions,
   ): AsyncGenerator<FoundEntry> {
-    const pageSize = lookup.pageSize ?? PAGE_SIZE
-    if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
-      throw invalidArgument(`pageSize is a whole number from 1 to ${PAGE_SIZE_MAX}.`)
+    const pageSize = pageSizeOf(lookup)
     let after: string | null = null
     for (let pageToken: string | null = null; ; ) {
       const asked: EntriesPage = { subject, pageSize, pageToken, after }

@@ -73,7 +73,10 @@ async function tellGenesis(http: Http): Promise<Genesis> {
 }
 
 /** Requests of the reader as a scan proxy has them. `lastFailure` says how the last one failed. */
-function createProxyTransport(http: Http): { readonly transport: Transport; lastFailure(): unknown } {
+function createProxyTransport(http: Http): {
+  readonly transport: Transport
+  lastFailure(): unknown
+} {
   let failed: unknown = null
   const request: Transport['request'] = async (input) => {
     const reply = await http.send({ ...PUBLIC, ...proxyRequest(input), signal: input.signal })

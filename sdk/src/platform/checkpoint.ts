@@ -1,5 +1,5 @@
 /** How far a stream was processed, kept in a store. */
-import { passing, type QuorumscanError } from '../errors.ts'
+import { passing } from '../errors.ts'
 import type { Store } from './store.ts'
 
 /**

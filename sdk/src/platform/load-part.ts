@@ -1,5 +1,5 @@
 /** Parts of the SDK that are loaded when they are needed, by `import()`. */
-import { failure, type QuorumscanError } from '../errors.ts'
+import { failure } from '../errors.ts'
 
 /**
  * Loads a part; the next call tries again.

@@ -134,16 +134,27 @@ const PAGE_SIZE = 100
 const TRANSFERS = '/v0/wallet/token-standard/transfers'
 
 export function createWallet(http: Http): Wallet {
-  const get = <T>(
+  const call = <T>(
+    method: HttpRequest['method'],
     path: string,
     isValid: (body: unknown) => body is T,
-    { signal, timeoutMs }: CallOptions = {},
-  ): Promise<T> => http.call({ method: 'GET', path, signal, timeoutMs }, isValid)
+    {
+      body,
+      signal,
+      timeoutMs,
+      isSafe = method === 'GET',
+    }: CallOptions & { body?: unknown; isSafe?: boolean },
+  ): Promise<T> => http.call({ method, path, body, signal, timeoutMs, isSafe }, isValid)
+  const get = async <T>(
+    path: string,
+    isValid: (body: unknown) => body is T,
+    options: CallOptions = {},
+  ): Promise<Camel<T>> => toCamel(await call('GET', path, isValid, options))
   const post = <T>(
     path: string,
     isValid: (body: unknown) => body is T,
-    { body, signal, timeoutMs, isSafe = false }: CallOptions & { body?: unknown; isSafe?: boolean },
-  ): Promise<T> => http.call({ method: 'POST', path, body, signal, timeoutMs, isSafe }, isValid)
+    options: Parameters<typeof call>[3],
+  ): Promise<T> => call('POST', path, isValid, options)
   const settle = async (
     method: HttpRequest['method'],
     path: string,
@@ -164,10 +175,9 @@ export function createWallet(http: Http): Wallet {
     // The same party however often it is asked for.
     register: async (options = {}) =>
       written(await post('/v0/register', isPartyIdAnswer, { ...options, isSafe: true })),
-    status: async (options) =>
-      toCamel(await get('/v0/wallet/user-status', isUserStatusAnswer, options)),
-    balance: async (options) => toCamel(await get('/v0/wallet/balance', isBalanceAnswer, options)),
-    coins: async (options) => toCamel(await get('/v0/wallet/coins', isCoinsAnswer, options)),
+    status: (options) => get('/v0/wallet/user-status', isUserStatusAnswer, options),
+    balance: (options) => get('/v0/wallet/balance', isBalanceAnswer, options),
+    coins: (options) => get('/v0/wallet/coins', isCoinsAnswer, options),
     async tap({ amount, commandId = randomId(), ...options }) {
       const body = { amount, command_id: commandId }
       return written(await post('/v0/wallet/tap', isTapAnswer, { ...options, body }))
@@ -186,11 +196,10 @@ export function createWallet(http: Http): Wallet {
     },
     async subscriptionRequests(options) {
       const path = '/v0/wallet/subscription-requests'
-      const answer = await get(path, isSubscriptionRequestsAnswer, options)
-      return toCamel(answer.subscription_requests)
+      return (await get(path, isSubscriptionRequestsAnswer, options)).subscriptionRequests
     },
-    subscriptionRequest: async (contractId, options) =>
-      toCamel(await get(`/v0/wallet/subscription-requests/${id(contractId)}`, isContract, options)),
+    subscriptionRequest: (contractId, options) =>
+      get(`/v0/wallet/subscription-requests/${id(contractId)}`, isContract, options),
     async acceptSubscriptionRequest(contractId, { autoRenew = false, ...options } = {}) {
       const path = `/v0/wallet/subscription-requests/${id(contractId)}/accept`
       const body = { auto_renew: autoRenew }
@@ -200,27 +209,16 @@ export function createWallet(http: Http): Wallet {
       settle('POST', `/v0/wallet/subscription-requests/${id(contractId)}/reject`, options),
     async initialPayments(options) {
       const path = '/v0/wallet/subscription-initial-payments'
-      const answer = await get(path, isInitialPaymentsAnswer, options)
-      return toCamel(answer.initial_payments)
+      return (await get(path, isInitialPaymentsAnswer, options)).initialPayments
     },
-    async subscriptions(options) {
-      const answer = await get('/v0/wallet/subscriptions', isSubscriptionsAnswer, options)
-      return toCamel(answer.subscriptions)
-    },
+    subscriptions: async (options) =>
+      (await get('/v0/wallet/subscriptions', isSubscriptionsAnswer, options)).subscriptions,
     cancelSubscription: (contractId, options) =>
       settle('DELETE', `/v0/wallet/subscription-requests/${id(contractId)}`, options),
-    async setAutoRenew(contractId, isEnabled, { signal, timeoutMs } = {}) {
-      await http.call(
-        {
-          method: 'PUT',
-          path: `/v0/wallet/subscriptions/${id(contractId)}/auto-renew`,
-          body: { enabled: isEnabled },
-          isSafe: true,
-          signal,
-          timeoutMs,
-        },
-        isAutoRenewAnswer,
-      )
+    async setAutoRenew(contractId, isEnabled, options = {}) {
+      const path = `/v0/wallet/subscriptions/${id(contractId)}/auto-renew`
+      const body = { enabled: isEnabled }
+      await call('PUT', path, isAutoRenewAnswer, { ...options, body, isSafe: true })
       return { offset: http.offset() }
     },
     paySubscription: async (contractId, options = {}) =>
@@ -242,8 +240,7 @@ export function createWallet(http: Http): Wallet {
       }
       return written(await post(TRANSFERS, isTransferAnswer, { ...options, body }))
     },
-    transfers: async (options) =>
-      toCamel((await get(TRANSFERS, isTransfersAnswer, options)).transfers),
+    transfers: async (options) => (await get(TRANSFERS, isTransfersAnswer, options)).transfers,
     acceptTransfer: (contractId, options) => step(contractId, 'accept', options),
     rejectTransfer: (contractId, options) => step(contractId, 'reject', options),
     withdrawTransfer: (contractId, options) => step(contractId, 'withdraw', options),
