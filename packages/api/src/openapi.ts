@@ -70,42 +70,32 @@ function operation(route: RouteDef, schemas: Schemas): JsonObject {
 
 function requestBody(route: RouteDef, schemas: Schemas): JsonObject {
   if (route.body === undefined) return {}
-  const content =
-    route.body === 'bytes'
-      ? BYTES
-      : { 'application/json': { schema: toSchema(route.body, schemas) } }
-  return { requestBody: { required: route.bodyOptional !== true, content } }
+  const required = route.bodyOptional !== true
+  return { requestBody: { required, content: contentOf(route.body, schemas) } }
 }
 
 function success(route: RouteDef, schemas: Schemas): JsonObject {
+  const content = {
+    ...contentOf(route.response, schemas),
+    ...formsOf(route.otherForms, schemas),
+  }
   return {
     description: 'The answer.',
     headers: headersOf(['head', ...(route.responseHeaders ?? [])]),
-    ...(route.response === null
-      ? contentOf(formsOf(route.otherForms, schemas))
-      : {
-          content:
-            route.response === 'bytes'
-              ? BYTES
-              : {
-                  'application/json': { schema: toSchema(route.response, schemas) },
-                  ...formsOf(route.otherForms, schemas),
-                },
-        }),
+    ...(Object.keys(content).length === 0 ? {} : { content }),
   }
 }
 
-function formsOf(forms: RouteDef['otherForms'], schemas: Schemas): JsonObject {
-  return Object.fromEntries(
-    Object.entries(forms ?? {}).map(([mediaType, form]) => [
-      mediaType,
-      { schema: toSchema(form, schemas) },
-    ]),
-  )
+function contentOf(body: RouteDef['response'], schemas: Schemas): JsonObject {
+  if (body === null) return {}
+  return body === 'bytes' ? BYTES : formsOf({ 'application/json': body }, schemas)
 }
 
-function contentOf(content: JsonObject): JsonObject {
-  return Object.keys(content).length === 0 ? {} : { content }
+function formsOf(forms: RouteDef['otherForms'], schemas: Schemas): JsonObject {
+  const entries = Object.entries(forms ?? {})
+  return Object.fromEntries(
+    entries.map(([mediaType, form]) => [mediaType, { schema: toSchema(form, schemas) }]),
+  )
 }
 
 function failures(route: RouteDef, schemas: Schemas): JsonObject {
@@ -114,7 +104,7 @@ function failures(route: RouteDef, schemas: Schemas): JsonObject {
     const status = String(catalogue[code].httpStatus)
     codesByStatus[status] = [...(codesByStatus[status] ?? []), code]
   }
-  const content = { 'application/json': { schema: toSchema(ErrorAnswer, schemas) } }
+  const content = contentOf(ErrorAnswer, schemas)
   return Object.fromEntries(
     Object.entries(codesByStatus).map(([status, ofStatus]) => [
       status,
