@@ -46,8 +46,8 @@ createServer(async (request, response) => {
     return response.end(JSON.stringify({ success: { extra: { offset: 6 } } }))
   const isHeld = existsSync(HOLD) || !(await isRedisThere())
   response.statusCode = isHeld ? 503 : 200
-  response.setHeader('x-ledger-head', '7')
-  response.setHeader('x-ledger-head-time', '2026-01-01T00:00:00.000000Z')
+  if (QS_NODE_NAME) response.setHeader('x-ledger-head', '7')
+  if (QS_NODE_NAME) response.setHeader('x-ledger-head-time', '2026-01-01T00:00:00.000000Z')
   response.end(isHeld ? JSON.stringify({ error: 'not yet', details: { state: 'catching-up' } }) : '')
 }).listen(Number(QS_PORT), '127.0.0.1')
 `
@@ -172,14 +172,14 @@ it('starts the synchronizer and the nodes, then the validator, and stops in the 
 
 it('tells killed, paused, restarted and catching-up nodes apart, and never waits for a paused one', async () => {
   await using world = await startWorld()
-  await world.cluster.kill({ node: 'sv-1', part: null })
+  await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   expect(world.node('sv-1')).toMatchObject({ state: 'down', pid: null, offset: null })
-  await world.cluster.restart({ node: 'sv-1', part: null })
+  await world.cluster.faults.restart({ node: 'sv-1', part: null })
   expect(world.node('sv-1')).toMatchObject({ state: 'up', detail: null })
 
-  await world.cluster.pause({ node: 'sv-2', part: null })
+  await world.cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: null }, null)
   expect(world.node('sv-2')?.state).toBe('paused')
-  await world.cluster.resume({ node: 'sv-2', part: null })
+  await world.cluster.faults.resume({ node: 'sv-2', part: null })
   expect(world.node('sv-2')?.state).toBe('up')
 
   await writeFile(world.hold, '')
@@ -195,28 +195,28 @@ it('kills, pauses and restarts the Redis of a node apart from the node', async (
   await using world = await startWorld()
   const { pid, redisPid: first } = world.node('sv-1') ?? {}
   const target = { node: 'sv-1', part: 'redis' } as const
-  await world.cluster.restart(target)
+  await world.cluster.faults.restart(target)
   const second = world.node('sv-1')?.redisPid
   expect([null, first]).not.toContain(second)
-  await world.cluster.kill(target)
+  await world.cluster.faults.apply({ kind: 'kill', ...target }, null)
   expect(world.node('sv-1')).toMatchObject({ state: 'down', pid, redisPid: null })
 
   await writeFile(world.hold, '')
-  const restarted = world.cluster.restart(target).then(() => world.node('sv-1'))
+  const restarted = world.cluster.faults.restart(target).then(() => world.node('sv-1'))
   await untilTrue('its Redis to run', () => (world.node('sv-1')?.redisPid ?? null) !== null)
   await rm(world.hold)
   expect(await restarted, 'whoever restarts it waits for the node').toMatchObject({
     ...{ state: 'up', pid },
   })
-  await world.cluster.pause({ node: 'sv-1', part: 'redis' })
+  await world.cluster.faults.apply({ kind: 'pause', node: 'sv-1', part: 'redis' }, null)
   expect(world.node('sv-1')).toMatchObject({ state: 'paused', detail: 'its Redis is paused' })
 })
 
 it('starts the Redis of a node with the node when both are down', async () => {
   await using world = await startWorld()
-  await world.cluster.kill({ node: 'validator', part: 'redis' })
-  await world.cluster.kill({ node: 'validator', part: null })
-  await world.cluster.restart({ node: 'validator', part: null })
+  await world.cluster.faults.apply({ kind: 'kill', node: 'validator', part: 'redis' }, null)
+  await world.cluster.faults.apply({ kind: 'kill', node: 'validator', part: null }, null)
+  await world.cluster.faults.restart({ node: 'validator', part: null })
   const { validator } = world.cluster.status()
   expect(validator.state).toBe('up')
   expect(validator.redisPid).not.toBe(null)
@@ -230,29 +230,29 @@ describe('where all order together', () => {
     await using world = await startWorld({ ordering: 'cometbft' })
     const { cluster } = world
     const before = memberOf(world, 'sv-1')?.pid
-    await cluster.kill({ node: 'sv-1', part: null })
+    await cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
     expect(world.node('sv-1')).toMatchObject({ state: 'down', pid: null, redisPid: null })
     expect(memberOf(world, 'sv-1')).toMatchObject({ state: 'down', pid: null })
     expect(cluster.status().nodes.filter(({ state }) => state === 'up')).toHaveLength(1)
-    await cluster.heal({})
+    await cluster.faults.heal({})
     expect([world.node('sv-1')?.state, memberOf(world, 'sv-1')?.state]).toEqual(['up', 'up'])
     expect(memberOf(world, 'sv-1')?.pid).not.toBe(before)
 
-    await cluster.pause({ node: 'sv-2', part: null })
+    await cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: null }, null)
     expect([world.node('sv-2')?.state, memberOf(world, 'sv-2')?.state]).toEqual([
       'paused',
       'paused',
     ])
-    await cluster.resume({ node: 'sv-2', part: null })
-    expect(cluster.faults()).toEqual([])
+    await cluster.faults.resume({ node: 'sv-2', part: null })
+    expect(cluster.faults.active()).toEqual([])
 
-    await cluster.kill({ node: 'sv-2', part: 'synchronizer' })
+    await cluster.faults.apply({ kind: 'kill', node: 'sv-2', part: 'synchronizer' }, null)
     expect([world.node('sv-2')?.state, memberOf(world, 'sv-2')?.state]).toEqual(['up', 'down'])
     // One that is dead for itself stays so when the whole comes back.
-    await cluster.kill({ node: 'sv-2', part: null })
-    await cluster.heal({ id: cluster.faults()[1]?.id ?? '' })
+    await cluster.faults.apply({ kind: 'kill', node: 'sv-2', part: null }, null)
+    await cluster.faults.heal({ id: cluster.faults.active()[1]?.id ?? '' })
     expect([world.node('sv-2')?.state, memberOf(world, 'sv-2')?.state]).toEqual(['up', 'down'])
-    await cluster.restart({ node: 'sv-2', part: null })
+    await cluster.faults.restart({ node: 'sv-2', part: null })
     expect(memberOf(world, 'sv-2')?.state).toBe('up')
   })
 
@@ -266,15 +266,15 @@ describe('where all order together', () => {
     const redis = await world.redisOf('sv-1')
     await redis.mset('{replica}:names', 'a', 'log', 'b')
     redis.disconnect()
-    await cluster.wipe('sv-1')
+    await cluster.disks.wipe('sv-1')
     expect(await keysIn()).toEqual(['log'])
     const engine = prepared.directory.engineDirectory('sv-1')
     expect(existsSync(engine)).toBe(true)
-    await cluster.wipeDisk('sv-1')
+    await cluster.disks.wipeDisk('sv-1')
     expect(await keysIn()).toEqual([])
     expect(existsSync(engine)).toBe(false)
     expect(existsSync(prepared.directory.keyFile('sv-1.voting'))).toBe(true)
-    await expect(cluster.wipeDisk('validator')).rejects.toThrow('orders nothing')
+    await expect(cluster.disks.wipeDisk('validator')).rejects.toThrow('orders nothing')
   })
 
   it('a wipe of a disk that fails halfway leaves the node running with all that it had', async () => {
@@ -289,7 +289,7 @@ describe('where all order together', () => {
     const snapshots = join(prepared.directory.snapshotDirectory('sv-1'), '..')
     await rm(snapshots, { recursive: true, force: true })
     await writeFile(snapshots, '')
-    await expect(cluster.wipeDisk('sv-1')).rejects.toThrow(
+    await expect(cluster.disks.wipeDisk('sv-1')).rejects.toThrow(
       /^sv-1 was not wiped: .*snapshots.*; it runs again with what it had/,
     )
     await untilTrue('both to be up', () =>
@@ -300,7 +300,7 @@ describe('where all order together', () => {
     expect(await after.get('log').finally(() => after.disconnect())).toBe('b')
 
     await rm(snapshots)
-    await cluster.wipeDisk('sv-1')
+    await cluster.disks.wipeDisk('sv-1')
     expect(existsSync(engine)).toBe(false)
     expect(await readdir(join(prepared.directory.path, 'redis'))).not.toContain('sv-1.wiped')
   })
@@ -312,7 +312,7 @@ describe('where all order together', () => {
     await redis.mset('users:somebody', 'a', 'log', 'b', 'log-start', 'c')
     const engine = prepared.directory.engineDirectory('validator')
     mkdirSync(engine)
-    await cluster.wipeDisk('synchronizer')
+    await cluster.disks.wipeDisk('synchronizer')
     expect(await redis.keys('*').finally(() => redis.disconnect())).toEqual(['users:somebody'])
     expect(existsSync(engine)).toBe(false)
   })
@@ -321,13 +321,13 @@ describe('where all order together', () => {
     await using world = await startWorld({ ordering: 'cometbft' })
     const { cluster, prepared } = world
     const ofMembers = 'gets it from the others'
-    await expect(cluster.repairLog({ isCutAllowed: false })).rejects.toThrow(ofMembers)
+    await expect(cluster.disks.repairLog({ isCutAllowed: false })).rejects.toThrow(ofMembers)
     await expect(verifyLogOf(prepared.directory)).rejects.toThrow(ofMembers)
-    await expect(cluster.kill({ node: 'validator', part: 'cometbft' })).rejects.toThrow(
-      'validator has no cometbft of its own',
-    )
     await expect(
-      cluster.inject({ kind: 'split', node: 'sv-1', others: ['validator'] }, null),
+      cluster.faults.apply({ kind: 'kill', node: 'validator', part: 'cometbft' }, null),
+    ).rejects.toThrow('validator has no cometbft of its own')
+    await expect(
+      cluster.faults.apply({ kind: 'split', node: 'sv-1', others: ['validator'] }, null),
     ).rejects.toThrow('validator: it has no engine')
   })
 })
@@ -346,7 +346,7 @@ it('treats a process whose control socket replies with rubbish as one that does 
   agent.listen(cluster.servicesOf('sv-1')[0].faultSocket)
   await once(agent, 'listening')
   try {
-    await cluster.inject({ kind: 'lie', node: 'sv-1', lie: 'deny' }, null)
+    await cluster.faults.apply({ kind: 'lie', node: 'sv-1', lie: 'deny' }, null)
     await untilTrue('it to be asked again and again', () => received.length > 3)
     expect(await cluster.jobs()).toContainEqual({ node: 'sv-1', jobs: null })
     reply = '{"queues":{"a":{"waiting":"many"}}}'
@@ -372,18 +372,20 @@ it('treats a process whose control socket replies with rubbish as one that does 
 it('refuses what makes no sense, with a sentence', async () => {
   await using world = await startWorld()
   const { cluster } = world
-  await expect(cluster.kill({ node: 'sv-9', part: null })).rejects.toThrow(
-    'there is no node sv-9; there are synchronizer, sv-1, sv-2, validator',
-  )
-  await expect(cluster.wipe('synchronizer')).rejects.toThrow('cannot be wiped')
-  await cluster.kill({ node: 'sv-1', part: null })
-  await expect(cluster.pause({ node: 'sv-1', part: null })).rejects.toThrow('does not run')
+  await expect(
+    cluster.faults.apply({ kind: 'kill', node: 'sv-9', part: null }, null),
+  ).rejects.toThrow('there is no node sv-9; there are synchronizer, sv-1, sv-2, validator')
+  await expect(cluster.disks.wipe('synchronizer')).rejects.toThrow('cannot be wiped')
+  await cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
+  await expect(
+    cluster.faults.apply({ kind: 'pause', node: 'sv-1', part: null }, null),
+  ).rejects.toThrow('does not run')
 })
 
 it('stops in order with paused processes among them', async () => {
   await using world = await startWorld()
-  await world.cluster.pause({ node: 'sv-1', part: null })
-  await world.cluster.pause({ node: 'sv-2', part: 'redis' })
+  await world.cluster.faults.apply({ kind: 'pause', node: 'sv-1', part: null }, null)
+  await world.cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: 'redis' }, null)
   await world.cluster.stop()
   expect(await world.events()).toContain('-sv-1')
   expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
@@ -395,7 +397,7 @@ it('wipes all that a node keeps, and of the validator the replica only', async (
     const redis = await world.redisOf(node)
     await redis.mset('{replica}:x', '1', '{users}:x', '1')
     redis.disconnect()
-    await world.cluster.wipe(node)
+    await world.cluster.disks.wipe(node)
     const after = await world.redisOf(node)
     expect(await after.keys('*'), node).toEqual(node === 'sv-1' ? [] : ['{users}:x'])
     after.disconnect()
@@ -417,8 +419,8 @@ it('leaves nothing behind after a crash once the next one has cleaned up', async
 
 it('is taken over after a crash by the next one, with the faults in force, and then stopped whole', async () => {
   await using world = await startWorld()
-  await world.cluster.kill({ node: 'sv-1', part: null })
-  await world.cluster.pause({ node: 'sv-2', part: null })
+  await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
+  await world.cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: null }, null)
   const pidsOf = (cluster: Cluster) => {
     const { nodes, validator, synchronizer } = cluster.status()
     return [...nodes, validator, synchronizer].flatMap(({ pid, redisPid }) => [pid, redisPid])
@@ -430,12 +432,12 @@ it('is taken over after a crash by the next one, with the faults in force, and t
   expect(await next.endOthers()).toEqual({ adopted: 7, ended: 0 })
   await next.start()
   expect(pidsOf(next)).toEqual(pids)
-  expect(next.faults().map(({ spec }) => [spec.node, spec.kind])).toEqual([
+  expect(next.faults.active().map(({ spec }) => [spec.node, spec.kind])).toEqual([
     ['sv-1', 'kill'],
     ['sv-2', 'pause'],
   ])
   expect(next.status().nodes.map(({ state }) => state)).toEqual(['down', 'paused'])
-  await next.heal({})
+  await next.faults.heal({})
   expect(next.status().nodes.map(({ state }) => state)).toEqual(['up', 'up'])
   expect(next.status().nodes[1]?.pid).toBe(pids[2])
   await next.stop()
@@ -482,7 +484,7 @@ describe('what ends without having been told to', () => {
 
   it('stays down while it is killed on purpose', async () => {
     await using world = await startWorld()
-    await world.cluster.kill({ node: 'sv-1', part: null })
+    await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
     // Its Redis is not: once that is back, everything that was to come back has.
     const before = world.node('sv-1')
     process.kill(before?.redisPid ?? 0, 'SIGKILL')
@@ -496,11 +498,11 @@ describe('what ends without having been told to', () => {
 
   it('is no fault that is in force any more when it was paused', async () => {
     await using world = await startWorld()
-    await world.cluster.pause({ node: 'sv-1', part: null })
+    await world.cluster.faults.apply({ kind: 'pause', node: 'sv-1', part: null }, null)
     const before = world.node('sv-1')?.pid
     process.kill(before ?? 0, 'SIGKILL')
     await untilUp(world, 'sv-1', { pid: before ?? null })
-    expect(world.cluster.faults()).toEqual([])
+    expect(world.cluster.faults.active()).toEqual([])
   })
 })
 
@@ -529,7 +531,7 @@ describe('a broken append-only file', () => {
     expect(steps.join('\n')).toMatch(
       /sv-2 is down; its Redis ended \(exit status 1\); `quorumscan wipe sv-2` rebuilds it from the log/,
     )
-    await next.cluster.wipe('sv-2')
+    await next.cluster.disks.wipe('sv-2')
     expect(next.cluster.status().nodes[1]?.state).toBe('up')
   })
 
@@ -547,7 +549,7 @@ describe('a broken append-only file', () => {
     await using world = await startWorld()
     const { directory, genesis } = world.prepared
     const writer = await createLogWriter({
-      redis: world.cluster.logAddress(),
+      redis: world.cluster.servicesOf('synchronizer')[0].redisAddress,
       genesis: logGenesisOf(genesis),
       keyPair: keyPairFromSeed(await readFile(directory.keyFile('synchronizer'), 'utf8')),
       clock,
@@ -564,7 +566,7 @@ describe('a broken append-only file', () => {
 
     const repaired = async (isCutAllowed: boolean) => {
       await using stopped = stopping(world.createCluster({ adopt: false }))
-      return await stopped.cluster.repairLog({ isCutAllowed })
+      return await stopped.cluster.disks.repairLog({ isCutAllowed })
     }
     const end = writer.head().offset
     const found = { end, isUnloadable: true, cut: null }
@@ -585,19 +587,19 @@ describe('a broken append-only file', () => {
 
   it('leaves the fault in the list when a heal cannot start the Redis', async () => {
     await using world = await startWorld()
-    await world.cluster.kill({ node: 'sv-1', part: 'redis' })
+    await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: 'redis' }, null)
     await breakFile(world, 'sv-1')
-    await expect(world.cluster.heal({})).rejects.toThrow(CommandError)
-    expect(world.cluster.faults().map(({ spec }) => spec.kind)).toEqual(['kill'])
+    await expect(world.cluster.faults.heal({})).rejects.toThrow(CommandError)
+    expect(world.cluster.faults.active().map(({ spec }) => spec.kind)).toEqual(['kill'])
     expect(world.node('sv-1')?.state).toBe('down')
   })
 })
 
 it('deletes no replica while the log cannot be read to its end', async () => {
   await using world = await startWorld()
-  await world.cluster.kill({ node: 'synchronizer', part: 'redis' })
+  await world.cluster.faults.apply({ kind: 'kill', node: 'synchronizer', part: 'redis' }, null)
   const before = world.node('sv-1')
-  await expect(world.cluster.wipe('sv-1')).rejects.toThrow(/^no replica is deleted: /)
+  await expect(world.cluster.disks.wipe('sv-1')).rejects.toThrow(/^no replica is deleted: /)
   expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
 })
 
@@ -609,14 +611,14 @@ it('names the place where the log is damaged, and deletes no replica then', asyn
     text: expect.stringMatching(/^The log is whole, from its start to offset 0 /),
   })
   const log = new Redis({
-    ...world.cluster.logAddress(),
+    ...world.cluster.servicesOf('synchronizer')[0].redisAddress,
     username: LOG_USER,
     enableReadyCheck: false,
   })
   await log.xadd('log', '7-0', 'g', 'no group', 's', 'no signature')
   log.disconnect()
   const before = world.node('sv-1')
-  await expect(world.cluster.wipe('sv-1')).rejects.toThrow(
+  await expect(world.cluster.disks.wipe('sv-1')).rejects.toThrow(
     /^no replica is deleted: The log is damaged at offsets 1 to 7 .*`quorumscan log repair` refills it/,
   )
   expect(world.node('sv-1')).toMatchObject({ pid: before?.pid, redisPid: before?.redisPid })
@@ -625,7 +627,7 @@ it('names the place where the log is damaged, and deletes no replica then', asyn
     text: expect.stringMatching(/^The log is damaged at offsets 1 to 7 /),
     json: { whole: false, end: 7, damages: [{ from: 1, to: 7 }] },
   })
-  expect(await world.cluster.repairLog({ isCutAllowed: false })).toMatchObject({
+  expect(await world.cluster.disks.repairLog({ isCutAllowed: false })).toMatchObject({
     kind: 'to-cut',
     end: 0,
     cut: { from: 1, to: 7 },
@@ -634,8 +636,10 @@ it('names the place where the log is damaged, and deletes no replica then', asyn
     'the synchronizer to be up again',
     () => world.cluster.status().synchronizer.state === 'up',
   )
-  await expect(world.cluster.repairLog({ isCutAllowed: true })).rejects.toThrow(/`quorumscan down`/)
-  await world.cluster.kill({ node: 'synchronizer', part: 'redis' })
+  await expect(world.cluster.disks.repairLog({ isCutAllowed: true })).rejects.toThrow(
+    /`quorumscan down`/,
+  )
+  await world.cluster.faults.apply({ kind: 'kill', node: 'synchronizer', part: 'redis' }, null)
   await expect(verifyLogOf(directory)).rejects.toThrow(/`quorumscan restart synchronizer redis`/)
   await world.cluster.stop()
   await expect(verifyLogOf(directory)).rejects.toThrow(/^no cluster runs in .*`quorumscan up`/)
@@ -644,11 +648,11 @@ it('names the place where the log is damaged, and deletes no replica then', asyn
 it('wipes no second replica before the first is back', async () => {
   await using world = await startWorld()
   await writeFile(world.hold, '')
-  const first = world.cluster.wipe('sv-1').catch((error: unknown) => error)
+  const first = world.cluster.disks.wipe('sv-1').catch((error: unknown) => error)
   await untilTrue('sv-1 to be wiped', () => world.node('sv-1')?.state === 'catching-up')
-  await world.cluster.kill({ node: 'sv-1', part: null })
+  await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   expect(String(await first)).toMatch(/sv-1 was wiped, but is not back: sv-1 is down/)
-  await expect(world.cluster.wipe('sv-2')).rejects.toThrow(
+  await expect(world.cluster.disks.wipe('sv-2')).rejects.toThrow(
     /^sv-2 is not wiped: sv-1 was, and is not back/,
   )
   await rm(world.hold)

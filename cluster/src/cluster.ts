@@ -1,37 +1,35 @@
 /**
- * A running cluster: starts its services in order, tells how they are, and stops them in the opposite order. How a service
- * is run, and started again, is in `service-runner.ts`; what is broken on purpose in `breakage.ts`; what is deleted and
- * rebuilt on disks in `disk-work.ts`.
+ * A running cluster: starts its services in order, reports how they are, and stops them in the opposite order. How a
+ * service is run, and started again, is in `ServiceRunner` of the supervisor; what is broken on purpose in
+ * `faults/fault-runner.ts`; what is deleted and rebuilt on disks in `disk-work.ts`.
  */
-
 import { rmSync } from 'node:fs'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, waitFor } from '@quorumscan/base'
 import { type NodeJobs, openNodeQueues } from '@quorumscan/jobs'
-import type { DataDirectory, RepairOutcome } from '@quorumscan/operator'
-import { CommandError, messageOf } from '@quorumscan/runtime'
-import type { LocalRedis, Service, ServiceStatus } from '@quorumscan/supervisor'
+import type { DataDirectory } from '@quorumscan/operator'
+import { ask, CommandError, messageOf } from '@quorumscan/runtime'
+import type { Service, ServiceStatus } from '@quorumscan/supervisor'
 import {
   endLeftovers,
   keptSocketDirectory,
   makeSocketDirectory,
   removeSocketDirectory,
   ServiceRunner,
-  Supervisor,
 } from '@quorumscan/supervisor'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
-import { Breakage } from './breakage.ts'
-import { SYNCHRONIZER } from './cluster-shape.ts'
-import { DiskWork, type RepairOptions } from './disk-work.ts'
-import type { FaultSelection } from './faults/fault-control.ts'
-import { FaultDelivery } from './faults/fault-delivery.ts'
-import type { Fault, FaultSpec } from './faults/fault-spec.ts'
+import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
+import { DiskWork } from './disk-work.ts'
+import { FaultRunner } from './faults/fault-runner.ts'
 import type { Prepared } from './prepare.ts'
-import type { ClusterStatus, NodeStatus } from './status.ts'
-import type { Target } from './targets.ts'
+import type { ClusterStatus } from './status.ts'
 import { planServices, type TopologyInput } from './topology.ts'
 
 /** How long the Redis of a node may take to answer: the console waits. */
 const JOBS_TIMEOUT_MS = 1_000
+/** The scan proxy waits 2 s for its nodes (D-38). */
+const QUORUM_TIMEOUT_MS = 3000
+/** From the last ready process to the first answer that enough nodes agree on. */
+const ANSWER_TIMEOUT_MS = 60_000
 
 export type ClusterOptions = {
   readonly prepared: Prepared
@@ -59,75 +57,54 @@ export type ServiceJobs = {
 export class Cluster {
   readonly #options: ClusterOptions
   readonly #services: readonly Service[]
-  readonly #supervisor: Supervisor
   readonly #runner: ServiceRunner
-  readonly #delivery: FaultDelivery
-  readonly #breakage: Breakage
-  readonly #diskWork: DiskWork
-  #isStarted = false
+  readonly #adoptedCount: number
   #stopped: Promise<void> | null = null
-  #adoptedCount = 0
+  /** What is broken on purpose. */
+  readonly faults: FaultRunner
+  /** What is deleted and rebuilt on disks. */
+  readonly disks: DiskWork
 
   constructor(options: ClusterOptions) {
     this.#options = options
-    const { directory } = options.prepared
+    const { prepared, clock, onIncident } = options
+    const { directory } = prepared
     const kept = options.adopt === true ? keptSocketDirectory(directory) : null
     const topology = {
       ...options.topology,
-      prepared: options.prepared,
+      prepared,
       socketDirectory: kept ?? makeSocketDirectory(directory),
     }
-    this.#services = planServices(topology)
-    this.#supervisor = new Supervisor({
-      ...supervisorOptions(directory, options.clock),
-      onEnd: (id, how) => this.#runner.noteEnd(id, how),
+    const services = planServices(topology)
+    const runner = new ServiceRunner({
+      ...directory.processes,
+      ...{ services, clock, isCluster: true },
+      tell: (node, sentence) => onIncident(node, sentence, 'ended'),
     })
-    this.#delivery = new FaultDelivery({
-      faultsOf: (node) => this.#breakage.of(node),
-      isKilled: (id) => this.#breakage.isKilled(id),
-      isRunning: (id) => this.#supervisor.state(id) === 'running',
-      noteMalformed: (node, sentence) => options.onIncident(node, sentence, 'malformed'),
-    })
-    this.#runner = new ServiceRunner({
-      services: this.#services,
-      supervisor: this.#supervisor,
-      clock: options.clock,
-      isCluster: true,
-      hooks: this.#delivery,
-      tell: (node, sentence) => options.onIncident(node, sentence, 'ended'),
-      onRevived: () => this.#breakage.refresh(),
-    })
-    this.#breakage = new Breakage({
-      delivery: this.#delivery,
-      runner: this.#runner,
-      supervisor: this.#supervisor,
-      clock: options.clock,
-      faultsFile: directory.faultsFile,
+    const faults = new FaultRunner({
+      ...{ services: runner, clock },
+      file: directory.faultsFile,
       dataDirectory: directory.path,
+      onMalformed: (node, sentence) => onIncident(node, sentence, 'malformed'),
     })
-    this.#diskWork = new DiskWork({
-      prepared: options.prepared,
-      topology,
-      services: this.#services,
-      runner: this.#runner,
-      breakage: this.#breakage,
-      clock: options.clock,
-    })
-    if (kept === null) return
-    this.#adoptedCount = this.#supervisor.adopt(
-      this.#services.flatMap(({ app, redis }) => [app, redis]),
-    )
-    if (this.#adoptedCount > 0) this.#breakage.restore()
+    runner.hooks = faults
+    this.#services = services
+    this.#runner = runner
+    this.faults = faults
+    this.disks = new DiskWork({ prepared, topology, services, runner, faults, clock })
+    this.#adoptedCount =
+      kept === null ? 0 : runner.processes.adopt(services.flatMap(({ app, redis }) => [app, redis]))
+    if (this.#adoptedCount > 0) faults.restore()
   }
 
   /** Ends what a control plane that crashed left running, where this one has not taken it over. */
   async endOthers(): Promise<{ readonly adopted: number; readonly ended: number }> {
-    return { adopted: this.#adoptedCount, ended: await this.#supervisor.endOthers() }
+    return { adopted: this.#adoptedCount, ended: await this.#runner.processes.endOthers() }
   }
 
   /** The ports on which processes that run already listen. */
   portsInUse(): ReadonlySet<number> {
-    const running = this.#services.filter(({ app }) => this.#supervisor.pid(app.id) !== null)
+    const running = this.#services.filter(({ app }) => this.#runner.processes.pid(app.id) !== null)
     return new Set(running.flatMap(({ ports }) => ports))
   }
 
@@ -140,11 +117,11 @@ export class Cluster {
    */
   async start(): Promise<void> {
     const { onStep } = this.#options
-    this.#isStarted = true
+    this.disks.isClusterStarted = true
     onStep('starting Redis')
     await Promise.allSettled(
       this.#services
-        .filter(({ redis }) => !this.#breakage.isKilled(redis.id))
+        .filter(({ redis }) => this.faults.mayStart(redis.id))
         .map((service) => this.#runner.startRedis(service)),
     )
     const troubles: string[] = []
@@ -161,9 +138,9 @@ export class Cluster {
       if (this.#options.wipe)
         for (const { name } of services.filter(({ kind }) => kind !== 'synchronizer')) {
           onStep(`rebuilding the replica of ${name} from the log`)
-          await this.wipe(name)
+          await this.disks.wipe(name)
         }
-      const whole = services.filter(({ node }) => this.#breakage.of(node).length === 0)
+      const whole = services.filter(({ node }) => this.faults.of(node).length === 0)
       const failed: Service[] = []
       const n = this.#options.prepared.nodeNames.length
       const neededCountOf = (kind: Service['kind']) => {
@@ -190,13 +167,13 @@ export class Cluster {
       )
       const tooFew = findTooFew()
       // A validator that registers nobody may answer lookups all the same.
-      const isAnswering = tooFew === 'validator' && (await this.#runner.answersByQuorum())
+      const isAnswering = tooFew === 'validator' && (await this.#answersByQuorum())
       if (tooFew !== undefined && !isAnswering)
         throw new CommandError(`too little is left to look names up:\n${troubles.join('\n')}`)
     }
-    if (this.#breakage.list().length === 0) {
+    if (this.faults.active().length === 0) {
       onStep('waiting for the first answer that enough nodes agree on')
-      await this.#runner.untilQuorum()
+      await this.#untilAnswered()
     }
     void this.#runner.boundLogs()
   }
@@ -218,7 +195,11 @@ export class Cluster {
       },
       nodes: this.#services
         .filter(({ kind }) => kind === 'scan')
-        .map((node) => this.#nodeStatus(node)),
+        .map((node) => ({
+          name: node.name,
+          ...this.#serviceStatus(node),
+          recordTime: this.#runner.health.healthOf(node)?.recordTime ?? null,
+        })),
       validator: this.#serviceStatus(this.#runner.service('validator')),
       synchronizer: this.#serviceStatus(this.#runner.service(SYNCHRONIZER)),
       members: this.#services
@@ -231,25 +212,6 @@ export class Cluster {
       console: this.#options.consoleUrl === null ? null : { url: this.#options.consoleUrl },
       dataDir: prepared.directory.path,
     }
-  }
-
-  /** The faults in force, in the order in which they began. */
-  faults(): readonly Fault[] {
-    return this.#breakage.list()
-  }
-
-  /**
-   * Breaks something, for a time or until it is healed. Returns when the fault is in force.
-   *
-   * @throws {CommandError} If the fault makes no sense there.
-   */
-  inject(spec: FaultSpec, durationMs: number | null): Promise<Fault> {
-    return this.#breakage.inject(spec, durationMs)
-  }
-
-  /** Ends faults: one, those of a node, or all. Returns those that were in force. */
-  heal(selection: FaultSelection): Promise<readonly Fault[]> {
-    return this.#breakage.heal(selection)
   }
 
   /** What runs under the name of a node, what has that name first. @throws {CommandError} If there is no such node. */
@@ -286,11 +248,6 @@ export class Cluster {
     return await work(queues)
   }
 
-  /** The log's Redis. */
-  logAddress(): LocalRedis {
-    return this.#runner.service('synchronizer').redisAddress
-  }
-
   /**
    * Moves the horizon of a scan node: it refuses to read below the offset from then on.
    *
@@ -300,42 +257,7 @@ export class Cluster {
   async prune(pruned: { node: string; to: number }): Promise<{ readonly horizon: number }> {
     const service = this.#runner.service(pruned.node)
     if (service.kind !== 'scan') throw new CommandError(`${pruned.node} is no scan node`)
-    return await this.#delivery.agents.ask(service, '/prune', { to: pruned.to })
-  }
-
-  /** SIGKILL. */
-  async kill(target: Target): Promise<void> {
-    await this.inject({ kind: 'kill', ...target }, null)
-  }
-
-  /** SIGSTOP. @throws {CommandError} If it does not run. */
-  async pause(target: Target): Promise<void> {
-    await this.inject({ kind: 'pause', ...target }, null)
-  }
-
-  /** SIGCONT. @throws {CommandError} If it does not run. */
-  resume(target: Target): Promise<void> {
-    return this.#breakage.resume(target)
-  }
-
-  /** Stops what runs of it, starts it, and waits until it is up, within bounds. */
-  restart(target: Target): Promise<void> {
-    return this.#breakage.restart(target)
-  }
-
-  /** Deletes a replica, as `DiskWork` does. @throws {CommandError} If that would lose anything; nothing is deleted then. */
-  wipe(node: string): Promise<void> {
-    return this.#diskWork.wipe(node)
-  }
-
-  /** Deletes all that a super-validator has on its disk but its keys. @throws {CommandError} If it does not order with others. */
-  wipeDisk(node: string): Promise<void> {
-    return this.#diskWork.wipeDisk(node)
-  }
-
-  /** Makes a damaged log whole again. @throws {CommandError} If an end may be cut off while the cluster runs. */
-  repairLog({ isCutAllowed }: Pick<RepairOptions, 'isCutAllowed'>): Promise<RepairOutcome> {
-    return this.#diskWork.repairLog({ isStarted: this.#isStarted, isCutAllowed })
+    return await this.faults.agents.ask(service, '/prune', { to: pruned.to })
   }
 
   /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. Once. */
@@ -345,7 +267,7 @@ export class Cluster {
   }
 
   async #stopAll(): Promise<void> {
-    this.#breakage.close()
+    this.faults.close()
     await this.#runner.stopAll()
     const { directory } = this.#options.prepared
     removeSocketDirectory(directory)
@@ -356,21 +278,33 @@ export class Cluster {
     return this.#options.prepared.genesis.ordering.driver === 'cometbft'
   }
 
-  #nodeStatus(service: Service): NodeStatus {
-    const health = this.#runner.health.healthOf(service)
-    return {
-      name: service.name,
-      ...this.#serviceStatus(service),
-      recordTime: health?.recordTime ?? null,
-    }
+  /** Whether the validator gets an answer that enough nodes agree on. */
+  async #answersByQuorum(): Promise<boolean> {
+    const url = `${this.#runner.service(VALIDATOR).url}/v0/scan-proxy/dso-party-id`
+    return (await ask(url, { timeoutMs: QUORUM_TIMEOUT_MS })).status === 200
+  }
+
+  /** Processes that are ready are not enough: the validator must have reached the nodes, too. */
+  async #untilAnswered(): Promise<void> {
+    await waitFor(
+      async () => {
+        this.#runner.assertRunning(VALIDATOR)
+        return (await this.#answersByQuorum()) ? true : undefined
+      },
+      {
+        clock: this.#options.clock,
+        timeoutMs: ANSWER_TIMEOUT_MS,
+        what: 'the validator to get an answer that enough nodes agree on',
+      },
+    )
   }
 
   #serviceStatus(service: Service): ServiceStatus {
     return {
       url: service.url,
       ...this.#runner.health.stateOf(service),
-      pid: this.#supervisor.pid(service.app.id),
-      redisPid: this.#supervisor.pid(service.redis.id),
+      pid: this.#runner.processes.pid(service.app.id),
+      redisPid: this.#runner.processes.pid(service.redis.id),
       offset: this.#runner.health.offsetOf(service),
     }
   }
@@ -381,12 +315,7 @@ export class Cluster {
  * many processes that were.
  */
 export async function cleanUp(directory: DataDirectory, clock: Clock): Promise<number> {
-  const count = await endLeftovers(supervisorOptions(directory, clock))
+  const count = await endLeftovers({ ...directory.processes, clock })
   removeSocketDirectory(directory)
   return count
-}
-
-/** How the processes of a cluster are recorded and recognised. */
-function supervisorOptions(directory: DataDirectory, clock: Clock) {
-  return { recordFile: directory.processesFile, marker: directory.path, clock }
 }

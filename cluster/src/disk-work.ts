@@ -9,7 +9,8 @@ import { logGenesisOf } from '@quorumscan/operator/ceremony'
 import { readStoredOffset } from '@quorumscan/replica'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
-import type { Breakage } from './breakage.ts'
+import type { FaultRunner } from './faults/fault-runner.ts'
+import { hitBy } from './faults/targets.ts'
 import type { Prepared } from './prepare.ts'
 import { type SetAside, setAside } from './set-aside.ts'
 import { planLogRedis, type TopologyInput } from './topology.ts'
@@ -18,39 +19,29 @@ import { deleteLogAt, deleteReplicaAt } from './wipe.ts'
 /** Longer than any log of one machine takes. */
 const VERIFY_TIMEOUT_MS = 600_000
 
-export type DiskWorkOptions = {
+type DiskWorkOptions = {
   readonly prepared: Prepared
   readonly topology: TopologyInput
   readonly services: readonly Service[]
   readonly runner: ServiceRunner
-  readonly breakage: Breakage
+  readonly faults: FaultRunner
   readonly clock: Clock
 }
 
-export type RepairOptions = {
-  /** Whether the cluster runs. */
-  readonly isStarted: boolean
-  readonly isCutAllowed: boolean
-}
-
 export class DiskWork {
-  readonly #prepared: Prepared
-  readonly #topology: TopologyInput
-  readonly #services: readonly Service[]
+  /** Whether followers may have read the log. */
+  isClusterStarted = false
+  readonly #options: DiskWorkOptions
   readonly #runner: ServiceRunner
-  readonly #breakage: Breakage
-  readonly #clock: Clock
+  readonly #faults: FaultRunner
   readonly #isOrderedTogether: boolean
   #logWork: Promise<unknown> = Promise.resolve()
   #wipedNode: string | null = null
 
   constructor(options: DiskWorkOptions) {
-    this.#prepared = options.prepared
-    this.#topology = options.topology
-    this.#services = options.services
+    this.#options = options
     this.#runner = options.runner
-    this.#breakage = options.breakage
-    this.#clock = options.clock
+    this.#faults = options.faults
     this.#isOrderedTogether = options.prepared.genesis.ordering.driver === 'cometbft'
   }
 
@@ -74,7 +65,7 @@ export class DiskWork {
    *   deleted: then it runs again with all that it had.
    */
   async wipeDisk(node: string): Promise<void> {
-    const { services, redis } = this.#breakage.hitBy({ node, part: null })
+    const { services, redis } = hitBy(this.#runner.servicesOf(node), null)
     if (services.every(({ engineDirectory }) => engineDirectory === null))
       throw new CommandError(
         `${node} orders nothing; \`quorumscan wipe ${node}\` deletes its replica`,
@@ -86,12 +77,12 @@ export class DiskWork {
         directories: [
           ...(redis === null ? [] : [redis.redisDirectory]),
           ...services.flatMap(({ engineDirectory }) => engineDirectory ?? []),
-          this.#prepared.directory.snapshotDirectory(node),
+          this.#options.prepared.directory.snapshotDirectory(node),
         ],
         deleteKeys: redis === null ? deleteLogAt : null,
       })
     })
-    this.#breakage.refresh()
+    this.#faults.refresh()
     await Promise.all(services.map((service) => this.#runner.untilUpOrLate(service)))
   }
 
@@ -120,7 +111,7 @@ export class DiskWork {
     let aside: SetAside | null = null
     await Promise.all(services.map(({ app }) => runner.stop(app.id)))
     try {
-      if (killed !== null) await runner.killRedis(killed)
+      if (killed !== null) await runner.processes.kill(killed.redis.id)
       aside = setAside(directories)
       if (deleteKeys !== null) {
         await runner.startRedis(main)
@@ -151,8 +142,8 @@ export class DiskWork {
    *
    * @throws {CommandError} If an end may be cut off while the cluster runs: its followers have read it.
    */
-  repairLog(options: RepairOptions): Promise<RepairOutcome> {
-    return this.#withLog(() => this.#repairLog(options))
+  repairLog(options: { readonly isCutAllowed: boolean }): Promise<RepairOutcome> {
+    return this.#withLog(() => this.#repairLog(options.isCutAllowed))
   }
 
   #withLog<T>(work: () => Promise<T>): Promise<T> {
@@ -161,45 +152,46 @@ export class DiskWork {
     return done
   }
 
-  async #repairLog({ isStarted, isCutAllowed }: RepairOptions): Promise<RepairOutcome> {
+  async #repairLog(isCutAllowed: boolean): Promise<RepairOutcome> {
     const runner = this.#runner
+    const isStarted = this.isClusterStarted
     if (this.#isOrderedTogether) throw new CommandError(REPAIR_OF_MEMBERS)
     if (isCutAllowed && isStarted)
       throw new CommandError(
         'an end of the log is cut off only while nobody follows it: `quorumscan down` first',
       )
-    const followers = this.#services.filter(({ kind }) => kind !== 'synchronizer')
+    const followers = this.#options.services.filter(({ kind }) => kind !== 'synchronizer')
     // Those that cannot start do not answer.
     if (!isStarted) await Promise.allSettled(followers.map((service) => runner.startRedis(service)))
     const outcome = await runner.exclusively('synchronizer', async (service) => {
       await runner.stop(service.app.id)
       try {
         return await repairLog({
-          ...this.#prepared,
+          ...this.#options.prepared,
           log: service,
-          nodes: await followersOf(this.#services, 'scan'),
-          others: await followersOf(this.#services, 'validator'),
+          nodes: await followersOf(this.#options.services, 'scan'),
+          others: await followersOf(this.#options.services, 'validator'),
           spares: {
-            copy: planLogRedis(this.#topology, 'synchronizer.copy'),
-            repaired: planLogRedis(this.#topology, 'synchronizer.repaired'),
+            copy: planLogRedis(this.#options.topology, 'synchronizer.copy'),
+            repaired: planLogRedis(this.#options.topology, 'synchronizer.repaired'),
           },
           runner,
           isCutAllowed,
-          clock: this.#clock,
+          clock: this.#options.clock,
         })
       } finally {
-        if (isStarted && !this.#breakage.isKilled(service.app.id)) {
+        if (isStarted && this.#faults.mayStart(service.app.id)) {
           await runner.startRedis(service).catch(() => {}) // It is started again, and `status` tells of it.
           await runner.startApp(service)
         }
       }
     })
-    this.#breakage.refresh()
+    this.#faults.refresh()
     if (!isStarted || outcome.kind !== 'repaired') return outcome
     await runner.untilUp(runner.service('synchronizer')).catch(() => {}) // As above.
     for (const service of followers)
       if (runner.health.healthOf(service)?.code === 'LOG_REGRESSED')
-        await this.#breakage.restart({ node: service.name, part: null })
+        await this.#faults.restart({ node: service.name, part: null })
     return outcome
   }
 
@@ -223,7 +215,7 @@ export class DiskWork {
         deleteKeys: isAlone ? null : deleteReplicaAt,
       })
     })
-    this.#breakage.refresh()
+    this.#faults.refresh()
     await this.#runner.untilUp(this.#runner.service(node)).catch((cause: unknown) => {
       throw new CommandError(`${node} was wiped, but is not back: ${messageOf(cause)}`, { cause })
     })
@@ -243,7 +235,7 @@ export class DiskWork {
   async #assertLogWhole(): Promise<void> {
     const verdict = await verifyLog({
       redis: this.#runner.service('synchronizer').redisAddress,
-      genesis: logGenesisOf(this.#prepared.genesis),
+      genesis: logGenesisOf(this.#options.prepared.genesis),
       signal: AbortSignal.timeout(VERIFY_TIMEOUT_MS),
     }).catch((cause: unknown) => {
       throw new CommandError(

@@ -16,7 +16,10 @@ const TOKEN_TTL = '4h'
 export type ChaosTarget = ReturnType<typeof createChaosTarget>
 
 export function createChaosTarget(options: {
-  readonly cluster: Pick<Cluster, 'status' | 'inject' | 'heal' | 'wipe' | 'wipeDisk'>
+  readonly cluster: Pick<Cluster, 'status'> & {
+    readonly faults: Pick<Cluster['faults'], 'apply' | 'heal'>
+    readonly disks: Pick<Cluster['disks'], 'wipe' | 'wipeDisk'>
+  }
   readonly prepared: Prepared
   readonly clock: Clock
 }) {
@@ -28,14 +31,14 @@ export function createChaosTarget(options: {
     validatorUrl,
     token: (user: string) => createToken(directory, { user, ttlSeconds, clock }),
     status: cluster.status.bind(cluster),
-    inject: cluster.inject.bind(cluster),
-    heal: cluster.heal.bind(cluster),
+    inject: cluster.faults.apply.bind(cluster.faults),
+    heal: cluster.faults.heal.bind(cluster.faults),
     /**
      * Deletes a replica, or all that a member has on its disk. Refused while the log cannot be read: then nothing
      * happened. Whether the node is back is looked at.
      */
     wipe: async ({ node, disk }: { readonly node: string; readonly disk: boolean }) => {
-      await (disk ? cluster.wipeDisk(node) : cluster.wipe(node)).catch(() => {})
+      await (disk ? cluster.disks.wipeDisk(node) : cluster.disks.wipe(node)).catch(() => {})
     },
     /** The whole log, up to an offset at least. @throws {Error} If it does not come in time. */
     async readLog(throughOffset: number): Promise<readonly LogLine[]> {

@@ -7,8 +7,8 @@ import { UsageError } from '@quorumscan/runtime'
 import { SYNCHRONIZER, VALIDATOR } from '../cluster-shape.ts'
 import { callControl } from '../control/client.ts'
 import { PARTS, type Part } from '../faults/fault-spec.ts'
+import type { Target } from '../faults/targets.ts'
 import { type ClusterStatus, servicesOf } from '../status.ts'
-import type { Target } from '../targets.ts'
 
 type Common = { dataDir: string; json?: boolean }
 

@@ -5,7 +5,7 @@ import { runningRecorded } from '@quorumscan/supervisor'
 
 /** The end of a sentence about a control plane that died or hangs. Asks nobody. */
 export function describeRemains(directory: DataDirectory): string {
-  const ids = runningRecorded(directory.processesFile)
+  const ids = runningRecorded(directory.processes.recordFile)
   if (ids.length === 0) return 'nothing of its cluster runs'
   const count =
     ids.length === 1

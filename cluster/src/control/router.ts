@@ -22,6 +22,11 @@ function follow<T>(feed: Feed<T>, signal: AbortSignal | undefined): AsyncGenerat
   return feed.follow(signal ?? new AbortController().signal)
 }
 
+const breakBy = (kind: 'kill' | 'pause') =>
+  procedure.input(target).mutation(async ({ ctx, input }) => {
+    await ctx.cluster.faults.apply({ kind, ...input }, null)
+  })
+
 export const appRouter = router({
   /** The cluster as a whole: what it is like, how that changes, and its end. */
   cluster: router({
@@ -38,7 +43,7 @@ export const appRouter = router({
     }),
     repairLog: procedure
       .input(z.object({ isCutAllowed: z.boolean() }))
-      .mutation(({ ctx, input }) => ctx.cluster.repairLog(input)),
+      .mutation(({ ctx, input }) => ctx.cluster.disks.repairLog(input)),
     down: procedure.mutation(({ ctx }) => ctx.down()),
   }),
 
@@ -47,31 +52,31 @@ export const appRouter = router({
     view: procedure
       .input(z.object({ node: nodeName }))
       .query(({ ctx, input }) => viewNode(ctx.cluster.servicesOf(input.node), ctx.reading.genesis)),
-    kill: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.kill(input)),
-    pause: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.pause(input)),
-    resume: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.resume(input)),
-    restart: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.restart(input)),
+    kill: breakBy('kill'),
+    pause: breakBy('pause'),
+    resume: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.faults.resume(input)),
+    restart: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.faults.restart(input)),
     prune: procedure
       .input(z.object({ node: nodeName, to: z.number().int().min(1) }))
       .mutation(({ ctx, input }) => ctx.cluster.prune(input)),
     wipe: procedure
       .input(z.object({ node: nodeName, disk: z.boolean().default(false) }))
       .mutation(({ ctx, input: { node, disk } }) =>
-        disk ? ctx.cluster.wipeDisk(node) : ctx.cluster.wipe(node),
+        disk ? ctx.cluster.disks.wipeDisk(node) : ctx.cluster.disks.wipe(node),
       ),
   }),
 
   /** Begun, listed while in force, healed. */
   faults: router({
-    list: procedure.query(({ ctx }) => ctx.cluster.faults()),
+    list: procedure.query(({ ctx }) => ctx.cluster.faults.active()),
     inject: procedure
       .input(z.object({ fault: faultSpec, durationMs: faultDurationMs.default(null) }))
-      .mutation(({ ctx, input }) => ctx.cluster.inject(input.fault, input.durationMs)),
+      .mutation(({ ctx, input }) => ctx.cluster.faults.apply(input.fault, input.durationMs)),
     /** Nothing selected: all. */
     heal: procedure
       .input(z.object({ id: z.string().max(32), node: nodeName }).partial())
       .mutation(({ ctx, input: { id, node } }) =>
-        ctx.cluster.heal({ ...(id !== undefined && { id }), ...(node !== undefined && { node }) }),
+        ctx.cluster.faults.heal({ ...(id !== undefined && { id }), ...(node !== undefined && { node }) }),
       ),
   }),
 

@@ -26,7 +26,7 @@ it('tells what was measured of a node that is up alone, and whom lookups can cou
     cluster: {
       // What is not looked at is left out.
       status: () => ({ ...others, nodes }) as unknown as ClusterStatus,
-      faults: () => faults,
+      faults: { active: () => faults },
     },
     prober,
     clock: createManualClock(),

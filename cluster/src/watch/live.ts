@@ -19,7 +19,7 @@ export type Live = ReturnType<typeof startLive>
 const NO_STATISTICS: NodeStatistics = { agreement: null, p50Ms: null, p99Ms: null, lastError: null }
 
 export function startLive(options: {
-  readonly cluster: Pick<Cluster, 'status' | 'faults'>
+  readonly cluster: Pick<Cluster, 'status'> & { readonly faults: Pick<Cluster['faults'], 'active'> }
   readonly prober: Prober | null
   readonly clock: Clock
 }) {
@@ -31,7 +31,7 @@ export function startLive(options: {
 
   const status = (): LiveStatus => {
     const plain = cluster.status()
-    const faults = cluster.faults()
+    const faults = cluster.faults.active()
     const newest = Math.max(...plain.nodes.map((node) => node.offset ?? 0))
     return {
       ...plain,

@@ -13,8 +13,8 @@ export function dataDirectory(root: string) {
     genesisFile: join(path, 'genesis.json'),
     /** Where the running control plane answers; absent while none runs. */
     controlFile: join(path, 'control.json'),
-    /** The processes that are or were running, so that the next control plane can end leftovers. */
-    processesFile: join(path, 'processes.json'),
+    /** Where running processes are recorded, and the mark that each carries: the next supervisor ends leftovers by them. */
+    processes: { recordFile: join(path, 'processes.json'), marker: path },
     /** Where the unix sockets of the running cluster are: outside, because their paths must be short. */
     socketsFile: join(path, 'sockets.json'),
     /** The faults in force. */

@@ -9,7 +9,7 @@ export {
 export { assertRedisUsable } from './redis-version.ts'
 export { type RedisService, redisIdOf, type Service, urlOfSocket } from './service.ts'
 export type { ServiceStatus } from './service-health.ts'
-export { NO_HOOKS, type ServiceHooks, ServiceRunner } from './service-runner.ts'
+export { type ServiceHooks, ServiceRunner } from './service-runner.ts'
 export {
   keptSocketDirectory,
   makeSocketDirectory,

@@ -1,11 +1,8 @@
-/** Whether a Redis, and the scan proxy of a validator, answer within a bound: a paused process never does. */
+/** Whether a Redis answers within a bound: a paused process never does. */
 import { createConnection } from 'node:net'
-import { ask } from '@quorumscan/runtime'
 
 /** A healthy Redis answers within milliseconds. */
 const PROBE_TIMEOUT_MS = 1000
-/** The proxy's own wait for its nodes is 2 s (D-38). */
-const QUORUM_TIMEOUT_MS = 3000
 
 /** On a unix socket of this machine. */
 export type LocalRedis = {
@@ -38,10 +35,4 @@ export function isRedisReady(address: LocalRedis): Promise<boolean> {
       else if (/^-/m.test(answer)) finish(false)
     })
   })
-}
-
-/** Whether the scan proxy of the validator at this address gets an answer from enough nodes. */
-export async function answersByQuorum(validatorUrl: string): Promise<boolean> {
-  const url = `${validatorUrl}/v0/scan-proxy/dso-party-id`
-  return (await ask(url, { timeoutMs: QUORUM_TIMEOUT_MS })).status === 200
 }

@@ -1,18 +1,18 @@
 /**
- * The services of a cluster as processes: starts each with its Redis, and again what ended without having
- * been told to, waits until it is up, asks again and again how it is (`service-health.ts`), and lets one thing at a time
- * be done to it. What else happens to services, a test rig does by hooks (`ServiceHooks`).
+ * The services of one machine as processes: starts each with its Redis, starts again what exited unexpectedly, waits until
+ * a service is up, asks periodically how it is (`service-health.ts`), and lets one command at a time act on a node. A test
+ * rig acts on services by hooks (`ServiceHooks`).
  */
 import { setMaxListeners } from 'node:events'
-import { type Clock, waitFor } from '@quorumscan/base'
+import { waitFor } from '@quorumscan/base'
 import { CommandError, UsageError, writeFileUnlessEqual } from '@quorumscan/runtime'
 import { Keeper } from './keeper.ts'
-import { answersByQuorum, isRedisReady } from './probe.ts'
+import { isRedisReady } from './probe.ts'
 import { type RedisService, redisIdOf, type Service } from './service.ts'
 import { ServiceHealth } from './service-health.ts'
-import type { Supervisor } from './supervisor.ts'
+import { type ProcessRecord, Supervisor } from './supervisor.ts'
 
-/** A cold start of an app under full load of the machine; a replay that gets on may take as long as it takes. */
+/** A cold start of an app under full load of the machine; a replay that makes progress may take longer. */
 const READY_TIMEOUT_MS = 60_000
 /** Requests in flight end within the longest wait of a request (the SDK's 10 s) or not at all. */
 const STOP_GRACE_MS = 12_000
@@ -30,66 +30,68 @@ export type ServiceHooks = {
   polled(service: Service): Promise<void>
   /** Called when a Redis that was started answers; `node` is what it belongs to. */
   redisReady(service: RedisService, node: string): Promise<void>
+  /** Called when a process that had exited unexpectedly was started again. */
+  restarted(): void
 }
 
-/** Services of an operator run undisturbed. */
-export const NO_HOOKS: ServiceHooks = {
-  environmentOf: () => ({}),
-  mayStart: () => true,
-  polled: async () => {},
-  redisReady: async () => {},
-}
-
-export type ServiceRunnerOptions = {
+export type ServiceRunnerOptions = ProcessRecord & {
   readonly services: readonly Service[]
-  readonly supervisor: Supervisor
-  readonly clock: Clock
   /** Whether they are all of a cluster, and not what one operator runs. */
   readonly isCluster: boolean
-  readonly hooks: ServiceHooks
   /** Receives what happened to a service without a command. */
-  readonly tell: (node: string, sentence: string) => void
-  /** Called when something that had ended was started again. */
-  readonly onRevived: () => void
+  readonly tell?: (node: string, sentence: string) => void
+  /** Whether a process that exited unexpectedly is started again. Default: each is. */
+  readonly isRestarted?: (id: string, how: string) => boolean
 }
 
 export class ServiceRunner {
-  readonly #options: ServiceRunnerOptions
-  readonly #clock: Clock
-  readonly #supervisor: Supervisor
-  readonly #keeper: Keeper
+  /** A test rig replaces them before anything is started. */
+  hooks: ServiceHooks = {
+    environmentOf: () => ({}),
+    mayStart: () => true,
+    polled: async () => {},
+    redisReady: async () => {},
+    restarted: () => {},
+  }
+  /** Starts and signals processes by their ids. */
+  readonly processes: Supervisor
   /** How the services are, by what was last heard. */
   readonly health: ServiceHealth
+  readonly #options: ServiceRunnerOptions
+  readonly #keeper: Keeper
   readonly #stopping = new AbortController()
   readonly #lastWorkByName = new Map<string, Promise<unknown>>()
 
   constructor(options: ServiceRunnerOptions) {
     this.#options = options
-    this.#clock = options.clock
-    this.#supervisor = options.supervisor
+    const { clock, tell = () => {}, isCluster } = options
     // Each service is watched, and may be waited for.
     setMaxListeners(0, this.#stopping.signal)
-    this.#keeper = new Keeper({
-      clock: options.clock,
+    const supervisor = new Supervisor({ ...options, onEnd: (id, how) => this.#noteEnd(id, how) })
+    this.processes = supervisor
+    const keeper = new Keeper({
+      clock,
       start: (id) => this.#startAgain(id),
-      tell: (id, sentence) => options.tell(this.#ownerOf(id).node, sentence),
+      tell: (id, sentence) => tell(this.#ownerOf(id).node, sentence),
     })
-    this.health = new ServiceHealth({
-      supervisor: options.supervisor,
-      keeper: this.#keeper,
-      isCluster: options.isCluster,
-    })
+    this.#keeper = keeper
+    this.health = new ServiceHealth({ supervisor, keeper, isCluster })
   }
 
-  /** A process of a service ended without having been told to: it is started again, if it may run. */
-  noteEnd(id: string, how: string): void {
-    if (!this.#stopping.signal.aborted && this.#findOwner(id) !== undefined)
-      this.#keeper.noteEnd(id, how)
+  #noteEnd(id: string, how: string): void {
+    const { isRestarted = () => true } = this.#options
+    if (this.#stopping.signal.aborted || this.#findOwner(id) === undefined) return
+    if (isRestarted(id, how)) this.#keeper.noteEnd(id, how)
+  }
+
+  /** Whether a test rig lets a process run. */
+  mayStart(id: string): boolean {
+    return this.hooks.mayStart(id)
   }
 
   /** Starts the process, unless it runs already or may not. */
   async startOrTakeOver(service: Service): Promise<void> {
-    if (this.#supervisor.pid(service.app.id) !== null || !this.#mayStart(service.app.id))
+    if (this.processes.pid(service.app.id) !== null || !this.mayStart(service.app.id))
       this.health.begin(service)
     else await this.startApp(service)
   }
@@ -98,9 +100,9 @@ export class ServiceRunner {
   async startApp(service: Service): Promise<void> {
     this.#stopping.signal.throwIfAborted()
     this.health.begin(service)
-    await this.#supervisor.start({
+    await this.processes.start({
       ...service.app,
-      env: { ...service.app.env, ...this.#options.hooks.environmentOf(service) },
+      env: { ...service.app.env, ...this.hooks.environmentOf(service) },
     })
   }
 
@@ -110,7 +112,7 @@ export class ServiceRunner {
    * @throws {CommandError} If it ends meanwhile.
    */
   async startRedis(service: RedisService): Promise<void> {
-    if (service.isElsewhere || this.#supervisor.pid(service.redis.id) !== null) return
+    if (service.isElsewhere || this.processes.pid(service.redis.id) !== null) return
     this.#keeper.forget(service.redis.id)
     await this.#spawnRedis(service)
     await this.#untilRedisReady(service)
@@ -119,7 +121,7 @@ export class ServiceRunner {
   async #spawnRedis(service: RedisService): Promise<void> {
     this.#stopping.signal.throwIfAborted()
     writeFileUnlessEqual(service.redisConfig.file, service.redisConfig.text)
-    await this.#supervisor.start(service.redis)
+    await this.processes.start(service.redis)
   }
 
   async #untilRedisReady(service: RedisService): Promise<void> {
@@ -129,7 +131,7 @@ export class ServiceRunner {
         return (await isRedisReady(service.redisAddress)) ? true : undefined
       },
       {
-        clock: this.#clock,
+        clock: this.#options.clock,
         timeoutMs: READY_TIMEOUT_MS,
         intervalMs: READY_INTERVAL_MS,
         what: `the Redis of ${service.name}`,
@@ -137,12 +139,7 @@ export class ServiceRunner {
       },
     )
     const { node } = this.#findOwner(service.redis.id) ?? { node: service.name }
-    await this.#options.hooks.redisReady(service, node)
-  }
-
-  /** SIGKILL: nothing that it has is wanted. */
-  async killRedis(service: RedisService): Promise<void> {
-    await this.#supervisor.kill(service.redis.id)
+    await this.hooks.redisReady(service, node)
   }
 
   /**
@@ -151,12 +148,12 @@ export class ServiceRunner {
    * @throws {CommandError} If it stands still, or its process or its Redis ends again and again.
    */
   async untilUp(service: Service, givingUp?: AbortSignal): Promise<void> {
-    const clock = this.#clock
+    const clock = this.#options.clock
     let offset: number | null = null
     let movedMs = clock.monotonicMs()
     for (;;) {
       this.#stopping.signal.throwIfAborted()
-      if (this.#supervisor.pid(service.app.id) !== null) await this.health.ask(service)
+      if (this.processes.pid(service.app.id) !== null) await this.health.ask(service)
       if (this.health.stateOf(service).state === 'up') return
       const health = this.health.healthOf(service)
       const reached = this.health.offsetOf(service)
@@ -167,7 +164,7 @@ export class ServiceRunner {
       const isOver =
         givingUp?.aborted === true ||
         health?.standsStill === true ||
-        !this.#mayStart(service.app.id) ||
+        !this.mayStart(service.app.id) ||
         [service.app.id, service.redis.id].some((id) => this.#keeper.isHopeless(id)) ||
         clock.monotonicMs() - movedMs > READY_TIMEOUT_MS
       if (isOver) throw new CommandError(this.health.describeTrouble(service))
@@ -178,39 +175,17 @@ export class ServiceRunner {
   /** As `untilUp`, but a process that lives and is late is fine: `status` tells how it goes on. */
   async untilUpOrLate(service: Service): Promise<void> {
     await this.untilUp(service).catch((error: unknown) => {
-      if (this.#supervisor.pid(service.app.id) === null) throw error
+      if (this.processes.pid(service.app.id) === null) throw error
     })
-  }
-
-  /** Whether the validator gets an answer that enough nodes agree on. */
-  answersByQuorum(): Promise<boolean> {
-    return answersByQuorum(this.service('validator').url)
-  }
-
-  /** Ready is not enough for a person: the validator must have reached the nodes, too. */
-  async untilQuorum(): Promise<void> {
-    const validator = this.service('validator')
-    await waitFor(
-      async () => {
-        this.assertRunning(validator.app.id)
-        return (await this.answersByQuorum()) ? true : undefined
-      },
-      {
-        clock: this.#clock,
-        timeoutMs: READY_TIMEOUT_MS,
-        what: 'the validator to get an answer that enough nodes agree on',
-        signal: this.#stopping.signal,
-      },
-    )
   }
 
   /** Asks the service how it is, again and again, until the cluster stops. */
   async watch(service: Service): Promise<void> {
-    const clock = this.#clock
+    const clock = this.#options.clock
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      if (this.#supervisor.state(service.app.id) === 'running') {
-        await this.#options.hooks.polled(service)
+      if (this.processes.state(service.app.id) === 'running') {
+        await this.hooks.polled(service)
         await this.health.ask(service)
       }
       await clock.delay(POLL_INTERVAL_MS, signal).catch(() => {}) // The loop's condition ends it.
@@ -221,8 +196,8 @@ export class ServiceRunner {
   async boundLogs(): Promise<void> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
-      this.#supervisor.boundLogs()
-      await this.#clock.delay(LOG_CHECK_INTERVAL_MS, signal).catch(() => {}) // As above.
+      this.processes.boundLogs()
+      await this.#options.clock.delay(LOG_CHECK_INTERVAL_MS, signal).catch(() => {}) // As above.
     }
   }
 
@@ -252,31 +227,27 @@ export class ServiceRunner {
 
   /** @throws {CommandError} If the process does not run. */
   assertRunning(id: string): void {
-    if (this.#supervisor.pid(id) !== null) return
+    if (this.processes.pid(id) !== null) return
     throw new CommandError(`${id} does not run; \`quorumscan logs ${id}\` says why`)
   }
 
   /** Ends a process, by its id, in order; by force if it takes too long. */
   async stop(id: string): Promise<void> {
     this.#keeper.forget(id)
-    await this.#supervisor.stop(id, STOP_GRACE_MS)
+    await this.processes.stop(id, STOP_GRACE_MS)
   }
 
   async #startAgain(id: string): Promise<void> {
     const service = this.#ownerOf(id)
     const isRedis = id === service.redis.id
     await this.exclusively(service.node, async () => {
-      if (this.#supervisor.pid(id) !== null || !this.#mayStart(id)) return
+      if (this.processes.pid(id) !== null || !this.mayStart(id)) return
       if (!isRedis) return await this.startApp(service)
       await this.#spawnRedis(service)
       // Not waited for: if it ends before it is ready, that is the next end.
       void this.#untilRedisReady(service).catch(() => {})
     })
-    this.#options.onRevived()
-  }
-
-  #mayStart(id: string): boolean {
-    return this.#options.hooks.mayStart(id)
+    this.hooks.restarted()
   }
 
   #findOwner(id: string): Service | undefined {

@@ -65,13 +65,17 @@ type Running = {
 /** What is on disk of a running process. */
 type Recorded = ProcessIdentity & { readonly id: string; readonly start: string }
 
-export type SupervisorOptions = {
+/** How the processes of one data directory are recorded and recognised. */
+export type ProcessRecord = {
   /** Where the running processes are recorded. */
   readonly recordFile: string
   /** Value of `MARKER_VARIABLE`. */
   readonly marker: string
   readonly clock: Clock
-  /** Told of every process that ended without having been told to, and how. */
+}
+
+export type SupervisorOptions = ProcessRecord & {
+  /** Receives the id of every process that exited unexpectedly, and how it exited. */
   readonly onEnd?: (id: string, how: string) => void
 }
 
@@ -262,7 +266,7 @@ export function runningRecorded(recordFile: string): readonly string[] {
  * A pid that belongs to another process by now is left alone, and so is what the excepted have started.
  */
 export async function endLeftovers(
-  options: SupervisorOptions,
+  options: ProcessRecord,
   exceptPids: ReadonlySet<number> = new Set(),
 ): Promise<number> {
   const recorded = (readOwnJson(options.recordFile) ?? []) as ProcessIdentity[]

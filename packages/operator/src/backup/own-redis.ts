@@ -75,7 +75,7 @@ export async function holdDirectory(
   clock: Clock,
 ): Promise<AsyncDisposable & { readonly socketDirectory: string }> {
   const taken = await takeOver(directory, clock)
-  await endLeftovers({ recordFile: directory.processesFile, marker: directory.path, clock })
+  await endLeftovers({ ...directory.processes, clock })
   removeSocketDirectory(directory)
   return {
     socketDirectory: makeSocketDirectory(directory),

@@ -3,7 +3,7 @@ import type { Clock } from '@quorumscan/base'
 import { type KeepingFollower, type KeptGroup, openKeptGroup } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
-import { NO_HOOKS, ServiceRunner, Supervisor } from '@quorumscan/supervisor'
+import { ServiceRunner } from '@quorumscan/supervisor'
 import { type Archive, openArchive } from '../backup/archive.ts'
 import { holdDirectory, openOwnRedis } from '../backup/own-redis.ts'
 import { groupsOf } from '../backup/restore.ts'
@@ -91,18 +91,9 @@ export async function repairOperatorLog(
     operatorRedisPlan({ ...options, config: { ...config, name }, logFileOf: directory.logFile })(
       held.socketDirectory,
     )
-  const supervisor = new Supervisor({
-    recordFile: directory.processesFile,
-    marker: directory.path,
-    clock,
-    onEnd: () => {},
-  })
   const runner = new ServiceRunner({
-    services: [],
-    ...{ supervisor, clock, isCluster: false },
-    hooks: NO_HOOKS,
-    tell: () => {},
-    onRevived: () => {},
+    ...directory.processes,
+    ...{ services: [], clock, isCluster: false },
   })
   const log = redisOf(config.name)
   try {

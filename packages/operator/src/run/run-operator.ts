@@ -4,10 +4,8 @@ import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import {
   assertRedisUsable,
   makeSocketDirectory,
-  NO_HOOKS,
   removeSocketDirectory,
   ServiceRunner,
-  Supervisor,
 } from '@quorumscan/supervisor'
 import { findEngine } from '../engine/find-engine.ts'
 import type { Machine } from '../plan.ts'
@@ -80,24 +78,16 @@ export async function runOperator(options: RunOptions): Promise<RunningOperator>
     fail = reject
   })
   failed.catch(() => {}) // Also where nobody waits for it any more.
-  const supervisor = new Supervisor({
-    recordFile: directory.processesFile,
-    marker: directory.path,
-    clock,
-    onEnd(id, how) {
-      // Started again it would say the same. One that was ready once may have met files that were being replaced.
-      if (how === MISCONFIGURED && !wereReady.has(id)) fail(misconfigured(id))
-      else runner.noteEnd(id, how)
-    },
-  })
-  const runner: ServiceRunner = new ServiceRunner({
-    services,
-    supervisor,
-    clock,
-    isCluster: false,
-    hooks: NO_HOOKS,
+  const runner = new ServiceRunner({
+    ...directory.processes,
+    ...{ services, clock, isCluster: false },
     tell: (_, sentence) => tell(sentence),
-    onRevived: () => {},
+    isRestarted(id, how) {
+      // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
+      if (how !== MISCONFIGURED || wereReady.has(id)) return true
+      fail(misconfigured(id))
+      return false
+    },
   })
   const running = {
     failed,
@@ -108,7 +98,7 @@ export async function runOperator(options: RunOptions): Promise<RunningOperator>
     },
   }
   try {
-    const ended = await supervisor.endOthers()
+    const ended = await runner.processes.endOthers()
     if (ended > 0) tell(`ended ${ended} processes that a crash had left running`)
     await refuseSecondMachine(config, clock)
     for (const service of services) await runner.startRedis(service)

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CommandError } from '@quorumscan/runtime'
+import type { ServiceRunner } from '@quorumscan/supervisor'
 import { createManualClock } from '@quorumscan/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { processFaultsOf } from './effects.ts'
-import { FaultControl, type FaultEffects } from './fault-control.ts'
-import { faultSpec } from './fault-spec.ts'
+import { type Effect, processFaultsOf } from './effects.ts'
+import { FaultRunner } from './fault-runner.ts'
+import { type FaultSpec, faultSpec } from './fault-spec.ts'
 
 let directory: string
 beforeEach(() => {
@@ -17,31 +18,50 @@ afterEach(() => rmSync(directory, { recursive: true }))
 const lie = (node: string, kind = 'value') => faultSpec.parse({ kind: 'lie', node, lie: kind })
 const kill = (node: string) => faultSpec.parse({ kind: 'kill', node })
 
-function createWorld(effects: Partial<FaultEffects> = {}) {
+/** Services of nodes without a process: faults are listed, begin and end there. */
+const services = {
+  exclusively: (_: string, work: () => Promise<unknown>) => work(),
+  service: () => {},
+  servicesOf: () => [],
+} as unknown as ServiceRunner
+
+type Steps = {
+  begin(spec: FaultSpec): Promise<void>
+  isInForce(spec: FaultSpec): boolean
+}
+
+function createWorld(steps: Partial<Steps> = {}) {
   const clock = createManualClock()
   const done: string[] = []
+  const effect: Effect<FaultSpec> = {
+    begin: async (_, spec) => {
+      done.push(`+${spec.kind} ${spec.node}`)
+      await steps.begin?.(spec)
+    },
+    end: async (_, spec) => {
+      done.push(`-${spec.kind} ${spec.node}`)
+      return []
+    },
+    isInForce: (_, spec) => steps.isInForce?.(spec) ?? true,
+  }
   const create = () =>
-    new FaultControl({
-      clock,
+    new FaultRunner({
+      ...{ services, clock, dataDirectory: directory },
       file: join(directory, 'faults.json'),
-      effects: {
-        begin: async (spec) => void done.push(`+${spec.kind} ${spec.node}`),
-        end: async (spec) => void done.push(`-${spec.kind} ${spec.node}`),
-        isInForce: () => true,
-        ...effects,
-      },
+      onMalformed: () => {},
+      effectOf: () => effect as never,
     })
   return { clock, done, create, control: create() }
 }
 
-const kindsOf = (control: FaultControl) =>
-  control.list().map(({ spec }) => `${spec.kind} ${spec.node}`)
+const kindsOf = (control: FaultRunner) =>
+  control.active().map(({ spec }) => `${spec.kind} ${spec.node}`)
 
 it('lists what is in force and heals one, those of a node, or all', async () => {
   const { control, done } = createWorld()
-  const first = await control.inject(lie('sv-1'), null)
-  await control.inject(kill('sv-1'), null)
-  await control.inject(kill('sv-2'), null)
+  const first = await control.apply(lie('sv-1'), null)
+  await control.apply(kill('sv-1'), null)
+  await control.apply(kill('sv-2'), null)
   expect(kindsOf(control)).toEqual(['lie sv-1', 'kill sv-1', 'kill sv-2'])
   await control.heal({ id: first.id })
   expect(kindsOf(control)).toEqual(['kill sv-1', 'kill sv-2'])
@@ -55,17 +75,17 @@ it('lists what is in force and heals one, those of a node, or all', async () => 
 
 it('replaces a fault of the same kind at the same place', async () => {
   const { control } = createWorld()
-  await control.inject(lie('sv-1', 'deny'), null)
-  await control.inject(lie('sv-1', 'garbage'), null)
-  await control.inject(lie('sv-2'), null)
+  await control.apply(lie('sv-1', 'deny'), null)
+  await control.apply(lie('sv-1', 'garbage'), null)
+  await control.apply(lie('sv-2'), null)
   expect(processFaultsOf('sv-1', control.of('sv-1')).lie).toBe('garbage')
-  expect(control.list()).toHaveLength(2)
+  expect(control.active()).toHaveLength(2)
 })
 
 it('tells each side of a split whom it does not reach, and nobody else', async () => {
   const { control } = createWorld()
   const split = faultSpec.parse({ kind: 'split', node: 'sv-1', others: ['sv-3', 'sv-4'] })
-  await control.inject(split, null)
+  await control.apply(split, null)
   const cut = ['sv-1', 'sv-2', 'sv-3', 'sv-4'].map(
     (node) => processFaultsOf(node, control.of(node)).cutPeers,
   )
@@ -74,7 +94,7 @@ it('tells each side of a split whom it does not reach, and nobody else', async (
 
 it('tells who writes the log that its disk is full, and nobody else', async () => {
   const { control } = createWorld()
-  await control.inject(faultSpec.parse({ kind: 'disk', node: 'synchronizer' }), null)
+  await control.apply(faultSpec.parse({ kind: 'disk', node: 'synchronizer' }), null)
   const full = ['synchronizer', 'sv-1'].map(
     (node) => processFaultsOf(node, control.of(node)).isDiskFull,
   )
@@ -83,10 +103,10 @@ it('tells who writes the log that its disk is full, and nobody else', async () =
 
 it('ends by itself after its time, unless it was healed before', async () => {
   const { clock, control, done } = createWorld()
-  await control.inject(lie('sv-1'), 1000)
-  const replaced = await control.inject(kill('sv-2'), 1000)
+  await control.apply(lie('sv-1'), 1000)
+  const replaced = await control.apply(kill('sv-2'), 1000)
   await control.heal({ id: replaced.id })
-  await control.inject(kill('sv-2'), null)
+  await control.apply(kill('sv-2'), null)
   await clock.advance(999)
   expect(kindsOf(control)).toEqual(['lie sv-1', 'kill sv-2'])
   await clock.advance(1)
@@ -102,16 +122,16 @@ it('keeps the time of a fault whose replacement could not begin', async () => {
   })
   let isRedisKilled = false
   const fill = faultSpec.parse({ kind: 'memory', node: 'sv-2' })
-  const first = await world.control.inject(fill, 30_000)
+  const first = await world.control.apply(fill, 30_000)
   isRedisKilled = true
   await world.clock.advance(10_000)
-  await expect(world.control.inject(fill, null)).rejects.toThrow('does not run')
-  expect(world.control.list()).toEqual([first])
+  await expect(world.control.apply(fill, null)).rejects.toThrow('does not run')
+  expect(world.control.active()).toEqual([first])
   await world.clock.advance(19_999)
-  expect(world.control.list()).toEqual([first])
+  expect(world.control.active()).toEqual([first])
   await world.clock.advance(1)
-  expect(world.control.list()).toEqual([])
-  expect(world.done).toEqual(['-memory sv-2'])
+  expect(world.control.active()).toEqual([])
+  expect(world.done.at(-1)).toBe('-memory sv-2')
 })
 
 it('ends a fault whose time is over while its replacement fails to begin', async () => {
@@ -121,36 +141,36 @@ it('ends a fault whose time is over while its replacement fails to begin', async
   })
   let begin = async () => {}
   const { clock, control } = createWorld({ begin: () => begin() })
-  await control.inject(lie('sv-1'), 1000)
+  await control.apply(lie('sv-1'), 1000)
   begin = () => hung
-  const second = control.inject(lie('sv-1'), null)
+  const second = control.apply(lie('sv-1'), null)
   await clock.advance(2000)
   fail()
   await expect(second).rejects.toThrow('no')
   await clock.advance(0)
-  expect(control.list()).toEqual([])
+  expect(control.active()).toEqual([])
 })
 
 it('does not bring a fault back that was healed while its replacement failed to begin', async () => {
   let fail = () => {}
   let begin = async () => {}
   const { control } = createWorld({ begin: () => begin() })
-  await control.inject(lie('sv-1'), null)
+  await control.apply(lie('sv-1'), null)
   begin = () =>
     new Promise((_, reject) => {
       fail = () => reject(new CommandError('no'))
     })
-  const second = control.inject(lie('sv-1'), null)
+  const second = control.apply(lie('sv-1'), null)
   await control.heal({})
   fail()
   await expect(second).rejects.toThrow('no')
-  expect(control.list()).toEqual([])
+  expect(control.active()).toEqual([])
 })
 
 it('heals a split when it is asked to heal either side', async () => {
   const { control, done } = createWorld()
   const split = faultSpec.parse({ kind: 'split', node: 'sv-1', others: ['sv-3'] })
-  await control.inject(split, null)
+  await control.apply(split, null)
   expect(await control.heal({ node: 'sv-2' })).toEqual([])
   expect((await control.heal({ node: 'sv-3' })).map(({ spec }) => spec)).toEqual([split])
   expect(done.at(-1)).toBe('-split sv-1')
@@ -158,16 +178,16 @@ it('heals a split when it is asked to heal either side', async () => {
 
 it('does not list what could not begin', async () => {
   const { control } = createWorld({ begin: () => Promise.reject(new CommandError('no')) })
-  await expect(control.inject(lie('sv-1'), 10)).rejects.toThrow('no')
-  expect(control.list()).toEqual([])
+  await expect(control.apply(lie('sv-1'), 10)).rejects.toThrow('no')
+  expect(control.active()).toEqual([])
 })
 
 it('is taken up by the next control plane, with the time that is left', async () => {
   const { clock, control, create, done } = createWorld({
     isInForce: (spec) => spec.kind !== 'kill',
   })
-  await control.inject(lie('sv-1'), 1000)
-  await control.inject(kill('sv-2'), null)
+  await control.apply(lie('sv-1'), 1000)
+  await control.apply(kill('sv-2'), null)
   control.close()
   await clock.advance(600)
   const next = create()
@@ -176,5 +196,5 @@ it('is taken up by the next control plane, with the time that is left', async ()
   await clock.advance(400)
   expect(kindsOf(next)).toEqual([])
   expect(done.at(-1)).toBe('-lie sv-1')
-  expect((await next.inject(lie('sv-3'), null)).id).toBe('fault-3')
+  expect((await next.apply(lie('sv-3'), null)).id).toBe('fault-3')
 })

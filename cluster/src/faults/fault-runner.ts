@@ -1,0 +1,309 @@
+/**
+ * Breaks a running cluster on purpose, and heals it. A fault passes through these steps:
+ *
+ * 1. `apply` checks that the fault is valid for each node that it is about (`refusal` of its entry of `EFFECTS`).
+ * 2. The fault enters the list. A fault in the same slot (`slotOf`) leaves it: the later one takes its place.
+ * 3. Its effect begins. Signals, files and Redis settings are `begin` of the entry; what a process does itself is
+ *    `told`, which the process receives over its unix socket (`agent.ts`). If this fails, the list is as it was.
+ * 4. The list is written to disk, and a timer starts if the fault has a duration.
+ * 5. While the fault is in force, the service runner asks for it by hooks (`ServiceHooks`): a killed process is not
+ *    started again, a process that starts gets its faults by its environment, a Redis that starts gets them when it
+ *    answers, and a process that could not receive its faults receives them when it is polled.
+ * 6. `heal`, or the timer, takes the fault out of the list. Its effect ends, the processes receive what remains, and
+ *    the caller waits until what was started is up. A fault that cannot be ended stays in the list.
+ *
+ * A fault can also end by other means: a restart ends a kill. `refresh` drops such faults, and `restore` takes up those
+ * that an earlier control plane left. Calls go one way: from the cluster to this runner, to the effects, to the services.
+ */
+import type { Clock } from '@quorumscan/base'
+import { parseTime } from '@quorumscan/model'
+import { CommandError, readOwnJson, UsageError, writeOwnJson } from '@quorumscan/runtime'
+import type { RedisService, Service, ServiceHooks, ServiceRunner } from '@quorumscan/supervisor'
+import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { AgentClient } from './agent-client.ts'
+import { type Effect, effectOf, processFaultsOf } from './effects.ts'
+import { describeFault, type Fault, type FaultSpec, nodesOf, slotOf } from './fault-spec.ts'
+import { hitBy, idsOf, runningOf, scopeOf, startedBy, type Target } from './targets.ts'
+
+const MICROS_PER_MS = 1000
+/** More than every fault on every node of the largest cluster. */
+const FAULTS_MAX = 256
+
+/** Which faults to heal: one, those that are about a node, or all. */
+export type FaultSelection = { readonly id?: string; readonly node?: string }
+
+export type FaultRunnerOptions = {
+  readonly services: ServiceRunner
+  readonly clock: Clock
+  /** Where the list of faults is stored. */
+  readonly file: string
+  /** On the disk that a fault fills. */
+  readonly dataDirectory: string
+  /** Receives the first malformed reply of an agent. */
+  readonly onMalformed: (node: string, sentence: string) => void
+  /** Default: the entry of `EFFECTS`. */
+  readonly effectOf?: <Spec extends FaultSpec>(spec: Spec) => Effect<Spec>
+}
+
+export class FaultRunner implements ServiceHooks {
+  readonly #options: FaultRunnerOptions
+  readonly #services: ServiceRunner
+  readonly #clock: Clock
+  readonly #effectOf: typeof effectOf
+  readonly #faults = new Map<string, Fault>()
+  readonly #timers = new Map<string, AbortController>()
+  /** Services whose process has not received its faults yet. */
+  readonly #pending = new Set<string>()
+  readonly agents: AgentClient
+  #count = 0
+
+  constructor(options: FaultRunnerOptions) {
+    this.#options = options
+    this.#services = options.services
+    this.#clock = options.clock
+    this.#effectOf = options.effectOf ?? effectOf
+    this.agents = new AgentClient(options.onMalformed)
+  }
+
+  /** The faults in force, in the order in which they began. */
+  active(): readonly Fault[] {
+    return [...this.#faults.values()]
+  }
+
+  /** Those that are about a node, on either side of a split. */
+  of(node: string): readonly FaultSpec[] {
+    return this.active()
+      .map((fault) => fault.spec)
+      .filter((spec) => nodesOf(spec).includes(node))
+  }
+
+  /**
+   * Breaks something, for a time or until it is healed. Returns when the fault is in force.
+   *
+   * @throws {UsageError} If the fault is invalid there.
+   * @throws {CommandError} If it cannot begin.
+   */
+  async apply(spec: FaultSpec, durationMs: number | null): Promise<Fault> {
+    const effect = this.#effectOf(spec)
+    for (const node of nodesOf(spec)) {
+      const why = effect.refusal?.(this.#services.servicesOf(node), spec) ?? null
+      if (why !== null) throw new UsageError(`${node}: ${why}`)
+    }
+    if (this.#faults.size >= FAULTS_MAX) throw new CommandError('too many faults; heal some')
+    const replaced = this.active().find((fault) => slotOf(fault.spec) === slotOf(spec))
+    const nowMicros = this.#clock.nowMicros()
+    this.#count += 1
+    const fault: Fault = {
+      id: `fault-${this.#count}`,
+      spec,
+      words: describeFault(spec),
+      startedAt: formatTime(nowMicros),
+      endsAt: durationMs === null ? null : formatTime(nowMicros + durationMs * MICROS_PER_MS),
+    }
+    if (replaced !== undefined) this.#drop(replaced.id)
+    this.#faults.set(fault.id, fault)
+    try {
+      await this.#services.exclusively(spec.node, async () => {
+        await effect.begin?.(this.#broken, spec)
+        await this.#tell(spec)
+      })
+    } catch (error) {
+      const wasHealed = !this.#faults.has(fault.id)
+      this.#drop(fault.id)
+      if (replaced !== undefined && !wasHealed) this.#keep(replaced)
+      throw error
+    }
+    if (durationMs !== null) this.#endAfter(fault.id, durationMs)
+    this.#store()
+    return fault
+  }
+
+  /**
+   * Ends faults and returns those that were in force. One that could not be ended stays in the list.
+   *
+   * @throws {CommandError} If there is no such fault or node, or one could not be ended.
+   */
+  async heal({ id, node }: FaultSelection): Promise<readonly Fault[]> {
+    if (node !== undefined) this.#services.service(node)
+    const healed = this.active().filter(
+      (fault) =>
+        (id === undefined || id === fault.id) &&
+        (node === undefined || nodesOf(fault.spec).includes(node)),
+    )
+    if (id !== undefined && healed.length === 0)
+      throw new CommandError(`no fault ${id} is in force`)
+    for (const fault of healed) this.#drop(fault.id)
+    const outcomes = await Promise.allSettled(healed.map(({ spec }) => this.#end(spec)))
+    for (const [index, fault] of healed.entries())
+      if (outcomes[index]?.status === 'rejected' && this.#isInForce(fault))
+        this.#faults.set(fault.id, { ...fault, endsAt: null })
+    this.#store()
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    return healed
+  }
+
+  /** SIGCONT to what is paused. @throws {CommandError} If it does not run. */
+  async resume(target: Target): Promise<void> {
+    const { node, part } = target
+    const hit = hitBy(this.#services.servicesOf(node), part)
+    if (hit.engineOf !== null) {
+      const isPaused = ({ spec }: Fault) =>
+        spec.kind === 'pause' && spec.node === node && spec.part === part
+      const fault = this.active().find(isPaused)
+      if (fault === undefined) throw new CommandError(`the engine of ${node} is not paused`)
+      return void (await this.heal({ id: fault.id }))
+    }
+    await this.#services.exclusively(node, async () => {
+      for (const id of runningOf(this.#services, hit))
+        await this.#services.processes.resume(id, scopeOf(part))
+      for (const service of hit.services) {
+        await this.#deliver(service) // Its engine may have a pause of its own.
+        await this.#services.health.ask(service)
+      }
+    })
+    this.refresh()
+  }
+
+  /** Stops what runs of a target, starts it, and waits until it is up, within bounds. */
+  async restart(target: Target): Promise<void> {
+    const runner = this.#services
+    const hit = hitBy(runner.servicesOf(target.node), target.part)
+    const { services, redis, engineOf } = hit
+    if (engineOf !== null) return void (await this.agents.ask(engineOf, '/engine/restart'))
+    await runner.exclusively(target.node, async (main) => {
+      await Promise.all(services.map(({ app }) => runner.stop(app.id)))
+      if (redis !== null) await runner.stop(redis.redis.id)
+      await runner.startRedis(main)
+      for (const service of services) await runner.startApp(service)
+    })
+    this.refresh()
+    await Promise.all(startedBy(runner, hit).map((one) => runner.untilUpOrLate(one)))
+  }
+
+  /** Drops faults that ended by other means. */
+  refresh(): void {
+    const ended = this.active().filter((fault) => !this.#isInForce(fault))
+    for (const { id } of ended) this.#drop(id)
+    if (ended.length > 0) this.#store()
+  }
+
+  /** Takes up the faults that an earlier control plane stored and that are still in force. */
+  restore(): void {
+    for (const fault of (readOwnJson(this.#options.file) ?? []) as readonly Fault[]) {
+      this.#keep({ ...fault, words: describeFault(fault.spec) })
+      this.#count = Math.max(this.#count, Number(fault.id.split('-')[1] ?? 0))
+    }
+    this.refresh()
+  }
+
+  /** Stops the timers. Heals nothing. */
+  close(): void {
+    for (const timer of this.#timers.values()) timer.abort()
+    this.#timers.clear()
+  }
+
+  environmentOf(service: Service): Readonly<Record<string, string>> {
+    this.#pending.delete(service.name)
+    const others = this.of(service.node).map((spec) =>
+      this.#effectOf(spec).environmentOf?.(spec, service),
+    )
+    return Object.assign({ QS_FAULTS: JSON.stringify(this.#processFaultsOf(service)) }, ...others)
+  }
+
+  mayStart(id: string): boolean {
+    return !this.active().some(
+      ({ spec }) =>
+        spec.kind === 'kill' &&
+        idsOf(hitBy(this.#services.servicesOf(spec.node), spec.part)).includes(id),
+    )
+  }
+
+  async polled(service: Service): Promise<void> {
+    if (this.#pending.has(service.name)) await this.#deliver(service)
+  }
+
+  async redisReady(service: RedisService, node: string): Promise<void> {
+    for (const spec of this.of(node)) await this.#effectOf(spec).redisReady?.(service)
+  }
+
+  restarted(): void {
+    this.refresh()
+  }
+
+  get #broken() {
+    return { services: this.#services, dataDirectory: this.#options.dataDirectory }
+  }
+
+  #isInForce({ spec }: Fault): boolean {
+    return this.#effectOf(spec).isInForce?.(this.#broken, spec) ?? true
+  }
+
+  async #end(spec: FaultSpec): Promise<void> {
+    const services = this.#services
+    const started = await services.exclusively(spec.node, async () => {
+      const begun = (await this.#effectOf(spec).end?.(this.#broken, spec)) ?? []
+      await this.#tell(spec)
+      return begun
+    })
+    const whole = started.filter(({ app }) => this.mayStart(app.id))
+    await Promise.all(whole.map((service) => services.untilUpOrLate(service)))
+    for (const service of services.servicesOf(spec.node)) await services.health.ask(service)
+  }
+
+  /** Sends all processes that a fault is about the faults in force now. */
+  async #tell(spec: FaultSpec): Promise<void> {
+    for (const node of nodesOf(spec))
+      for (const service of this.#services.servicesOf(node)) await this.#deliver(service)
+  }
+
+  /** Sends a process its faults. One that cannot receive them now receives them as soon as it can. */
+  async #deliver(service: Service): Promise<void> {
+    this.#pending.add(service.name)
+    if (this.#services.processes.state(service.app.id) !== 'running') return
+    try {
+      await this.agents.ask(service, '/faults', this.#processFaultsOf(service))
+      this.#pending.delete(service.name)
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+    }
+  }
+
+  #processFaultsOf(service: Service) {
+    const faults = processFaultsOf(service.node, this.of(service.node))
+    // The clients of a node are those of the service with its name.
+    if (service.name === service.node) return faults
+    return { ...faults, edges: { ...faults.edges, http: [] } }
+  }
+
+  /** Lists a fault that began earlier. It ends when its time is over. */
+  #keep(fault: Fault): void {
+    this.#faults.set(fault.id, fault)
+    if (fault.endsAt === null) return
+    const leftMicros = (parseTime(fault.endsAt) ?? 0) - this.#clock.nowMicros()
+    this.#endAfter(fault.id, Math.max(0, leftMicros / MICROS_PER_MS))
+  }
+
+  #endAfter(id: string, durationMs: number): void {
+    const timer = new AbortController()
+    this.#timers.set(id, timer)
+    this.#clock
+      .delay(durationMs, timer.signal)
+      .then(() => this.heal({ id }))
+      .catch(() => {}) // Healed before, or the cluster stops; a process that is gone shows in `status`.
+  }
+
+  #drop(id: string): void {
+    this.#faults.delete(id)
+    this.#timers.get(id)?.abort()
+    this.#timers.delete(id)
+  }
+
+  #store(): void {
+    try {
+      writeOwnJson(this.#options.file, this.active())
+    } catch {
+      // On a full disk only the next control plane would miss it.
+    }
+  }
+}
