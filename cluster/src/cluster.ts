@@ -134,7 +134,7 @@ export class Cluster {
           this.#runner.exclusively(service.node, () => this.#runner.startOrTakeOver(service)),
         ),
       )
-      for (const service of services) void this.#runner.watch(service)
+      for (const service of services) this.#runner.watch(service)
       if (this.#options.wipe)
         for (const { name } of services.filter(({ kind }) => kind !== 'synchronizer')) {
           onStep(`rebuilding the replica of ${name} from the log`)
@@ -175,7 +175,7 @@ export class Cluster {
       onStep('waiting for the first answer that enough nodes agree on')
       await this.#untilAnswered()
     }
-    void this.#runner.boundLogs()
+    this.#runner.boundLogs()
   }
 
   /** From what was last heard: asks nobody, so that no paused process delays it. */

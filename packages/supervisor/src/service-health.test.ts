@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { Keeper } from './keeper.ts'
 import type { Service } from './service.ts'
 import { ServiceHealth } from './service-health.ts'
 import { endLeftovers, Supervisor } from './supervisor.ts'
@@ -45,8 +44,11 @@ async function createWorld(reason: string) {
   }
   await supervisor.start(service.app)
   await supervisor.start(service.redis)
-  const keeper = new Keeper({ clock, start: async () => {}, tell: () => {} })
-  const health = new ServiceHealth({ supervisor, keeper, isCluster: true })
+  const health = new ServiceHealth({
+    supervisor,
+    kept: { endOf: () => null, isHopeless: () => false },
+    isCluster: true,
+  })
   health.begin(service)
   return {
     health,

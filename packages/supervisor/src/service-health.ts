@@ -4,8 +4,12 @@
  */
 
 import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
-import { askHealth, type Health, type OrderingReport } from '@quorumscan/runtime'
-import type { Keeper } from './keeper.ts'
+import {
+  askHealth,
+  type Health,
+  type KeptProcesses,
+  type OrderingReport,
+} from '@quorumscan/runtime'
 import type { Service } from './service.ts'
 import type { Supervisor } from './supervisor.ts'
 
@@ -25,18 +29,18 @@ type Heard = { health: Health | null; wasUp: boolean }
 
 export class ServiceHealth {
   readonly #supervisor: Supervisor
-  readonly #keeper: Keeper
+  readonly #kept: Pick<KeptProcesses, 'endOf' | 'isHopeless'>
   readonly #isCluster: boolean
   readonly #heardByName = new Map<string, Heard>()
 
   /** @param options.isCluster - Whether it is of a cluster, whose commands mend it. */
   constructor(options: {
     readonly supervisor: Supervisor
-    readonly keeper: Keeper
+    readonly kept: Pick<KeptProcesses, 'endOf' | 'isHopeless'>
     readonly isCluster: boolean
   }) {
     this.#supervisor = options.supervisor
-    this.#keeper = options.keeper
+    this.#kept = options.kept
     this.#isCluster = options.isCluster
   }
 
@@ -60,7 +64,7 @@ export class ServiceHealth {
   stateOf(service: Service): Pick<ServiceStatus, 'state' | 'detail'> {
     const app = this.#supervisor.state(service.app.id)
     const redis = service.isElsewhere ? 'running' : this.#supervisor.state(service.redis.id)
-    const ends = (id: string) => this.#keeper.endOf(id)
+    const ends = (id: string) => this.#kept.endOf(id)
     if (redis === 'gone' && ends(service.redis.id) !== null)
       return { state: 'down', detail: `its Redis ended (${ends(service.redis.id)})` }
     if (app === 'gone') {
@@ -87,9 +91,9 @@ export class ServiceHealth {
 
   #adviceOn(service: Service): string | null {
     const { name, kind } = service
-    const isRedisBroken = this.#keeper.isHopeless(service.redis.id)
+    const isRedisBroken = this.#kept.isHopeless(service.redis.id)
     const standsStill = this.healthOf(service)?.standsStill === true
-    const hasEnded = isRedisBroken || this.#keeper.isHopeless(service.app.id)
+    const hasEnded = isRedisBroken || this.#kept.isHopeless(service.app.id)
     if (!hasEnded && !standsStill) return null
     if (!this.#isCluster) return 'docs/operations.md says under "Losing a machine" what to do'
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` says more`

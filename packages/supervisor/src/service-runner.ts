@@ -5,8 +5,15 @@
  */
 import { setMaxListeners } from 'node:events'
 import { waitFor } from '@quorumscan/base'
-import { CommandError, UsageError, writeFileUnlessEqual } from '@quorumscan/runtime'
-import { Keeper } from './keeper.ts'
+import {
+  CommandError,
+  type KeptProcesses,
+  keepRunning,
+  type RestartPolicy,
+  repeat,
+  UsageError,
+  writeFileUnlessEqual,
+} from '@quorumscan/runtime'
 import { isRedisReady } from './probe.ts'
 import { type RedisService, redisIdOf, type Service } from './service.ts'
 import { ServiceHealth } from './service-health.ts'
@@ -19,6 +26,11 @@ const STOP_GRACE_MS = 12_000
 const POLL_INTERVAL_MS = 500
 const READY_INTERVAL_MS = 50
 const LOG_CHECK_INTERVAL_MS = 10_000
+/**
+ * A socket of a process that exited is still being closed for 100 ms. A process that cannot start, for want of room on the
+ * disk for example, is there 10 s after it can. A process that ran for 15 s, longer than the longest pause, is well.
+ */
+const RESTART_POLICY: RestartPolicy = { minMs: 100, maxMs: 10_000, factor: 4, lastedMs: 15_000 }
 
 /** What a test rig does to services. */
 export type ServiceHooks = {
@@ -58,7 +70,7 @@ export class ServiceRunner {
   /** How the services are, by what was last heard. */
   readonly health: ServiceHealth
   readonly #options: ServiceRunnerOptions
-  readonly #keeper: Keeper
+  readonly #kept: KeptProcesses
   readonly #stopping = new AbortController()
   readonly #lastWorkByName = new Map<string, Promise<unknown>>()
 
@@ -69,19 +81,25 @@ export class ServiceRunner {
     setMaxListeners(0, this.#stopping.signal)
     const supervisor = new Supervisor({ ...options, onEnd: (id, how) => this.#noteEnd(id, how) })
     this.processes = supervisor
-    const keeper = new Keeper({
-      clock,
+    const kept = keepRunning({
+      ...{ clock, policy: RESTART_POLICY },
       start: (id) => this.#startAgain(id),
-      tell: (id, sentence) => tell(this.#ownerOf(id).node, sentence),
+      onEnd: (id, how, delayMs) => {
+        const when = delayMs < 1000 ? '' : ` in ${Math.round(delayMs / 1000)} s`
+        tell(
+          this.#ownerOf(id).node,
+          `${id} exited unexpectedly (${how}); it is started again${when}`,
+        )
+      },
     })
-    this.#keeper = keeper
-    this.health = new ServiceHealth({ supervisor, keeper, isCluster })
+    this.#kept = kept
+    this.health = new ServiceHealth({ supervisor, kept, isCluster })
   }
 
   #noteEnd(id: string, how: string): void {
     const { isRestarted = () => true } = this.#options
     if (this.#stopping.signal.aborted || this.#findOwner(id) === undefined) return
-    if (isRestarted(id, how)) this.#keeper.noteEnd(id, how)
+    if (isRestarted(id, how)) this.#kept.noteEnd(id, how)
   }
 
   /** Whether a test rig lets a process run. */
@@ -113,7 +131,7 @@ export class ServiceRunner {
    */
   async startRedis(service: RedisService): Promise<void> {
     if (service.isElsewhere || this.processes.pid(service.redis.id) !== null) return
-    this.#keeper.forget(service.redis.id)
+    this.#kept.forget(service.redis.id)
     await this.#spawnRedis(service)
     await this.#untilRedisReady(service)
   }
@@ -165,7 +183,7 @@ export class ServiceRunner {
         givingUp?.aborted === true ||
         health?.standsStill === true ||
         !this.mayStart(service.app.id) ||
-        [service.app.id, service.redis.id].some((id) => this.#keeper.isHopeless(id)) ||
+        [service.app.id, service.redis.id].some((id) => this.#kept.isHopeless(id)) ||
         clock.monotonicMs() - movedMs > READY_TIMEOUT_MS
       if (isOver) throw new CommandError(this.health.describeTrouble(service))
       await clock.delay(READY_INTERVAL_MS, this.#stopping.signal)
@@ -179,26 +197,27 @@ export class ServiceRunner {
     })
   }
 
-  /** Asks the service how it is, again and again, until the cluster stops. */
-  async watch(service: Service): Promise<void> {
-    const clock = this.#options.clock
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      if (this.processes.state(service.app.id) === 'running') {
-        await this.hooks.polled(service)
-        await this.health.ask(service)
-      }
-      await clock.delay(POLL_INTERVAL_MS, signal).catch(() => {}) // The loop's condition ends it.
-    }
+  /** Asks the service periodically how it is, until everything is stopped. */
+  watch(service: Service): void {
+    this.#repeat(POLL_INTERVAL_MS, async () => {
+      if (this.processes.state(service.app.id) !== 'running') return
+      await this.hooks.polled(service)
+      await this.health.ask(service)
+    })
   }
 
-  /** Keeps log files short until the cluster stops. */
-  async boundLogs(): Promise<void> {
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      this.processes.boundLogs()
-      await this.#options.clock.delay(LOG_CHECK_INTERVAL_MS, signal).catch(() => {}) // As above.
-    }
+  /** Keeps log files short until everything is stopped. */
+  boundLogs(): void {
+    this.#repeat(LOG_CHECK_INTERVAL_MS, () => this.processes.boundLogs())
+  }
+
+  #repeat(everyMs: number, work: () => unknown): void {
+    repeat(work, {
+      ...{ everyMs, clock: this.#options.clock, signal: this.#stopping.signal },
+      onError: (error) => {
+        throw error // A defect.
+      },
+    })
   }
 
   /** One operation at a time on one node; others wait for it. */
@@ -233,7 +252,7 @@ export class ServiceRunner {
 
   /** Ends a process, by its id, in order; by force if it takes too long. */
   async stop(id: string): Promise<void> {
-    this.#keeper.forget(id)
+    this.#kept.forget(id)
     await this.processes.stop(id, STOP_GRACE_MS)
   }
 
@@ -265,8 +284,9 @@ export class ServiceRunner {
   async stopAll(): Promise<void> {
     const { services } = this.#options
     this.#stopping.abort(new CommandError('everything is being stopped'))
-    this.#keeper.close()
+    const closed = this.#kept[Symbol.asyncDispose]()
     await Promise.allSettled(this.#lastWorkByName.values())
+    await closed
     for (const kind of ['validator', 'scan', 'synchronizer'] as const)
       await Promise.all(
         services
