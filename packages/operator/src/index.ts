@@ -28,7 +28,7 @@ export {
 export { type DataDirectory, dataDirectory } from './data-directory.ts'
 export { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
 export { ORDERING_DRIVERS, type OrderingDriver } from './ordering-drivers.ts'
-export { faultSocketsOf, type Machine, planRedis, planService } from './plan.ts'
+export { faultSocketsOf, LOOPBACK, type Machine, plan, planRedis } from './plan.ts'
 export {
   type Change,
   type Proposals,

@@ -1,8 +1,21 @@
-/** How a service is started, given where it runs. Pure. */
+/** Which processes one operator runs, and how each is started. A local cluster plans each simulated operator by it. Pure. */
 import { join } from 'node:path'
-import { type RedisService, redisIdOf, redisSocketOf, type Service } from '@quorumscan/supervisor'
+import type { Env } from '@quorumscan/base'
+import {
+  type RedisService,
+  redisIdOf,
+  redisSocketOf,
+  type Service,
+  urlOfSocket,
+} from '@quorumscan/supervisor'
+import type { Runnable } from './ceremony/member.ts'
+import { memberKeyFile } from './ceremony/member-keys.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { type RedisUser, redisConfig } from './redis-config.ts'
+import { logTokenOf, logTokensOf } from './secrets.ts'
+
+export const LOG_WRITER_SECRET = 'log-writer'
+export const LOOPBACK = '127.0.0.1'
 
 /** Where processes run, and of what they are made. */
 export type Machine = {
@@ -54,25 +67,119 @@ export function planRedis(
   }
 }
 
-/** An app with its Redis; `env` is all that it is told. */
-export function planService(
+/** The synchronizer with an engine that an operator runs where members order together. */
+export type OwnSynchronizer = {
+  readonly name: string
+  /** What commands call it. */
+  readonly node: string
+  readonly port: number
+  /** The other ports on which it listens. */
+  readonly enginePorts: readonly number[]
+  readonly engineSockets: string
+  /** Whose log tokens it accepts. */
+  readonly tokensOf: string
+  /** What its engine dials, and which engines without a vote it accepts: `id@host:port`, and ids. */
+  readonly peers: readonly string[]
+  readonly followers: readonly string[]
+  readonly variables: Env
+}
+
+/** The services of one operator, in the order in which they start. */
+export function plan(
   machine: Machine,
-  options: {
+  operator: {
+    readonly runs: Runnable
     readonly name: string
-    readonly kind: Service['kind']
     readonly redis: RedisService
-    /** What commands call it, unless that is its name. */
-    readonly node?: string
     readonly url: string
-    readonly ports: readonly number[]
-    readonly engineDirectory?: string | null
-    readonly env: Readonly<Record<string, string | undefined>>
+    readonly port: number
+    /** Of its configuration: they replace what follows from the data directory, except keys and Redis. */
+    readonly variables: Env
+    /** Null where one synchronizer orders. */
+    readonly synchronizer: OwnSynchronizer | null
+  },
+): readonly Service[] {
+  const { runs, name, redis, url, port, variables, synchronizer } = operator
+  const { directory } = machine
+  const key = (kind: string) => memberKeyFile(directory, name, kind)
+  const unlessElsewhere = (env: Env): Env => (redis.isElsewhere ? {} : env)
+  const redisUrl = urlOfSocket(redis.redisAddress.path)
+  const fixed: Readonly<Record<Runnable, Env>> = {
+    sv: {
+      ...unlessElsewhere({ QS_REDIS: redisUrl }),
+      QS_NODE_NAME: name,
+      QS_SCAN_KEY_FILE: key('scan'),
+      QS_OPERATOR_KEY_FILE: key('operator'),
+    },
+    validator: {
+      ...unlessElsewhere({ QS_REDIS: redisUrl }),
+      QS_PARTICIPANT_KEY_FILE: key('participant'),
+    },
+    synchronizer: {
+      ...unlessElsewhere({
+        QS_LOG_REDIS: redisUrl,
+        QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile(LOG_WRITER_SECRET),
+        QS_LOG_DIRECTORY: redis.redisDirectory,
+      }),
+      QS_KEY_FILE: key('synchronizer'),
+    },
+  }
+  const app = planService(machine, {
+    ...{ name, node: name, kind: runs === 'sv' ? 'scan' : runs, redis, url, ports: [port] },
+    env: {
+      ...(synchronizer === null
+        ? {}
+        : {
+            QS_LOG: `http://${LOOPBACK}:${synchronizer.port}`,
+            QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
+          }),
+      ...(runs === 'sv' ? { QS_SNAPSHOTS: directory.snapshotDirectory(name) } : {}),
+      ...variables,
+      ...fixed[runs],
+    },
+  })
+  if (synchronizer === null) return [app]
+  const engineDirectory = directory.engineDirectory(name)
+  const { node, enginePorts } = synchronizer
+  const ordering = planService(machine, {
+    ...{ name: synchronizer.name, node, kind: 'synchronizer', redis, engineDirectory },
+    url: `http://${LOOPBACK}:${synchronizer.port}`,
+    ports: [synchronizer.port, ...enginePorts],
+    env: {
+      QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(synchronizer.tokensOf)),
+      QS_COMETBFT: machine.engineProgram ?? '',
+      ...synchronizer.variables,
+      QS_PORT: String(synchronizer.port),
+      ...unlessElsewhere({ QS_REDIS: redisUrl, QS_LOG_DIRECTORY: redis.redisDirectory }),
+      QS_ENGINE_HOME: engineDirectory,
+      QS_ENGINE_SOCKETS: synchronizer.engineSockets,
+      QS_ENGINE_PEERS: synchronizer.peers.join(','),
+      QS_ENGINE_FOLLOWERS: runs === 'sv' ? synchronizer.followers.join(',') : '',
+      QS_ENGINE_KEY_FILE: key('engine'),
+      ...(runs === 'sv' ? { QS_VOTING_KEY_FILE: key('voting') } : {}),
+    },
+  })
+  return [ordering, app]
+}
+
+function planService(
+  machine: Machine,
+  {
+    env,
+    redis,
+    ...given
+  }: Pick<Service, 'name' | 'node' | 'kind' | 'url' | 'ports'> & {
+    readonly redis: RedisService
+    readonly engineDirectory?: string
+    /** In addition to what every process inherits. */
+    readonly env: Env
   },
 ): Service {
-  const { name, kind, node = name, url, ports, engineDirectory = null, env } = options
+  const { name, kind } = given
   return {
-    ...options.redis,
-    ...{ name, kind, node, url, ports, engineDirectory },
+    ...redis,
+    engineDirectory: null,
+    ...given,
     app: {
       id: name,
       command: process.execPath,

@@ -7,11 +7,17 @@ import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOf, problemOfCertificate } from '@quorumscan/runtime'
-import { type RedisService, type Service, urlOfSocket } from '@quorumscan/supervisor'
+import type { RedisService, Service } from '@quorumscan/supervisor'
 import type { MemberOf } from '../ceremony/member.ts'
-import { memberKeyFile } from '../ceremony/member-keys.ts'
-import { type Machine, planRedis, planService } from '../plan.ts'
-import { logTokenOf, logTokensOf, makeSecret } from '../secrets.ts'
+import {
+  LOG_WRITER_SECRET,
+  LOOPBACK,
+  type Machine,
+  type OwnSynchronizer,
+  plan,
+  planRedis,
+} from '../plan.ts'
+import { makeSecret } from '../secrets.ts'
 import type { OperatorConfig } from './operator-config.ts'
 
 const CONFIG_OF = {
@@ -19,11 +25,8 @@ const CONFIG_OF = {
   synchronizer: readSynchronizerConfig,
   validator: readValidatorConfig,
 }
-const LOOPBACK = '127.0.0.1'
 const ANY_ADDRESS = ['0.0.0.0', '::']
 const ANY_HOST = /^(?:0\.0\.0\.0|\[::\]):/
-
-export const LOG_WRITER_SECRET = 'log-writer'
 
 /** What is told of connections to whoever is reached by its neighbour alone. */
 const OF_LOOPBACK = {
@@ -37,100 +40,43 @@ const OF_LOOPBACK = {
   },
 }
 
-/** In the order in which they start. @param logWriter - The password of the log's Redis. */
+/** The processes of one operator, by its configuration. @param logWriter - The password of the log's Redis. */
 export function planOperator(
   config: OperatorConfig,
   machine: Machine,
   logWriter: string,
 ): readonly Service[] {
-  const { runs, name, directory, genesis, variables } = config
+  const { runs, name, genesis, variables, synchronizerPort } = config
   const port = Number(variables['QS_PORT'])
   const host = variables['QS_HOST'] || LOOPBACK
-  const isTogether = genesis.ordering.driver === 'cometbft'
   const redis = planOperatorRedis(config, machine, logWriter)
-  const urls = superValidators(config).flatMap(({ url, ...sv }) =>
-    url === null ? [] : [{ ...sv, url }],
-  )
+  const members = superValidators(config)
+  const urls = members.flatMap(({ url, ...sv }) => (url === null ? [] : [{ ...sv, url }]))
   const shared = {
     QS_NODES: urls.map((sv) => `${sv.name}=${sv.url}`).join(','),
     QS_SEEDS: urls.map(({ url }) => url).join(','),
     QS_PUBLIC_URL: urls.find((sv) => sv.name === name)?.url,
     ...variables,
   }
-  const key = (kind: string) => memberKeyFile(directory, name, kind)
-  const kind = runs === 'sv' ? 'scan' : runs
-  const app = planService(machine, {
-    ...{ name, kind, redis },
+  const synchronizer: OwnSynchronizer = {
+    ...{ name: `${name}.synchronizer`, node: name, port: synchronizerPort, tokensOf: name },
+    enginePorts: [],
+    engineSockets: `${redis.redisAddress.path}.e`,
+    peers: members
+      .filter((sv) => sv.name !== name && sv.engineAddress !== null)
+      .map(({ keys, engineAddress }) => `${nodeIdOf(keys.engine)}@${engineAddress}`),
+    followers: config.members.flatMap((one) =>
+      one.role === 'validator' ? [nodeIdOf(one.keys.engine)] : [],
+    ),
+    variables: { ...shared, ...OF_LOOPBACK },
+  }
+  return plan(machine, {
+    ...{ runs, name, redis, port, variables: shared },
     url: variables['QS_OPERATOR_ADDRESS']
       ? `http://${variables['QS_OPERATOR_ADDRESS'].replace(ANY_HOST, `${LOOPBACK}:`)}`
       : `http://${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`,
-    ports: [port],
-    env: {
-      ...(isTogether
-        ? {
-            QS_LOG: `http://${LOOPBACK}:${config.synchronizerPort}`,
-            QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
-          }
-        : {}),
-      ...(runs === 'sv' ? { QS_SNAPSHOTS: directory.snapshotDirectory(name) } : {}),
-      ...shared,
-      ...(runs === 'synchronizer'
-        ? {
-            ...(redis.isElsewhere
-              ? {}
-              : {
-                  QS_LOG_REDIS: urlOfSocket(redis.redisAddress.path),
-                  QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile(LOG_WRITER_SECRET),
-                  QS_LOG_DIRECTORY: redis.redisDirectory,
-                }),
-            QS_KEY_FILE: key('synchronizer'),
-          }
-        : redis.isElsewhere
-          ? {}
-          : { QS_REDIS: urlOfSocket(redis.redisAddress.path) }),
-      ...(runs === 'sv'
-        ? {
-            QS_NODE_NAME: name,
-            QS_SCAN_KEY_FILE: key('scan'),
-            QS_OPERATOR_KEY_FILE: key('operator'),
-          }
-        : {}),
-      ...(runs === 'validator' ? { QS_PARTICIPANT_KEY_FILE: key('participant') } : {}),
-    },
+    synchronizer: genesis.ordering.driver === 'cometbft' ? synchronizer : null,
   })
-  if (!isTogether) return [app]
-  const synchronizer = planService(machine, {
-    ...{ name: `${name}.synchronizer`, node: name, kind: 'synchronizer', redis },
-    url: `http://${LOOPBACK}:${config.synchronizerPort}`,
-    ports: [config.synchronizerPort],
-    engineDirectory: directory.engineDirectory(name),
-    env: {
-      QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(name)),
-      QS_COMETBFT: machine.engineProgram ?? '',
-      ...shared,
-      ...OF_LOOPBACK,
-      QS_PORT: String(config.synchronizerPort),
-      ...(redis.isElsewhere
-        ? {}
-        : {
-            QS_REDIS: urlOfSocket(redis.redisAddress.path),
-            QS_LOG_DIRECTORY: redis.redisDirectory,
-          }),
-      QS_ENGINE_HOME: directory.engineDirectory(name),
-      QS_ENGINE_SOCKETS: `${redis.redisAddress.path}.e`,
-      QS_ENGINE_PEERS: superValidators(config)
-        .filter((sv) => sv.name !== name && sv.engineAddress !== null)
-        .map(({ keys, engineAddress }) => `${nodeIdOf(keys.engine)}@${engineAddress}`)
-        .join(','),
-      QS_ENGINE_FOLLOWERS: config.members
-        .flatMap((one) => (one.role === 'validator' ? [nodeIdOf(one.keys.engine)] : []))
-        .filter(() => runs === 'sv')
-        .join(','),
-      QS_ENGINE_KEY_FILE: key('engine'),
-      ...(runs === 'sv' ? { QS_VOTING_KEY_FILE: key('voting') } : {}),
-    },
-  })
-  return [synchronizer, app]
 }
 
 /** @param logWriter - As of `planOperator`. */

@@ -8,15 +8,10 @@ import {
   ServiceRunner,
 } from '@quorumscan/supervisor'
 import { findEngine } from '../engine/find-engine.ts'
-import type { Machine } from '../plan.ts'
+import { LOG_WRITER_SECRET, type Machine } from '../plan.ts'
 import { makeLogTokens, makeSecret } from '../secrets.ts'
 import type { OperatorConfig } from './operator-config.ts'
-import {
-  externalRedisOf,
-  LOG_WRITER_SECRET,
-  planOperator,
-  warningsOf,
-} from './operator-services.ts'
+import { externalRedisOf, planOperator, warningsOf } from './operator-services.ts'
 import { refuseSecondMachine } from './second-machine.ts'
 import { takeOver } from './take-over.ts'
 
