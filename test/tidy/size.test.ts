@@ -25,10 +25,8 @@ const LONG_FILES: readonly string[] = [
 const FILES_WITH_LONG_FUNCTIONS: readonly string[] = [
   'apps/scan/src/context.ts',
   'apps/validator/src/context.ts',
-  'cluster/src/faults/lies/liar.ts',
   'packages/cometbft/src/application.ts',
   'packages/cometbft/src/cometbft-log.ts',
-  'packages/operator/src/run/operator-services.ts',
   'packages/runtime/src/peer-clocks.ts',
 ]
 

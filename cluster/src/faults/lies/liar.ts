@@ -171,14 +171,6 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
       )
   })
 
-  type Said = {
-    readonly request: Hooked
-    readonly reply: Reply
-    readonly body: Buffer
-    readonly lie: LieKind
-    readonly asked: Place | undefined
-  }
-
   const sayOtherwise = async (said: Said): Promise<Buffer | null> => {
     const { request, reply, lie } = said
     const operation = request.routeOptions.config.route?.operationId ?? ''
@@ -247,6 +239,15 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
       kind = next
     },
   }
+}
+
+/** What is answered otherwise, and where that was to be read. */
+type Said = {
+  readonly request: Hooked
+  readonly reply: Reply
+  readonly body: Buffer
+  readonly lie: LieKind
+  readonly asked: Place | undefined
 }
 
 type Reply = {
