@@ -55,7 +55,9 @@ export const appRouter = router({
     kill: breakBy('kill'),
     pause: breakBy('pause'),
     resume: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.faults.resume(input)),
-    restart: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.faults.restart(input)),
+    restart: procedure
+      .input(target)
+      .mutation(({ ctx, input }) => ctx.cluster.faults.restart(input)),
     prune: procedure
       .input(z.object({ node: nodeName, to: z.number().int().min(1) }))
       .mutation(({ ctx, input }) => ctx.cluster.prune(input)),
@@ -76,7 +78,10 @@ export const appRouter = router({
     heal: procedure
       .input(z.object({ id: z.string().max(32), node: nodeName }).partial())
       .mutation(({ ctx, input: { id, node } }) =>
-        ctx.cluster.faults.heal({ ...(id !== undefined && { id }), ...(node !== undefined && { node }) }),
+        ctx.cluster.faults.heal({
+          ...(id !== undefined && { id }),
+          ...(node !== undefined && { node }),
+        }),
       ),
   }),
 
