@@ -76,7 +76,6 @@ export function createServer(
     participant: context.participantId,
     prefix: PREFIX,
     headers: () => ({ 'x-ledger-offset': String(context.shown.note()) }),
-    clock: context.clock,
   })
   mountSockets(server, {
     dialects: [

@@ -7,7 +7,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 import type { Clock } from '@quorumscan/base'
-import { Places } from '@quorumscan/server'
+import { ConnectionLimiter } from '@quorumscan/server'
 
 /** Pending ones. Below what the engine takes, less the members of the largest network (`engine-files.ts`). */
 const PENDING_MAX = 256
@@ -40,7 +40,7 @@ export async function acceptForEngine(options: {
   readonly clock: Clock
 }): Promise<EngineAcceptor> {
   const { address, join = joinSockets, clock } = options
-  const pending = new Places({
+  const pending = new ConnectionLimiter({
     max: PENDING_MAX,
     perClientMax: PENDING_PER_ADDRESS_MAX,
     perNetworkMax: PENDING_PER_NETWORK_MAX,
@@ -57,13 +57,13 @@ export async function acceptForEngine(options: {
       ...{ host: LOOPBACK, port: enginePort, allowHalfOpen: true, noDelay: true },
     })
     const admitted = new AbortController()
-    const place = pending.take(client.remoteAddress, {
+    const slot = pending.acquire(client.remoteAddress, {
       isIdle: () => true,
-      leave: () => client.destroy(),
+      evict: () => client.destroy(),
     })
     const leave = () => {
       admitted.abort()
-      place?.release()
+      slot?.release()
     }
     clock.delay(HANDSHAKE_MS, admitted.signal).then(
       () => client.destroy(),

@@ -1,7 +1,7 @@
 import { parseOriginTokens, parsePeerTokens } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { createClients } from './client.ts'
+import { clientKey, createClients, networkKey } from './client.ts'
 import { createOrigins } from './origins.ts'
 
 const origins = createOrigins({ trusted: ['10.0.0.0/8'], header: 'x-forwarded-for' })
@@ -12,7 +12,7 @@ const request = (token?: string) => ({
 })
 
 it('who shows a peer token has a budget of its own, far above that of an address', () => {
-  const clientOf = createClients({
+  const { of: clientOf } = createClients({
     origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
@@ -26,7 +26,7 @@ it('who shows a peer token has a budget of its own, far above that of an address
 })
 
 it('all clients of an IPv6 /48 together have twice what one has', () => {
-  const clientOf = createClients({
+  const { of: clientOf } = createClients({
     origins,
     rateLimit: { unitsPerSecond: 10 },
     clock: createManualClock(),
@@ -42,7 +42,7 @@ it('all clients of an IPv6 /48 together have twice what one has', () => {
 })
 
 it('a connection is asked anew who it is as soon as it shows another token', () => {
-  const clientOf = createClients({
+  const { of: clientOf } = createClients({
     origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
@@ -53,7 +53,7 @@ it('a connection is asked anew who it is as soon as it shows another token', () 
 })
 
 it('a wrong token makes nobody a peer', () => {
-  const clientOf = createClients({
+  const { of: clientOf } = createClients({
     origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
@@ -73,7 +73,7 @@ it('token files are read, and a bad line is named without showing it', () => {
 })
 
 it('the clients of a proxy are those that it tells, one after the other on one connection', () => {
-  const clientOf = createClients({
+  const { of: clientOf } = createClients({
     origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
     clock: createManualClock(),
@@ -85,4 +85,36 @@ it('the clients of a proxy are those that it tells, one after the other on one c
   of('192.0.2.2').admit(1)
   expect(() => of('192.0.2.1').admit(1)).toThrow('too much work')
   expect(of('192.0.2.1', TOKEN)).toMatchObject({ key: 'peer 0', address: '192.0.2.1' })
+})
+
+it.each([
+  [undefined, 'local'],
+  ['127.0.0.1', '127.0.0.1'],
+  ['::ffff:10.1.2.3', '10.1.2.3'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:0DB8:1:2:ffff::1', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['::', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['1::', '1:0:0:0::/64'],
+])('%s counts as %s', (address, key) => {
+  expect(clientKey(address)).toBe(key)
+})
+
+it('a network is an IPv4 address, or the /48 of an IPv6 address', () => {
+  expect(networkKey('::ffff:10.1.2.3')).toBe('10.1.2.3')
+  expect(networkKey('2001:0DB8:1:2:ffff::1')).toBe('2001:db8:1::/48')
+})
+
+it('a TLS handshake is paid by the address, a proxy makes any number', () => {
+  const clients = createClients({
+    origins,
+    rateLimit: { unitsPerSecond: 4 },
+    clock: createManualClock(),
+  })
+  const handshakes = (address: string) => [1, 2, 3].map(() => clients.admitHandshake(address))
+  expect(handshakes('192.0.2.1')).toEqual([true, true, false])
+  expect(() => clients.of(request()).admit(1)).toThrow('too much work')
+  expect(handshakes('10.0.0.1')).toEqual([true, true, true])
 })

@@ -1,18 +1,23 @@
 /**
- * Who sends a request, and whose budget it is counted on (D-33): the address that it comes from, or a
- * peer that shows its token or a certificate. A wrong one is no error: the caller is the client that its address says.
+ * The client that sends a request, and the token bucket that pays for it (D-33): an address, or a peer that shows
+ * its token or a certificate. A wrong token is no error: the client is then its address.
  */
 import { TLSSocket } from 'node:tls'
 import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
 import { isPeerToken, PEER_TOKEN_HEADER } from '@quorumscan/runtime'
-import { clientKey, networkKey } from './client-key.ts'
+import ipaddr from 'ipaddr.js'
 import type { Origins } from './origins.ts'
-import { type Budget, createBudget, unlimitedBudget } from './rate-limit.ts'
+import { type Budget, createBudget, unlimitedBudget } from './token-buckets.ts'
 
 /** D-33: what a peer may ask for a second. */
 const PEER_UNITS_PER_SECOND = 100_000
 /** What all clients of a network have together, as with connections: so many times what one of them has. */
 const NETWORK_FACTOR = 2
+/** Up to a millisecond of signing. An address that has 200 units a second can make 100 handshakes. */
+const HANDSHAKE_UNITS = 2
+/** Enough to tell a hundred peers apart. */
+const PEER_NAME_DIGITS = 16
+const IPV6_GROUP_BITS = 16
 
 export type RateLimit = {
   /** For each client address. */
@@ -21,95 +26,123 @@ export type RateLimit = {
 }
 
 export type Client = {
-  /** Its address, or which peer it is. */
+  /** Its address, or the name of the peer. */
   readonly key: string
-  /** The network that its address is of; of a peer as `key`. */
+  /** The network of its address; of a peer as `key`. */
   readonly network: string
-  /** Where it is, as its network says; undefined on a unix socket. */
+  /** As the socket or the proxy reports it; undefined on a unix socket. */
   readonly address: string | undefined
   readonly isPeer: boolean
-  /** As `Budget` has it, of all that counts for this client. @throws {ScanError} RATE_LIMITED. */
+  /** As `Budget` has it, of all buckets that count for this client. @throws {ScanError} RATE_LIMITED. */
   admit(units: number): void
   charge(units: number): void
 }
 
 type Request = Parameters<Origins['addressOf']>[0]
 
-/** Tells the client of each request. Tokens are compared by digest, so that time tells nothing of them. */
+export type Clients = {
+  of(request: Request): Client
+  /** Whether the address may begin a TLS handshake, which is paid by its bucket. */
+  admitHandshake(address: string | undefined): boolean
+}
+
+/** Who counts as one client: an IPv4 address, or the /64 of an IPv6 address. `undefined`: a unix socket. */
+export function clientKey(address: string | undefined): string {
+  return keyOf(address, 64)
+}
+
+/** Which clients count as one network: the /48 that a provider gives to one customer; an IPv4 address alone. */
+export function networkKey(address: string | undefined): string {
+  return keyOf(address, 48)
+}
+
+function keyOf(address: string | undefined, prefixBits: number): string {
+  if (address === undefined) return 'local'
+  if (!ipaddr.isValid(address)) return address
+  // An IPv4-mapped IPv6 address becomes the IPv4 address.
+  const parsed = ipaddr.process(address)
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
+  const groups = parsed.parts.slice(0, prefixBits / IPV6_GROUP_BITS)
+  return `${groups.map((group) => group.toString(16)).join(':')}::/${prefixBits}`
+}
+
+/** Tokens are compared by digest, so that timing reveals nothing about them. */
 export function createClients(options: {
+  /** Null: no client is limited, and there are no peers. */
   readonly rateLimit: RateLimit | null
   readonly origins: Origins
   readonly clock: Clock
-}): (request: Request) => Client {
+}): Clients {
   const { rateLimit, origins, clock } = options
-  const { addressOf } = origins
-  const strangerAt = (address: string | undefined, budget: Budget, networks: Budget): Client => {
-    const [key, network] = [clientKey(address), networkKey(address)]
-    const each = (how: keyof Budget) => (units: number) => {
-      budget[how](key, units)
-      if (network !== key) networks[how](network, units)
-    }
-    return { key, network, address, isPeer: false, admit: each('admit'), charge: each('charge') }
-  }
-  if (rateLimit === null)
-    return (request) => strangerAt(addressOf(request), unlimitedBudget, unlimitedBudget)
-  const { unitsPerSecond, peerTokens = [] } = rateLimit
-  const budget = createBudget({ unitsPerSecond, clock })
-  const networks = createBudget({ unitsPerSecond: NETWORK_FACTOR * unitsPerSecond, clock })
-  const peerBudget = createBudget({
-    unitsPerSecond: Math.max(unitsPerSecond, PEER_UNITS_PER_SECOND),
-    clock,
-  })
+  const budgetOf = (unitsPerSecond: number) =>
+    rateLimit === null ? unlimitedBudget : createBudget({ unitsPerSecond, clock })
+  const { unitsPerSecond = 0, peerTokens = [] } = rateLimit ?? {}
+  const addresses = budgetOf(unitsPerSecond)
+  const networks = budgetOf(NETWORK_FACTOR * unitsPerSecond)
+  const peers = budgetOf(Math.max(unitsPerSecond, PEER_UNITS_PER_SECOND))
   const digest = (token: string) => sha256Hex(utf8(token))
   const peerByDigest = new Map(peerTokens.map((token, index) => [digest(token), `peer ${index}`]))
+
+  const anonymousAt = (address: string | undefined): Client => {
+    const [key, network] = [clientKey(address), networkKey(address)]
+    const pay = (how: keyof Budget) => (units: number) => {
+      addresses[how](key, units)
+      if (network !== key) networks[how](network, units)
+    }
+    return { key, network, address, isPeer: false, admit: pay('admit'), charge: pay('charge') }
+  }
+  const peerOf = (socket: Request['socket'], token: string | null): string | undefined => {
+    if (rateLimit === null) return undefined
+    if (peerByDigest.size > 0 && token !== null && isPeerToken(token))
+      return peerByDigest.get(digest(token))
+    // The certificate of a proxy does not name the client that the proxy serves.
+    return origins.isProxy(socket.remoteAddress) ? undefined : certifiedPeer(socket)
+  }
   const clientAt = (
     socket: Request['socket'],
     address: string | undefined,
     token: string | null,
   ): Client => {
-    const peer =
-      peerByDigest.size > 0 && token !== null && isPeerToken(token)
-        ? peerByDigest.get(digest(token))
-        : // What a proxy shows is nothing of whom it asks for.
-          origins.isProxy(socket.remoteAddress)
-          ? undefined
-          : certifiedPeer(socket)
-    if (peer === undefined) return strangerAt(address, budget, networks)
-    return {
-      key: peer,
-      network: peer,
-      address,
-      isPeer: true,
-      admit: (units) => peerBudget.admit(peer, units),
-      charge: (units) => peerBudget.charge(peer, units),
-    }
+    const peer = peerOf(socket, token)
+    if (peer === undefined) return anonymousAt(address)
+    const admit = (units: number) => peers.admit(peer, units)
+    const charge = (units: number) => peers.charge(peer, units)
+    return { key: peer, network: peer, address, isPeer: true, admit, charge }
   }
   // The next request of a connection is nearly always of the same client.
   const lastBySocket = new WeakMap<
     Request['socket'],
-    { readonly token: string | null; client: Client }
+    { readonly token: string | null; readonly client: Client }
   >()
-  return (request) => {
-    const given = request.headers[PEER_TOKEN_HEADER]
-    const token = typeof given === 'string' ? given : null
-    const address = addressOf(request)
-    const last = lastBySocket.get(request.socket)
-    if (last !== undefined && last.token === token && last.client.address === address)
-      return last.client
-    const client = clientAt(request.socket, address, token)
-    lastBySocket.set(request.socket, { token, client })
-    return client
+  return {
+    of(request) {
+      const given = request.headers[PEER_TOKEN_HEADER]
+      const token = typeof given === 'string' ? given : null
+      const address = origins.addressOf(request)
+      const last = lastBySocket.get(request.socket)
+      if (last !== undefined && last.token === token && last.client.address === address)
+        return last.client
+      const client = clientAt(request.socket, address, token)
+      lastBySocket.set(request.socket, { token, client })
+      return client
+    },
+    admitHandshake(address) {
+      if (origins.isProxy(address)) return true
+      try {
+        anonymousAt(address).admit(HANDSHAKE_UNITS)
+        return true
+      } catch {
+        return false // RATE_LIMITED, which cannot be reported before the handshake.
+      }
+    },
   }
 }
 
-/** Whom the certificate names, where the server knows an authority that vouches for it. One that was renewed names the same. */
+/** The subject of the certificate, where the server knows the authority that signed it. A renewed one names the same. */
 function certifiedPeer(socket: Request['socket']): string | undefined {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined
   const certificate = socket.getPeerX509Certificate()
   if (certificate === undefined) return undefined
   const { subject = '', subjectAltName = '' } = certificate
-  return `peer ${sha256Hex(utf8(`${subject}\n${subjectAltName}`)).slice(0, NAME_DIGITS)}`
+  return `peer ${sha256Hex(utf8(`${subject}\n${subjectAltName}`)).slice(0, PEER_NAME_DIGITS)}`
 }
-
-/** Enough to tell a hundred peers apart. */
-const NAME_DIGITS = 16

@@ -2,16 +2,37 @@
  * Closing a connection whose client may still be sending, so that it can read the last answer: a socket that is
  * closed with bytes unread resets the connection, and the client gets an error of its own system instead.
  */
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { corsHeaders } from './cors.ts'
+import type { Refusal } from './errors.ts'
 
-/** Read and thrown away: the largest body that anybody sends by mistake, in less than 20 ms. */
+/** Read and discarded: the largest body that is sent by mistake, in less than 20 ms. */
 const DRAINED_BYTES_MAX = 32 * 1024 * 1024
 const discarding = new WeakSet<Duplex>()
 
 /**
- * Throws away whatever else comes. Nothing of it is a request any more: HTTP's parser, which would take its
- * time for each chunk, does not see it.
+ * Returns the way to end connections that have sent nothing, which clients open ahead of need: a closing
+ * server of Node takes their first request for under way, and waits for it.
  */
+export function trackUnused(server: Server): () => void {
+  const open = new Set<Socket>()
+  let isEnding = false
+  const track = (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  }
+  server.on('connection', track)
+  // With TLS the former has sent its part of a handshake.
+  server.on('secureConnection', (socket: Socket) => (isEnding ? socket.destroy() : track(socket)))
+  return () => {
+    isEnding = true
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  }
+}
+
+/** Discards whatever else arrives. HTTP's parser, which would take its time for each chunk, does not see it. */
 export function discardInput(socket: Duplex): void {
   if (discarding.has(socket)) return
   discarding.add(socket)
@@ -21,25 +42,32 @@ export function discardInput(socket: Duplex): void {
     left -= bytes.byteLength
     if (left < 0) socket.destroy()
   })
-  // The parser may have stopped the system's reading, which the socket does not know of: it takes itself to be at it.
+  // The parser may have stopped the system's reading, of which the socket does not know.
   socket._read(0)
   socket.resume()
 }
 
-/**
- * Sends these last bytes, says that no more follow, and waits for the other side to do the same. The server
- * ends what takes too long.
- */
+/** Sends these last bytes, and waits for the other side to close; the server ends what takes too long. */
 export function closeGently(socket: Duplex, lastBytes = ''): void {
   if (socket.destroyed) return
   socket.removeAllListeners('end')
-  // Each side has said its last.
-  let isOver = false
-  const over = () => {
-    if (isOver) socket.destroy()
-    isOver = true
+  let hasOneSideEnded = false
+  const onEnd = () => {
+    if (hasOneSideEnded) socket.destroy()
+    hasOneSideEnded = true
   }
-  socket.once('end', over)
-  socket.end(lastBytes, over)
+  socket.once('end', onEnd)
+  socket.end(lastBytes, onEnd)
   discardInput(socket)
+}
+
+/** The bytes of an answer where no request or response of Node exists, only a socket. */
+export function answerBytes({ status, headers, body }: Refusal): string {
+  const lines = Object.entries({
+    ...corsHeaders,
+    ...headers,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`
 }

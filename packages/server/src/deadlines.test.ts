@@ -4,12 +4,12 @@ import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createDeadlines } from './deadlines.ts'
 
-it('each one that has not ended is told at its own time, and nobody twice', async () => {
+it('each deadline that has not ended calls back at its own time, once', async () => {
   const clock = createManualClock()
   const closing = new AbortController()
-  const deadlines = createDeadlines({ clock, ms: 100, signal: closing.signal })
+  const deadlines = createDeadlines(clock, closing.signal)
   const late: string[] = []
-  const start = (name: string) => deadlines.start(() => late.push(name))
+  const start = (name: string) => deadlines.start(100, () => late.push(name))
   const endFirst = start('first')
   await clock.advance(40)
   start('second')
@@ -36,18 +36,14 @@ it('each one that has not ended is told at its own time, and nobody twice', asyn
 it('what has ended is young garbage, also for a process that has been idle', () => {
   setFlagsFromString('--expose-gc')
   const collect: (options?: { type: 'minor' }) => void = runInNewContext('gc')
-  const deadlines = createDeadlines({
-    clock: createManualClock(),
-    ms: 100,
-    signal: new AbortController().signal,
-  })
+  const deadlines = createDeadlines(createManualClock(), new AbortController().signal)
   const bytesOfOld = () =>
     getHeapSpaceStatistics().find((space) => space.space_name === 'old_space')?.space_used_size ??
     Number.NaN
   const answerSome = () => {
     const ends = Array.from({ length: 16 }, () => {
       const request = new Array(1000).fill(0)
-      return deadlines.start(() => request.pop())
+      return deadlines.start(100, () => request.pop())
     })
     for (const end of ends) end()
   }

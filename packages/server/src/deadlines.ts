@@ -1,54 +1,56 @@
 /**
- * Deadlines of equal length for many requests at once: one timer for all of them, because one for each, with
- * its abort signal, cost a lookup as much as reading Redis.
+ * Deadlines of many requests at once, with one timer for all that last equally long: one for each, with its abort
+ * signal, costs a lookup as much as reading Redis. Fastify's `handlerTimeout` (5.12) is no substitute: it ends as soon
+ * as the body of a request has been read.
  */
 import type { Clock } from '@quorumscan/base'
 
 export type Deadlines = {
-  /** Calls `onLate` once the time has passed, unless the returned function was called before. */
-  start(onLate: () => void): () => void
+  /** Calls `onLate` after `ms`, unless the returned function was called before. */
+  start(ms: number, onLate: () => void): () => void
 }
 
 /** Null once it has ended. */
 type Waiting = { readonly dueMs: number; onLate: (() => void) | null }
 
-export function createDeadlines(options: {
-  readonly clock: Clock
-  readonly ms: number
-  /** Ends the timer, which would keep the process alive; nobody is told any more. */
-  readonly signal: AbortSignal
-}): Deadlines {
-  const { clock, ms, signal } = options
-  // All wait equally long, so the first one in is the first one due.
-  const waiting = new Set<Waiting>()
-  let isTimerSet = false
+/** Of those that last equally long: they are due in the order in which they began. */
+type Queue = { readonly waiting: Set<Waiting>; isTimerSet: boolean }
 
-  const setTimer = (): void => {
-    const [first] = waiting
-    isTimerSet = first !== undefined
+/** @param signal - Ends the timers, which would keep the process alive. */
+export function createDeadlines(clock: Clock, signal: AbortSignal): Deadlines {
+  const queues = new Map<number, Queue>()
+
+  const setTimer = (queue: Queue): void => {
+    const [first] = queue.waiting
+    queue.isTimerSet = first !== undefined
     if (first === undefined) return
-    clock.delay(Math.max(0, first.dueMs - clock.monotonicMs()), signal).then(expire, () => {})
+    const restMs = Math.max(0, first.dueMs - clock.monotonicMs())
+    clock.delay(restMs, signal).then(
+      () => expire(queue),
+      () => {}, // The server is closed.
+    )
   }
-
-  const expire = (): void => {
+  const expire = (queue: Queue): void => {
     const nowMs = clock.monotonicMs()
-    for (const one of waiting) {
+    for (const one of queue.waiting) {
       if (one.dueMs > nowMs) break
-      waiting.delete(one)
+      queue.waiting.delete(one)
       one.onLate?.()
     }
-    setTimer()
+    setTimer(queue)
   }
 
   return {
-    start(onLate) {
+    start(ms, onLate) {
+      const queue = queues.get(ms) ?? { waiting: new Set(), isTimerSet: false }
+      queues.set(ms, queue)
       const one: Waiting = { dueMs: clock.monotonicMs() + ms, onLate }
-      waiting.add(one)
-      if (!isTimerSet) setTimer()
+      queue.waiting.add(one)
+      if (!queue.isTimerSet) setTimer(queue)
       return () => {
-        waiting.delete(one)
-        // The tables that a set grows and shrinks out of point to what was in them, and each to the next one. Once
-        // one of them has grown old, no collection of the young frees any of it: whole requests, a fifth of all memory.
+        queue.waiting.delete(one)
+        // A set's former tables refer to what was in them. Once one of them has grown old, no collection of the young
+        // generation frees any of it: whole requests, a fifth of all memory.
         one.onLate = null
       }
     },

@@ -1,4 +1,4 @@
-/** What a handler is given and what it returns, typed from the route's declaration. */
+/** What a handler receives and what it returns, typed from the route's declaration. */
 import type {
   BodyOf,
   HeadersOf,
@@ -19,19 +19,36 @@ export type ApiRequest<Route extends RouteDef, User> = {
   readonly body: BodyOf<Route>
   /** As it was asked for, the mount point included. */
   readonly url: string
-  /** What `authenticate` returned; null where the route asks for nobody. */
+  /** What `authenticate` returned; null where the route needs no user. */
   readonly user: Route['auth'] extends 'none' ? null : User
   /** Any header as it came, or null. `name` is lower-case. */
   header(name: string): string | null
-  /** Who sends it: an address, or a peer that shows its token. */
+  /** The sender: an address, or a peer that shows its token. */
   readonly client: Pick<Client, 'key' | 'network' | 'address' | 'isPeer'>
   readonly requestId: string
   /** Headers for requests made on behalf of this one: its id, and its trace where requests are traced. */
   readonly forward: Readonly<Record<string, string>>
-  /** Aborts when the client has gone away, and when the handler has taken too long; a stream outlives it. */
+  /** Aborts when the client leaves, and when the handler has taken too long; a stream outlives it. */
   readonly signal: AbortSignal
-  /** Waits for something to happen, which the process does nothing for: other requests are admitted meanwhile. */
+  /** Waits for an event, for which the process does nothing: other requests are admitted meanwhile. */
   waiting<T>(wait: () => Promise<T>): Promise<T>
+}
+
+/** The part of a request by which its handler waits. The signal is made on demand: hardly any read waits. */
+export type WaitingRequest = Pick<ApiRequest<RouteDef, never>, 'signal' | 'waiting'>
+
+/** Other members of a request, with the way in which it waits. */
+export function withWaitOf<Rest extends object>(
+  request: WaitingRequest,
+  rest: Rest,
+): Rest & WaitingRequest {
+  return {
+    ...rest,
+    get signal() {
+      return request.signal
+    },
+    waiting: (wait) => request.waiting(wait),
+  }
 }
 
 /**

@@ -27,8 +27,6 @@ export type HttpLimits = {
   readonly connectionsPerClientMax: number
   /** Of the /48 of an IPv6 address, in which somebody may have any number of client addresses. */
   readonly connectionsPerNetworkMax: number
-  /** Beyond all others, for one request of whoever asks how we are; the oldest goes for the newest. */
-  readonly spareConnectionsMax: number
 }
 
 export const defaultLimits: HttpLimits = {
@@ -45,5 +43,4 @@ export const defaultLimits: HttpLimits = {
   connectionsMax: 8192,
   connectionsPerClientMax: 512,
   connectionsPerNetworkMax: 1024,
-  spareConnectionsMax: 128,
 }

@@ -4,9 +4,8 @@
  * if the time of the poll were over.
  */
 import { anySignal } from '@quorumscan/base'
-import type { ApiRequest } from './handler.ts'
-import { Places } from './places.ts'
-import type { WaitingRequest } from './waiting.ts'
+import { ConnectionLimiter } from './connection-limiter.ts'
+import type { ApiRequest, WaitingRequest } from './handler.ts'
 
 /** Of all clients: a member, and a validator, needs one of each node. */
 const POLLS_MAX = 1024
@@ -23,7 +22,7 @@ export type LongPolls = {
 }
 
 export function createLongPolls(): LongPolls {
-  const places = new Places({
+  const limiter = new ConnectionLimiter({
     max: POLLS_MAX,
     perClientMax: POLLS_PER_CLIENT_MAX,
     perNetworkMax: POLLS_PER_NETWORK_MAX,
@@ -32,9 +31,9 @@ export function createLongPolls(): LongPolls {
   return {
     async hold(request, poll) {
       const replaced = new AbortController()
-      const place = places.take(request.client.address, {
+      const slot = limiter.acquire(request.client.address, {
         isIdle: () => true,
-        leave: () => replaced.abort(),
+        evict: () => replaced.abort(),
       })
       try {
         return await poll({
@@ -45,7 +44,7 @@ export function createLongPolls(): LongPolls {
         if (replaced.signal.aborted) return null
         throw error
       } finally {
-        place?.release()
+        slot?.release()
       }
     },
   }

@@ -20,7 +20,7 @@ function build(hasOperatorServer: boolean) {
     rateLimit: { unitsPerSecond: 2 },
     metrics: createMetrics(),
     clock: createManualClock(),
-    limits: { connectionsMax: 1, spareConnectionsMax: 1 },
+    limits: { connectionsMax: 1 },
     hasOperatorServer,
   })
 }

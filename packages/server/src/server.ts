@@ -1,44 +1,58 @@
 /**
  * The HTTP server of every process: binds a table of routes to its handlers.
  *
- * The life of a request, with the error that leaves each stage:
- *   connection      fails at TLS: no answer; slow: REQUEST_TIMEOUT; no HTTP: MALFORMED_REQUEST; no place: OVERLOADED, but for probes
+ * What a request passes, in order, with the error that leaves each stage:
+ *   connection      `listener.ts`, `connection-limiter.ts`, `client-errors.ts`: closed without an answer if it gets no slot
+ *                   or fails at TLS; slow: REQUEST_TIMEOUT; not HTTP: MALFORMED_REQUEST
  *   path            MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED
+ *   client          `client.ts`, `origins.ts`: the address or peer that pays
  *   closing?        NOT_READY
- *   budget          RATE_LIMITED (D-33), OVERLOADED
- *   authentication  UNAUTHENTICATED, PERMISSION_DENIED
- *   body            BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_BODY; slow: REQUEST_TIMEOUT; long: RATE_LIMITED
- *   validation      INVALID_ARGUMENT, or the member's own code (D-7)
- *   rest of budget  RATE_LIMITED
- *   handler         what the route declares; anything else is INTERNAL, with the reason in the log
+ *   token bucket    `token-buckets.ts`: RATE_LIMITED (D-33)
+ *   queue           `load-shedder.ts`: OVERLOADED after 1.75 s, or if too much is in hand
+ *   authentication  `routes.ts`: UNAUTHENTICATED, PERMISSION_DENIED
+ *   body            `body.ts`: BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, MALFORMED_BODY; slow: REQUEST_TIMEOUT; long: RATE_LIMITED
+ *   decoding        `validation.ts`: INVALID_ARGUMENT, or the member's own code (D-7)
+ *   rest of price   `bind.ts`: RATE_LIMITED, OVERLOADED
+ *   handler         `handler.ts`, `deadlines.ts`, `long-polls.ts`: what the route declares; anything else is INTERNAL, with
+ *                   the reason in the log
+ *   answer          `respond.ts`: headers; after RATE_LIMITED and OVERLOADED the connection is not read for a second
+ *
+ * Probes of health pass the token bucket and wait in the queue before others. WebSockets (`sockets/mount.ts`) and the
+ * ledger interface (`ledger-api`) use the same stages with decoders and error forms of their own.
  */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { healthRoutes, type RouteDef, type RouteTable } from '@quorumscan/api'
-import { assert, type Clock, createSystemClock, type Random, systemRandom } from '@quorumscan/base'
-import type { ProxiesConfig } from '@quorumscan/config'
-import { PLAIN_CONNECTIONS } from '@quorumscan/config'
+import { type Clock, createSystemClock, type Random, systemRandom } from '@quorumscan/base'
+import { PLAIN_CONNECTIONS, type ProxiesConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import type { Certificate, Logger, Metrics, Span, Tracer } from '@quorumscan/runtime'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { admissionUnits, bindHandler } from './bind-handler.ts'
-import { installBodyParser } from './body-parser.ts'
-import { type Client, createClients, type RateLimit } from './client.ts'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
+import { admissionUnits, type Bind, createBind } from './bind.ts'
+import { decodeBody, readBody } from './body.ts'
+import { type Client, type Clients, createClients, type RateLimit } from './client.ts'
 import { answerClientError } from './client-errors.ts'
-import { trackUnused } from './connections.ts'
+import { trackUnused } from './closing.ts'
 import { preflightHeaders } from './cors.ts'
-import { createDeadlines, type Deadlines } from './deadlines.ts'
+import { createDeadlines } from './deadlines.ts'
 import { type Documents, mountDocuments } from './documents.ts'
+import { toRefusal } from './errors.ts'
 import { createFailures, type Failures } from './failures.ts'
-import type { Handler, Handlers } from './handler.ts'
+import type { Handlers } from './handler.ts'
 import { measureAnswers, serveMetrics } from './http-metrics.ts'
-import { createHttpServer, isForProbesOnly, waitedMs } from './http-server.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
-import { createOrigins, type Origins } from './origins.ts'
+import { createListener } from './listener.ts'
+import { createLoadShedder, type LoadShedder } from './load-shedder.ts'
+import { createOrigins } from './origins.ts'
 import { parseQuery } from './query-parser.ts'
 import { createRequestIds, givenRequestId } from './request-id.ts'
 import { createRequestLoggers } from './request-logger.ts'
-import { createResponder, type Responder } from './responder.ts'
-import { createWorkInHand, type WorkInHand } from './work-in-hand.ts'
+import { createResponder, type Responder } from './respond.ts'
+import { mountRoutes, type RoutesMount } from './routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -46,34 +60,37 @@ declare module 'fastify' {
     user: unknown
     /** The span of the request, where requests are traced. */
     traced: Span | null
-    /** Set before anything else looks at the request. */
+    /** Set before any other stage. */
     client: Client
   }
+  interface FastifyContextConfig {
+    /** Absent where no operation has the path. */
+    readonly route?: RouteDef
+  }
   interface FastifyInstance {
-    /** Whose budget a request is counted on that is none of fastify's. */
-    clientOf(request: IncomingMessage): Client
-    readonly failures: Failures
+    /** For other interfaces of the same server. */
+    readonly stages: Stages
     buildOperatorServer(): FastifyInstance
   }
 }
 
-/** Who sends the request. @throws {ScanError} UNAUTHENTICATED or PERMISSION_DENIED. */
-export type Authenticate<User> = (request: {
-  /** The header as it came. */
-  readonly authorization: string | null
-  readonly auth: 'user' | 'admin'
-}) => Promise<User>
+type Stages = {
+  readonly clientOf: Clients['of']
+  readonly failures: Failures
+  readonly responder: Responder
+  readonly bind: Bind
+  readBody(
+    request: IncomingMessage,
+    limits: { readonly bytesMax: number; readonly msMax: number },
+  ): Promise<Buffer>
+}
 
 /** What `buildServer` gives; named so that apps need not know whose server it is. */
 export type HttpServer = FastifyInstance
 
-export type ServerOptions<Routes extends RouteTable, User> = {
-  readonly routes: Routes
-  readonly handlers: Handlers<NoInfer<Routes>, NoInfer<User>>
-  /** The second mount point, such as `/api/scan`, beside the root (D-3); null for none. */
+export type ServerOptions<Routes extends RouteTable, User> = RoutesMount<Routes, User> & {
+  /** The second mount point, such as `/api/scan`, in addition to the root (D-3); null for none. */
   readonly prefix: string | null
-  /** Needed as soon as one route asks for a user; peers are known by `rateLimit`. */
-  readonly authenticate?: Authenticate<User>
   /** Units a second for each client (D-33); null for no limit. */
   readonly rateLimit: RateLimit | null
   /** Nothing is logged without it. */
@@ -90,14 +107,14 @@ export type ServerOptions<Routes extends RouteTable, User> = {
   readonly clock?: Clock
   readonly random?: Random
   readonly limits?: Partial<HttpLimits>
-  /** By which it shows who it is, over TLS; null for none. */
+  /** Null: it does not speak TLS. */
   readonly certificate?: Certificate | null
-  /** Reverse proxies in front of it; without them nobody's word counts for where a request comes from. */
+  /** Reverse proxies in front of it; without them no header says where a request comes from. */
   readonly proxies?: ProxiesConfig
 }
 
 /**
- * Builds the server: `listen({host, port})` starts it, `close()` answers what is under way and ends.
+ * Builds the server: `listen({host, port})` starts it, `close()` answers what is in progress and ends.
  *
  * @throws {AssertionError} If a route asks for a user and nothing authenticates.
  */
@@ -106,75 +123,67 @@ export function buildServer<Routes extends RouteTable, User = never>(
 ): FastifyInstance {
   const limits = { ...defaultLimits, ...options.limits }
   const clock = options.clock ?? createSystemClock()
-  const failures = createFailures({ metrics: options.metrics, clock })
+  const { metrics, head = () => ({}) } = options
+  const failures = createFailures({ metrics, clock })
   let isClosing = false
-  const responder = createResponder({
-    head: options.head ?? (() => ({})),
-    isClosing: () => isClosing,
-    failures,
-  })
+  const responder = createResponder({ head, isClosing: () => isClosing, failures })
   const origins = createOrigins(options.proxies ?? PLAIN_CONNECTIONS.proxies)
-  const app = createInstance(options, { limits, clock, origins, responder })
-  const clientOf = createClients({
-    rateLimit: options.rateLimit,
-    origins,
-    clock,
-  })
-  const work = createWorkInHand(clock)
-
-  const endUnused = trackUnused(app.server)
+  const clients = createClients({ rateLimit: options.rateLimit, origins, clock })
+  const shedder = createLoadShedder(clock)
   const closed = new AbortController()
-  const arrivals = createDeadlines({ clock, ms: limits.requestMsMax, signal: closed.signal })
-  installBodyParser(app, arrivals)
+  const deadlines = createDeadlines(clock, closed.signal)
+  const bind = createBind({ shedder, deadlines, responder })
+  const app = createInstance(options, limits, responder, (listener) =>
+    createListener(
+      {
+        ...{ limits, clock, origins, clients, certificate: options.certificate ?? null },
+        onConnection: shedder.noteConnection,
+      },
+      listener,
+    ),
+  )
+  const stages: Stages = {
+    ...{ clientOf: clients.of, failures, responder, bind },
+    readBody: (request, bounds) => readBody(request, { ...bounds, deadlines }),
+  }
+  app.decorate('stages', stages)
+  app.decorate('buildOperatorServer', () => buildOperatorServer(options))
   app.decorateRequest('user', null)
   app.decorateRequest('traced', null)
   app.decorateRequest('client')
-  app.decorate('clientOf', clientOf)
-  app.decorate('failures', failures)
-  app.decorate('buildOperatorServer', () => buildOperatorServer(options))
-  app.setErrorHandler((error, _request, reply) => responder.sendError(reply, error))
-  app.setNotFoundHandler((_request, reply) =>
-    responder.sendError(reply, new ScanError('ROUTE_NOT_FOUND', 'no operation has this path')),
-  )
+  // The only parser: the route decides what a content type means.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const { bodyLimit: bytesMax } = request.routeOptions
+    return decodeBody(
+      request,
+      await stages.readBody(payload, { bytesMax, msMax: limits.requestMsMax }),
+    )
+  })
+  const fail: Parameters<FastifyInstance['setErrorHandler']>[0] = (error, _request, reply) =>
+    responder.fail(reply, error, (thrown, { id }) => toRefusal(thrown, id))
+  app.setErrorHandler(fail)
+  app.setNotFoundHandler(() => {
+    throw new ScanError('ROUTE_NOT_FOUND', 'no operation has this path')
+  })
   const preflight = preflightHeaders(options.routes)
   // Hooks that wait for nothing call back: a promise each is a tenth of what a lookup costs.
   app.addHook('onRequest', (request, reply, done) => {
-    // Spec silent: a preflight costs no units, nor does a URL that is none (which gets no further than the
-    // router). Answering either is as cheap as refusing it, and connections are counted.
-    if (request.method === 'OPTIONS') {
-      responder.send(reply, { status: 204, headers: preflight, body: null })
-      return
-    }
+    // Spec silent: a preflight costs no units, nor does a malformed URL, which gets no further than the router.
+    // Answering either is as cheap as refusing it, and connections are limited.
+    if (request.method === 'OPTIONS')
+      return void responder.send(reply, { status: 204, headers: preflight, body: null })
+    request.client = clients.of(request.raw)
     const { route } = request.routeOptions.config
-    request.client = clientOf(request.raw)
-    // Probes are answered to the end and by anyone, so that nobody takes a busy process for a dead one.
+    // Probes are answered to the end and to anyone, so that a busy process is not taken for a dead one.
     if (route?.cost !== 0) {
       if (isClosing) throw new ScanError('NOT_READY', 'the process is stopping')
-      if (isForProbesOnly(request.raw.socket))
-        throw new ScanError('OVERLOADED', 'there are too many connections', {
-          retryAfterSeconds: 1,
-        })
       request.client.admit(admissionUnits(route))
-      work.admit(request.client, waitedMs(request.raw.socket))
     }
-    done()
+    enqueue(shedder, request, done)
   })
-  const { metrics, tracer } = options
-  if (tracer != null) installTracer(app, tracer)
-  if (metrics !== undefined) {
-    measureAnswers(app, metrics)
-    if (options.hasOperatorServer !== true) serveMetrics(app, metrics)
-  }
-  if (options.logger?.isLevelEnabled('debug') === true)
-    app.addHook('onResponse', (request, reply, done) => {
-      const path = request.url.split('?', 1)[0]
-      const { statusCode: status, elapsedTime: ms } = reply
-      request.log.debug(
-        { method: request.method, path, status, ms, client: request.client?.key },
-        'answered',
-      )
-      done()
-    })
+  observe(app, options)
+  const endUnused = trackUnused(app.server)
   app.addHook('preClose', async () => {
     isClosing = true
     endUnused()
@@ -184,19 +193,55 @@ export function buildServer<Routes extends RouteTable, User = never>(
   })
   app.addHook('onClose', async () => closed.abort())
 
-  const deadlines = createDeadlines({ clock, ms: limits.handlerMsMax, signal: closed.signal })
-  const prefixes = prefixesOf(options)
-  for (const prefix of prefixes) mount(app, prefix, { ...options, responder, deadlines, work })
+  const { handlerMsMax } = limits
+  const prefixes = ['', ...(options.prefix === null ? [] : [options.prefix])]
+  for (const prefix of prefixes)
+    mountRoutes(app, prefix, { ...options, bind, responder, handlerMsMax })
   mountDocuments(app, prefixes, options.documents ?? {})
   return app
 }
 
-/** Below which every route is mounted. */
-function prefixesOf({ prefix }: { readonly prefix: string | null }): readonly string[] {
-  return ['', ...(prefix === null ? [] : [prefix])]
+/** The request goes on when it is its turn, unless it is refused. */
+function enqueue(
+  shedder: LoadShedder,
+  { client, raw: { socket }, routeOptions }: FastifyRequest,
+  done: (refusal?: Error) => void,
+): void {
+  shedder.enqueue({
+    isPeer: client.isPeer,
+    isProbe: routeOptions.config.route?.cost === 0,
+    isGone: () => socket.destroyed || socket.writableEnded,
+    start: (refusal) => (refusal === null ? done() : done(refusal)),
+  })
 }
 
-/** For whoever runs the process: its health, and what it measures, whoever else keeps it busy. */
+/** Spans, metrics and a line of the log for each answer. */
+function observe(
+  app: FastifyInstance,
+  options: Pick<
+    ServerOptions<RouteTable, never>,
+    'tracer' | 'metrics' | 'hasOperatorServer' | 'logger'
+  >,
+): void {
+  const { tracer, metrics, hasOperatorServer, logger } = options
+  if (tracer != null) installTracer(app, tracer)
+  if (metrics !== undefined) {
+    measureAnswers(app, metrics)
+    if (hasOperatorServer !== true) serveMetrics(app, metrics)
+  }
+  if (logger?.isLevelEnabled('debug') === true)
+    app.addHook('onResponse', (request, reply, done) => {
+      const path = request.url.split('?', 1)[0]
+      const { statusCode: status, elapsedTime: ms } = reply
+      request.log.debug(
+        { method: request.method, path, status, ms, client: request.client?.key },
+        'answered',
+      )
+      done()
+    })
+}
+
+/** For the operator: health and metrics, with queues and limits of their own. */
 function buildOperatorServer<Routes extends RouteTable, User>({
   metrics,
   prefix,
@@ -221,33 +266,22 @@ function buildOperatorServer<Routes extends RouteTable, User>({
 
 function createInstance<Routes extends RouteTable, User>(
   options: ServerOptions<Routes, User>,
-  parts: {
-    readonly limits: HttpLimits
-    readonly clock: Clock
-    readonly origins: Origins
-    readonly responder: Responder
-  },
+  limits: HttpLimits,
+  responder: Responder,
+  serverFactory: (listener: RequestListener) => Server,
 ): FastifyInstance {
-  const { limits, clock, origins, responder } = parts
   const drawId = createRequestIds(options.random ?? systemRandom)
   return Fastify({
-    ...(options.logger === undefined
-      ? {}
-      : { loggerInstance: createRequestLoggers(options.logger as FastifyBaseLogger) }),
+    ...(options.logger && {
+      loggerInstance: createRequestLoggers(options.logger as FastifyBaseLogger),
+    }),
     logController: new LogController({
       disableRequestLogging: true,
       requestIdLogLabel: 'request_id',
     }),
     genReqId: ({ headers }) => givenRequestId(headers) ?? drawId(),
     bodyLimit: limits.bodyBytesMax,
-    serverFactory: (listener) =>
-      createHttpServer(
-        {
-          ...{ limits, clock, origins, prefixes: prefixesOf(options) },
-          certificate: options.certificate ?? null,
-        },
-        listener,
-      ),
+    serverFactory,
     // Fastify would answer with a body of its own; the onRequest hook does it with ours.
     return503OnClosing: false,
     routerOptions: {
@@ -257,7 +291,7 @@ function createInstance<Routes extends RouteTable, User>(
       querystringParser: parseQuery,
     },
     frameworkErrors: (error, _request, reply) => {
-      responder.sendError(reply, error)
+      responder.fail(reply, error, (thrown, { id }) => toRefusal(thrown, id))
     },
     clientErrorHandler: answerClientError,
   })
@@ -276,82 +310,5 @@ function installTracer(app: FastifyInstance, tracer: Tracer): void {
   app.addHook('onResponse', (request, reply, done) => {
     request.traced?.end({ status: reply.statusCode })
     done()
-  })
-}
-
-type MountOptions<Routes extends RouteTable, User> = Pick<
-  ServerOptions<Routes, User>,
-  'routes' | 'handlers' | 'authenticate'
-> & {
-  readonly responder: Responder
-  readonly deadlines: Deadlines
-  readonly work: WorkInHand
-}
-
-function mount<Routes extends RouteTable, User>(
-  app: FastifyInstance,
-  prefix: string,
-  options: MountOptions<Routes, User>,
-): void {
-  const methodsByUrl = new Map<string, string[]>()
-  for (const route of Object.values<RouteDef>(options.routes)) {
-    const url = prefix + route.path.replace(/\{(\w+)\}/g, ':$1')
-    methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), route.method])
-    const handler = options.handlers[route.operationId] as Handler<RouteDef, unknown> | undefined
-    assert(handler !== undefined, `${route.operationId} has no handler`)
-    app.route({
-      method: route.method,
-      url,
-      config: { route },
-      ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
-      onRequest: authenticator(route, options.authenticate),
-      handler: bindHandler({ ...options, route, handler }),
-    })
-  }
-  for (const [url, methods] of methodsByUrl)
-    refuseOtherMethods(app, url, methods, options.responder)
-}
-
-function authenticator(route: RouteDef, authenticate: Authenticate<unknown> | undefined) {
-  const { auth } = route
-  if (auth === 'none') return []
-  if (auth === 'peer')
-    return [
-      async ({ client }: { client: Client }) => {
-        if (!client.isPeer)
-          throw new ScanError(
-            'UNAUTHENTICATED',
-            'this is for peers, who show a token or a certificate',
-          )
-      },
-    ]
-  assert(authenticate !== undefined, `${route.operationId} needs authenticate`)
-  return [
-    async (request: { user: unknown; headers: { authorization?: string | undefined } }) => {
-      const authorization = request.headers.authorization ?? null
-      request.user = await authenticate({ authorization, auth })
-    },
-  ]
-}
-
-function refuseOtherMethods(
-  app: FastifyInstance,
-  url: string,
-  methods: readonly string[],
-  responder: Responder,
-): void {
-  const allowed = methods.includes('GET') ? ['HEAD', ...methods] : methods
-  const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE']
-  app.route({
-    method: others.filter((method) => !allowed.includes(method)),
-    url,
-    // Before the body is read.
-    onRequest: async (_request, reply) =>
-      responder.sendError(
-        reply,
-        new ScanError('METHOD_NOT_ALLOWED', `this path takes ${allowed.join(', ')}`),
-        { allow: allowed.join(', ') },
-      ),
-    handler: async () => {},
   })
 }

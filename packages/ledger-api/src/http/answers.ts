@@ -1,18 +1,15 @@
 /** Answers and errors of the ledger interface: the ten members, or text where nothing was decoded. */
+import type { IncomingMessage } from 'node:http'
 import {
   LedgerDecodeError,
   LedgerError,
   type ScanError,
   toLedgerErrorBody,
 } from '@quorumscan/errors'
-import type { Refusal } from '@quorumscan/server'
-import { toScanError } from '@quorumscan/server'
+import { type Refusal, TOOK_TOO_LONG, toScanError } from '@quorumscan/server'
 
 export const JSON_TYPE = 'application/json'
 export const TEXT_TYPE = 'text/plain; charset=utf-8'
-
-/** What is sent for an error, by HTTP or as a frame. */
-export type LedgerFailure = Refusal
 
 /** Errors of the rest of the process that mean a fault of the request as such: one line of text. */
 const TEXT_STATUS: Readonly<Record<string, number>> = {
@@ -37,56 +34,68 @@ const TRANSIENT = new Set([
   'CLOCK_OFF',
 ])
 
-/** Whatever was thrown, as the interface says it. */
-export function toLedgerFailure(
+/** Any error, in the form of the interface. */
+export function toLedgerRefusal(
   thrown: unknown,
   request: { readonly traceId: string; readonly participant: string },
-): LedgerFailure {
-  if (thrown instanceof LedgerDecodeError) return textFailure(400, thrown.message)
-  if (thrown instanceof LedgerError) return ledgerFailure(thrown, request)
+): Refusal {
+  if (thrown instanceof LedgerDecodeError) return textRefusal(400, thrown.message)
+  if (thrown instanceof LedgerError) return jsonRefusal(thrown, request)
+  // 503 of the HTTP server itself (§L3.2).
+  if (thrown === TOOK_TOO_LONG)
+    return textRefusal(503, 'The server was not able to answer in time. Please try again.')
   const error = toScanError(thrown)
   const status = TEXT_STATUS[error.code]
+  // After a timeout, the rest of the request is not waited for.
   if (status !== undefined)
-    return {
-      ...textFailure(status, error.message),
-      // The rest of the request is not waited for.
-      headers: error.code === 'REQUEST_TIMEOUT' ? { connection: 'close' } : {},
-    }
-  const failure = ledgerFailure(toLedgerError(error), request)
-  if (error.retryAfterSeconds === null) return failure
-  return { ...failure, headers: { 'retry-after': String(error.retryAfterSeconds) } }
+    return textRefusal(
+      status,
+      error.message,
+      error.code === 'REQUEST_TIMEOUT' ? { connection: 'close' } : {},
+    )
+  const { retryAfterSeconds } = error
+  return jsonRefusal(
+    toLedgerError(error),
+    request,
+    retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) },
+  )
 }
 
-/** 503 of the HTTP server itself, where an operation takes longer than it may (§L3.2). */
-export function timeoutFailure(): LedgerFailure {
-  return textFailure(503, 'The server was not able to answer in time. Please try again.')
+/** 404, by HTTP and in place of a WebSocket. */
+export function pathNotFound({ method, url }: Pick<IncomingMessage, 'method' | 'url'>): Refusal {
+  const errors = [`HttpMethod(${method}), uri: ${url}`]
+  return {
+    status: 404,
+    headers: { 'content-type': JSON_TYPE },
+    body: JSON.stringify({ errors, status: 404, ledgerApiError: null }),
+  }
 }
 
-function textFailure(status: number, message: string): LedgerFailure {
-  const line = message.replace(/\s+/g, ' ')
-  return { status, type: TEXT_TYPE, body: line, headers: {} }
+function textRefusal(status: number, message: string, headers = {}): Refusal {
+  const body = message.replace(/\s+/g, ' ')
+  return { status, headers: { 'content-type': TEXT_TYPE, ...headers }, body }
 }
 
 function toLedgerError(error: ScanError): LedgerError {
-  const cause = error.cause ?? error
-  if (error.code === 'RATE_LIMITED') return new LedgerError('RATE_LIMITED', error.message)
-  if (error.code === 'UNAUTHENTICATED')
-    return new LedgerError('UNAUTHENTICATED', error.message, { cause })
-  if (error.code === 'PERMISSION_DENIED')
-    return new LedgerError('PERMISSION_DENIED', error.message, { cause })
-  if (TRANSIENT.has(error.code))
-    return new LedgerError('SERVICE_NOT_RUNNING', error.message, { cause })
-  return new LedgerError('LEDGER_API_INTERNAL_ERROR', error.message, { cause })
+  const { code, message, cause = error } = error
+  if (code === 'RATE_LIMITED') return new LedgerError(code, message)
+  const kept =
+    code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED'
+      ? code
+      : TRANSIENT.has(code)
+        ? 'SERVICE_NOT_RUNNING'
+        : 'LEDGER_API_INTERNAL_ERROR'
+  return new LedgerError(kept, message, { cause })
 }
 
-function ledgerFailure(
+function jsonRefusal(
   error: LedgerError,
   request: { readonly traceId: string; readonly participant: string },
-): LedgerFailure {
+  headers = {},
+): Refusal {
   return {
     status: error.spec.httpStatus,
-    type: JSON_TYPE,
+    headers: { 'content-type': JSON_TYPE, ...headers },
     body: JSON.stringify(toLedgerErrorBody(error, request)),
-    headers: {},
   }
 }

@@ -4,20 +4,18 @@
  * the interface's own, and as a frame always of the JSON form.
  */
 import type { IncomingMessage } from 'node:http'
-import { type Random, randomHex, systemRandom } from '@quorumscan/base'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import { traceIdOf } from '@quorumscan/runtime'
-import type { Frames, SocketDialect } from '@quorumscan/server'
-import { givenRequestId, parseExactJson, REQUEST_ID_BYTES } from '@quorumscan/server'
+import { type Frames, givenRequestId, parseExactJson, type SocketDialect } from '@quorumscan/server'
 import type { TSchema } from 'typebox'
-import { JSON_TYPE, TEXT_TYPE, toLedgerFailure } from './answers.ts'
+import { pathNotFound, TEXT_TYPE, toLedgerRefusal } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import { LEDGER_VALUES_MAX, type LedgerAuthenticate } from './mount.ts'
 
 /** D-28. */
 const FRAME_BYTES_MAX = 1024 * 1024
-/** Connections of all clients: each takes some 30 kB. Callers are known, and all other connections bounded. */
-const SOCKETS_MAX = 4_096
+/** Of all clients: each takes some 30 kB. Callers are known, and all other connections bounded. */
+const LIMITS = { max: 4_096, perClientMax: 4_096, perNetworkMax: 4_096 }
 const PROTOCOL = 'daml.ws.auth'
 const TOKEN_PREFIX = 'jwt.token.'
 
@@ -41,59 +39,47 @@ export function ledgerSocketDialect<Caller>(options: {
   readonly participant: string
   /** The second mount point (D-3). */
   readonly prefix: string
-  readonly random?: Random
 }): SocketDialect {
-  const { participant, prefix, random = systemRandom } = options
-  const byPath = new Map(
-    options.sockets.flatMap((socket) => {
-      const found = { socket, decode: compileDecoder(socket.request, 'body') }
-      return [[socket.path as string, found] as const, [`${prefix}${socket.path}`, found] as const]
-    }),
-  )
+  const { participant, prefix, authenticate } = options
   const refusal = (thrown: unknown, traceId: string) =>
-    toLedgerFailure(thrown, { traceId, participant })
-  const invalidRequest = (message: string, requestId: string): string =>
-    refusal(new LedgerError('INVALID_ARGUMENT', message), requestId).body
+    toLedgerRefusal(thrown, { traceId, participant })
   return {
-    owns: (path) => path.startsWith('/v2/') || path.startsWith(`${prefix}/v2/`),
-    requestIdOf: ({ headers }) =>
-      traceIdOf(headers) ?? givenRequestId(headers) ?? randomHex(random, REQUEST_ID_BYTES),
-    find(path) {
-      const found = byPath.get(path)
-      if (found === undefined) return null
-      const { socket, decode } = found
-      return async (request, requestId) => {
-        const authorization = authorizationOf(request)
-        const caller = await options.authenticate({ authorization, auth: 'user' })
-        return {
-          requestId,
-          open: (frame, signal) =>
-            socket.open({
-              request: decode(parseExactJson(frame, LEDGER_VALUES_MAX)) as never,
-              caller,
-              signal,
-            }),
-        }
+    prefix,
+    sockets: options.sockets.map((socket) => {
+      const decode = compileDecoder(socket.request, 'body')
+      return {
+        path: socket.path,
+        async admit(request) {
+          const authorization = authorizationOf(request)
+          const caller = await authenticate({ authorization, auth: 'user' })
+          return async (frame, signal) => {
+            const asked = decode(parseExactJson(frame, LEDGER_VALUES_MAX)) as never
+            return await socket.open({ request: asked, caller, signal })
+          }
+        },
       }
-    },
-    notFound(request) {
-      const errors = [`HttpMethod(${request.method}), uri: ${request.url}`]
-      const body = JSON.stringify({ errors, status: 404, ledgerApiError: null })
-      return { status: 404, type: JSON_TYPE, body, headers: {} }
-    },
+    }),
+    owns: (path) => path.startsWith('/v2/') || path.startsWith(`${prefix}/v2/`),
+    givenIdOf: (headers) => traceIdOf(headers) ?? givenRequestId(headers),
+    notFound: pathNotFound,
     overloaded: () => new LedgerError('SERVICE_NOT_RUNNING', 'no more streams can be opened now'),
     refusal,
     // A frame is always of the JSON form (§L3.6).
     lastFrame(thrown, requestId) {
-      if (thrown instanceof LedgerDecodeError) return invalidRequest(thrown.message, requestId)
-      const { type, body } = refusal(thrown, requestId)
-      return type === TEXT_TYPE ? invalidRequest(body, requestId) : body
+      const { headers, body } = refusal(thrown, requestId)
+      return headers['content-type'] === TEXT_TYPE
+        ? refusal(
+            new LedgerError(
+              'INVALID_ARGUMENT',
+              thrown instanceof LedgerDecodeError ? thrown.message : body,
+            ),
+            requestId,
+          ).body
+        : body
     },
     frameBytesMax: FRAME_BYTES_MAX,
     protocol: PROTOCOL,
-    socketsMax: SOCKETS_MAX,
-    socketsPerClientMax: SOCKETS_MAX,
-    socketsPerNetworkMax: SOCKETS_MAX,
+    limits: LIMITS,
   }
 }
 

@@ -36,7 +36,10 @@ function serve(read: () => Promise<{ ok: boolean }>, authenticate = async () => 
     stream: { write: (line) => lines.push(line) },
   })
   const clock = createManualClock()
-  const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null, logger })
+  const app = buildServer({
+    ...{ routes: {}, handlers: {}, prefix: null, rateLimit: null },
+    ...{ logger, clock },
+  })
   const participant = 'participant::1220'
   mountLedger(app, {
     routes,
@@ -44,7 +47,6 @@ function serve(read: () => Promise<{ ok: boolean }>, authenticate = async () => 
     authenticate,
     participant,
     prefix: '/api/x',
-    clock,
   })
   closers.push(() => app.close())
   const send = (payload = '{"at":1}') =>

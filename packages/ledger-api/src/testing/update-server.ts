@@ -39,7 +39,6 @@ export async function startUpdateServer(
     authenticate: async () => caller,
     participant: 'participant::1220',
     prefix: null,
-    clock,
   })
   const dialect = ledgerSocketDialect({
     sockets: [

@@ -153,7 +153,7 @@ it('no client has more sockets than its share, and one that closes gives its pla
         yield ['1']
         await clock.delay(1e9, signal)
       })(),
-    { socketsPerClientMax: 2 },
+    { limits: { max: 10, perClientMax: 2, perNetworkMax: 10 } },
   )
   const open = [connect(), connect()] as const
   await Promise.all(open.map((socket) => once(socket, 'open')))

@@ -1,16 +1,15 @@
 /**
- * WebSockets of a server, whatever interface they belong to. What ends a connection before there is a socket
- * is here, by a status as over HTTP: 404, too many sockets, and whoever the interface does not let in. What
- * ends it afterwards is in `serve.ts`.
+ * WebSockets of a server, of every interface. What ends a connection before there is a socket is here, with a status
+ * as over HTTP: 404, too many sockets, and what the interface refuses. What ends it afterwards is in `serve.ts`.
  */
 import type { IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, type Random, randomHex, systemRandom } from '@quorumscan/base'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { closeGently } from '../closing.ts'
-import { Places } from '../places.ts'
-import type { Refusal, SocketDialect } from './dialect.ts'
+import { answerBytes, closeGently } from '../closing.ts'
+import { ConnectionLimiter } from '../connection-limiter.ts'
+import { REQUEST_ID_BYTES } from '../request-id.ts'
+import type { SocketDialect } from './dialect.ts'
 import { CLOSE_MS, CLOSED, serve } from './serve.ts'
 
 /** Between pings; a client that has not answered one by the next is gone. */
@@ -22,54 +21,60 @@ const FRAGMENTS_MAX = 64
 const CHUNKS_FREE = 64
 const CHUNK_BYTES_MIN = 256
 
-type SocketsMount = {
-  /** The first that owns a path answers for it; the last one for what nobody owns. */
-  readonly dialects: readonly [...SocketDialect[], SocketDialect]
-  readonly clock: Clock
-}
-
 /** Takes upgrades of the server's connections; once for a server. */
-export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
-  const { clock } = mount
+export function mountSockets(
+  app: FastifyInstance,
+  mount: {
+    /** The first that owns a path answers for it; the last one for what none owns. */
+    readonly dialects: readonly [...SocketDialect[], SocketDialect]
+    readonly clock: Clock
+    readonly random?: Random
+  },
+): void {
+  const { clock, random = systemRandom } = mount
+  const { clientOf, failures } = app.stages
   const families = mount.dialects.map(createFamily)
   const last = families.at(-1) as Family // There is one.
   const closing = new AbortController()
 
   app.server.on('upgrade', (request, socket, head) => {
-    // Destroyed by either side: there is nobody to tell.
+    // Destroyed by either side: no answer can be sent.
     socket.on('error', () => socket.destroy())
     const path = pathOf(request)
-    const family = families.find(({ dialect }) => dialect.owns(path)) ?? last
-    const { dialect } = family
-    const admit = dialect.find(path)
-    if (admit === null) return refuse(socket, dialect.notFound(request))
-    const requestId = dialect.requestIdOf(request)
-    const client = app.clientOf(request)
+    const { dialect, socketByPath, limiter, server } =
+      families.find((family) => family.dialect.owns(path)) ?? last
+    const requestId = dialect.givenIdOf(request.headers) ?? randomHex(random, REQUEST_ID_BYTES)
+    const refuse = (refusal: Parameters<typeof answerBytes>[0]) =>
+      closeGently(socket, answerBytes(refusal))
+    const found = socketByPath.get(path)
+    if (found === undefined) return refuse(dialect.notFound(request, requestId))
+    const client = clientOf(request)
     let release = () => {}
     const noteFailure = (error: unknown) =>
-      app.failures.note(error, {
+      failures.note(error, {
         ...{ log: app.log, method: request.method, url: request.url, client },
         request_id: requestId,
       })
     const upgrade = async () => {
       if (closing.signal.aborted) throw dialect.overloaded()
-      const place = family.places.take(client.address, {
+      const slot = limiter.acquire(client.address, {
         isIdle: () => true,
-        leave: () => socket.destroy(),
+        evict: () => socket.destroy(),
       })
-      if (place === null) throw dialect.overloaded()
-      release = place.release
+      if (slot === null) throw dialect.overloaded()
+      release = slot.release
       socket.once('close', release)
-      const session = await admit(request, requestId)
+      const open = await found.admit(request, requestId)
       if (socket.destroyed) return
-      family.server.handleUpgrade(request, socket, head, (webSocket) => {
-        void serve(webSocket, { session, dialect, connection: socket, clock, noteFailure })
+      const lastFrame = (error: unknown) => dialect.lastFrame(error, requestId)
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        void serve(webSocket, { open, lastFrame, connection: socket, clock, noteFailure })
       })
     }
     upgrade().catch((error: unknown) => {
       release()
       noteFailure(error)
-      refuse(socket, dialect.refusal(error, requestId))
+      refuse(dialect.refusal(error, requestId))
     })
   })
   const clients = () => families.flatMap(({ server }) => [...server.clients])
@@ -87,34 +92,28 @@ export function mountSockets(app: FastifyInstance, mount: SocketsMount): void {
   void keepAlive(clients, clock, closing.signal)
 }
 
-type Family = {
-  readonly dialect: SocketDialect
-  readonly server: WebSocketServer
-  readonly places: Places
-}
+type Family = ReturnType<typeof createFamily>
 
-function createFamily(dialect: SocketDialect): Family {
-  const { protocol } = dialect
+function createFamily(dialect: SocketDialect) {
+  const { protocol, prefix, sockets } = dialect
   return {
     dialect,
+    socketByPath: new Map(
+      ['', prefix].flatMap((mount) => sockets.map((socket) => [mount + socket.path, socket])),
+    ),
     server: new WebSocketServer({
       noServer: true,
       clientTracking: true,
       maxPayload: dialect.frameBytesMax,
-      // A frame comes in pieces at the liking of its sender; whole it is a few.
+      // The sender decides in how many pieces a frame comes; as a rule it is a few.
       maxFragments: FRAGMENTS_MAX,
       maxBufferedChunks: CHUNKS_FREE + dialect.frameBytesMax / CHUNK_BYTES_MIN,
-      // Compressing needs hundreds of kB a connection, and its time is everybody's.
+      // Compression needs hundreds of kB a connection, and much processor time.
       perMessageDeflate: false,
-      // Whatever else the client named, such as a token, is never echoed.
+      // What else the client named, such as a token, is never echoed.
       handleProtocols: () => protocol ?? false,
     }),
-    places: new Places({
-      max: dialect.socketsMax,
-      perClientMax: dialect.socketsPerClientMax,
-      perNetworkMax: dialect.socketsPerNetworkMax,
-      areInUse: true,
-    }),
+    limiter: new ConnectionLimiter({ ...dialect.limits, areInUse: true }),
   }
 }
 
@@ -123,17 +122,7 @@ function pathOf(request: IncomingMessage): string {
   return (request.url ?? '').split('?', 1)[0]?.replace(/\/{2,}/g, '/') ?? ''
 }
 
-function refuse(socket: Duplex, { status, type, headers, body }: Refusal): void {
-  const lines = Object.entries({
-    'content-type': type,
-    'content-length': String(Buffer.byteLength(body)),
-    ...headers,
-    connection: 'close',
-  }).map(([name, value]) => `${name}: ${value}\r\n`)
-  closeGently(socket, `HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`)
-}
-
-/** Ends connections whose other side is gone without a word. */
+/** Ends connections whose other side has left without closing them. */
 async function keepAlive(
   clients: () => readonly WebSocket[],
   clock: Clock,

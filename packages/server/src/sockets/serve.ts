@@ -12,7 +12,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Clock, within } from '@quorumscan/base'
 import type { WebSocket } from 'ws'
 import { discardInput } from '../closing.ts'
-import type { Frames, SocketDialect, SocketSession } from './dialect.ts'
+import type { Frames, OpenStream } from './dialect.ts'
 import { textFrames } from './text-frames.ts'
 
 const FIRST_FRAME_MS = 10_000
@@ -32,15 +32,15 @@ export const CLOSED = { done: 1000, leaving: 1001, refused: 1008, tooSlow: 1013 
 export async function serve(
   webSocket: WebSocket,
   options: {
-    readonly session: SocketSession
-    readonly dialect: Pick<SocketDialect, 'lastFrame'>
+    readonly open: OpenStream
+    readonly lastFrame: (error: unknown) => string
     /** Below the WebSocket. */
     readonly connection: Duplex
     readonly clock: Clock
     readonly noteFailure: (error: unknown) => void
   },
 ): Promise<void> {
-  const { session, dialect, connection, clock } = options
+  const { open, connection, clock } = options
   const closed = new AbortController()
   webSocket.once('close', () => closed.abort())
   boundFrames(webSocket, clock)
@@ -62,14 +62,14 @@ export async function serve(
   try {
     const frame = await firstFrame(webSocket, clock, closed.signal)
     if (frame === 'none') return close(CLOSED.refused, 'no request came within 10 s')
-    const elements = await session.open(frame, closed.signal)
+    const elements = await open(frame, closed.signal)
     const sent = await deliver(elements, { webSocket, connection, clock, closed: closed.signal })
     if (sent === 'taken') close(CLOSED.done, '')
     else if (sent === 'stalled') close(CLOSED.tooSlow, 'the client does not read')
   } catch (error) {
     if (closed.signal.aborted) return
     options.noteFailure(error)
-    webSocket.send(dialect.lastFrame(error, session.requestId))
+    webSocket.send(options.lastFrame(error))
     close(CLOSED.done, '')
   }
 }

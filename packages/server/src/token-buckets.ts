@@ -1,10 +1,10 @@
 /**
- * Token buckets by client (D-33). Own code: the kept libraries count requests in windows, while this
- * counts units of work, some of which are known only once the body has been read.
+ * Token buckets by client (D-33). Own code: the libraries count requests in windows, while this counts units of
+ * work, some of which are known only once the body has been read.
  *
- * A bucket holds the units of one second. A request whose price turns out to exceed the balance is
- * served on credit, once, and the client waits for the rest: so a request that costs more than a
- * bucket holds can be served at all, and the debt is never more than the price of the dearest request.
+ * A bucket holds the units of one second. A request whose price exceeds the balance is served on credit, once, and
+ * the client waits for the rest. So a request that costs more than a bucket holds can be served, and the debt is at
+ * most the price of the most expensive request.
  */
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
@@ -15,7 +15,7 @@ const BUCKETS_MAX = 100_000
 const MS_PER_SECOND = 1000
 
 export type Budget = {
-  /** Takes `units`, at most what a bucket holds. @throws {ScanError} RATE_LIMITED if they are not there. */
+  /** Takes `units`, at most what a bucket holds. @throws {ScanError} RATE_LIMITED if the bucket holds less. */
   admit(client: string, units: number): void
   /** Takes the rest of an admitted request. @throws {ScanError} RATE_LIMITED if in debt already. */
   charge(client: string, units: number): void
@@ -35,7 +35,9 @@ export function createBudget(options: {
     max: options.bucketsMax ?? BUCKETS_MAX,
   })
 
-  const touch = (client: string, unitsPerSecond: number, capacity: number) => {
+  const take = (client: string, units: number, unitsMin: number) => {
+    const unitsPerSecond = rateOf()
+    const capacity = Math.max(1, unitsPerSecond)
     const nowMs = clock.monotonicMs()
     let bucket = buckets.get(client)
     if (bucket === undefined) {
@@ -45,12 +47,6 @@ export function createBudget(options: {
     const refill = ((nowMs - bucket.atMs) / MS_PER_SECOND) * unitsPerSecond
     bucket.balance = Math.min(capacity, bucket.balance + refill)
     bucket.atMs = nowMs
-    return bucket
-  }
-  const take = (client: string, units: number, unitsMin: number) => {
-    const unitsPerSecond = rateOf()
-    const capacity = Math.max(1, unitsPerSecond)
-    const bucket = touch(client, unitsPerSecond, capacity)
     const balanceMin = Math.min(unitsMin, capacity)
     if (bucket.balance < balanceMin)
       throw new ScanError('RATE_LIMITED', 'too much work asked for; wait a moment', {

@@ -1,7 +1,7 @@
 import { createManualClock } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createBudget } from './rate-limit.ts'
+import { createBudget } from './token-buckets.ts'
 
 it('nobody gets more than a second’s units at once and the rate after, whatever the pattern', async () => {
   await fc.assert(

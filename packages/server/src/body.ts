@@ -1,41 +1,85 @@
-/** Reading bodies (D-5, D-14): JSON whatever an absent content type says, and raw bytes where declared. */
+/**
+ * Reading bodies (D-5, D-14): raw bytes, or JSON in whatever form the dialect of an interface takes. A body that is
+ * too large or comes in too many pieces is given up while it still arrives, before it has cost anything; `closing.ts`
+ * makes sure that the client can read the refusal.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { RouteDef } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
+import { createBodyPieces } from '@quorumscan/reader'
 import { parseStrictJson } from '@quorumscan/verifier'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { parse as parseLossless } from 'lossless-json'
 import type { Client } from './client.ts'
 import type { Deadlines } from './deadlines.ts'
-import { readBody } from './read-body.ts'
+import { giveUpReading } from './listener.ts'
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Absent where no operation stands behind the path. */
-    readonly route?: RouteDef
-  }
-}
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+/** On the wire, for each byte of the body: chunks of a usual size need hardly more than one, … */
+const WIRE_FACTOR = 2
+/** … and what the connection has read ahead counts, too: 64 KiB at once. */
+const WIRE_BYTES_FREE = 128 * 1024
 /** Parsing and checking so many bytes takes as long as a lookup, 0.1 ms; shorter bodies are part of any request. */
 const JSON_BYTES_PER_UNIT = 16 * 1024
-/** The ledger takes 32 levels inside a command; nobody needs more than a few around it. */
+/** The ledger takes 32 levels inside a command, with a few around it. */
 const DEPTH_MAX = 64
 /** To find the first of them that breaks a rule takes up to 10 µs each; the largest batch has some 800. */
 const VALUES_MAX = 4_096
 
-/** Installs the only parser: it sees every body, since the route decides what a content type means. */
-export function installBodyParser(app: FastifyInstance, deadlines: Deadlines): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    decodeBody(
-      request,
-      await readBody(payload, { bytesMax: request.routeOptions.bodyLimit, deadlines }),
-    ),
-  )
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * @throws {ScanError} BODY_TOO_LARGE, MALFORMED_BODY for one in tiny pieces or cut short, or REQUEST_TIMEOUT for one that
+ *   does not arrive in time.
+ */
+export function readBody(
+  request: IncomingMessage,
+  options: { readonly bytesMax: number; readonly msMax: number; readonly deadlines: Deadlines },
+): Promise<Buffer> {
+  const { bytesMax, msMax, deadlines } = options
+  return new Promise((resolve, reject) => {
+    const body = createBodyPieces(bytesMax)
+    const { socket } = request
+    const wireBytesBefore = socket.bytesRead
+    let byteCount = 0
+    const settle = () => {
+      stopTimer()
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
+    }
+    const fail = (...error: ConstructorParameters<typeof ScanError>) => {
+      settle()
+      giveUpReading(request)
+      reject(new ScanError(...error))
+    }
+    const stopTimer = deadlines.start(msMax, () =>
+      fail('REQUEST_TIMEOUT', 'the request did not arrive completely in time'),
+    )
+    const onData = (piece: Buffer) => {
+      byteCount += piece.byteLength
+      if (byteCount > bytesMax) return fail(...TOO_LARGE)
+      if (socket.bytesRead - wireBytesBefore > WIRE_FACTOR * byteCount + WIRE_BYTES_FREE)
+        return fail(...SCATTERED)
+      try {
+        body.add(piece)
+      } catch {
+        fail(...SCATTERED) // Of its two bounds, the other one was checked here.
+      }
+    }
+    const onEnd = () => {
+      settle()
+      const { buffer, byteOffset, byteLength } = body.bytes()
+      resolve(Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength))
+    }
+    const onClose = () => fail('MALFORMED_BODY', 'the body ended early')
+    if (Number(request.headers['content-length']) > bytesMax) return fail(...TOO_LARGE)
+    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
+  })
 }
 
-function decodeBody(request: FastifyRequest, bytes: Buffer): unknown {
+const TOO_LARGE = ['BODY_TOO_LARGE', 'the body exceeds the limit of the operation'] as const
+const SCATTERED = ['MALFORMED_BODY', 'the body comes in too many small pieces'] as const
+
+/** The body of a `/v0` request; undefined where the route declares none. @throws {ScanError} As it is refused. */
+export function decodeBody(request: FastifyRequest, bytes: Buffer): unknown {
   const { route } = request.routeOptions.config
   if (route?.body === undefined || bytes.byteLength === 0) return undefined
   requireKnownEncoding(request, route)

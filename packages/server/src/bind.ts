@@ -1,0 +1,199 @@
+/**
+ * The life of a request from its decoding to its answer, for every interface of a server. An interface passes in how
+ * it decodes requests; how it encodes errors is its scope's error handler.
+ *
+ *   decode   refusals of the interface
+ *   price    OVERLOADED if too much is in hand by now, RATE_LIMITED if the rest of the price cannot be paid
+ *   handle   with a signal that aborts when the client leaves or the deadline passes
+ *   check    that the answer is of the declared shape
+ *   send
+ */
+import { Readable } from 'node:stream'
+import type { RouteDef } from '@quorumscan/api'
+import { assert } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Client } from './client.ts'
+import type { Deadlines } from './deadlines.ts'
+import { toRefusal } from './errors.ts'
+import type { LoadShedder } from './load-shedder.ts'
+import { requireWellFormedQuery } from './query-parser.ts'
+import type { Responder } from './respond.ts'
+
+/** Of a stream, beyond the piece that its source gave last. */
+const STREAM_BUFFER_BYTES = 64 * 1024
+
+export type Answer = {
+  /** 200 unless given. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** Of the declared shape, a stream, or bytes that are ready to send, which nothing checks. */
+  readonly body: unknown
+  /** Sent in place of the body, with these headers. */
+  readonly error?: ScanError
+}
+
+/** One operation of an interface. */
+export type Operation<Input> = {
+  readonly operationId: string
+  /** Refusals are thrown. */
+  decode(request: FastifyRequest): Input | Promise<Input>
+  /** Units of all work of the request; 0 for none that the load shedder counts. */
+  unitsOf(input: Input): number
+  handle(input: Input, call: Call): Promise<Answer>
+  isAnswer(body: unknown): boolean
+  /** The deadline of the handler. */
+  readonly msMax: number
+}
+
+export type Bind = <Input>(
+  operation: Operation<Input>,
+) => (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+/** One for each kind: to capture a stack trace is expensive, and where it was thrown says nothing. */
+export const TOOK_TOO_LONG = new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long')
+const OVER = new ScanError('REQUEST_TIMEOUT', 'the request is over')
+const GONE = new ScanError('REQUEST_TIMEOUT', 'the client went away')
+
+export function createBind(server: {
+  readonly shedder: LoadShedder
+  readonly deadlines: Deadlines
+  readonly responder: Responder
+}): Bind {
+  const { shedder, deadlines, responder } = server
+  return (operation) => async (request, reply) => {
+    requireWellFormedQuery(request.query)
+    // Not always awaited: in its turn of the load shedder, a handler starts at once.
+    const decoded = operation.decode(request)
+    const input = decoded instanceof Promise ? await decoded : decoded
+    const units = operation.unitsOf(input)
+    // Again: many may have been admitted before any of them was read, and had its price.
+    if (units > 0) shedder.admit(request.client)
+    const rest = units - admissionUnits(request.routeOptions.config.route)
+    if (rest > 0) request.client.charge(rest)
+
+    shedder.begin(units)
+    const call = new Call(request, reply, units, shedder)
+    const answer = await call
+      .run(deadlines, operation.msMax, () => operation.handle(input, call))
+      .catch((error: unknown) => {
+        shedder.end(units, error)
+        throw error
+      })
+    shedder.end(units)
+    const { status = 200, headers = {}, body, error } = answer
+    if (error !== undefined)
+      return responder.fail(reply, error, (thrown, { id }) => {
+        const refusal = toRefusal(thrown, id)
+        return { ...refusal, headers: { ...refusal.headers, ...headers } }
+      })
+    if (body instanceof Uint8Array) return responder.send(reply, { status, headers, body })
+    assert(operation.isAnswer(body), `${operation.operationId} answers what it does not declare`)
+    return responder.send(reply, { status, headers, body: encodeBody(body) })
+  }
+}
+
+function encodeBody(body: unknown): string | Readable | null {
+  if (body === null) return null
+  return isStream(body)
+    ? Readable.from(body, { objectMode: false, highWaterMark: STREAM_BUFFER_BYTES })
+    : JSON.stringify(body)
+}
+
+export function isStream(body: unknown): body is AsyncIterable<Uint8Array> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}
+
+/** What a request costs before it has been read; the rest is charged when its price is known. */
+export function admissionUnits(route: RouteDef | undefined): number {
+  return typeof route?.cost === 'number' ? route.cost : 1
+}
+
+/** What belongs to a request until it is answered: its signal, its deadline, and its work in hand. */
+export class Call {
+  readonly client: Client
+  readonly requestId: string
+  readonly url: string
+  readonly #request: FastifyRequest
+  readonly #reply: FastifyReply
+  readonly #units: number
+  readonly #shedder: LoadShedder
+  #abort: AbortController | null = null
+  #isOver = false
+
+  constructor(request: FastifyRequest, reply: FastifyReply, units: number, shedder: LoadShedder) {
+    this.client = request.client
+    this.requestId = request.id
+    this.url = request.url
+    this.#request = request
+    this.#reply = reply
+    this.#units = units
+    this.#shedder = shedder
+  }
+
+  header(name: string): string | null {
+    const value = this.#request.headers[name]
+    return typeof value === 'string' ? value : null
+  }
+
+  get forward(): Readonly<Record<string, string>> {
+    return { 'x-request-id': this.requestId, ...this.#request.traced?.headers }
+  }
+
+  async waiting<T>(wait: () => Promise<T>): Promise<T> {
+    this.#shedder.pause(this.#units)
+    try {
+      return await wait()
+    } finally {
+      this.#shedder.resume(this.#units)
+    }
+  }
+
+  /** Made on demand: most requests are answered from memory and wait for nothing. */
+  get signal(): AbortSignal {
+    if (this.#abort !== null) return this.#abort.signal
+    const abort = new AbortController()
+    this.#abort = abort
+    const { raw } = this.#reply
+    // Fastify's own request.signal aborts as soon as the body has been read.
+    const onClose = () => abort.abort(GONE)
+    if (this.#isOver) abort.abort(OVER)
+    else if (raw.destroyed) onClose()
+    // After the answer it has no effect: the signal has aborted.
+    else raw.once('close', onClose)
+    return abort.signal
+  }
+
+  /** Runs the handler within its deadline. */
+  run(deadlines: Deadlines, msMax: number, handle: () => Promise<Answer>): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const stopTimer = deadlines.start(msMax, () => {
+        reject(TOOK_TOO_LONG)
+        this.#end()
+      })
+      const fail = (error: unknown) => {
+        stopTimer()
+        this.#end()
+        reject(error)
+      }
+      const { traced } = this.#request
+      try {
+        const answer = traced === null ? handle() : traced.run(handle)
+        answer.then((answer) => {
+          stopTimer()
+          // A stream goes on for as long as its client reads.
+          if (!isStream(answer.body)) this.#end()
+          resolve(answer)
+        }, fail)
+      } catch (error) {
+        // A promise fails only by a rejection, but a handler may throw before it returns one.
+        fail(error)
+      }
+    })
+  }
+
+  #end(): void {
+    this.#isOver = true
+    this.#abort?.abort(OVER)
+  }
+}

@@ -1,0 +1,291 @@
+/**
+ * Node's HTTP server, as every process listens: TLS, timeouts, and the connections. Of a connection:
+ *   accepted   `connection-limiter.ts` gives it a slot, or it is closed; a TLS handshake is paid by its address
+ *   requests   reach the listener one at a time; at most eight may wait for the one before them
+ *   refused    after a 429 or 503, nothing is read for a second or more: refusing a client that does not wait stays cheap
+ *   late       closed, if the client does not take its answer, or does not close its side after the last one
+ */
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Server as SecureServer, type TLSSocket } from 'node:tls'
+import type { Clock } from '@quorumscan/base'
+import type { Certificate } from '@quorumscan/runtime'
+import type { Clients } from './client.ts'
+import { closeGently, discardInput } from './closing.ts'
+import { ConnectionLimiter, type Member } from './connection-limiter.ts'
+import type { HttpLimits } from './limits.ts'
+import type { Origins } from './origins.ts'
+
+/** How often Node, and this module, look for connections that are late. */
+const CHECK_MS = 1000
+/** After the last answer, for the client to close its side: as long as a request may take to arrive. */
+const CLOSING_MS_MAX = 10_000
+/** Evicted connections whose sockets are not closed yet. */
+const EVICTED_MAX = 256
+/** Requests that arrive before the one before them is answered. Few clients send any. */
+const PIPELINED_MAX = 8
+/** A refused client is not read for so long, as `retry-after` asks of it, … */
+const BACK_OFF_MS_MIN = 1000
+/** … and longer where many are refused: one of them is read again after the other, … */
+const BACK_OFF_APART_MS = 2
+/** … but within the time that a client waits for an answer (D-38: 10 s). */
+const BACK_OFF_MS_MAX = 8000
+/** A longer body is not read to its end only to keep the connection. */
+const DISCARDED_BYTES_MAX = 1024 * 1024
+
+const connectionOf = new WeakMap<Socket, Connection>()
+
+/** Stops reading the body of a request that is refused. What may be endless is discarded without being parsed. */
+export function giveUpReading(request: IncomingMessage): void {
+  // With a listener, parsed pieces are not queued, which takes twice the time for tiny ones.
+  request.on('error', () => {}).on('data', () => {})
+  // Node's parser is running.
+  if (connectionOf.has(request.socket) && mayBeEndless(request))
+    process.nextTick(discardInput, request.socket)
+}
+
+/** Reads nothing more of the connection for a while after this answer, unless it is a proxy's. */
+export function backOffAfter(response: ServerResponse): void {
+  connectionOf.get(response.req.socket)?.backOff(response)
+}
+
+/** Speaks TLS where there is a certificate. */
+export function createListener(
+  options: {
+    readonly limits: HttpLimits
+    readonly clock: Clock
+    readonly origins: Origins
+    readonly clients: Pick<Clients, 'admitHandshake'>
+    readonly certificate: Certificate | null
+    readonly onConnection: () => void
+  },
+  listener: RequestListener,
+): Server {
+  const { limits, clock, origins, certificate } = options
+  const limiter = new ConnectionLimiter({
+    max: limits.connectionsMax,
+    perClientMax: limits.connectionsPerClientMax,
+    perNetworkMax: limits.connectionsPerNetworkMax,
+    areInUse: false,
+  })
+  const nextBackOff = createBackOff(clock)
+  const open = new Set<Connection>()
+  const settings = {
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.requestMsMax,
+    requestTimeout: limits.requestMsMax + limits.bodyMsMax,
+    connectionsCheckingInterval: CHECK_MS,
+    keepAliveTimeout: limits.keepAliveMsMax,
+  }
+  const onRequest: RequestListener = (request, response) => {
+    // Node parses what was received together with a request that ended the connection.
+    if (!request.socket.destroyed) connectionOf.get(request.socket)?.receive(request, response)
+  }
+  const server =
+    certificate === null
+      ? createServer(settings, onRequest)
+      : createSecureServer(
+          { ...settings, ...certificate.begin(), handshakeTimeout: limits.requestMsMax },
+          onRequest,
+        )
+  server.timeout = limits.idleConnectionMsMax
+  server.maxConnections = limits.connectionsMax + EVICTED_MAX
+  const secure = server instanceof SecureServer ? followHandshakes(server) : null
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress } = socket
+    const isProxy = origins.isProxy(remoteAddress)
+    const connection = new Connection(socket, listener, isProxy ? null : nextBackOff)
+    const isAdmitted = secure === null || options.clients.admitHandshake(remoteAddress)
+    const slot = isAdmitted ? limiter.acquire(remoteAddress, connection, { isProxy }) : null
+    if (slot === null) return socket.destroy()
+    connection.onUse = slot.touch
+    connectionOf.set(socket, connection)
+    secure?.begin(socket, connection)
+    open.add(connection)
+    options.onConnection()
+    socket.once('close', () => {
+      slot.release()
+      open.delete(connection)
+    })
+  })
+  server.prependListener('upgrade', ({ socket }: IncomingMessage) => {
+    const connection = connectionOf.get(socket)
+    if (connection !== undefined) connection.isUpgraded = true
+  })
+  const closed = new AbortController()
+  server.once('close', () => closed.abort())
+  server.once('listening', () => {
+    void closeLate({ open, clock, answerMsMax: limits.answerMsMax, closed: closed.signal })
+    if (server instanceof SecureServer) void certificate?.follow(server, closed.signal)
+  })
+  return server
+}
+
+/** Finds the connection of each socket that speaks TLS: Node does not report which one a TLS socket belongs to. */
+function followHandshakes(server: SecureServer) {
+  const connectionByEnds = new Map<string, Connection>()
+  server.on('secureConnection', (socket: TLSSocket) => {
+    const connection = connectionByEnds.get(endsOf(socket))
+    if (connection === undefined) return socket.destroy()
+    connection.speakBy(socket)
+    connectionOf.set(socket, connection)
+  })
+  // A client that fails at TLS cannot read an HTTP answer.
+  server.prependListener('tlsClientError', (_, socket) => socket.destroy())
+  return {
+    begin(socket: Socket, connection: Connection): void {
+      const ends = endsOf(socket)
+      connectionByEnds.set(ends, connection)
+      socket.once('close', () => {
+        if (connectionByEnds.get(ends) === connection) connectionByEnds.delete(ends)
+      })
+    },
+  }
+}
+
+function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return [remoteAddress, remotePort, localAddress, localPort].join(' ')
+}
+
+async function closeLate(server: {
+  readonly open: ReadonlySet<Connection>
+  readonly clock: Clock
+  readonly answerMsMax: number
+  readonly closed: AbortSignal
+}): Promise<void> {
+  const { open, clock, answerMsMax, closed } = server
+  while (!closed.aborted) {
+    // Aborted: the loop ends.
+    await clock.delay(CHECK_MS, closed).catch(() => {})
+    for (const connection of open) connection.closeIfLate(clock.monotonicMs(), answerMsMax)
+  }
+}
+
+/** Resolves when the next client that is refused is read again. */
+function createBackOff(clock: Clock): () => Promise<void> {
+  let lastEndsAtMs = 0
+  return () => {
+    const nowMs = clock.monotonicMs()
+    const endsAtMs = Math.max(nowMs + BACK_OFF_MS_MIN, lastEndsAtMs + BACK_OFF_APART_MS)
+    lastEndsAtMs = Math.min(endsAtMs, nowMs + BACK_OFF_MS_MAX)
+    return clock.delay(lastEndsAtMs - nowMs)
+  }
+}
+
+class Connection implements Member {
+  /** A WebSocket has limits of its own. */
+  isUpgraded = false
+  /** A request began. */
+  onUse = (): void => {}
+  #socket: Socket
+  readonly #listener: RequestListener
+  /** Null for a connection that serves many clients. */
+  readonly #nextBackOff: (() => Promise<void>) | null
+  #request: IncomingMessage | null = null
+  #response: ServerResponse | null = null
+  readonly #pipelined: (readonly [IncomingMessage, ServerResponse])[] = []
+  #isBackingOff = false
+  /** When the connection was first seen to wait for its client; null where it does not. */
+  #lateSinceMs: number | null = null
+
+  constructor(
+    socket: Socket,
+    listener: RequestListener,
+    nextBackOff: (() => Promise<void>) | null,
+  ) {
+    this.#socket = socket
+    this.#listener = listener
+    this.#nextBackOff = nextBackOff
+    this.speakBy(socket)
+  }
+
+  /** Requests arrive by this socket from now on. */
+  speakBy(socket: Socket): void {
+    this.#socket = socket
+    const destroySoon = socket.destroySoon.bind(socket)
+    // After the last answer, even while the client still sends.
+    socket.destroySoon = () =>
+      this.#request?.complete === false ? closeGently(socket) : destroySoon()
+  }
+
+  receive(request: IncomingMessage, response: ServerResponse): void {
+    this.#pipelined.push([request, response])
+    if (this.#pipelined.length > PIPELINED_MAX + (this.#response === null ? 1 : 0)) this.evict()
+    else this.#next()
+  }
+
+  backOff(response: ServerResponse): void {
+    const wait = this.#nextBackOff
+    if (wait === null) return
+    this.#isBackingOff = true
+    response.once('close', () => {
+      if (!response.shouldKeepAlive) return
+      // Once Node has finished the request, after which it would read on.
+      setImmediate(() => this.#socket.pause())
+      void wait().then(async () => {
+        this.#socket.resume()
+        await nextTurn() // What was sent is read, …
+        await nextTurn() // … and whether the client has left.
+        this.#isBackingOff = false
+        this.#next()
+      })
+    })
+  }
+
+  #next(): void {
+    if (this.#response !== null || this.#isBackingOff || this.#socket.destroyed) return
+    const next = this.#pipelined.shift()
+    if (next === undefined) return
+    const [request, response] = next
+    this.#request = request
+    this.#response = response
+    this.onUse()
+    // It may be refused before it was read, and reading it only to keep the connection is expensive.
+    if (mayBeEndless(request)) response.shouldKeepAlive = false
+    response.once('close', () => {
+      // A request that is over would otherwise stay in memory until the next one.
+      if (request.complete) this.#request = null
+      this.#response = null
+      this.#next()
+    })
+    this.#listener(request, response)
+  }
+
+  /** No work is lost by closing it: there is none, or the client does not send or take its part. */
+  isIdle(): boolean {
+    if (this.isUpgraded) return false
+    return (
+      this.#response === null || this.#response.writableEnded || this.#request?.complete !== true
+    )
+  }
+
+  evict(): void {
+    this.#socket.destroy()
+  }
+
+  closeIfLate(nowMs: number, answerMsMax: number): void {
+    const response = this.#response
+    const isClosing = this.#socket.writableEnded
+    const isUntaken =
+      response?.writableEnded === true && !response.writableFinished && !response.destroyed
+    this.#lateSinceMs = isClosing || isUntaken ? (this.#lateSinceMs ?? nowMs) : null
+    const lateMsMax = isClosing ? Math.min(CLOSING_MS_MAX, answerMsMax) : answerMsMax
+    if (nowMs - (this.#lateSinceMs ?? nowMs) >= lateMsMax) this.evict()
+  }
+}
+
+/** Whether only our reading bounds the bytes of the body on the wire. */
+function mayBeEndless({ headers }: IncomingMessage): boolean {
+  return (
+    headers['transfer-encoding'] !== undefined ||
+    Number(headers['content-length'] ?? 0) > DISCARDED_BYTES_MAX
+  )
+}

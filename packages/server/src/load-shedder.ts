@@ -1,0 +1,154 @@
+/**
+ * Which requests start when, and which are refused because there are too many (D-33). Token buckets bound what one
+ * client asks for; this bounds what all of them ask for together.
+ *
+ * Requests wait in one queue in front of their handlers. A turn of the event loop starts as many as it has time for,
+ * because Node accepts one connection in a turn: in long turns a new connection waits for all that came before it.
+ * One probe of health goes first in each turn, so that a busy process is not taken for a dead one.
+ *
+ * A request that waited for too long is refused. So is a request that arrives while too much work is in hand. How much
+ * is too much is found by AIMD: half as much after a handler reports that its work waited for too long; a batch more
+ * for as many units as were answered in time. Peers have larger bounds. A request that waits for news, such as a long
+ * poll, is no work while it waits.
+ */
+import type { Clock } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+
+/** Of handlers in one turn: enough of them that their requests to Redis and to nodes go out together. */
+const TURN_MS = 10
+/** Of turns that start nothing, while connections arrive: 4000 that arrive at once are accepted within a second. */
+const ACCEPTING_MS = 40
+/** A wait in fewer turns is not due to other requests: the process was suspended or busy with something else. */
+const TURNS_OF_LOAD = 10
+/** A quarter of a second less than a proxy waits for nodes (D-38), so that the refusal arrives in time, … */
+const WAIT_MS_MAX = 1750
+/** … and for peers as long as that. */
+const PEER_WAIT_MS_MAX = 2000
+
+/** Lookups that an idle machine answers within half a second. */
+const UNITS_MAX = 4096
+/** At the start: twice what a proxy has in flight at its nodes. */
+const UNITS_AT_FIRST = 2048
+/** One full batch of lookups (D-14); also what the bound grows by. */
+const UNITS_MIN = 256
+/** Between two halvings: what was started before the first has ended by then. */
+const HALVING_MS = 500
+/** The bound of peers: what anonymous clients ask for does not keep a proxy from its answers. */
+const PEER_UNITS_MAX = 2 * UNITS_MAX
+
+/** One for all: to capture a stack trace is half of what a refusal costs. */
+const OVERLOADED = new ScanError(
+  'OVERLOADED',
+  'more is asked for than can be done; wait a moment',
+  {
+    retryAfterSeconds: 1,
+  },
+)
+
+export type QueuedRequest = {
+  readonly isPeer: boolean
+  /** A probe of health, which is never refused. */
+  readonly isProbe: boolean
+  /** Whether the client has left, and nothing needs to be done. */
+  isGone(): boolean
+  /** Called once, in this turn of the event loop or a later one, with the refusal if there is one. */
+  start(refusal: ScanError | null): void
+}
+
+export type LoadShedder = {
+  enqueue(request: QueuedRequest): void
+  /** A connection was accepted: others may wait to be accepted. */
+  noteConnection(): void
+  /** @throws {ScanError} OVERLOADED if too much work is in hand. */
+  admit(client: Pick<QueuedRequest, 'isPeer'>): void
+  begin(units: number): void
+  /** The request waits for an event, which takes nothing of the process; `resume` ends that. */
+  pause(units: number): void
+  resume(units: number): void
+  /** `error` is what the handler failed with. */
+  end(units: number, error?: unknown): void
+}
+
+type Waiting = {
+  readonly request: QueuedRequest
+  readonly arrivedMs: number
+  readonly arrivedTurn: number
+}
+
+export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>): LoadShedder {
+  // `shift` of an array of some thousands moves nothing: V8 cuts off its left end.
+  const requests: Waiting[] = []
+  const probes: Waiting[] = []
+  let turn = 0
+  let isTurnDue = false
+  let hasNewConnection = false
+  /** Null while turns start requests. */
+  let acceptingUntilMs: number | null = null
+  let unitsInHand = 0
+  let unitsMax = UNITS_AT_FIRST
+  let halvedAtMs = Number.NEGATIVE_INFINITY
+
+  const takeTurn = (): void => {
+    const nowMs = monotonicMs()
+    if (hasNewConnection) acceptingUntilMs ??= nowMs + ACCEPTING_MS
+    const isAccepting = hasNewConnection && nowMs < (acceptingUntilMs ?? 0)
+    hasNewConnection = false
+    if (!isAccepting) startSome(nowMs)
+    isTurnDue = requests.length + probes.length > 0
+    if (isTurnDue) setImmediate(takeTurn)
+  }
+  const startSome = (nowMs: number): void => {
+    acceptingUntilMs = null
+    turn++
+    start(probes.shift(), nowMs)
+    while (requests.length > 0) {
+      start(requests.shift(), nowMs)
+      if (monotonicMs() - nowMs >= TURN_MS) return
+    }
+  }
+  const start = (waiting: Waiting | undefined, nowMs: number): void => {
+    if (waiting === undefined || waiting.request.isGone()) return
+    const { request, arrivedMs, arrivedTurn } = waiting
+    const waitedMs = turn - arrivedTurn > TURNS_OF_LOAD ? nowMs - arrivedMs : 0
+    const isLate = waitedMs > (request.isPeer ? PEER_WAIT_MS_MAX : WAIT_MS_MAX)
+    request.start(!request.isProbe && (isLate || !hasRoom(request)) ? OVERLOADED : null)
+  }
+  const hasRoom = ({ isPeer }: Pick<QueuedRequest, 'isPeer'>): boolean =>
+    unitsInHand < (isPeer ? PEER_UNITS_MAX : unitsMax)
+
+  return {
+    enqueue(request) {
+      const queue = request.isProbe ? probes : requests
+      queue.push({ request, arrivedMs: monotonicMs(), arrivedTurn: turn })
+      if (isTurnDue) return
+      isTurnDue = true
+      setImmediate(takeTurn)
+    },
+    noteConnection() {
+      hasNewConnection = true
+    },
+    admit(client) {
+      if (!hasRoom(client)) throw OVERLOADED
+    },
+    begin(units) {
+      unitsInHand += units
+    },
+    pause(units) {
+      unitsInHand -= units
+    },
+    resume(units) {
+      unitsInHand += units
+    },
+    end(units, error) {
+      const isMoreWanted = 2 * unitsInHand > unitsMax
+      unitsInHand -= units
+      if (error instanceof ScanError && error.code === 'OVERLOADED') {
+        const nowMs = monotonicMs()
+        if (nowMs - halvedAtMs < HALVING_MS) return
+        halvedAtMs = nowMs
+        unitsMax = Math.max(UNITS_MIN, Math.min(unitsMax, unitsInHand) / 2)
+      } else if (isMoreWanted)
+        unitsMax = Math.min(UNITS_MAX, unitsMax + (UNITS_MIN * units) / unitsMax)
+    },
+  }
+}

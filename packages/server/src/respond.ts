@@ -1,0 +1,73 @@
+/** Sending answers and errors, for every interface: the headers of each, and what follows a refusal. */
+import type { Readable } from 'node:stream'
+import { ScanError } from '@quorumscan/errors'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { corsHeaders } from './cors.ts'
+import { JSON_TYPE, type Refusal } from './errors.ts'
+import type { Failures } from './failures.ts'
+import { backOffAfter } from './listener.ts'
+
+/** Refused because of the client or the load: reading on after these would invite the same request again. */
+const ASKS_TOO_OFTEN: ReadonlySet<string> = new Set(['RATE_LIMITED', 'OVERLOADED'])
+
+type Headers = Readonly<Record<string, string>>
+
+/** Of every answer: true at its offset, not later (D-16). Headers of the answer itself win. */
+const ALWAYS: Headers = {
+  ...corsHeaders,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}
+
+export type Responder = {
+  /** `body` is ready to send, or a stream; null for none. JSON, unless a `content-type` is given. */
+  send(
+    reply: FastifyReply,
+    answer: {
+      readonly status: number
+      readonly headers: Headers
+      readonly body: Uint8Array | string | Readable | null
+    },
+  ): FastifyReply
+  /** Sends an error in the form of the interface. */
+  fail(
+    reply: FastifyReply,
+    thrown: unknown,
+    toRefusal: (thrown: unknown, request: FastifyRequest) => Refusal,
+  ): FastifyReply
+}
+
+export function createResponder(options: {
+  readonly head: () => Headers
+  readonly isClosing: () => boolean
+  readonly failures: Failures
+}): Responder {
+  const send: Responder['send'] = (reply, { status, headers, body }) => {
+    // One after the other: putting them together first would cost as much as writing them.
+    reply
+      .code(status)
+      .headers(ALWAYS)
+      .header('x-request-id', reply.request.id)
+      .headers(options.head())
+      .headers(headers)
+    // Else the client would keep the connection, and closing would wait for it.
+    if (options.isClosing()) reply.header('connection', 'close')
+    if (body === null) return reply.send()
+    if (headers['content-type'] === undefined) reply.header('content-type', JSON_TYPE)
+    return reply.send(body instanceof Uint8Array ? bufferOf(body) : body)
+  }
+  return {
+    send,
+    fail(reply, thrown, toRefusal) {
+      const { request } = reply
+      options.failures.note(thrown, request)
+      const isRefusedForLoad = thrown instanceof ScanError && ASKS_TOO_OFTEN.has(thrown.code)
+      if (isRefusedForLoad && request.client?.isPeer === false) backOffAfter(reply.raw)
+      return send(reply, toRefusal(thrown, request))
+    },
+  }
+}
+
+function bufferOf(body: Uint8Array): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+}

@@ -1,0 +1,125 @@
+/** The routes of a table of `packages/api`, bound to their handlers below one mount point. */
+import { type RouteDef, type RouteTable, unitsOf } from '@quorumscan/api'
+import { assert } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Compile } from 'typebox/compile'
+import { type Answer, type Bind, isStream } from './bind.ts'
+import { toRefusal } from './errors.ts'
+import type { Handlers } from './handler.ts'
+import type { Responder } from './respond.ts'
+import { compileChecks } from './validation.ts'
+
+/** Returns the caller. @throws {ScanError} UNAUTHENTICATED or PERMISSION_DENIED. */
+export type Authenticate<User> = (request: {
+  /** The header as it came. */
+  readonly authorization: string | null
+  readonly auth: 'user' | 'admin'
+}) => Promise<User>
+
+export type RoutesMount<Routes extends RouteTable, User> = {
+  readonly routes: Routes
+  readonly handlers: Handlers<NoInfer<Routes>, NoInfer<User>>
+  /** Needed as soon as one route asks for a user; peers are known by their tokens and certificates. */
+  readonly authenticate?: Authenticate<User>
+}
+
+/** @throws {AssertionError} If a route asks for a user and nothing authenticates. */
+export function mountRoutes<Routes extends RouteTable, User>(
+  app: FastifyInstance,
+  prefix: string,
+  options: RoutesMount<Routes, User> & {
+    readonly bind: Bind
+    readonly responder: Responder
+    readonly handlerMsMax: number
+  },
+): void {
+  const methodsByUrl = new Map<string, string[]>()
+  for (const route of Object.values<RouteDef>(options.routes)) {
+    const url = prefix + route.path.replace(/\{(\w+)\}/g, ':$1')
+    methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), route.method])
+    // Its type is checked where the table is given; here only the declaration counts.
+    const handler = options.handlers[route.operationId] as
+      | ((request: unknown) => Promise<Answer>)
+      | undefined
+    assert(handler !== undefined, `${route.operationId} has no handler`)
+    const check = compileChecks(route)
+    app.route({
+      method: route.method,
+      url,
+      config: { route },
+      ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
+      onRequest: authenticator(route, options.authenticate),
+      handler: options.bind({
+        operationId: route.operationId,
+        decode: (request) => ({
+          params: check.params(request.params),
+          query: check.query(request.query),
+          headers: check.headers(request.headers),
+          body: check.body(request.body),
+          user: request.user,
+        }),
+        unitsOf: (input) => unitsOf(route, input),
+        handle: (input, call) => handler(Object.assign(call, input)),
+        isAnswer: answerCheckOf(route),
+        msMax: options.handlerMsMax,
+      }),
+    })
+  }
+  for (const [url, methods] of methodsByUrl)
+    refuseOtherMethods(app, url, methods, options.responder)
+}
+
+function answerCheckOf({ response }: RouteDef): (body: unknown) => boolean {
+  if (response === null) return (body) => body === null
+  if (response === 'bytes') return isStream
+  const compiled = Compile(response)
+  return (body) => compiled.Check(body)
+}
+
+function authenticator(route: RouteDef, authenticate: Authenticate<unknown> | undefined) {
+  const { auth } = route
+  if (auth === 'none') return []
+  if (auth === 'peer')
+    return [
+      async ({ client }: FastifyRequest) => {
+        if (!client.isPeer)
+          throw new ScanError(
+            'UNAUTHENTICATED',
+            'this is for peers, who show a token or a certificate',
+          )
+      },
+    ]
+  assert(authenticate !== undefined, `${route.operationId} needs authenticate`)
+  return [
+    async (request: FastifyRequest) => {
+      const authorization = request.headers.authorization ?? null
+      request.user = await authenticate({ authorization, auth })
+    },
+  ]
+}
+
+function refuseOtherMethods(
+  app: FastifyInstance,
+  url: string,
+  methods: readonly string[],
+  responder: Responder,
+): void {
+  const allowed = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ')
+  const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE']
+  app.route({
+    method: others.filter((method) => !allowed.split(', ').includes(method)),
+    url,
+    // Before the body is read.
+    onRequest: async (_request, reply) =>
+      responder.fail(
+        reply,
+        new ScanError('METHOD_NOT_ALLOWED', `this path takes ${allowed}`),
+        (thrown, { id }) => {
+          const refusal = toRefusal(thrown, id)
+          return { ...refusal, headers: { ...refusal.headers, allow: allowed } }
+        },
+      ),
+    handler: async () => {},
+  })
+}
