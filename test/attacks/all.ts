@@ -2,15 +2,15 @@
 import type { Attack } from './attack.ts'
 import { clockForward } from './clock-forward.ts'
 import { clockOff } from './clock-off.ts'
+import { connectionExhaustion } from './connection-exhaustion.ts'
 import { costlyAnswers } from './costly-answers.ts'
-import { dearEntries } from './dear-entries.ts'
-import { dearRequests } from './dear-requests.ts'
 import { engineConnectionFlood } from './engine-connection-flood.ts'
+import { expensiveRequests } from './expensive-requests.ts'
+import { expensiveSubmissions } from './expensive-submissions.ts'
 import { expiredBundleFlood } from './expired-bundle-flood.ts'
 import { failingHandlers } from './failing-handlers.ts'
 import { forgedHealthPath } from './forged-health-path.ts'
 import { fuzz } from './fuzz.ts'
-import { heldPlaces } from './held-places.ts'
 import { longPollFlood } from './long-poll-flood.ts'
 import { oneByteChunks } from './one-byte-chunks.ts'
 import { overload } from './overload.ts'
@@ -23,15 +23,15 @@ import { websocketFloods } from './websocket-floods.ts'
 export const ATTACKS: readonly Attack[] = [
   tooLargeBodies,
   oneByteChunks,
-  heldPlaces,
+  connectionExhaustion,
   websocketFloods,
-  dearRequests,
+  expensiveRequests,
   failingHandlers,
   longPollFlood,
   forgedHealthPath,
   overload,
   fuzz,
-  dearEntries,
+  expensiveSubmissions,
   restlessSuperValidator,
   clockForward,
   clockOff,

@@ -16,8 +16,8 @@ const probe = 'GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
 const stream = upgrade('/v0/scan-proxy/activities')
 
 /** Whoever is there first does not keep everybody else out, however little it costs to be there. */
-export const heldPlaces: Attack = {
-  name: 'held-places',
+export const connectionExhaustion: Attack = {
+  name: 'connection-exhaustion',
   claim:
     'From some addresses anybody opens all connections and public streams that a process takes, sends half a ' +
     'request line or nothing any more, and never closes its side. No address holds more than a sixteenth, a newcomer is ' +

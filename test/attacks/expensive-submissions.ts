@@ -47,8 +47,8 @@ function nested(depth: number): unknown {
   return depth === 0 ? [] : [nested(depth - 1)]
 }
 
-export const dearEntries: Attack = {
-  name: 'dear-entries',
+export const expensiveSubmissions: Attack = {
+  name: 'expensive-submissions',
   claim:
     'Anybody can make fifty keys and submit the dearest entries there are from one address, which the ' +
     'validator and the super-validators use as well. All lookups stay verified, and a registration by ' +

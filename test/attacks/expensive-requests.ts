@@ -102,8 +102,8 @@ function requests({ cluster }: Target): Readonly<Record<string, Request>> {
 }
 
 /** What costs its sender one request, and its reader as much as a schema, a parser or a table lets it. */
-export const dearRequests: Attack = {
-  name: 'dear-requests',
+export const expensiveRequests: Attack = {
+  name: 'expensive-requests',
   claim:
     'Anybody may send whatever fits into a request: wide and deep JSON, names that collide, floods of ' +
     'parameters, headers and requests, forged page tokens, bodies that say they are compressed, megabytes ' +
