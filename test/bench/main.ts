@@ -1,54 +1,106 @@
 /**
- * `npm run bench`: measures what test/bench/README.md has budgets for, and prints ratios, whose two sides
- * are always of the same run.
+ * `npm run bench`: measures what test/bench/README.md has budgets for, and prints ratios, whose two sides are always of
+ * the same run. A part that fails does not prevent the next one; the exit status is 1 if any failed.
  *
  *   npm run bench                    some ten minutes
  *   npm run bench -- --full          100 000 names, five rounds
+ *   npm run bench -- --smoke         the smallest sizes: shows that every part runs, its figures mean nothing
  *   npm run bench -- names           only these: certified, machines, names, ordering, proxy, snapshots, splice, streams
  *   … ordering --driver cometbft --nodes 7     only this driver and so many members
+ *   … --json FILE                    writes the rows, with the commit, the date and the machine
  */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { createSystemClock } from '@quorumscan/base'
+import { formatInstant } from '@quorumscan/verifier'
 import { whyNoEngine } from 'quorumscan/testing/engine'
 import { measureCertified } from './certified/measure.ts'
 import { measureMachines } from './machines/measure.ts'
 import { measureNames } from './names/measure.ts'
 import { measureOrdering, ORDERING_DRIVERS } from './ordering/measure.ts'
 import { measureProxy } from './proxy/measure.ts'
-import { print } from './report.ts'
+import { print, printedRows } from './report.ts'
 import { measureSnapshots } from './snapshots/measure.ts'
 import { measureSplice } from './splice/measure.ts'
 import { measureStreams } from './streams/measure.ts'
 
-const QUICK = {
-  certified: { nameCount: 100_000, rounds: 1, turns: 8, ms: 500 },
-  machines: { nameCount: 9, turns: 8, ms: 500 },
-  names: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
-  ordering: { nodeCounts: [4], ms: 5_000, idleMs: 10_000 },
-  proxy: { rounds: 2, clientRounds: 1, ms: 2_000 },
-  snapshots: { nameCount: 10_000, rounds: 1 },
-  splice: { readCount: 30 },
-  streams: { updateCount: 100_000, rounds: 3, subscriberCount: 500, ms: 10_000 },
+type Size = 'smoke' | 'quick' | 'full'
+type Driver = (typeof ORDERING_DRIVERS)[number]
+type Chosen = { readonly drivers: readonly Driver[]; readonly nodeCounts: readonly number[] | null }
+type Part = (size: Size, chosen: Chosen) => Promise<void>
+
+function part<Options>(
+  sizes: Readonly<Record<Size, Options>>,
+  measure: (options: Options, chosen: Chosen) => Promise<void>,
+): Part {
+  return (size, chosen) => measure(sizes[size], chosen)
 }
-const FULL = {
-  certified: { nameCount: 100_000, rounds: 3, turns: 30, ms: 500 },
-  machines: { nameCount: 9, turns: 30, ms: 500 },
-  names: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
-  ordering: { nodeCounts: [4, 7], ms: 15_000, idleMs: 60_000 },
-  proxy: { rounds: 5, clientRounds: 5, ms: 6_000 },
-  snapshots: { nameCount: 100_000, rounds: 3 },
-  splice: { readCount: 200 },
-  streams: { updateCount: 100_000, rounds: 7, subscriberCount: 500, ms: 30_000 },
+
+const PARTS: Readonly<Record<string, Part>> = {
+  certified: part(
+    {
+      smoke: { nameCount: 1_000, rounds: 1, turns: 1, ms: 100 },
+      quick: { nameCount: 100_000, rounds: 1, turns: 8, ms: 500 },
+      full: { nameCount: 100_000, rounds: 3, turns: 30, ms: 500 },
+    },
+    measureCertified,
+  ),
+  machines: part(
+    {
+      smoke: { nameCount: 2, turns: 1, ms: 100 },
+      quick: { nameCount: 9, turns: 8, ms: 500 },
+      full: { nameCount: 9, turns: 30, ms: 500 },
+    },
+    (options, { drivers }) => measureMachines({ ...options, drivers }),
+  ),
+  names: part(
+    {
+      smoke: { nameCount: 2_000, registrationCount: 50, rounds: 1, ms: 200 },
+      quick: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
+      full: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
+    },
+    measureNames,
+  ),
+  ordering: part(
+    {
+      smoke: { nodeCounts: [4], ms: 300, idleMs: 300 },
+      quick: { nodeCounts: [4], ms: 5_000, idleMs: 10_000 },
+      full: { nodeCounts: [4, 7], ms: 15_000, idleMs: 60_000 },
+    },
+    (options, { drivers, nodeCounts }) =>
+      measureOrdering({ ...options, drivers, nodeCounts: nodeCounts ?? options.nodeCounts }),
+  ),
+  proxy: part(
+    {
+      smoke: { rounds: 1, clientRounds: 1, ms: 200 },
+      quick: { rounds: 2, clientRounds: 1, ms: 2_000 },
+      full: { rounds: 5, clientRounds: 5, ms: 6_000 },
+    },
+    measureProxy,
+  ),
+  snapshots: part(
+    {
+      smoke: { nameCount: 500, rounds: 1 },
+      quick: { nameCount: 10_000, rounds: 1 },
+      full: { nameCount: 100_000, rounds: 3 },
+    },
+    measureSnapshots,
+  ),
+  splice: part(
+    { smoke: { readCount: 3 }, quick: { readCount: 30 }, full: { readCount: 200 } },
+    measureSplice,
+  ),
+  streams: part(
+    {
+      smoke: { updateCount: 2_000, rounds: 1, subscriberCount: 20, ms: 300 },
+      quick: { updateCount: 100_000, rounds: 3, subscriberCount: 500, ms: 10_000 },
+      full: { updateCount: 100_000, rounds: 7, subscriberCount: 500, ms: 30_000 },
+    },
+    measureStreams,
+  ),
 }
-const PARTS = [
-  'certified',
-  'machines',
-  'names',
-  'ordering',
-  'proxy',
-  'snapshots',
-  'splice',
-  'streams',
-]
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -57,38 +109,54 @@ async function main(args: readonly string[]): Promise<number> {
     args: [...args],
     options: {
       full: { type: 'boolean', default: false },
+      smoke: { type: 'boolean', default: false },
       driver: { type: 'string' },
       nodes: { type: 'string' },
+      json: { type: 'string' },
     },
     allowPositionals: true,
   })
-  const unknown = positionals.find((part) => !PARTS.includes(part))
+  const unknown = positionals.find((name) => !Object.hasOwn(PARTS, name))
   if (unknown !== undefined) {
-    print(`There is no benchmark named ${unknown}; there are: ${PARTS.join(', ')}.`)
+    print(`There is no benchmark named ${unknown}; there are: ${Object.keys(PARTS).join(', ')}.`)
     return 2
   }
-  const parts = positionals.length > 0 ? positionals : PARTS
-  const sizes = values.full ? FULL : QUICK
-  if (parts.includes('certified')) await measureCertified(sizes.certified)
-  const driversOf = (part: string) =>
-    ORDERING_DRIVERS.filter((driver) => {
+  const names = positionals.length > 0 ? positionals : Object.keys(PARTS)
+  const chosen: Chosen = {
+    drivers: ORDERING_DRIVERS.filter((driver) => {
       if (driver !== (values.driver ?? driver)) return false
       const isPossible = driver !== 'cometbft' || whyNoEngine === null
-      if (!isPossible) print(`SKIPPED  ${part} with driver ${driver}: ${whyNoEngine}`)
+      if (!isPossible) print(`SKIPPED  everything with driver ${driver}: ${whyNoEngine}`)
       return isPossible
-    })
-  if (parts.includes('machines'))
-    await measureMachines({ ...sizes.machines, drivers: driversOf('machines') })
-  if (parts.includes('names')) await measureNames(sizes.names)
-  if (parts.includes('ordering'))
-    await measureOrdering({
-      ...sizes.ordering,
-      ...(values.nodes === undefined ? {} : { nodeCounts: [Number(values.nodes)] }),
-      drivers: driversOf('ordering'),
-    })
-  if (parts.includes('proxy')) await measureProxy(sizes.proxy)
-  if (parts.includes('snapshots')) await measureSnapshots(sizes.snapshots)
-  if (parts.includes('splice')) await measureSplice(sizes.splice)
-  if (parts.includes('streams')) await measureStreams(sizes.streams)
-  return 0
+    }),
+    nodeCounts: values.nodes === undefined ? null : [Number(values.nodes)],
+  }
+  const failed: string[] = []
+  for (const [name, measure] of Object.entries(PARTS)) {
+    if (!names.includes(name)) continue
+    print(`== ${name}`)
+    try {
+      await measure(values.smoke ? 'smoke' : values.full ? 'full' : 'quick', chosen)
+    } catch (error) {
+      failed.push(name)
+      print(`FAILED   ${name}: ${error instanceof Error ? error.stack : String(error)}`)
+    }
+  }
+  if (values.json !== undefined) writeFileSync(values.json, describeRun())
+  if (failed.length > 0) print(`Failed: ${failed.join(', ')}`)
+  return failed.length > 0 ? 1 : 0
+}
+
+function describeRun(): string {
+  const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim()
+  const [cpu] = cpus()
+  const run = {
+    commit,
+    date: formatInstant(createSystemClock().nowMicros()),
+    processor: cpu?.model ?? null,
+    cores: cpus().length,
+    node: process.version,
+    rows: printedRows,
+  }
+  return `${JSON.stringify(run, null, 2)}\n`
 }

@@ -13,7 +13,12 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-export function printRow({ what, value, unit = '', budget }: Row): void {
+/** All rows of this run, in order. */
+export const printedRows: Row[] = []
+
+export function printRow(printed: Row): void {
+  printedRows.push(printed)
+  const { what, value, unit = '', budget } = printed
   const verdict = budget === null ? '' : isMet(value, budget) ? 'ok' : 'OVER BUDGET'
   const wanted = budget === null ? '' : `${budget.kind === 'at least' ? '≥' : '≤'} ${budget.value}`
   const number = `${round(value)}${unit === '' ? '' : ` ${unit}`}`
