@@ -1,11 +1,8 @@
 /** Deleting a replica, or a log, out of a Redis that it shares with what must stay. */
 import { LOG_KEYS } from '@quorumscan/log'
-import { createConnection, type RedisAddress } from '@quorumscan/redis'
+import { openRedis, type RedisAddress } from '@quorumscan/redis'
 import { deleteReplica } from '@quorumscan/replica'
 import type { Redis } from 'ioredis'
-
-/** It may have been started just now. */
-const RECONNECT = { stepMs: 50, msMax: 500 }
 
 /** Deletes the replica that is there. Returns how many keys went. */
 export function deleteReplicaAt(address: RedisAddress): Promise<number> {
@@ -18,7 +15,7 @@ export async function deleteLogAt(address: RedisAddress): Promise<void> {
 }
 
 async function useRedis<T>(address: RedisAddress, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = createConnection(address, { reconnect: RECONNECT })
+  const redis = openRedis(address, 'wipe')
   try {
     return await work(redis)
   } finally {

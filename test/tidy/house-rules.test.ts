@@ -72,7 +72,7 @@ describe('house rules', () => {
     const declarations = hits(productSources, declaration)
     const nameOf = (hit: string) => declaration.exec(hit.slice(hit.indexOf(' ') + 1))?.[1]
     const names = declarations.map(nameOf)
-    expect(names).toContain('NAME_LENGTH_MAX')
+    expect(names).toContain('ENTRY_NAME_LENGTH_MAX')
     expect(
       declarations.filter((hit) => names.filter((name) => name === nameOf(hit)).length > 1),
     ).toEqual([])

@@ -1,7 +1,7 @@
 /** What the control plane can be asked, as a tRPC router. The CLI, tests and the console call it. */
 import { askVotes, resolve, resolvedJson } from '@quorumscan/cli'
 import { ansConfigInput, changeOf, inForceToWire } from '@quorumscan/operator'
-import { NAME_LENGTH_MAX } from '@quorumscan/verifier'
+import { ENTRY_NAME_LENGTH_MAX } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { scenarioOf } from '../chaos/runs.ts'
 import { scenario } from '../chaos/schedule.ts'
@@ -159,7 +159,7 @@ export const appRouter = router({
   registrations: router({
     /** Returns the id at once; `list` shows the progress. The validator checks the name further: its refusal is shown. */
     start: procedure
-      .input(z.object({ name: z.string().min(1).max(NAME_LENGTH_MAX), user: userName }))
+      .input(z.object({ name: z.string().min(1).max(ENTRY_NAME_LENGTH_MAX), user: userName }))
       .mutation(({ ctx, input }) => ctx.registrations.start(input)),
     /** Newest first. */
     list: procedure.query(({ ctx }) => ctx.registrations.list()),

@@ -1,3 +1,4 @@
+export { CERTIFIED_MEDIA_TYPE, PAGE_SIZE_MAX } from '@quorumscan/verifier'
 export { accepts } from './accepts.ts'
 export { isScanAnswer } from './answer-check.ts'
 export { unitsOf } from './cost.ts'
@@ -30,7 +31,6 @@ export { scanRoutes } from './routes/scan.ts'
 export { synchronizerRoutes } from './routes/synchronizer.ts'
 export { validatorRoutes } from './routes/validator.ts'
 export type { ActivitiesStreamRequest } from './schemas/activities.ts'
-export { CERTIFIED_MEDIA_TYPE } from './schemas/certified.ts'
 export { ErrorAnswer } from './schemas/errors.ts'
 export {
   CompletionsRequest,
@@ -56,5 +56,5 @@ export type {
   LedgerUser,
   LedgerUserInput,
 } from './schemas/ledger/users.ts'
-export { BATCH_LOOKUPS_MAX, codeByPattern, PAGE_SIZE_MAX } from './schemas/scalars.ts'
+export { codeByPattern } from './schemas/scalars.ts'
 export { type Openers, socketRoutes } from './sockets.ts'

@@ -1,4 +1,5 @@
 import { isPartyId } from '@quorumscan/model'
+import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { accepts } from './accepts.ts'
@@ -8,7 +9,6 @@ import type { RouteDef } from './route-def.ts'
 import { scanRoutes } from './routes/scan.ts'
 import { synchronizerRoutes } from './routes/synchronizer.ts'
 import { validatorRoutes } from './routes/validator.ts'
-import { CERTIFIED_MEDIA_TYPE } from './schemas/certified.ts'
 import { PARTY_PATTERN } from './schemas/scalars.ts'
 
 const tables: Record<string, Readonly<Record<string, RouteDef>>> = {

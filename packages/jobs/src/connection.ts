@@ -4,17 +4,9 @@
  */
 import { type Clock, waitFor } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import {
-  assertSettings,
-  createConnection,
-  endConnection,
-  type RedisAddress,
-} from '@quorumscan/redis'
+import { assertProfile, endConnection, openRedis, type RedisAddress } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 
-/** How long a producer's command may take: Redis answers in under 1 ms, a stopped one never. */
-const COMMAND_TIMEOUT_MS = 1_000
-const RECONNECT = { stepMs: 50, msMax: 500 }
 /** How long the node's own Redis may take to come up with it. */
 const CONNECT_TIMEOUT_MS = 10_000
 
@@ -34,11 +26,7 @@ export type JobConnectionOptions = {
  */
 export async function connectProducer(options: JobConnectionOptions): Promise<Redis> {
   const { clock, onError, timeoutMs = CONNECT_TIMEOUT_MS } = options
-  const producer = createConnection(options.redis, {
-    ...{ onError, reconnect: RECONNECT, commandTimeoutMs: COMMAND_TIMEOUT_MS },
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-  })
+  const producer = openRedis(options.redis, 'jobsProducer', onError)
   let last: unknown
   const isReached = () =>
     producer.ping().catch((error: unknown) => {
@@ -50,10 +38,7 @@ export async function connectProducer(options: JobConnectionOptions): Promise<Re
     await waitFor(isReached, { clock, timeoutMs, what }).catch((error: Error) => {
       throw new ScanError('DEPENDENCY_UNAVAILABLE', error.message, { cause: last ?? error })
     })
-    await assertSettings(producer, {
-      required: { 'maxmemory-policy': 'noeviction' },
-      what: 'The Redis of the job queues',
-    })
+    await assertProfile(producer, 'jobsProducer')
     return producer
   } catch (error) {
     endConnection(producer)
@@ -63,9 +48,7 @@ export async function connectProducer(options: JobConnectionOptions): Promise<Re
 
 /** For workers: waits as long as Redis is away, as BullMQ demands. Disposing cuts it, and BullMQ's blocking duplicates. */
 export function connectWorkers(options: JobConnectionOptions): Disposable & { client: Redis } {
-  const client = createConnection(options.redis, {
-    ...{ onError: options.onError, reconnect: RECONNECT, maxRetriesPerRequest: null },
-  })
+  const client = openRedis(options.redis, 'jobsWorker', options.onError)
   const all = [client]
   const duplicate = client.duplicate.bind(client)
   client.duplicate = (override) => {

@@ -3,7 +3,7 @@
  * itself and repeats nothing: its owner knows what a lost answer means. Every failure is a
  * LogUnavailableError, a command has 10 s.
  */
-import { checkSettings, createConnection, type RedisAddress } from '@quorumscan/redis'
+import { checkSettings, openRedis, type RedisAddress } from '@quorumscan/redis'
 import { LOG_START_KEY, LOG_STREAM_KEY } from './acl.ts'
 import { APPEND_GROUP } from './append-script.ts'
 import type { StreamGroup } from './group.ts'
@@ -41,9 +41,6 @@ export type LogConnection = {
   close(): void
 }
 
-/** A group of 1 MiB is on disk within milliseconds; a disk that needs 10 s is as good as dead. */
-const COMMAND_TIMEOUT_MS = 10_000
-
 type Options = { readonly signal: AbortSignal; readonly onClose?: () => void }
 
 /** @throws {LogUnavailableError} If it cannot be reached, refuses the user, or the signal aborts. */
@@ -52,19 +49,8 @@ export async function openLogConnection(
   options: Options,
 ): Promise<LogConnection> {
   let lastError: unknown
-  const client = createConnection(address, {
-    protocol: 2,
-    lazyConnect: true,
-    disableClientInfo: true,
-    // While Redis loads its file every command is answered by LOADING: we come again.
-    enableReadyCheck: false,
-    enableOfflineQueue: false,
-    reconnect: null,
-    connectTimeout: COMMAND_TIMEOUT_MS,
-    commandTimeoutMs: COMMAND_TIMEOUT_MS,
-    onError: (error) => {
-      lastError = error
-    },
+  const client = openRedis(address, 'log', (error) => {
+    lastError = error
   })
   let isClosed = false
   const close = () => {

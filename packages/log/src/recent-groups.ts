@@ -2,7 +2,7 @@
  * What a follower keeps of the log in its own Redis: the newest groups, as they were signed. A log that was
  * damaged is refilled from them. They follow from the log: a follower that lost them is none the worse.
  */
-import { createConnection, endConnection, type RedisAddress } from '@quorumscan/redis'
+import { endConnection, openRedis, type RedisAddress } from '@quorumscan/redis'
 import { decodeGroup, type Group, LogGroupError, type SignedGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
 
@@ -12,10 +12,7 @@ const KEY = 'log:recent'
 export const RECENT_BYTES_MAX = 64 * 2 ** 20
 /** At most 32 MiB in memory, as a group has at most 1 MiB. */
 const GROUPS_PER_READ = 32
-/** As long as the replica in the same Redis waits for a read. */
-const COMMAND_TIMEOUT_MS = 1000
 const EMPTY = new Uint8Array()
-const RECONNECT = { stepMs: 20, msMax: 500 }
 
 export type GroupKeeper = AsyncDisposable & {
   /** Resolves when they are kept, or could not be: following the log goes on without. */
@@ -35,7 +32,7 @@ export function createGroupKeeper(options: {
   /** Told why groups could not be kept. */
   readonly onProblem: (error: Error) => void
 }): GroupKeeper {
-  const redis = connect(options.redis, RECONNECT)
+  const redis = openRedis(options.redis, 'recentGroups')
   /** Bytes of all groups that were ever kept; null: to be read. */
   let total: number | null = null
 
@@ -76,7 +73,7 @@ export async function readRecentGroups(options: {
   readonly redis: RedisAddress
   readonly applied: number
 }): Promise<ReadonlyMap<number, KeptGroup>> {
-  const redis = connect(options.redis, null)
+  const redis = openRedis(options.redis, 'keptGroups')
   const kept = new Map<number, KeptGroup>()
   try {
     await redis.connect()
@@ -106,7 +103,7 @@ export async function readRecentGroups(options: {
 export async function readKeptEnd(
   address: RedisAddress,
 ): Promise<{ readonly offset: number; readonly recordTime: number } | null> {
-  const redis = connect(address, null)
+  const redis = openRedis(address, 'keptGroups')
   try {
     await redis.connect()
     const [newest] = await redis.xrevrangeBuffer(KEY, '+', '-', 'COUNT', 1)
@@ -138,14 +135,4 @@ export function openKeptGroup(bytes: Uint8Array, signature: Uint8Array): KeptGro
     if (error instanceof LogGroupError) return null
     throw error
   }
-}
-
-function connect(address: RedisAddress, reconnect: typeof RECONNECT | null) {
-  return createConnection(address, {
-    reconnect,
-    lazyConnect: true,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeoutMs: COMMAND_TIMEOUT_MS,
-  })
 }

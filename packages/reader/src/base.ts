@@ -1,12 +1,13 @@
 /** What a reader is made of, in whichever way it decides: addresses, floor, and checks of what it is asked. */
 import {
+  BATCH_LOOKUPS_MAX,
   createWebCrypto,
   type Lookup,
   maxFaulty,
   type Threshold,
   thresholdVotes,
 } from '@quorumscan/verifier'
-import { BATCH_LOOKUPS_MAX, isLookup } from './answers/lookups.ts'
+import { isLookup } from './answers/lookups.ts'
 import { createFloor } from './floor.ts'
 import { ReaderError, type ReaderOptions } from './reader-options.ts'
 import type { Address } from './source/address-book.ts'

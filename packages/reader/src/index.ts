@@ -1,6 +1,5 @@
 export { activitiesBytesMax, entriesBytesMax, scansBytesMax } from './answers/answer-sizes.ts'
-export { LOOKUP_NAME_LENGTH_MAX } from './answers/lookups.ts'
-export { readRefusal } from './answers/reply.ts'
+export { parseJson, readRefusal } from './answers/reply.ts'
 export { createFloor, type Floor } from './floor.ts'
 export {
   type AddressStore,

@@ -7,12 +7,7 @@ export {
   readRedisAddress,
 } from './address.ts'
 export { COMMAND_TIMED_OUT } from './command-timeout.ts'
-export {
-  assertSettings,
-  createConnection,
-  endConnection,
-  openChecked,
-  reaching,
-} from './connection.ts'
+export { endConnection, reaching } from './connection.ts'
+export { assertProfile, openCheckedRedis, openRedis } from './profiles.ts'
 export { checkSettings } from './settings.ts'
 export { type RedisUsage, type RedisWatch, watchRedis } from './usage.ts'

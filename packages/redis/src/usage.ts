@@ -1,11 +1,7 @@
 /** What a Redis takes of its machine, for those who watch it. */
 import type { RedisAddress } from './address.ts'
-import { createConnection, endConnection } from './connection.ts'
-
-/** A Redis that needs this long hangs; whoever watches looks again. */
-const ANSWER_MS_MAX = 1_000
-/** Of connecting again: nobody but the watcher waits for it. */
-const RECONNECT = { stepMs: 100, msMax: 2_000 }
+import { endConnection } from './connection.ts'
+import { openRedis } from './profiles.ts'
 
 export type RedisUsage = {
   readonly memoryBytes: number
@@ -24,15 +20,7 @@ export type RedisWatch = AsyncDisposable & {
 
 /** Connects in the background, on a connection of its own: what else is asked of Redis does not wait for it. */
 export function watchRedis(address: RedisAddress): RedisWatch {
-  const redis = createConnection(address, {
-    // All that the user of the log's Redis may do.
-    protocol: 2,
-    disableClientInfo: true,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    commandTimeoutMs: ANSWER_MS_MAX,
-    reconnect: RECONNECT,
-  })
+  const redis = openRedis(address, 'usage')
   return {
     async usage() {
       const [info, [, directory] = []] = await Promise.all([

@@ -1,34 +1,8 @@
 /** Connections to the Redis that holds a replica. */
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import {
-  COMMAND_TIMED_OUT,
-  createConnection,
-  openChecked,
-  type RedisAddress,
-  reaching,
-} from '@quorumscan/redis'
+import { COMMAND_TIMED_OUT, openCheckedRedis, type RedisAddress, reaching } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
-
-/** A read takes well under a millisecond; a Redis that needs this long hangs, and callers wait no longer. */
-const READ_TIMEOUT_MS = 1_000
-/** Reconnecting starts after 20 ms and never waits longer than this: a replica lags meanwhile. */
-const RECONNECT = { stepMs: 20, msMax: 500 }
-
-const common = {
-  lazyConnect: true,
-  // What was sent and not answered fails at once: a write's outcome is then looked up, a read is repeated
-  // by its caller. Sending it again by itself would mix two moments of the state.
-  autoResendUnfulfilledCommands: false,
-  enableOfflineQueue: false,
-  maxRetriesPerRequest: 0,
-  reconnect: RECONNECT,
-}
-
-/** A connection whose commands take as long as they take, while anything comes, for the one writer. */
-export function createWriteConnection(address: RedisAddress): Redis {
-  return createConnection(address, common)
-}
 
 /** Resolves once commands can be sent; rejects with the signal's reason. */
 export async function untilReady(redis: Redis, signal: AbortSignal): Promise<void> {
@@ -66,17 +40,12 @@ export function isReplyError(error: unknown): boolean {
 }
 
 /**
- * A connection whose commands fail instead of waiting; Redis is checked never to evict. It reconnects by itself.
+ * Opens a connection for reads, where Redis never evicts. It reconnects by itself.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached or may evict keys.
  */
 export function openReadConnection(address: RedisAddress): Promise<Redis> {
-  const options = { ...common, commandTimeoutMs: READ_TIMEOUT_MS }
-  return openChecked(createConnection(address, options), {
-    required: { 'maxmemory-policy': 'noeviction' },
-    what: "The replica's Redis",
-    reach,
-  })
+  return openCheckedRedis(address, 'replicaRead', { reach })
 }
 
 /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if the read failed. */

@@ -19,12 +19,12 @@ import {
   type Submission,
 } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
-import { endConnection } from '@quorumscan/redis'
+import { endConnection, openRedis } from '@quorumscan/redis'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { raiseHorizon } from './clean-up/horizon.ts'
 import { pruneHistory } from './clean-up/update-history.ts'
-import { createWriteConnection, openReadConnection, reach } from './connection.ts'
+import { openReadConnection, reach } from './connection.ts'
 import { loadOrStart, syntheticEntries } from './ingest/genesis.ts'
 import { ingest, RECORD_TIME_AHEAD_MICROS_MAX } from './ingest/ingest.ts'
 import { syntheticVersion, touchedVersions } from './ingest/plan-versions.ts'
@@ -509,7 +509,7 @@ export class Replica implements Ledger, AsyncDisposable {
   }
 
   async #ingest(ordering: Ordering, signal: AbortSignal): Promise<void> {
-    const redis = createWriteConnection(this.#options.redis)
+    const redis = openRedis(this.#options.redis, 'replicaWrite')
     // A Redis that hangs must not keep the process from stopping.
     const onAbort = () => redis.disconnect()
     signal.addEventListener('abort', onAbort, { once: true })

@@ -47,6 +47,7 @@ export { createLogger, type Logger } from './logger.ts'
 export { measureMargins } from './margins.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
 export { didYouMean } from './nearest.ts'
+export { createPeerClient, type PeerClient, type PeerRequest } from './peer-client.ts'
 export {
   assertFollowing,
   CLOCK_HEADER,
@@ -64,6 +65,7 @@ export {
   parseOriginTokens,
   parsePeerTokens,
 } from './peer-tokens.ts'
+export { type Observation, type PeerPoll, pollPeers } from './poll-peers.ts'
 export { type LeftOut, type QuietLines, quiet } from './quiet.ts'
 export { measureRedis } from './redis-metrics.ts'
 export { type Repetition, repeat } from './repeat.ts'

@@ -2,10 +2,9 @@
  * How the clock of this process lies to those of its peers: asks each for its own now and then, by the answer
  * that costs least. No signed statement holds a wall clock; this header is nobody's proof, only counted.
  */
-import { anySignal, type ClientTls, type Clock } from '@quorumscan/base'
+import type { ClientTls, Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { parseTime } from '@quorumscan/model'
-import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
 import {
   CLOCK_TOLERANCE_MICROS,
   type ClockReading,
@@ -17,9 +16,11 @@ import {
   offsetOf,
 } from './clock-comparison.ts'
 import type { Logger } from './logger.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics, Sample } from './metrics.ts'
+import { createPeerAddresses, type PeerPlace } from './peer-addresses.ts'
+import { createPeerClient } from './peer-client.ts'
+import { type PeerPoll, pollPeers } from './poll-peers.ts'
 import { parseServiceUrl } from './service-url.ts'
-import { createUndiciTransport } from './undici-transport.ts'
 
 /** On the answer of `/livez`: the wall clock of who answers, µs since the epoch. */
 export const CLOCK_HEADER = 'x-clock'
@@ -46,8 +47,6 @@ const MS_PER_SECOND = 1000
 
 /** A node, as the operator of this process names it. */
 export type Peer = { readonly name: string; readonly url: string }
-
-type Place = { readonly url: string; readonly isPublicOnly: boolean }
 
 export type PeerClocks = AsyncDisposable & {
   /** The latest of each peer that has answered. */
@@ -78,171 +77,88 @@ export function createPeerClocks(options: {
   /** Whether a peer may have moved to a private address although its configured one is public. Default: no. */
   readonly allowPrivateAddresses?: boolean
 }): PeerClocks {
-  const { peers, needed, clock, logger } = options
-  const transport = createUndiciTransport({ trust: options.trust ?? null })
-  const closing = new AbortController()
-  const readingByPeer = new Map<string, ClockReading>()
-  const following = new Set<string>()
-  const beganMs = clock.monotonicMs()
-  const answeredMsByPeer = new Map<string, number>()
-  /** As the ledger says. */
-  const urlByPeer = new Map<string, string>()
-  /** By how much the log says that the clock is ahead; null while it says that it is right, or nothing. */
-  let toldMicros: number | null = null
-
+  const { peers, needed, clock } = options
+  const client = createPeerClient({ clock, trust: options.trust ?? null })
+  const addresses = createPeerAddresses(options.allowPrivateAddresses === true)
+  const report = createVerdictLog(options)
   const moment = (): Moment => ({
     wallMicros: clock.nowMicros(),
     monotonicMs: clock.monotonicMs(),
   })
-  const readings = () => [...readingByPeer.values()]
-  const verdict = () => judgeClock({ readings: readings(), now: moment(), needed })
+  const readingsIn = (latest: Latest) => [...latest.values()].map(({ value }) => value.reading)
+  const verdictOf = (latest: Latest) =>
+    judgeClock({ readings: readingsIn(latest), now: moment(), needed })
 
-  /** Where a peer may be, the likeliest place first. */
-  const placesOf = ({ name, url }: Peer): readonly Place[] => {
-    const configured = { url, isPublicOnly: false } // Peers are configured by the operator.
-    const moved = urlByPeer.get(name)
-    if (moved === undefined || moved === url) return [configured]
-    // Of a private network peers move within it. Others could have this process ask what only it can reach.
-    const allowPrivate =
-      options.allowPrivateAddresses === true || parseNodeUrl(url, false) === undefined
-    const isUsable = parseNodeUrl(moved, allowPrivate) !== undefined && isAuthenticated(moved)
-    return isUsable ? [{ url: moved, isPublicOnly: !allowPrivate }, configured] : [configured]
-  }
-
-  const ask = async (peer: Peer): Promise<void> => {
-    for (const place of placesOf(peer)) if (await askAt(peer.name, place)) return
-    following.delete(peer.name)
-  }
-
-  /** Whether the peer answers there. */
-  const askAt = async (name: string, place: Place): Promise<boolean> => {
-    const over = new AbortController()
+  const readAt = async (
+    { url, isPublicOnly }: PeerPlace,
+    { peer, signal }: { readonly peer: string; readonly signal: AbortSignal },
+  ): Promise<Heard> => {
     const startedMs = clock.monotonicMs()
-    clock.delay(ANSWER_MS_MAX, over.signal).then(
-      () => over.abort(new Error('no answer')),
-      () => {},
-    )
-    try {
-      const reply = await transport.request({
-        ...place,
-        method: 'GET',
-        path: '/livez',
-        headers: {},
-        body: null,
-        bytesMax: ANSWER_BYTES_MAX,
-        channel: 'lookup',
-        signal: anySignal([over.signal, closing.signal]),
-      })
-      const endedMs = clock.monotonicMs()
-      const wallMicros = integerOf(reply.header(CLOCK_HEADER))
-      // One that took longer, because this process stood still, would be a guess.
-      if (wallMicros === null || endedMs - startedMs > ANSWER_MS_MAX) return false
-      answeredMsByPeer.set(name, endedMs)
-      const atMs = (startedMs + endedMs) / 2
-      readingByPeer.set(name, {
-        peer: name,
+    const reply = await client.request(url, {
+      path: '/livez',
+      bytesMax: ANSWER_BYTES_MAX,
+      timeoutMs: ANSWER_MS_MAX,
+      isPublicOnly,
+      signal,
+    })
+    const endedMs = clock.monotonicMs()
+    const wallMicros = integerOf(reply.header(CLOCK_HEADER))
+    // If this process stalled meanwhile, the reading would be a guess.
+    if (wallMicros === null || endedMs - startedMs > ANSWER_MS_MAX) throw new Error('no reading')
+    const headTime = parseTime(reply.header(HEAD_TIME_HEADER) ?? '')
+    return {
+      reading: {
+        peer,
         wallMicros,
-        atMs,
+        atMs: (startedMs + endedMs) / 2,
         head: integerOf(reply.header(HEAD_HEADER)),
-      })
-      const headTime = parseTime(reply.header(HEAD_TIME_HEADER) ?? '')
-      if (headTime !== undefined && wallMicros - headTime <= FOLLOWING_MICROS_MAX)
-        following.add(name)
-      else following.delete(name)
-      return true
-    } catch {
-      return false // A peer that does not answer says nothing; its last reading soon is too old to count.
-    } finally {
-      over.abort()
+      },
+      isFollowing: headTime !== undefined && wallMicros - headTime <= FOLLOWING_MICROS_MAX,
     }
   }
 
-  /** A line for each change: a clock that was off and is set to be off otherwise is news, too. */
-  const tell = (now: ClockVerdict): void => {
-    if (now.kind === 'off') {
-      const isTold =
-        toldMicros !== null && Math.abs(now.offsetMicros - toldMicros) <= CLOCK_TOLERANCE_MICROS
-      if (isTold) return
-      toldMicros = now.offsetMicros
-      logger.warn(
-        { offsetMs: now.offsetMicros / 1000 },
-        `this clock is ${describeOffset(now.offsetMicros, `those of ${needed} peers or more`)}`,
-      )
-    } else if (now.kind === 'agrees' && toldMicros !== null) {
-      toldMicros = null
-      logger.info('this clock agrees with its peers again')
-    }
-  }
-
-  let readAddresses: (() => Promise<readonly Peer[]>) | null = null
-  let reading: Promise<void> | null = null
-  /** Not waited for: the Redis of this process may hang. */
-  const refreshAddresses = (): void => {
-    if (readAddresses === null || reading !== null) return
-    reading = readAddresses()
-      .then(
-        (found) => {
-          for (const { name, url } of found) urlByPeer.set(name, url)
-        },
-        () => {}, // Read again in the next round.
-      )
-      .finally(() => {
-        reading = null
-      })
-  }
-
-  const run = async (): Promise<void> => {
-    const { signal } = closing
-    while (!signal.aborted && peers.length > 0) {
-      refreshAddresses()
-      await Promise.all(peers.map(ask))
-      await waitForRound()
-    }
-  }
-  /** Cut short by a clock that is set anew, which the readings from before already show. */
-  const waitForRound = async (): Promise<void> => {
-    for (let waitedMs = 0; waitedMs < ROUND_MS; waitedMs += ROUND_MS_UNEASY) {
-      tell(verdict())
-      await clock.delay(ROUND_MS_UNEASY, closing.signal).catch(() => {}) // Closing: the loop ends.
-      if (closing.signal.aborted || verdict().kind !== 'agrees') return
-    }
-  }
-  const running = run()
-
-  options.metrics.sampled('gauge', {
-    name: 'clock_offset_seconds',
-    help: 'By how much the own clock is ahead of that of a peer, of those that answered of late.',
-    labels: ['peer'],
-    read: () => {
+  const poll = pollPeers<Heard>({
+    peers,
+    clock,
+    everyMs: ROUND_MS_UNEASY,
+    /** At once after the clock was set: the readings from before already show it. */
+    isDue(sinceMs, latest) {
+      const verdict = verdictOf(latest)
+      report(verdict)
+      const isDue = peers.length > 0 && (sinceMs >= ROUND_MS || verdict.kind !== 'agrees')
+      if (isDue) addresses.refresh()
+      return isDue
+    },
+    async read(peer, signal) {
+      let failure: unknown
+      for (const place of addresses.placesOf(peer))
+        try {
+          return await readAt(place, { peer: peer.name, signal })
+        } catch (error) {
+          failure = error
+        }
+      throw failure
+    },
+  })
+  measureClocks(options, {
+    poll,
+    offsets: () => {
       const now = moment()
-      return freshReadings(readings(), now).map(
+      return freshReadings(readingsIn(poll.latest), now).map(
         (reading) => [[reading.peer], offsetOf(reading, now) / MICROS_PER_SECOND] as const,
       )
     },
   })
 
-  options.metrics.sampled('gauge', {
-    name: 'node_silent_seconds',
-    help: 'Time since a node last answered this process, which asks every 5 s; since its start for one that never did.',
-    labels: ['node'],
-    read: () => {
-      const nowMs = clock.monotonicMs()
-      return peers.map(({ name }) => {
-        const sinceMs = answeredMsByPeer.get(name) ?? beganMs
-        return [[name], (nowMs - sinceMs) / MS_PER_SECOND] as const
-      })
-    },
-  })
-
   return {
-    readings,
-    verdict,
-    follow(read) {
-      readAddresses = read
-    },
-    followingCount: () => following.size,
+    readings: () => readingsIn(poll.latest),
+    verdict: () => verdictOf(poll.latest),
+    follow: (read) => addresses.follow(read),
+    followingCount: () =>
+      [...poll.latest.values()].filter(({ value, isCurrent }) => isCurrent && value.isFollowing)
+        .length,
     assertUsable() {
-      const now = verdict()
+      const now = verdictOf(poll.latest)
       if (now.kind !== 'off' || Math.abs(now.offsetMicros) <= STANDSTILL_MICROS) return
       throw new ScanError(
         'CLOCK_OFF',
@@ -251,11 +167,76 @@ export function createPeerClocks(options: {
       )
     },
     async [Symbol.asyncDispose]() {
-      closing.abort(new Error('closed'))
-      await running
-      await transport[Symbol.asyncDispose]()
+      await poll[Symbol.asyncDispose]()
+      await client[Symbol.asyncDispose]()
     },
   }
+}
+
+type Heard = {
+  readonly reading: ClockReading
+  /** Whether the peer has the newest of the log. */
+  readonly isFollowing: boolean
+}
+type Latest = PeerPoll<Heard>['latest']
+
+/** A line for each change: a clock that was off and is set to be off otherwise is news, too. */
+function createVerdictLog({
+  needed,
+  logger,
+}: {
+  readonly needed: number
+  readonly logger: Logger
+}) {
+  /** By how much the log says that the clock is ahead; null while it says that it is right, or nothing. */
+  let warnedMicros: number | null = null
+  return (now: ClockVerdict): void => {
+    if (now.kind === 'off') {
+      const hasWarned =
+        warnedMicros !== null && Math.abs(now.offsetMicros - warnedMicros) <= CLOCK_TOLERANCE_MICROS
+      if (hasWarned) return
+      warnedMicros = now.offsetMicros
+      logger.warn(
+        { offsetMs: now.offsetMicros / 1000 },
+        `this clock is ${describeOffset(now.offsetMicros, `those of ${needed} peers or more`)}`,
+      )
+    } else if (now.kind === 'agrees' && warnedMicros !== null) {
+      warnedMicros = null
+      logger.info('this clock agrees with its peers again')
+    }
+  }
+}
+
+function measureClocks(
+  {
+    peers,
+    clock,
+    metrics,
+  }: Pick<Parameters<typeof createPeerClocks>[0], 'peers' | 'clock' | 'metrics'>,
+  {
+    poll,
+    offsets,
+  }: { readonly poll: PeerPoll<Heard>; readonly offsets: () => Iterable<Sample<['peer']>> },
+): void {
+  const startedMs = clock.monotonicMs()
+  metrics.sampled('gauge', {
+    name: 'clock_offset_seconds',
+    help: 'By how much the own clock is ahead of that of a peer, of those that answered of late.',
+    labels: ['peer'],
+    read: offsets,
+  })
+  metrics.sampled('gauge', {
+    name: 'node_silent_seconds',
+    help: 'Time since a node last answered this process, which asks every 5 s; since its start for one that never did.',
+    labels: ['node'],
+    read: () => {
+      const nowMs = clock.monotonicMs()
+      return peers.map(({ name }) => {
+        const sinceMs = poll.latest.get(name)?.atMs ?? startedMs
+        return [[name], (nowMs - sinceMs) / MS_PER_SECOND] as const
+      })
+    },
+  })
 }
 
 /** For `/status`: whole milliseconds by which the own clock is ahead; null while too few peers answer. */

@@ -1,27 +1,16 @@
 /** The connection to the validator's own Redis, opened only where it keeps what it acknowledges. */
 import { ScanError } from '@quorumscan/errors'
 import {
-  assertSettings,
-  createConnection,
+  assertProfile,
   isBehindSentinels,
-  openChecked,
+  openCheckedRedis,
   type RedisAddress,
   reaching,
 } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 
-/** A local Redis with `appendfsync always` answers within milliseconds; more means that it hangs. */
-const COMMAND_TIMEOUT_MS = 5_000
-const RECONNECT = { stepMs: 50, msMax: 1_000 }
 /** A replica that works has a write within milliseconds. Others wait behind this. */
 const COPY_MS_MAX = 1_000
-
-/** Settings without which an acknowledged write could be lost (Rule 3). */
-const REQUIRED_SETTINGS = {
-  appendonly: 'yes',
-  appendfsync: 'always',
-  'maxmemory-policy': 'noeviction',
-} as const
 
 export type StoreConnection = {
   readonly redis: Redis
@@ -45,25 +34,14 @@ export async function openConnection(
   address: RedisAddress,
   onUnchecked?: (sentence: string) => void,
 ): Promise<StoreConnection> {
-  const settings = { required: REQUIRED_SETTINGS, what: 'The Redis of the user store' }
-  const redis = createConnection(address, {
-    lazyConnect: true,
-    // A write that was sent and not answered may have happened: its caller is told so, and decides.
-    autoResendUnfulfilledCommands: false,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeoutMs: COMMAND_TIMEOUT_MS,
-    reconnect: RECONNECT,
-  })
-  await openChecked(redis, {
-    ...settings,
+  const redis = await openCheckedRedis(address, 'users', {
     reach,
-    ...(onUnchecked === undefined ? {} : { onUnchecked }),
+    ...(onUnchecked && { onUnchecked }),
   })
   let checking: Promise<unknown> = Promise.resolve()
   // It may have been started with others, or be another one.
   redis.on('ready', () => {
-    checking = assertSettings(redis, settings)
+    checking = assertProfile(redis, 'users')
     checking.catch(() => {}) // Whoever writes is told.
   })
   const needsCopy = isBehindSentinels(address)

@@ -23,12 +23,18 @@ export { hashGenesis } from './genesis/genesis-hash.ts'
 export { parseGenesis } from './genesis/parse-genesis.ts'
 export { parseThreshold, type Threshold, thresholdVotes } from './genesis/threshold.ts'
 export {
+  ASKED_NAME_LENGTH_MAX,
+  BATCH_LOOKUPS_MAX,
+  CERTIFIED_MEDIA_TYPE,
+  ENTRY_NAME_LENGTH_MAX,
+  PAGE_SIZE_MAX,
+} from './limits.ts'
+export {
   DESCRIPTION_UNITS_MAX,
   DSO_ENTRY_NAME,
   type EntryFields,
   type EntryFieldViolation,
   findEntryFieldViolation,
-  NAME_LENGTH_MAX,
   NAME_SUFFIX,
   svEntryName,
   URL_LENGTH_MAX,

@@ -1,4 +1,5 @@
 /** The history of coin: pages of activities as one iterator that can follow, and resumes where it was. */
+
 import { requestOfActivitiesPage } from '@quorumscan/reader/certified'
 import { invalidArgument, isQuorumscanError } from '../errors.ts'
 import type { components } from '../generated/validator.ts'

@@ -1,5 +1,5 @@
 /** The lookups other than `resolve`: with all facts, backwards, many at once, and by lists. */
-import { formatInstant, type Lookup } from '@quorumscan/verifier'
+import { BATCH_LOOKUPS_MAX, formatInstant, type Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
 import { invalidArgument } from '../errors.ts'
 import {
@@ -34,8 +34,6 @@ import {
 } from './parse-name.ts'
 import { retryLookups } from './retry-lookups.ts'
 
-const LOOKUPS_MAX = 256 // D-14.
-
 export type OtherLookups = Omit<Names, 'resolve' | 'watch' | 'acceptChange'>
 type Read = ReadOutcome<CertifiedEntry | null>
 type Decided = Exclude<LookupOutcome, { readonly kind: 'mismatch' }>
@@ -46,8 +44,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
   /** In order, however many: those of one request are asked again together, where waiting helps. */
   const ask = async (lookups: readonly Lookup[], read: BoundRead): Promise<Read[]> => {
     const outcomes: Read[] = []
-    for (let first = 0; first < lookups.length; first += LOOKUPS_MAX) {
-      const chunk = lookups.slice(first, first + LOOKUPS_MAX)
+    for (let first = 0; first < lookups.length; first += BATCH_LOOKUPS_MAX) {
+      const chunk = lookups.slice(first, first + BATCH_LOOKUPS_MAX)
       outcomes.push(...(await retryLookups(() => source.lookup(chunk, read), { clock, read })))
     }
     return outcomes

@@ -1,5 +1,5 @@
 /** Lookups over several scans. */
-import { LONE_SURROGATE } from '@quorumscan/verifier'
+import { LONE_SURROGATE, PAGE_SIZE_MAX } from '@quorumscan/verifier'
 import { invalidArgument, QuorumscanError } from '../errors.ts'
 import type { NameEntry } from '../names/lookups.ts'
 import { askName, askParty, askPrefix, isLive } from './entry-questions.ts'
@@ -47,7 +47,6 @@ export interface SpliceNames {
 }
 
 const PAGE_SIZE = 100
-const PAGE_SIZE_MAX = 1000
 /** No name and no party is as long. */
 const TEXT_LENGTH_MAX = 1000
 /** Lookups at a time: thirteen scans have a hundred requests on their way. */

@@ -1,5 +1,7 @@
 /** Reads over the public Scan API of a Splice network, believing what enough super-validators say alike. */
+
 import { createFetchTransport } from '@quorumscan/reader'
+import { PAGE_SIZE_MAX } from '@quorumscan/verifier'
 import { invalidArgument, QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { parseScanUrl, type SpliceScanAddress } from './directory.ts'
@@ -94,7 +96,6 @@ export interface SpliceScan extends AsyncDisposable {
 }
 
 const PAGE_SIZE = 100
-const PAGE_SIZE_MAX = 1000
 
 /**
  * A reader of a Splice network for applications without a validator. Nothing is sent before the first read.

@@ -1,5 +1,5 @@
 import type { BodyOf, scanRoutes } from '@quorumscan/api'
-import { LOOKUP_NAME_LENGTH_MAX } from '@quorumscan/reader'
+import { ASKED_NAME_LENGTH_MAX } from '@quorumscan/verifier'
 
 /** One lookup as validation lets it through: at least one member is of the right form. */
 export type Lookup = BodyOf<(typeof scanRoutes)['lookupEntries']>['lookups'][number]
@@ -15,5 +15,5 @@ export function isByName(lookup: Lookup): lookup is { name: string } {
   if (!('name' in lookup)) return false
   // The type knows the members that were checked; an unchecked one can be anything.
   const name: unknown = lookup.name
-  return typeof name === 'string' && name.length <= LOOKUP_NAME_LENGTH_MAX && WELL_FORMED.test(name)
+  return typeof name === 'string' && name.length <= ASKED_NAME_LENGTH_MAX && WELL_FORMED.test(name)
 }

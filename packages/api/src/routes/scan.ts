@@ -1,5 +1,6 @@
 /** The scan node: lookups, rules, the network (D-8 to D-16). Public, without authentication. */
 import type { ErrorCode } from '@quorumscan/errors'
+import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
 import { defineRoutes } from '../define-routes.ts'
@@ -47,7 +48,7 @@ const certifiedMembers = {
 }
 
 /** Where the caller accepts it; of status 200 also where nothing is found. */
-const certifiedForm = { [certified.CERTIFIED_MEDIA_TYPE]: certified.CertifiedAnswer } as const
+const certifiedForm = { [CERTIFIED_MEDIA_TYPE]: certified.CertifiedAnswer } as const
 
 const certifiedErrors = [
   ...pinErrors,
@@ -148,7 +149,7 @@ export const scanRoutes = {
       body: NodeActivitiesRequest,
       acceptsTextPlain: true,
       response: ActivitiesAnswer,
-      otherForms: { [certified.CERTIFIED_MEDIA_TYPE]: certified.CertifiedActivities },
+      otherForms: { [CERTIFIED_MEDIA_TYPE]: certified.CertifiedActivities },
       cost: activitiesCost,
     },
     getAnsRules: {

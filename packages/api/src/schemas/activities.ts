@@ -1,8 +1,10 @@
 /** The activity history (D-24, D-25). */
+
+import { PAGE_SIZE_MAX } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import * as m from './members.ts'
 import { Quorum } from './quorum.ts'
-import { ContractId, Decimal, LedgerOffset, PAGE_SIZE_MAX, Party, Time } from './scalars.ts'
+import { ContractId, Decimal, LedgerOffset, Party, Time } from './scalars.ts'
 
 const EventId = m.formed(
   '^[0-9]{16}:[0-9]{4}$',

@@ -3,9 +3,6 @@ import { Type } from 'typebox'
 import * as m from './members.ts'
 import { Hex32, LedgerOffset } from './scalars.ts'
 
-/** Names the form of an answer that proves itself. */
-export const CERTIFIED_MEDIA_TYPE = 'application/vnd.quorumscan.certified+json'
-
 /** Statements in one answer: what a node keeps of its own. */
 export const STATE_STATEMENTS_MAX = 64
 

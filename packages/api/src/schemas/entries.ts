@@ -1,4 +1,5 @@
 /** Name entries and the lookups that find them (D-8, D-11, D-14). */
+import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import { MaybeCachedContract } from './contracts.ts'
 import * as m from './members.ts'
@@ -40,7 +41,7 @@ const Lookup = Type.Union(
 )
 
 const lookups = Type.Array(Lookup, {
-  maxItems: scalars.BATCH_LOOKUPS_MAX,
+  maxItems: BATCH_LOOKUPS_MAX,
   description: 'What to look for.',
 })
 

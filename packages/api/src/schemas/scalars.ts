@@ -6,7 +6,7 @@
  */
 
 import type { ErrorCode } from '@quorumscan/errors'
-import { LOOKUP_NAME_LENGTH_MAX } from '@quorumscan/reader'
+import { ASKED_NAME_LENGTH_MAX, PAGE_SIZE_MAX } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import * as m from './members.ts'
 
@@ -24,11 +24,6 @@ export const codeByPattern: Readonly<Record<string, ErrorCode>> = {
   [PAGE_TOKEN_PATTERN]: 'INVALID_PAGE_TOKEN',
 }
 
-/** Largest page of a list (D-11). */
-export const PAGE_SIZE_MAX = 1000
-/** Largest batch of lookups (D-14). */
-export const BATCH_LOOKUPS_MAX = 256
-
 export const Party = m.formed(PARTY_PATTERN, 'A party identifier: `<hint>::1220<64 hex digits>`.')
 
 /**
@@ -37,7 +32,7 @@ export const Party = m.formed(PARTY_PATTERN, 'A party identifier: `<hint>::1220<
  */
 export const LookupName = Type.String({
   pattern: WELL_FORMED_PATTERN,
-  maxLength: LOOKUP_NAME_LENGTH_MAX,
+  maxLength: ASKED_NAME_LENGTH_MAX,
   description: 'The whole name, such as `alice.unverified.ns`.',
 })
 

@@ -1,5 +1,10 @@
 /** Name-entry and wallet shapes (D-19, D-20). */
-import { DESCRIPTION_UNITS_MAX, NAME_LENGTH_MAX, URL_LENGTH_MAX } from '@quorumscan/verifier'
+import {
+  DESCRIPTION_UNITS_MAX,
+  ENTRY_NAME_LENGTH_MAX,
+  PAGE_SIZE_MAX,
+  URL_LENGTH_MAX,
+} from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import { Contract, ContractWithState } from './contracts.ts'
 import { LEDGER_STRING_PATTERN, USER_ID_PATTERN } from './ledger/grammar.ts'
@@ -10,7 +15,7 @@ import * as scalars from './scalars.ts'
 export const CreateEntryRequest = m.component('CreateEntryRequest', 'A name to be registered.', {
   name: m.about(Type.String(), 'The whole name: 1 to 46 of `a-z0-9_-`, and the suffix.', {
     pattern: '^[a-z0-9_-]{1,46}\\.unverified\\.ns$',
-    maxLength: NAME_LENGTH_MAX,
+    maxLength: ENTRY_NAME_LENGTH_MAX,
   }),
   url: m.about(Type.String(), 'Empty, or an http(s) address in printable ASCII.', {
     pattern: '^(https?://[!-~]+)?$',
@@ -237,7 +242,7 @@ export const TransactionsRequest = m.component(
   {
     page_size: Type.Integer({
       minimum: 1,
-      maximum: scalars.PAGE_SIZE_MAX,
+      maximum: PAGE_SIZE_MAX,
       description: 'The largest number of items in the answer.',
     }),
     begin_after_id: Type.Optional(

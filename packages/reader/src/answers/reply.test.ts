@@ -1,6 +1,6 @@
 import { utf8 } from '@quorumscan/verifier'
 import { expect, it } from 'vitest'
-import { parseJson } from './reply.ts'
+import { parseJson, readRefusal } from './reply.ts'
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
@@ -14,3 +14,19 @@ it.each([
 ])('a body %s: %#', (_, text, isTaken) => {
   expect(parseJson(utf8(text)) !== undefined).toBe(isTaken)
 })
+
+it.each([
+  ['{"code":"NOT_READY","error":"it starts"}', '7', ['NOT_READY', 'it starts', 7000]],
+  ['{"code":"not a code","error":7}', '-1', ['', '', null]],
+  [JSON.stringify({ code: 'A'.repeat(41) }), '1.5', ['', '', null]],
+  ['<html>', '12345678', ['', '', null]],
+  [JSON.stringify({ code: 'NOT_READY', error: 'x'.repeat(5000) }), '0', ['', '', 0]],
+])(
+  'a refusal is read by its form alone: %#',
+  (body, retryAfter, [code, sentence, retryAfterMs]) => {
+    const header = (name: string) => (name === 'retry-after' ? retryAfter : null)
+    const text = `status 503 ${code}`.trimEnd()
+    const refusal = readRefusal({ status: 503, body: utf8(body), header })
+    expect(refusal).toEqual({ code, text, sentence, retryAfterMs })
+  },
+)

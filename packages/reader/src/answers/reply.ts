@@ -90,6 +90,8 @@ export function readRefusal({ status, header, body }: TransportReply): {
   readonly code: string
   /** For people: the status, and the code if there is one. */
   readonly text: string
+  /** Its own words; empty where it has none. */
+  readonly sentence: string
   /** null: it does not say. */
   readonly retryAfterMs: number | null
 } {
@@ -99,6 +101,7 @@ export function readRefusal({ status, header, body }: TransportReply): {
   return {
     code,
     text: `status ${status} ${code}`.trimEnd(),
+    sentence: typeof said.error === 'string' ? said.error : '',
     retryAfterMs: /^[0-9]{1,6}$/.test(seconds) ? Number(seconds) * 1000 : null,
   }
 }

@@ -9,7 +9,7 @@
  * asked for their newest certificates now and then.
  */
 
-import { BATCH_LOOKUPS_MAX } from '../answers/lookups.ts'
+import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
 import { drop, NEVER, send } from '../driver/decider.ts'
 import {
   createSource,

@@ -2,7 +2,7 @@
  * Sends the items that wait: for a pin, or for room at enough nodes. They leave together with those that can
  * share a request, at most 256 in a batch (D-14).
  */
-import { BATCH_LOOKUPS_MAX } from '../answers/lookups.ts'
+import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
 import { overloaded } from '../base.ts'
 import { createAsk } from './ask.ts'
 import { decide, startRound } from './decide.ts'

@@ -1,6 +1,6 @@
 /** What a read that was not decided ends in (D-38). */
 
-import { NAME_LENGTH_MAX } from '@quorumscan/verifier'
+import { ENTRY_NAME_LENGTH_MAX } from '@quorumscan/verifier'
 import { parseJson } from '../answers/reply.ts'
 import { namesOf, participation } from '../votes/decided.ts'
 import type { Disputed, Insufficient, Lagging, VoteGroup } from '../votes/outcome.ts'
@@ -84,6 +84,9 @@ function voteGroups({ nodes }: State, { item, round }: Ended): Undigested[] {
 function entryOf(answer: Uint8Array): VoteGroup['entry'] {
   const entry = Object(Object(parseJson(answer)).entry)
   return typeof entry.name === 'string' && typeof entry.user === 'string'
-    ? { name: entry.name.slice(0, NAME_LENGTH_MAX), user: entry.user.slice(0, PARTY_LENGTH_MAX) }
+    ? {
+        name: entry.name.slice(0, ENTRY_NAME_LENGTH_MAX),
+        user: entry.user.slice(0, PARTY_LENGTH_MAX),
+      }
     : null
 }

@@ -16,9 +16,6 @@ import { verifyRanges } from '../proof/range-proof.ts'
 import type { HashedNetwork } from './lookups.ts'
 import type { AnyQuestion } from './question.ts'
 
-/** `Accept` asks for a certified answer by it. */
-export const CERTIFIED_MEDIA_TYPE = 'application/vnd.quorumscan.certified+json'
-
 export type Certified<Answer> = {
   readonly answer: Answer
   readonly offset: number

@@ -29,6 +29,7 @@ export {
   step,
 } from '../certificates/collection.ts'
 export { sha256 } from '../crypto/sha256.ts'
+export { CERTIFIED_MEDIA_TYPE } from '../limits.ts'
 export { InvalidProof, type InvalidProofCode } from '../proof/invalid-proof.ts'
 export { type KeyRange, type Pruned, prune, type Range, type TreeReader } from '../proof/prune.ts'
 export {
@@ -49,7 +50,6 @@ export {
   verifyActivities,
 } from './activities.ts'
 export {
-  CERTIFIED_MEDIA_TYPE,
   type Certified,
   type CertifiedVerifier,
   createCertifiedVerifier,

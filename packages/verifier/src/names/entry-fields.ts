@@ -1,11 +1,10 @@
 /** What a name entry may say (D-17). Rules on code units only, so that every replica agrees (Rule 1). */
 import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import { ENTRY_NAME_LENGTH_MAX } from '../limits.ts'
 
 export const NAME_SUFFIX = '.unverified.ns'
 export const DSO_ENTRY_NAME = 'dso.ns'
-/** Of a registered name, with its suffix. */
-export const NAME_LENGTH_MAX = 60
-export const LABEL_LENGTH_MAX = NAME_LENGTH_MAX - NAME_SUFFIX.length
+export const LABEL_LENGTH_MAX = ENTRY_NAME_LENGTH_MAX - NAME_SUFFIX.length
 export const URL_LENGTH_MAX = 255
 export const DESCRIPTION_UNITS_MAX = 140
 

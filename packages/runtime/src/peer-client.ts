@@ -1,0 +1,77 @@
+/** HTTP at the processes of other operators, and at the own ones: bounded in time and bytes. */
+import { type Clock, createSystemClock, within } from '@quorumscan/base'
+import type { TransportReply, TransportRequest } from '@quorumscan/reader'
+import { type Tracer, tracedTransport } from './tracing.ts'
+import { createUndiciTransport, type UndiciTransportOptions } from './undici-transport.ts'
+
+export type PeerRequest = Pick<TransportRequest, 'path' | 'bytesMax'> & {
+  /** Makes it a POST of these bytes. */
+  readonly body?: Uint8Array
+  /** Without it, as long as the transport waits: 30 s. */
+  readonly timeoutMs?: number
+  /** Default: `lookup`. */
+  readonly channel?: TransportRequest['channel']
+  /** Default: false, as peers are configured by the operator. */
+  readonly isPublicOnly?: boolean
+  readonly signal?: AbortSignal
+}
+
+/** Disposing closes all connections; requests under way reject. */
+export type PeerClient = AsyncDisposable & {
+  /** The answer, whatever its status. @throws {Error} If none comes in time, or a longer one. Or the signal's reason. */
+  request(url: string, request: PeerRequest): Promise<TransportReply>
+  /** The body of an answer with status 200. @throws {Error} As `request`, and for another status. */
+  read(url: string, request: PeerRequest): Promise<TransportReply['body']>
+}
+
+const BYTES = { 'content-type': 'application/octet-stream' }
+
+export function createPeerClient(
+  options: UndiciTransportOptions & {
+    readonly clock?: Clock
+    readonly tracer?: Tracer | null
+    /** Who is at an address, for traces. */
+    readonly nameOf?: (url: string) => string
+  },
+): PeerClient {
+  const {
+    clock = createSystemClock(),
+    tracer = null,
+    nameOf = (url) => new URL(url).host,
+  } = options
+  const transport = createUndiciTransport(options)
+  const traced = tracedTransport(transport, tracer, nameOf)
+
+  const request: PeerClient['request'] = (url, peerRequest) => {
+    const {
+      path,
+      bytesMax,
+      body,
+      timeoutMs,
+      channel = 'lookup',
+      isPublicOnly = false,
+    } = peerRequest
+    const send = (signal: AbortSignal) =>
+      traced.request({
+        ...{ url, path, bytesMax, channel, isPublicOnly, signal },
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { ...(body && BYTES), ...tracer?.surrounding() },
+        body: body === undefined ? null : new Uint8Array(body),
+      })
+    const { signal = new AbortController().signal } = peerRequest
+    if (timeoutMs === undefined) return send(signal)
+    return within({ clock, timeoutMs, signal }, send, () => {
+      throw new Error(`no answer within ${timeoutMs} ms`)
+    })
+  }
+
+  return {
+    request,
+    async read(url, peerRequest) {
+      const { status, body } = await request(url, peerRequest)
+      if (status !== 200) throw new Error(`status ${status}`)
+      return body
+    },
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+  }
+}
