@@ -58,7 +58,7 @@ export function createAdmission(options: {
       if (refusal !== null) throw toScanError(refusal)
       disk.assertRoom()
       budgets.charge(submitter, judged.contractsPrice)
-      budgets.admitKey(submitter, judged.participant, bytesPrice + judged.contractsPrice)
+      budgets.admitKey(judged.participant, bytesPrice + judged.contractsPrice)
       disk.note(bytes.byteLength)
       await log.append(bytes)
       appended.set(entryHash, true)

@@ -7,7 +7,7 @@ const TURN_MS = 50
 
 function setUp() {
   const clock = createManualClock()
-  const budgets = createBudgets({ rates, operatorKeys: new Set(), clock })
+  const budgets = createBudgets({ rates, operatorKeys: new Set(['operator']), clock })
   /** Whether it gets an entry of this price in. */
   const submit = (client: string, units: number, isPeer = false): boolean => {
     try {
@@ -17,7 +17,7 @@ function setUp() {
       return false
     }
   }
-  return { clock, submit }
+  return { clock, budgets, submit }
 }
 
 describe('the budgets of strangers', () => {
@@ -50,5 +50,28 @@ describe('the budgets of strangers', () => {
     for (let index = 0; index < 1000; index++) submit(`hostile ${index}`, 50)
     expect(submit('hostile 1001', 50)).toBe(false)
     expect(submit('peer 0', 50, true)).toBe(true)
+  })
+
+  it('are used up by engines that are not known, and not by those of other members', () => {
+    const { budgets, submit } = setUp()
+    const takeAll = (nodeId: string | null, units: number) => {
+      budgets.chargeSender(nodeId, units)
+      expect(() => {
+        for (let count = 0; count < 2; count++) budgets.chargeSender(nodeId, units)
+      }).toThrow('too much work')
+    }
+    takeAll('sv-2', rates.peer)
+    expect([submit('alice', 5), submit('sv-2', 5, true)]).toEqual([true, true])
+    takeAll(null, 4 * rates.stranger)
+    expect([submit('bob', 5), submit('sv-2', 5, true)]).toEqual([false, true])
+  })
+})
+
+describe('the budget of operators', () => {
+  it('is that of each operator key, whoever submits; other keys have none', () => {
+    const { budgets } = setUp()
+    budgets.admitKey('operator', rates.superValidator)
+    expect(() => budgets.admitKey('operator', 1)).toThrow('too much work')
+    for (let count = 0; count < 100; count++) budgets.admitKey('key', rates.superValidator)
   })
 })

@@ -1,22 +1,27 @@
 /**
- * Who may make the replicas work how much: budgets in units of `priceOfBytes`, by the second.
+ * How much each submitter may make the replicas work: budgets in units of `priceOfBytes`, by the second. There are three.
  *
- * Anybody may submit, and keys cost nothing, so a stranger pays from the budgets of its address, of its key and
- * of all strangers together. What these have is divided among the addresses that ask for it: many can make the
- * share of each small, but none can use up that of another, nor anything of a peer's. Peers, who show a token,
- * pay from budgets of their own. Each key pays too: a super-validator, whose part in a registration is
- * one confirmation, has less than a validator, which submits for its users.
+ * | bucket | holders | units a second |
+ * |---|---|---|
+ * | operators | the operator key of each super-validator, which signs little else than confirmations | `QS_SV_ENTRY_RATE` |
+ * | peers | each client with a token; the engine of each other member | `QS_PEER_ENTRY_RATE` |
+ * | strangers | each address without a token | `QS_STRANGER_ENTRY_RATE`, four times as much together |
+ *
+ * Keys cost nothing, so a stranger pays by its address. What strangers have together is divided among the addresses that
+ * ask for it: many can make the share of each small, but none can use up that of another, nor anything of a peer's.
  */
 import type { Clock } from '@quorumscan/base'
 import type { Rates } from '@quorumscan/config'
 import { createBudget } from '@quorumscan/server'
 
+type Budget = ReturnType<typeof createBudget>
+
 /** Strangers from so many addresses are served at full rate at once. */
 const STRANGERS_MAX = 4
-const STRANGERS = 'strangers'
-/** Who asked within it, or in the span before, has a share. */
+const ALL = 'all'
+/** An address that asked within it, or in the span before, has a share. */
 const SPAN_MS = 1000
-/** Of whom each span remembers so many: beyond them a share is less than an entry costs, anyway. */
+/** Addresses that each span remembers: beyond them a share is less than an entry costs, anyway. */
 const SHARES_MAX = 10_000
 
 /** Whom an entry came from. */
@@ -26,16 +31,18 @@ export type Submitter = {
   readonly isPeer: boolean
 }
 
+/** Each takes units. @throws {ScanError} RATE_LIMITED. */
 export type Budgets = {
-  /** Takes units from the submitter, before the entry is looked at. @throws {ScanError} RATE_LIMITED. */
+  /** From the submitter, before the entry is looked at. */
   admit(submitter: Submitter, units: number): void
-  /** Takes what the entry turned out to cost beyond that. @throws {ScanError} RATE_LIMITED. */
+  /** From the submitter, what the entry turned out to cost beyond that. */
   charge(submitter: Submitter, units: number): void
-  /** Takes the price of an entry from the key that signed it. @throws {ScanError} RATE_LIMITED. */
-  admitKey(submitter: Submitter, publicKey: string, units: number): void
+  /** From the key that signed the entry, where it is the operator key of a super-validator. */
+  admitKey(publicKey: string, units: number): void
   /**
-   * Takes from what the other member's engine with this id may have passed on; null: all engines that are not known
-   * together. As `charge`. @throws {ScanError} RATE_LIMITED.
+   * From the engine of another member, which passed something on. As `charge`.
+   *
+   * @param nodeId - Null: from what all strangers have, for all engines that are not known.
    */
   chargeSender(nodeId: string | null, units: number): void
 }
@@ -46,33 +53,37 @@ export function createBudgets(options: {
   readonly clock: Clock
 }): Budgets {
   const { rates, operatorKeys, clock } = options
-  const budgetOf = (unitsPerSecond: number) => createBudget({ unitsPerSecond, clock })
-  const shares = createShares({ max: rates.stranger, all: STRANGERS_MAX * rates.stranger, clock })
-  const strangers = createBudget({ unitsPerSecond: shares.unitsPerSecond, clock })
-  const allStrangers = budgetOf(STRANGERS_MAX * rates.stranger)
-  const peers = budgetOf(rates.peer)
-  const keys = {
-    stranger: budgetOf(rates.stranger),
-    peer: budgetOf(rates.peer),
-    superValidator: budgetOf(rates.superValidator),
+  const operators = createBudget({ unitsPerSecond: rates.superValidator, clock })
+  const peers = createBudget({ unitsPerSecond: rates.peer, clock })
+  const strangers = createSharedBudget(rates.stranger, clock)
+  const bucketOf = ({ isPeer }: Submitter): Budget => (isPeer ? peers : strangers)
+  return {
+    admit: (submitter, units) => bucketOf(submitter).admit(submitter.client, units),
+    charge: (submitter, units) => bucketOf(submitter).charge(submitter.client, units),
+    admitKey(publicKey, units) {
+      if (operatorKeys.has(publicKey)) operators.admit(publicKey, units)
+    },
+    chargeSender(nodeId, units) {
+      if (nodeId === null) strangers.chargeAll(units)
+      else peers.charge(`engine ${nodeId}`, units)
+    },
   }
-  /** What one peer and all strangers may submit to it. */
-  const senders = budgetOf(rates.peer + STRANGERS_MAX * rates.stranger)
-  const each = (how: 'admit' | 'charge') => (submitter: Submitter, units: number) => {
-    if (submitter.isPeer) return peers[how](submitter.client, units)
-    shares.note(submitter.client)
-    strangers[how](submitter.client, units)
-    allStrangers[how](STRANGERS, units)
+}
+
+/** A budget of which all have `STRANGERS_MAX` times as much as one may have, and each that asks an equal share. */
+function createSharedBudget(unitsPerSecond: number, clock: Clock) {
+  const shares = createShares({ max: unitsPerSecond, all: STRANGERS_MAX * unitsPerSecond, clock })
+  const each = createBudget({ unitsPerSecond: shares.unitsPerSecond, clock })
+  const all = createBudget({ unitsPerSecond: STRANGERS_MAX * unitsPerSecond, clock })
+  const take = (how: keyof Budget) => (holder: string, units: number) => {
+    shares.note(holder)
+    each[how](holder, units)
+    all[how](ALL, units)
   }
   return {
-    admit: each('admit'),
-    charge: each('charge'),
-    admitKey({ isPeer }, publicKey, units) {
-      const kind = operatorKeys.has(publicKey) ? 'superValidator' : isPeer ? 'peer' : 'stranger'
-      keys[kind].admit(publicKey, units)
-    },
-    chargeSender: (nodeId, units) =>
-      nodeId === null ? allStrangers.charge(STRANGERS, units) : senders.charge(nodeId, units),
+    admit: take('admit'),
+    charge: take('charge'),
+    chargeAll: (units: number) => all.charge(ALL, units),
   }
 }
 

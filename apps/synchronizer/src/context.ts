@@ -23,7 +23,7 @@ import {
 import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/server'
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import { createAdmission } from './admission.ts'
-import { type Budgets, createBudgets, type Submitter } from './budgets.ts'
+import { type Budgets, createBudgets } from './budgets.ts'
 import { type DiskSpace, type FreeBytesOf, watchDiskSpace } from './disk-space.ts'
 import { measuredLog } from './metrics.ts'
 import { openRedisLog } from './redis-log.ts'
@@ -169,8 +169,7 @@ async function openLog(
     judge: options.judge,
     nodes: options.nodes,
     redis,
-    // Another member let it in, so it is no stranger's.
-    charge: (publicKey, units) => budgets.admitKey(ANY_PEER, publicKey, units),
+    charge: budgets.admitKey,
     chargeSender: budgets.chargeSender,
     assertRoom: options.disk.assertRoom,
     onGroup: feed.publish,
@@ -181,7 +180,6 @@ async function openLog(
 }
 
 const MICROS_PER_SECOND = 1_000_000
-const ANY_PEER: Submitter = { client: '', isPeer: true }
 
 /** Each counts by its name in the genesis, so that nobody counts twice. */
 function nodesOf(genesis: Genesis, nodes: readonly Peer[], needed: number): readonly Peer[] {

@@ -5,6 +5,7 @@
 import { statfs } from 'node:fs/promises'
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
+import { repeat } from '@quorumscan/runtime'
 
 /** `df` is a system call of microseconds. */
 const LOOK_MS = 1000
@@ -38,26 +39,17 @@ export async function watchDiskSpace(options: {
   readonly onProblem: (error: unknown) => void
 }): Promise<DiskSpace> {
   const { directory, freeMibMin, freeBytesOf = freeBytesOnDisk, clock } = options
-  const closing = new AbortController()
   let freeBytes = Number.POSITIVE_INFINITY
 
   const look = async () => {
-    if (directory === null) return
-    try {
-      freeBytes = await freeBytesOf(directory)
-    } catch (error) {
-      options.onProblem(error)
-    }
-  }
-  const run = async () => {
-    while (!closing.signal.aborted) {
-      await clock.delay(LOOK_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
-      await look()
-    }
+    if (directory !== null) freeBytes = await freeBytesOf(directory)
   }
   const isFull = () => freeBytes < freeMibMin * MIB
-  await look()
-  const running = directory === null ? Promise.resolve() : run()
+  await look().catch(options.onProblem)
+  const looking =
+    directory === null
+      ? null
+      : repeat(look, { clock, everyMs: LOOK_MS, waitsFirst: true, onError: options.onProblem })
 
   return {
     isFull,
@@ -72,9 +64,6 @@ export async function watchDiskSpace(options: {
     note(bytes) {
       freeBytes -= WRITTEN_PER_BYTE * bytes
     },
-    async [Symbol.asyncDispose]() {
-      closing.abort()
-      await running
-    },
+    [Symbol.asyncDispose]: async () => looking?.[Symbol.asyncDispose](),
   }
 }

@@ -5,7 +5,7 @@
 import type { ClientTls, Clock } from '@quorumscan/base'
 import type { LogStart, TrimBound } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
-import type { Logger, Metrics, Peer } from '@quorumscan/runtime'
+import { type Logger, type Metrics, type Peer, repeat } from '@quorumscan/runtime'
 import {
   createSnapshotPeers,
   type ListedSnapshot,
@@ -31,8 +31,6 @@ export function trimLogRegularly(options: {
   readonly metrics: Metrics
 }): AsyncDisposable {
   const { network, nodes, keepMicros, clock, logger } = options
-  const closing = new AbortController()
-  const { signal } = closing
   const peers = createSnapshotPeers({
     peers: nodes,
     network,
@@ -49,7 +47,7 @@ export function trimLogRegularly(options: {
     read: () => [[[], (start?.offset ?? 0) + 1]],
   })
 
-  const round = async (): Promise<void> => {
+  const round = async (signal: AbortSignal): Promise<void> => {
     // Where nothing may go, where the log begins is learned all the same.
     const before = newestHeldByQuorum(await peers.list(signal), network) ?? NOTHING
     const trimmed = await options.trim(
@@ -60,22 +58,15 @@ export function trimLogRegularly(options: {
       logger.info({ offset: trimmed.offset + 1 }, 'the log begins here')
     start = trimmed
   }
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        await round()
-      } catch (error) {
-        // A Redis that is away is told by who writes, damage by who checks.
-        if (!signal.aborted) logger.debug({ err: error }, 'the log cannot be trimmed')
-      }
-      await clock.delay(ROUND_MS, signal).catch(() => {}) // Closing: the loop ends.
-    }
-  }
-  const running = run()
+  const trimming = repeat(round, {
+    clock,
+    everyMs: ROUND_MS,
+    // A Redis that is away is reported by the writer, damage by the check of the chain.
+    onError: (err) => logger.debug({ err }, 'the log cannot be trimmed'),
+  })
   return {
     async [Symbol.asyncDispose]() {
-      closing.abort(new Error('the process is stopping'))
-      await running
+      await trimming[Symbol.asyncDispose]()
       await peers[Symbol.asyncDispose]()
     },
   }

@@ -1,15 +1,13 @@
 /** How often a member is polled: as often as it has something new, whatever a Byzantine one answers. */
-import type { Clock } from '@quorumscan/base'
+import { backoffMs, type Clock } from '@quorumscan/base'
 import { STATES_KEPT } from '@quorumscan/verifier/certified'
 
 /** A poll that finds nothing ends after this long, well before any handler must have answered. */
 export const STATEMENTS_WAIT_MS = 5000
 /** Between polls of a member that does not answer. */
 const RETRY_MS = 500
-/** After the first answer without a newer statement; doubled by each further one in a row. */
-const STALE_MS_MIN = 500
-/** An honest member without a newer statement lets the poll wait that long by itself. */
-const STALE_MS_MAX = STATEMENTS_WAIT_MS
+/** After answers in a row without a newer statement. An honest member lets such a poll wait that long by itself. */
+const STALE = { minMs: 500, maxMs: STATEMENTS_WAIT_MS }
 /** A member signs some five to ten states a second, and may send all that it keeps at once. */
 const CHECKS_PER_SECOND = 32
 const CHECKS_AT_ONCE = STATES_KEPT
@@ -37,7 +35,7 @@ export function createPollPace(clock: Pick<Clock, 'monotonicMs'>): PollPace {
   const backOffMs = (outcome: Poll['outcome']): number => {
     if (outcome === 'failed') return RETRY_MS
     staleCount = outcome === 'stale' ? staleCount + 1 : 0
-    return staleCount === 0 ? 0 : Math.min(STALE_MS_MAX, STALE_MS_MIN * 2 ** (staleCount - 1))
+    return staleCount === 0 ? 0 : backoffMs(staleCount, STALE)
   }
 
   return {

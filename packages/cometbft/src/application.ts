@@ -70,6 +70,7 @@ export type ApplicationOptions = {
   readonly begin: (group: Uint8Array, block: Beginning) => Promise<Tip>
 }
 
+const respond = Response.fromPartial
 const APP_VERSION = 1n
 const REFUSED = 1
 const PEER_BY_ADDRESS = '/p2p/filter/addr/'
@@ -86,129 +87,127 @@ export function createApplication(options: ApplicationOptions): Application {
   /** The snapshot that the engine was told to take. */
   let accepted: Beginning | null = null
 
+  const handlers: Handlers = {
+    // Pings, and the vote extensions that the application does not have.
+    echo: ({ message }) => respond({ echo: { message } }),
+    flush: () => respond({ flush: {} }),
+    info() {
+      // Another engine, or the same after a restart: what was not committed will be repeated.
+      pending = null
+      return respond({
+        info: {
+          data: 'quorumscan',
+          appVersion: APP_VERSION,
+          lastBlockHeight: BigInt(tip.height),
+          lastBlockAppHash: fromHex(tip.appHash),
+        },
+      })
+    },
+    initChain(request) {
+      assertSameNetwork(request, options)
+      return respond({ initChain: { appHash: fromHex(tip.appHash) } })
+    },
+    checkTx: ({ tx, type }) =>
+      respond({
+        checkTx: checked(options.taking.refuse(tx, type === CheckTxType.RECHECK)),
+      }),
+    prepareProposal: ({ txs, time, maxTxBytes }) =>
+      respond({
+        prepareProposal: {
+          txs: selectEntries({
+            ...{ tip, version: version(), timeMicros: microsOf(time), limits, judge },
+            entries: options.taking.entriesOf(txs),
+            wireBytesMax: Number(maxTxBytes),
+            isOrdered: options.isOrdered,
+          }),
+        },
+      }),
+    processProposal({ txs: entries, time }) {
+      const timeMicros = microsOf(time)
+      const isGood = isAcceptable({ tip, version: version(), timeMicros, entries, limits, judge })
+      const { ACCEPT, REJECT } = ResponseProcessProposal_ProposalStatus
+      return respond({ processProposal: { status: isGood ? ACCEPT : REJECT } })
+    },
+    async finalizeBlock({ height: bigHeight, misbehavior, time, txs, decidedLastCommit }) {
+      const height = Number(bigHeight)
+      if (decidedLastCommit !== undefined) {
+        lastCommit = readLastCommit(decidedLastCommit)
+        // The votes that a block carries are on the one before.
+        for (const address of lastCommit.present) voteHeights.set(address, height - 1)
+      }
+      if (misbehavior.some(({ type }) => type === MisbehaviorType.DUPLICATE_VOTE))
+        await options.onMisbehavior(height)
+      pending = orderBlock(tip, { height, timeMicros: microsOf(time), entries: txs })
+      const appHash = fromHex(pending.tip.appHash)
+      return respond({ finalizeBlock: { txResults: txs.map(() => ({})), appHash } })
+    },
+    async commit() {
+      assert(pending !== null, 'nothing was decided that could be committed')
+      const decided = pending
+      await options.publish(decided.group, decided.tip)
+      // An engine that died meanwhile was followed by one that may have repeated the block, or gone on.
+      if (decided.tip.height > tip.height) tip = decided.tip
+      if (pending === decided) pending = null
+      return respond({ commit: { retainHeight: BigInt(options.retainHeight()) } })
+    },
+    query: ({ path }) =>
+      respond({ query: { code: answersQuery(path, options.isPeer) ? 0 : REFUSED } }),
+    listSnapshots: () => respond({ listSnapshots: listedSnapshots(options.offered()) }),
+    async loadSnapshotChunk({ height }) {
+      const group = await options.groupOf(Number(height))
+      return respond({ loadSnapshotChunk: group === null ? {} : { chunk: group } })
+    },
+    offerSnapshot(request) {
+      const height = options.wantedHeight()
+      const result = judgeOffer(request, height === null ? null : { height })
+      if (result === ResponseOfferSnapshot_Result.ACCEPT && height !== null)
+        accepted = { height, appHash: toHex(request.appHash) }
+      return respond({ offerSnapshot: { result } })
+    },
+    async applySnapshotChunk(request) {
+      assert(accepted !== null, 'no snapshot was accepted')
+      if (!isGroupOf(request.chunk, accepted))
+        return respond({ applySnapshotChunk: chunkRefused(request) })
+      tip = await options.begin(request.chunk, accepted)
+      pending = null
+      return respond({ applySnapshotChunk: CHUNK_TAKEN })
+    },
+  }
+
   return {
     tip: () => tip,
     lastCommit: () => lastCommit,
     voteHeightOf: (address) => voteHeights.get(address) ?? 0,
-    async answer(request) {
-      if (request.info !== undefined) {
-        // Another engine, or the same after a restart: what was not committed will be repeated.
-        pending = null
-        return Response.fromPartial({
-          info: {
-            data: 'quorumscan',
-            appVersion: APP_VERSION,
-            lastBlockHeight: BigInt(tip.height),
-            lastBlockAppHash: fromHex(tip.appHash),
-          },
-        })
-      }
-      if (request.initChain !== undefined) {
-        assertSameNetwork(request.initChain, options)
-        return Response.fromPartial({ initChain: { appHash: fromHex(tip.appHash) } })
-      }
-      if (request.checkTx !== undefined) {
-        const { tx, type } = request.checkTx
-        return Response.fromPartial({
-          checkTx: checked(options.taking.refuse(tx, type === CheckTxType.RECHECK)),
-        })
-      }
-      if (request.prepareProposal !== undefined) {
-        const { txs, time, maxTxBytes } = request.prepareProposal
-        return Response.fromPartial({
-          prepareProposal: {
-            txs: selectEntries({
-              tip,
-              version: version(),
-              timeMicros: microsOf(time),
-              entries: options.taking.entriesOf(txs),
-              limits,
-              judge,
-              wireBytesMax: Number(maxTxBytes),
-              isOrdered: options.isOrdered,
-            }),
-          },
-        })
-      }
-      if (request.processProposal !== undefined) {
-        const { txs, time } = request.processProposal
-        const isGood = isAcceptable({
-          tip,
-          version: version(),
-          timeMicros: microsOf(time),
-          entries: txs,
-          limits,
-          judge,
-        })
-        const { ACCEPT, REJECT } = ResponseProcessProposal_ProposalStatus
-        return Response.fromPartial({ processProposal: { status: isGood ? ACCEPT : REJECT } })
-      }
-      if (request.finalizeBlock !== undefined) {
-        const { height, misbehavior, time, txs, decidedLastCommit } = request.finalizeBlock
-        if (decidedLastCommit !== undefined) {
-          lastCommit = readLastCommit(decidedLastCommit)
-          // The votes that a block carries are on the one before.
-          for (const address of lastCommit.present) voteHeights.set(address, Number(height) - 1)
-        }
-        if (misbehavior.some(({ type }) => type === MisbehaviorType.DUPLICATE_VOTE))
-          await options.onMisbehavior(Number(height))
-        pending = orderBlock(tip, {
-          height: Number(height),
-          timeMicros: microsOf(time),
-          entries: txs,
-        })
-        return Response.fromPartial({
-          finalizeBlock: {
-            txResults: txs.map(() => ({})),
-            appHash: fromHex(pending.tip.appHash),
-          },
-        })
-      }
-      if (request.commit !== undefined) {
-        assert(pending !== null, 'nothing was decided that could be committed')
-        const decided = pending
-        await options.publish(decided.group, decided.tip)
-        // An engine that died meanwhile was followed by one that may have repeated the block, or gone on.
-        if (decided.tip.height > tip.height) tip = decided.tip
-        if (pending === decided) pending = null
-        return Response.fromPartial({ commit: { retainHeight: BigInt(options.retainHeight()) } })
-      }
-      if (request.query !== undefined) {
-        const isAllowed = answersQuery(request.query.path, options.isPeer)
-        return Response.fromPartial({ query: { code: isAllowed ? 0 : REFUSED } })
-      }
-      if (request.listSnapshots !== undefined)
-        return Response.fromPartial({ listSnapshots: listedSnapshots(options.offered()) })
-      if (request.loadSnapshotChunk !== undefined) {
-        const group = await options.groupOf(Number(request.loadSnapshotChunk.height))
-        return Response.fromPartial({ loadSnapshotChunk: group === null ? {} : { chunk: group } })
-      }
-      if (request.offerSnapshot !== undefined) {
-        const height = options.wantedHeight()
-        const result = judgeOffer(request.offerSnapshot, height === null ? null : { height })
-        if (result === ResponseOfferSnapshot_Result.ACCEPT && height !== null)
-          accepted = { height, appHash: toHex(request.offerSnapshot.appHash) }
-        return Response.fromPartial({ offerSnapshot: { result } })
-      }
-      if (request.applySnapshotChunk !== undefined) {
-        const { applySnapshotChunk } = request
-        assert(accepted !== null, 'no snapshot was accepted')
-        if (!isGroupOf(applySnapshotChunk.chunk, accepted))
-          return Response.fromPartial({ applySnapshotChunk: chunkRefused(applySnapshotChunk) })
-        tip = await options.begin(applySnapshotChunk.chunk, accepted)
-        pending = null
-        return Response.fromPartial({ applySnapshotChunk: CHUNK_TAKEN })
-      }
-      return answerWithoutState(request)
-    },
+    answer: async (request) => handle(handlers, request),
   }
 }
 
-/** What asks for nothing of ours: pings, and the vote extensions that we do not have. */
-function answerWithoutState(request: Request): Response {
-  if (request.echo !== undefined)
-    return Response.fromPartial({ echo: { message: request.echo.message } })
-  if (request.flush !== undefined) return Response.fromPartial({ flush: {} })
+/** What the engine asks for, one at a time. */
+type Kind =
+  | 'applySnapshotChunk'
+  | 'checkTx'
+  | 'commit'
+  | 'echo'
+  | 'finalizeBlock'
+  | 'flush'
+  | 'info'
+  | 'initChain'
+  | 'listSnapshots'
+  | 'loadSnapshotChunk'
+  | 'offerSnapshot'
+  | 'prepareProposal'
+  | 'processProposal'
+  | 'query'
+type Answer = Response | Promise<Response>
+type Handlers = {
+  readonly [K in Kind]: (asked: NonNullable<Request[K]>) => Answer
+}
+
+function handle(handlers: Handlers, request: Request): Answer {
+  const answer = <K extends Kind>(kind: K, asked: Request[K]) =>
+    handlers[kind](asked as NonNullable<Request[K]>)
+  for (const kind of Object.keys(handlers) as Kind[])
+    if (request[kind] !== undefined) return answer(kind, request[kind])
   throw new Error(`the engine asks for ${JSON.stringify(Object.keys(request))}`)
 }
 

@@ -2,10 +2,10 @@
  * By which version of the protocol blocks are judged: asked of the own scan node, whose replica applies the log. What
  * it said last is kept, for starts at which it does not answer yet.
  */
-import { type ClientTls, type Clock, fromUtf8, within } from '@quorumscan/base'
+import { type ClientTls, type Clock, fromUtf8 } from '@quorumscan/base'
 import { blockVersionAt, type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
 import { isOffset, type Micros, type Offset } from '@quorumscan/model'
-import { createUndiciTransport } from '@quorumscan/runtime'
+import { createPeerClient, quiet, repeat } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import { readKept } from './kept-file.ts'
 
@@ -38,60 +38,42 @@ export async function followBlockVersions(options: {
   readonly onProblem: (error: unknown) => void
 }): Promise<BlockVersions> {
   const { nodeUrl, file, genesis, clock, onProblem } = options
-  const closing = new AbortController()
-  const { signal } = closing
-  const transport = createUndiciTransport({ trust: options.trust })
+  const client = createPeerClient({ clock, trust: options.trust })
   let known: Versions = await readKept(file, {
     offset: 0,
     rules: { protocolVersion: genesis.protocolVersion, nextVersion: null },
   })
 
-  const ask = async (url: string): Promise<Versions> => {
-    const reply = await within(
-      { clock, timeoutMs: ANSWER_MS_MAX, signal },
-      (signal) =>
-        transport.request({
-          ...{ url, method: 'GET', path: '/v0/dso', headers: {}, body: null, signal },
-          bytesMax: ANSWER_BYTES_MAX,
-          channel: 'lookup',
-          isPublicOnly: false, // Configured by the operator.
-        }),
-      () => {
-        throw new Error('no answer')
-      },
-    )
+  const problems = quiet({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
+  let written = JSON.stringify(known.rules)
+  const ask = async (url: string, signal: AbortSignal): Promise<void> => {
+    const reply = await client.request(url, {
+      path: '/v0/dso',
+      bytesMax: ANSWER_BYTES_MAX,
+      timeoutMs: ANSWER_MS_MAX,
+      signal,
+    })
     if (reply.status !== 200) throw new Error(`status ${reply.status}`)
-    return versionsOf(reply.body, reply.header('x-ledger-offset'))
+    const heard = versionsOf(reply.body, reply.header('x-ledger-offset'))
+    problems.forget()
+    // A replica that was wiped tells what held before.
+    if (heard.offset <= known.offset) return
+    known = heard
+    const rules = JSON.stringify(heard.rules)
+    // Where the write fails, the next answer tries it again.
+    if (rules !== written) await options.write(file, JSON.stringify(known))
+    written = rules
   }
-  const follow = async (url: string): Promise<void> => {
-    let isTold = false
-    let written = JSON.stringify(known.rules)
-    while (!signal.aborted) {
-      try {
-        const heard = await ask(url)
-        isTold = false
-        // A replica that was wiped tells what held before.
-        if (heard.offset > known.offset) {
-          known = heard
-          const rules = JSON.stringify(heard.rules)
-          // Where the write fails, the next answer tries it again.
-          if (rules !== written) await options.write(file, JSON.stringify(known))
-          written = rules
-        }
-      } catch (error) {
-        if (!signal.aborted && !isTold) onProblem(error)
-        isTold = true
-      }
-      await clock.delay(ROUND_MS, signal).catch(() => {}) // Closing: the loop ends.
-    }
-  }
-  const following = nodeUrl === null ? Promise.resolve() : follow(nodeUrl)
+  const onError = (error: unknown) => problems.write('', () => onProblem(error))
+  const asking =
+    nodeUrl === null
+      ? null
+      : repeat((signal) => ask(nodeUrl, signal), { clock, everyMs: ROUND_MS, onError })
   return {
     versionAt: (recordTime) => blockVersionAt(known.rules, recordTime),
     async [Symbol.asyncDispose]() {
-      closing.abort(new Error('closed'))
-      await following
-      await transport[Symbol.asyncDispose]()
+      await asking?.[Symbol.asyncDispose]()
+      await client[Symbol.asyncDispose]()
     },
   }
 }

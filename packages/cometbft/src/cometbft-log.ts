@@ -1,23 +1,16 @@
 /** The log of a member: its application, and the engine that it belongs to. */
-import { existsSync } from 'node:fs'
-import { mkdir, rename, rm, unlink, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { EnvError, type KeyPair, openAll, readKeyPair } from '@quorumscan/base'
 import type { EngineConfig } from '@quorumscan/config'
 import { rulesOf, unknownVersion } from '@quorumscan/ledger'
 import type { OrderedLog } from '@quorumscan/log'
-import type { Peer } from '@quorumscan/runtime'
+import { type Peer, quiet } from '@quorumscan/runtime'
 import type { beginApp } from '@quorumscan/server'
 import { type CometbftOrdering, chainIdOf } from '@quorumscan/verifier'
 import { followBlockVersions } from './block-versions.ts'
 import { acceptForEngine, type JoinSockets } from './engine-acceptor.ts'
-import {
-  engineFiles,
-  nodeIdOf,
-  VOTE_ANYWAY_FILE,
-  VOTE_STATE_FILE,
-  voteStateAt,
-} from './engine-files.ts'
+import { engineFiles, nodeIdOf } from './engine-files.ts'
 import { keepEngine, type SpawnEngine } from './engine-process.ts'
 import { createEngineRpc } from './engine-rpc.ts'
 import { ALONE, refusalOf, STUCK_MS } from './engine-state.ts'
@@ -28,7 +21,7 @@ import { reportOrdering } from './ordering-report.ts'
 import { createReadAnswers } from './state-sync/answer-reads.ts'
 import { createMemberReads, type OtherMember } from './state-sync/member-reads.ts'
 import { createStateSync, type StateSync } from './state-sync/state-sync.ts'
-import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
+import { createVotingGuard } from './voting-guard.ts'
 
 /** Both below the engine's home. */
 const MISBEHAVIOR_FILE = 'misbehavior.json'
@@ -62,11 +55,6 @@ export async function openCometbftLog(
   const ownId = nodeIdOf(nodeKey.publicKey)
   const admitted = new Set([...members, ...options.followers])
   const isPeer = (nodeId: string) => admitted.has(nodeId)
-  const voteStateFile = join(config.home, VOTE_STATE_FILE)
-  const ownAddress = votingKey === null ? '' : nodeIdOf(votingKey.publicKey)
-  let voting: Voting | null = null
-  if (votingKey !== null)
-    voting = existsSync(voteStateFile) ? { kind: 'votes' } : { kind: 'follows', untilHeight: null }
   const closing = new AbortController()
   const rpc = createEngineRpc({ socketPath: sockets.engine, signal: closing.signal })
 
@@ -80,7 +68,10 @@ export async function openCometbftLog(
       chainId: chainIdOf(genesisHash),
       onFound: (evidence) => logger.error({ evidence }, `${evidence.signer} contradicts itself`),
     })
-    const { note: onMisbehavior } = misbehavior
+    const voting = createVotingGuard({
+      ...{ home: config.home, votingKey, logger, memberCount: members.length },
+      write: writePrivate,
+    })
     const own = ordering.validators.find(({ key }) => key === votingKey?.publicKey)
     const versions = resources.opened(
       await followBlockVersions({
@@ -112,7 +103,8 @@ export async function openCometbftLog(
     )
     const member = resources.opened(
       await createMember({
-        ...{ ...app, ...options, sockets, rpc, isPeer, onMisbehavior, blockVersionAt, nodeKey },
+        ...{ ...app, ...options, sockets, rpc, isPeer, blockVersionAt, nodeKey },
+        onMisbehavior: misbehavior.note,
         wantedHeight: stateSync.wantedHeight,
       }),
     )
@@ -137,7 +129,7 @@ export async function openCometbftLog(
         ordering,
         sockets,
         nodeKey,
-        votingKey: voting?.kind === 'votes' ? votingKey : null,
+        votingKey: voting.engineKey(),
         stateSync: await stateSync.prepare(),
       })
       for (const [path, text] of Object.entries(files))
@@ -155,8 +147,7 @@ export async function openCometbftLog(
     )
     const onProblem = (error: unknown) =>
       logger.warn({ err: error }, 'the engine did not do as it was told')
-    let aloneSinceMs: number | null = null
-    let isAloneTold = false
+    const warnOfLoneliness = createLonelyWarning(app)
     const isAlone = () => config.peers.length > 0 && watch.connected().length === 0
     const watch = resources.opened(
       watchEngine({
@@ -165,35 +156,13 @@ export async function openCometbftLog(
         members,
         height: () => member.head().height,
         async onReading(reading) {
-          if (reading.kind === 'away' || !isAlone()) aloneSinceMs = null
-          else aloneSinceMs ??= clock.monotonicMs()
-          const isLongAlone =
-            clock.monotonicMs() - (aloneSinceMs ?? Number.POSITIVE_INFINITY) >= STUCK_MS
-          if (isLongAlone && !isAloneTold) logger.warn(ALONE)
-          isAloneTold = isLongAlone
+          warnOfLoneliness(reading.kind === 'up' && isAlone())
           if (reading.kind === 'up') await misbehavior.look().catch(onProblem)
           await stateSync.look()
-          if (voting?.kind !== 'follows' || reading.kind !== 'up') return
-          const { height } = member.head()
-          const isWanted = await take(join(config.home, VOTE_ANYWAY_FILE))
-          const isTold = isWanted && watch.state() === 'stalled'
-          if (isWanted)
-            logger.warn({ height, isTold }, 'an operator says that the engine shall vote anyway')
-          const next = stepVoting(voting, {
-            isTold,
-            height,
-            ownVoteHeight: member.voteHeightOf(ownAddress),
-            memberHeights: reading.peerHeights,
-            memberCount: members.length,
-          })
-          if (next.kind === 'elsewhere')
-            logger.error({ height: next.height }, describeElsewhere(next.height))
-          // It votes only once it is written from which height on: an engine without that file signs from the first.
-          if (next.kind === 'votes') await writePrivate(voteStateFile, voteStateAt(height))
-          voting = next
-          if (next.kind !== 'votes') return
-          logger.info({ height, isTold }, 'the engine votes again')
-          engine.restart()
+          if (reading.kind !== 'up') return
+          const isStalled = watch.state() === 'stalled'
+          const { peerHeights } = reading
+          if (await voting.look({ peerHeights, isStalled, member })) engine.restart()
         },
         onFailure: (error) =>
           logger.error(
@@ -245,8 +214,7 @@ export async function openCometbftLog(
           describeBeginning(stateSync.wantedHeight()),
           isStalled ? describeStall(watch.connected().length, members.length) : null,
           isStalled && isAlone() ? ALONE : null,
-          voting?.kind === 'follows' ? describeFollowing(voting.untilHeight, isStalled) : null,
-          voting?.kind === 'elsewhere' ? describeElsewhere(voting.height) : null,
+          voting.describe(isStalled),
         ].filter((one) => one != null)
         return sentences.length === 0 ? null : sentences.join('; ')
       },
@@ -279,21 +247,16 @@ function otherMembers(
   })
 }
 
-function describeFollowing(untilHeight: number | null, isStalled: boolean): string {
-  if (isStalled)
-    return 'what it has signed is lost, and too few members vote without it: only its operator can let it vote'
-  const until =
-    untilHeight === null
-      ? 'enough others have said where they are'
-      : `block ${untilHeight + BLOCKS_LOOKED_AT}`
-  return `what it has signed is lost: it follows, and does not vote before ${until}`
-}
-
-function describeElsewhere(height: number): string {
-  return (
-    `another machine votes with its key (block ${height}), so this one does not: end one of the two for good, ` +
-    'then start this one again'
-  )
+/** Warns once the engine was without any other for long. The function receives each look. */
+function createLonelyWarning({ clock, logger }: Awaited<ReturnType<typeof beginApp>>) {
+  let aloneSinceMs: number | null = null
+  const lines = quiet({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
+  return (isAlone: boolean): void => {
+    if (!isAlone) aloneSinceMs = null
+    else aloneSinceMs ??= clock.monotonicMs()
+    if (aloneSinceMs === null || clock.monotonicMs() - aloneSinceMs < STUCK_MS) lines.forget()
+    else lines.write(ALONE, () => logger.warn(ALONE))
+  }
 }
 
 async function readKey(file: string | null): Promise<KeyPair | null> {
@@ -304,17 +267,6 @@ async function readKey(file: string | null): Promise<KeyPair | null> {
 function assertMember(key: KeyPair | null, { validators }: CometbftOrdering): void {
   if (key !== null && !validators.some((validator) => validator.key === key.publicKey))
     throw new EnvError('QS_VOTING_KEY_FILE: the genesis gives this key no vote')
-}
-
-/** Whether the file was there. It is not any more. */
-async function take(file: string): Promise<boolean> {
-  return await unlink(file).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false
-      throw error
-    },
-  )
 }
 
 /** Half of a file is none: of what was signed in particular. */

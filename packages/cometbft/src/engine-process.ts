@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Clock } from '@quorumscan/base'
+import { keepRunning } from '@quorumscan/runtime'
 
 export type EngineProcess = AsyncDisposable & {
   /** Ends it; it is started again with what it is told then. */
@@ -16,11 +17,8 @@ export type EngineProcess = AsyncDisposable & {
 /** Starts an engine; may let it wait, until the signal at the latest. */
 export type SpawnEngine = (start: () => ChildProcess, signal: AbortSignal) => Promise<ChildProcess>
 
-/** From one end to the next start; doubled each time until it has lived for a while. */
-const RESTART_MS_MIN = 500
-const RESTART_MS_MAX = 30_000
-/** An engine that lived for so long has done its work. */
-const LIVED_MS = 10_000
+const RESTART = { minMs: 500, maxMs: 30_000, lastedMs: 10_000 }
+const ENGINE = 'engine'
 /** To write its files; then it is ended by force. */
 const STOP_MS = 10_000
 
@@ -50,36 +48,27 @@ export function keepEngine(options: {
       () => {}, // It has ended.
     )
   }
-  const live = async (): Promise<string> => {
+  const start = async (): Promise<void> => {
     await options.prepare()
-    if (closing.signal.aborted) return 'not started'
+    if (closing.signal.aborted) return
     const output = options.isHeard ? 'inherit' : 'ignore'
-    const start = () =>
-      spawn(options.program, ['start', '--home', options.home], {
-        stdio: ['ignore', output, output],
-      })
-    const running = await spawnEngine(start, closing.signal)
+    const running = await spawnEngine(
+      () =>
+        spawn(options.program, ['start', '--home', options.home], {
+          stdio: ['ignore', output, output],
+        }),
+      closing.signal,
+    )
     engine = running
-    try {
-      const [code, signal] = await once(running, 'exit')
-      return String(signal ?? code)
-    } finally {
-      engine = null
-    }
+    void once(running, 'exit')
+      .then(([code, signal]) => String(signal ?? code), String)
+      .then((how) => {
+        engine = null
+        kept.noteEnd(ENGINE, how)
+      })
   }
-  const run = async (): Promise<void> => {
-    let delayMs = RESTART_MS_MIN
-    while (!closing.signal.aborted) {
-      const startedMs = clock.monotonicMs()
-      const how = await live().catch((error: unknown) => String(error))
-      if (closing.signal.aborted) return
-      options.onEnd(how)
-      if (clock.monotonicMs() - startedMs > LIVED_MS) delayMs = RESTART_MS_MIN
-      await clock.delay(delayMs, closing.signal).catch(() => {}) // Closing: the loop ends.
-      delayMs = Math.min(RESTART_MS_MAX, 2 * delayMs)
-    }
-  }
-  const running = run()
+  const kept = keepRunning({ clock, policy: RESTART, start, onEnd: (_, how) => options.onEnd(how) })
+  kept.begin(ENGINE)
 
   return {
     restart() {
@@ -88,8 +77,8 @@ export function keepEngine(options: {
     pid: () => engine?.pid ?? null,
     async [Symbol.asyncDispose]() {
       closing.abort()
+      await kept[Symbol.asyncDispose]()
       if (engine !== null) await stop(engine)
-      await running
     },
   }
 }

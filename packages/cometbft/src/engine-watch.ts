@@ -3,6 +3,7 @@
  * one up after a day, and from the first minutes on tries ever more rarely.
  */
 import type { Clock } from '@quorumscan/base'
+import { repeat } from '@quorumscan/runtime'
 import { type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 import {
   ENGINE_START,
@@ -41,7 +42,6 @@ export function watchEngine(options: {
   readonly onProblem: (error: unknown) => void
 }): EngineWatch {
   const { rpc, clock } = options
-  const closing = new AbortController()
   let history: EngineHistory = ENGINE_START
   let connected: readonly string[] = []
   let restartedMs = Number.NEGATIVE_INFINITY
@@ -79,21 +79,12 @@ export function watchEngine(options: {
     if (reading.kind === 'away' || missing.length === 0) return
     await rpc.call('dial_peers', { peers: missing }).catch(options.onProblem)
   }
-  const run = async (): Promise<void> => {
-    while (!closing.signal.aborted) {
-      await look()
-      await clock.delay(LOOK_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
-    }
-  }
-  const running = run()
+  const looking = repeat(look, { clock, everyMs: LOOK_MS, onError: options.onProblem })
 
   return {
     state: () => history.state,
     connected: () => connected,
-    async [Symbol.asyncDispose]() {
-      closing.abort()
-      await running
-    },
+    [Symbol.asyncDispose]: looking[Symbol.asyncDispose],
   }
 }
 

@@ -1,7 +1,7 @@
 import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { ATTEMPTS_MAX, backoffMs } from './backoff.ts'
+import { ATTEMPTS_MAX, retryDelayMs } from './backoff.ts'
 import { createPostponed } from './postponed.ts'
 import { turnMs } from './queue.ts'
 import { isWorthRetrying } from './worker.ts'
@@ -9,8 +9,8 @@ import { isWorthRetrying } from './worker.ts'
 const random = (fraction: number) => ({ bytes: () => new Uint8Array(), fraction: () => fraction })
 
 it('waits double up to a bound, and half of each is chance', () => {
-  const least = Array.from({ length: ATTEMPTS_MAX }, (_, i) => backoffMs(i + 1, random(0)))
-  const most = Array.from({ length: ATTEMPTS_MAX }, (_, i) => backoffMs(i + 1, random(0.999)))
+  const least = Array.from({ length: ATTEMPTS_MAX }, (_, i) => retryDelayMs(i + 1, random(0)))
+  const most = Array.from({ length: ATTEMPTS_MAX }, (_, i) => retryDelayMs(i + 1, random(0.999)))
   expect(least).toEqual([125, 250, 500, 1000, 2000, 2500, 2500, 2500])
   for (const [index, wait] of most.entries())
     expect(wait, `attempt ${index + 1}`).toBeLessThanOrEqual(2 * (least[index] ?? 0))

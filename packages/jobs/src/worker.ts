@@ -6,7 +6,7 @@ import { type ErrorCode, isScanError } from '@quorumscan/errors'
 import type { Logger } from '@quorumscan/runtime'
 import { type Job, UnrecoverableError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { ATTEMPTS_MAX, backoffMs } from './backoff.ts'
+import { ATTEMPTS_MAX, retryDelayMs } from './backoff.ts'
 import { type JobFailure, jobId } from './failures.ts'
 import type { JobDefinition, JobRun } from './job.ts'
 import type { Postponed } from './postponed.ts'
@@ -84,7 +84,7 @@ export function createWorker<Deps>(options: WorkerOptions<Deps>): Worker {
     maxStalledCount: STALLED_COUNT_MAX,
     runRetryDelay: RUN_RETRY_MS,
     drainDelay: DRAIN_DELAY_SECONDS,
-    settings: { backoffStrategy: (attempt) => backoffMs(attempt, options.random) },
+    settings: { backoffStrategy: (attempt) => retryDelayMs(attempt, options.random) },
   })
   worker.on('error', options.onError)
   return worker

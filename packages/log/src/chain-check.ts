@@ -3,7 +3,7 @@
  * its old part otherwise until a replica is rebuilt from it, and then it is too late.
  */
 import type { Clock } from '@quorumscan/base'
-import type { Logger, Metrics } from '@quorumscan/runtime'
+import { type Logger, type Metrics, repeat } from '@quorumscan/runtime'
 import { LogUnavailableError } from './log-errors.ts'
 import {
   DAMAGE_ADVICE,
@@ -35,8 +35,6 @@ export function watchChain(options: {
   readonly metrics: Pick<Metrics, 'sampled'>
 }): ChainCheck {
   const { clock, logger } = options
-  const closing = new AbortController()
-  const { signal } = closing
   /** By where each begins, in the order in which they were found. */
   let known = new Map<number, LogDamage>()
 
@@ -51,32 +49,27 @@ export function watchChain(options: {
     known.set(damage.from, damage)
     logger.error(damage, describeDamage(damage))
   }
-  const round = async (share: number) => {
-    try {
-      const { damages } = await verifyLog({
-        ...options.log,
-        pace: { clock, share },
-        onDamage,
-        signal,
-      })
-      // What was damaged and is whole again, such as after a restart on files that were mended, is forgotten.
-      known = new Map(damages.slice(0, DAMAGES_KEPT_MAX).map((damage) => [damage.from, damage]))
-      return true
-    } catch (error) {
-      // A Redis that is away is the writer's to tell, and closing is no trouble.
-      if (!signal.aborted && !(error instanceof LogUnavailableError))
+  let share = SHARE_FIRST
+  const round = async (signal: AbortSignal) => {
+    const { damages } = await verifyLog({
+      ...options.log,
+      pace: { clock, share },
+      onDamage,
+      signal,
+    })
+    // What was damaged and is whole again, such as after a restart on files that were mended, is forgotten.
+    known = new Map(damages.slice(0, DAMAGES_KEPT_MAX).map((damage) => [damage.from, damage]))
+    share = SHARE_LATER
+  }
+  const checking = repeat(round, {
+    clock,
+    everyMs: REST_MS,
+    onError(error) {
+      // A Redis that is away is the writer's to report.
+      if (!(error instanceof LogUnavailableError))
         logger.error({ err: error }, 'the log could not be checked')
-      return false
-    }
-  }
-  const run = async () => {
-    let share = SHARE_FIRST
-    while (!signal.aborted) {
-      if (await round(share)) share = SHARE_LATER
-      await clock.delay(REST_MS, signal).catch(() => {}) // Closing: the loop ends.
-    }
-  }
-  const running = run()
+    },
+  })
 
   return {
     detail() {
@@ -87,9 +80,6 @@ export function watchChain(options: {
         others === 0 ? '' : ` So ${others === 1 ? 'is one other part' : `are ${others} others`}.`
       return `${describeDamage(first)}${more} ${DAMAGE_ADVICE}`
     },
-    async [Symbol.asyncDispose]() {
-      closing.abort()
-      await running
-    },
+    [Symbol.asyncDispose]: checking[Symbol.asyncDispose],
   }
 }

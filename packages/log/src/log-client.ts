@@ -1,13 +1,13 @@
 /** The synchronizer over HTTP: offers entries to it, and opens the stream of its log. */
-import { type ClientTls, fromUtf8 } from '@quorumscan/base'
+import type { ClientTls } from '@quorumscan/base'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
-import { createBodyPieces, type TransportRequest } from '@quorumscan/reader'
+import { createBodyPieces, parseJson, readRefusal, type TransportReply } from '@quorumscan/reader'
 import {
   connectorOf,
-  createUndiciTransport,
+  createPeerClient,
   PEER_TOKEN_HEADER,
+  type PeerRequest,
   type Tracer,
-  tracedTransport,
 } from '@quorumscan/runtime'
 import { type Dispatcher, Pool } from 'undici'
 
@@ -75,87 +75,47 @@ export function createLogClient(options: {
 }): LogClient {
   const { url, token = null, trust = null, tracer = null } = options
   const { origin, pathname } = new URL(url)
-  const transport = createUndiciTransport({
+  const client = createPeerClient({
     trust,
+    tracer,
+    nameOf: () => 'synchronizer',
     connectionsMax: SUBMISSIONS_MAX,
     ...(token === null ? {} : { peerTokenByOrigin: new Map([[origin, token]]) }),
   })
-  const asked = tracedTransport(transport, tracer, () => 'synchronizer')
   const streams = new Pool(origin, {
     connect: connectorOf(trust),
     headersTimeout: STREAM_SILENCE_MS_MAX,
     bodyTimeout: STREAM_SILENCE_MS_MAX,
   })
-  const ask = (
-    request: Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body' | 'bytesMax'>,
+  const ask = async (
+    request: Pick<PeerRequest, 'path' | 'body' | 'bytesMax'>,
     signal: AbortSignal,
-  ) =>
-    asked
-      .request({
-        ...request,
-        headers: { ...request.headers, ...tracer?.surrounding() },
-        url,
-        channel: 'lookup',
-        isPublicOnly: false, // The synchronizer is configured by the operator.
-        signal,
-      })
-      .catch((cause: unknown) => {
-        signal.throwIfAborted()
-        throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer cannot be reached', {
-          cause,
-        })
-      })
+  ): Promise<TransportReply> => {
+    try {
+      return await client.request(url, { ...request, signal })
+    } catch (cause) {
+      signal.throwIfAborted()
+      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer cannot be reached', { cause })
+    }
+  }
   return {
-    async submit(bytes, signal) {
-      const reply = await ask(
-        {
-          method: 'POST',
-          path: '/v0/submit',
-          headers: { 'content-type': 'application/octet-stream' },
-          body: new Uint8Array(bytes),
-          bytesMax: REPLY_BYTES_MAX,
-        },
-        signal,
-      )
+    async submit(body, signal) {
+      const reply = await ask({ path: '/v0/submit', body, bytesMax: REPLY_BYTES_MAX }, signal)
       if (reply.status !== 200) throw refusal(reply)
     },
     async evidence(signal) {
-      const reply = await ask(
-        {
-          method: 'GET',
-          path: '/v0/evidence',
-          headers: {},
-          body: null,
-          bytesMax: EVIDENCE_BYTES_MAX,
-        },
-        signal,
-      )
-      try {
-        const { evidence } = Object(JSON.parse(fromUtf8(reply.body)))
-        if (reply.status === 200 && Array.isArray(evidence)) return evidence
-      } catch {
-        // Said below.
-      }
+      const reply = await ask({ path: '/v0/evidence', bytesMax: EVIDENCE_BYTES_MAX }, signal)
+      const { evidence } = Object(parseJson(reply.body))
+      if (reply.status === 200 && Array.isArray(evidence)) return evidence
       throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer lists no evidence')
     },
     async readiness(signal) {
-      const reply = await ask(
-        { method: 'GET', path: '/readyz', headers: {}, body: null, bytesMax: REPLY_BYTES_MAX },
-        signal,
-      )
+      const reply = await ask({ path: '/readyz', bytesMax: REPLY_BYTES_MAX }, signal)
       return reply.status === 200 ? null : toldBy(reply)
     },
-    async readEngine(request, signal) {
-      const reply = await ask(
-        {
-          method: 'POST',
-          path: '/v0/engine-reads',
-          headers: { 'content-type': 'application/octet-stream' },
-          body: new Uint8Array(request),
-          bytesMax: ENGINE_ANSWER_BYTES_MAX,
-        },
-        signal,
-      )
+    async readEngine(body, signal) {
+      const request = { path: '/v0/engine-reads', body, bytesMax: ENGINE_ANSWER_BYTES_MAX }
+      const reply = await ask(request, signal)
       if (reply.status === 200) return reply.body
       throw toldBy(reply)
     },
@@ -180,7 +140,7 @@ export function createLogClient(options: {
       }
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([transport[Symbol.asyncDispose](), streams.destroy()])
+      await Promise.all([client[Symbol.asyncDispose](), streams.destroy()])
     },
   }
 }
@@ -191,20 +151,17 @@ async function streamRefusal({
 }: Pick<Dispatcher.ResponseData, 'statusCode' | 'body'>): Promise<ScanError> {
   const read = createBodyPieces(REPLY_BYTES_MAX)
   for await (const piece of body) read.add(piece)
-  return toldBy({ status: statusCode, body: read.bytes() })
+  return toldBy({ status: statusCode, body: read.bytes(), header: () => null })
 }
 
-function toldBy({ status, body }: Pick<SubmitReply, 'status' | 'body'>): ScanError {
-  const told = errorOf(body)
-  return told === null
-    ? new ScanError('DEPENDENCY_UNAVAILABLE', `the synchronizer answers with status ${status}`)
-    : new ScanError(told.code, told.error)
-}
-
-type SubmitReply = {
-  readonly status: number
-  readonly body: Uint8Array
-  header(name: string): string | null
+function toldBy(reply: TransportReply): ScanError {
+  const { code, sentence } = readRefusal(reply)
+  return isErrorCode(code)
+    ? new ScanError(code, sentence)
+    : new ScanError(
+        'DEPENDENCY_UNAVAILABLE',
+        `the synchronizer answers with status ${reply.status}`,
+      )
 }
 
 /** What the synchronizer says before it has written anything; its sentence says why. */
@@ -217,44 +174,28 @@ const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
   'SUBMISSION_EXPIRED',
 ])
 
-function refusal(reply: SubmitReply): ScanError {
+function refusal(reply: TransportReply): ScanError {
   const { status } = reply
-  const seconds = Number(reply.header('retry-after') ?? '1')
-  const retryAfterSeconds = Number.isSafeInteger(seconds) && seconds > 0 ? seconds : 1
+  const { code, sentence, retryAfterMs } = readRefusal(reply)
+  const retryAfterSeconds = (retryAfterMs || 1000) / 1000
   if (status === 429)
     return new ScanError('RATE_LIMITED', 'the synchronizer is given too much at once', {
       retryAfterSeconds,
     })
-  const told = errorOf(reply.body)
-  if (told !== null && NOT_WRITTEN.has(told.code)) {
-    const error = new ScanError(told.code, told.error)
-    return error.spec.retryable
-      ? new ScanError(told.code, told.error, { retryAfterSeconds })
-      : error
-  }
+  if (isErrorCode(code) && NOT_WRITTEN.has(code))
+    return new ScanError(code, sentence, catalogue[code].retryable ? { retryAfterSeconds } : {})
+  const cause = new Error(`status ${status}`)
   if (status === 413) return new ScanError('BODY_TOO_LARGE', 'the submission is too large')
   if (status >= 400 && status < 500)
     return new ScanError(
       'INVALID_ARGUMENT',
-      told?.error ?? 'the synchronizer refused the submission',
-      {
-        cause: new Error(`status ${status}`),
-      },
+      sentence === '' ? 'the synchronizer refused the submission' : sentence,
+      { cause },
     )
-  return new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not accept', {
-    cause: new Error(`status ${status}`),
-  })
+  return new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not accept', { cause })
 }
 
-/** The body of an error, or null if it is none of the catalogue. */
-function errorOf(body: Uint8Array): { readonly code: ErrorCode; readonly error: string } | null {
-  try {
-    const { code, error } = Object(JSON.parse(fromUtf8(body)))
-    return typeof code === 'string' && Object.hasOwn(catalogue, code) && typeof error === 'string'
-      ? { code: code as ErrorCode, error }
-      : null
-  } catch {
-    // Not of the synchronizer: the status is all that there is.
-    return null
-  }
+/** Another program may answer at the address. */
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(catalogue, code)
 }

@@ -4,11 +4,12 @@
  */
 import { type Clock, within } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { Metrics } from '@quorumscan/runtime'
+import { type Metrics, pollPeers } from '@quorumscan/runtime'
 import type { LogClient } from './log-client.ts'
 
 const ROUND_MS = 5000
 const ANSWER_MS_MAX = 2000
+const SYNCHRONIZER = { name: 'synchronizer', url: '' }
 
 export type LogRoom = AsyncDisposable & {
   /** What its synchronizer said last, for the detail of `/readyz`; null while there is room, or no answer. */
@@ -22,40 +23,32 @@ export function watchLogRoom(options: {
   readonly metrics: Metrics
 }): LogRoom {
   const { log, clock } = options
-  const closing = new AbortController()
-  const { signal } = closing
-  /** Null: not known. */
-  let isFull: boolean | null = null
-  let detail: string | null = null
-
-  const ask = async (): Promise<void> => {
-    const reason = await within(
-      { clock, timeoutMs: ANSWER_MS_MAX, signal },
-      (limit) => log.readiness(limit),
-      () => {
-        throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer does not answer')
-      },
-    )
-    isFull = reason?.code === 'LOG_FULL'
-    detail = isFull && reason !== null ? `LOG_FULL: ${reason.message}` : null
+  const poll = pollPeers({
+    peers: [SYNCHRONIZER],
+    clock,
+    everyMs: ROUND_MS,
+    read: (_, signal) =>
+      within(
+        { clock, timeoutMs: ANSWER_MS_MAX, signal },
+        (limit) => log.readiness(limit),
+        () => {
+          throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer does not answer')
+        },
+      ),
+  })
+  /** What it lacks; null: nothing; undefined: not known. */
+  const reason = () => {
+    const told = poll.latest.get(SYNCHRONIZER.name)
+    return told?.isCurrent === true ? told.value : undefined
   }
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await ask().catch(() => {
-        isFull = null
-        detail = null
-      })
-      await clock.delay(ROUND_MS, signal).catch(() => {}) // Closing: the loop ends.
-    }
+  const isFull = () => {
+    const known = reason()
+    return known === undefined ? null : known?.code === 'LOG_FULL'
   }
-  const running = run()
-  measureLogRoom(options.metrics, () => isFull)
+  measureLogRoom(options.metrics, isFull)
   return {
-    detail: () => detail,
-    async [Symbol.asyncDispose]() {
-      closing.abort(new Error('closed'))
-      await running
-    },
+    detail: () => (isFull() === true ? `LOG_FULL: ${reason()?.message}` : null),
+    [Symbol.asyncDispose]: poll[Symbol.asyncDispose],
   }
 }
 

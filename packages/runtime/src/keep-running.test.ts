@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { keepRunning } from './keep-running.ts'
@@ -47,6 +48,17 @@ describe('keepRunning', () => {
     await clock.advance(1000)
     expect(starts).toEqual([100, 500])
     expect(ends[1]).toEqual(['sv-1', 'the disk is full', 400])
+  })
+
+  it('starts at once what it is told to begin, and counts a failure of that, too', async () => {
+    const { clock, kept, starts } = setUp((count) => {
+      if (count === 1) throw new Error('the disk is full')
+    })
+    kept.begin('sv-1')
+    expect(starts).toEqual([0])
+    await setImmediate() // The failure.
+    await clock.advance(100)
+    expect([starts, kept.endOf('sv-1')]).toEqual([[0, 100], 'the disk is full'])
   })
 
   it('begins with the shortest pause again after it was told to forget', async () => {

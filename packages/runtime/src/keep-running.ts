@@ -18,6 +18,8 @@ export type RestartPolicy = {
 
 /** Disposing restarts nothing more, and waits for starts under way. */
 export type KeptProcesses = AsyncDisposable & {
+  /** Starts the process for the first time, at once. */
+  begin(id: string): void
   /** The process exited unexpectedly. Returns at once. */
   noteEnd(id: string, how: string): void
   /** How it ended; null if it never did, or has lasted since. */
@@ -50,14 +52,15 @@ export function keepRunning(options: {
       ? kept
       : null
   }
-  const restart = async (id: string, kept: Kept, delayMs: number): Promise<void> => {
-    try {
-      await clock.delay(delayMs, signal)
-      await options.start(id)
-      kept.startedMs = clock.monotonicMs()
-    } catch (error) {
-      noteEnd(id, messageOf(error))
-    }
+  const startNow = async (id: string, kept: Kept | null): Promise<void> => {
+    await options.start(id)
+    if (kept !== null) kept.startedMs = clock.monotonicMs()
+  }
+  const follow = (id: string, start: Promise<void>): void => {
+    const started = start
+      .catch((error: unknown) => noteEnd(id, messageOf(error)))
+      .finally(() => starting.delete(started))
+    starting.add(started)
   }
   const noteEnd = (id: string, how: string): void => {
     if (signal.aborted) return
@@ -66,11 +69,14 @@ export function keepRunning(options: {
     keptById.set(id, kept)
     const delayMs = backoffMs(count, policy)
     options.onEnd(id, how, delayMs)
-    const started = restart(id, kept, delayMs).finally(() => starting.delete(started))
-    starting.add(started)
+    follow(
+      id,
+      clock.delay(delayMs, signal).then(() => startNow(id, kept)),
+    )
   }
 
   return {
+    begin: (id) => follow(id, startNow(id, null)),
     noteEnd,
     endOf: (id) => recent(id)?.how ?? null,
     isHopeless: (id) => (recent(id)?.count ?? 0) >= HOPELESS_COUNT,

@@ -6,7 +6,7 @@
  * until then. What is observed per request goes through `Observer`s, which are made once per set of labels.
  */
 import { type Clock, createSystemClock, within } from '@quorumscan/base'
-import { Counter, collectDefaultMetrics, Gauge, type Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 /** 1 ms to 10 s: below is noise of the clock, above is what every wait gives up at (D-38). */
 const SECONDS_BUCKETS = [
@@ -107,21 +107,17 @@ export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics
     sampled,
     durations(definition) {
       const { labels = [] } = definition
-      const { name, help } = settingsOf(definition)
-      const tallies = new Map<string, Tally>()
-      const get = async () => ({
-        ...{ name, help, type: 'histogram' as const, aggregator: 'sum' as const },
-        values: [...tallies.values()].flatMap((tally) => samplesOf(name, tally)),
-      })
-      // Asked like one of prom-client's own, whose `observe` costs as much as to route the request.
-      registry.registerMetric({ name, get, reset: () => tallies.clear() } as unknown as Histogram)
+      const histogram = new Histogram({ ...settingsOf(definition), buckets: [...SECONDS_BUCKETS] })
+      const observers = new Map<string, Observer>()
       const observerOf = (...values: readonly string[]): Observer => {
         const key = values.join('\n')
-        const known = tallies.get(key)
+        const known = observers.get(key)
         if (known !== undefined) return known
-        const tally = createTally(named(labels, values))
-        if (tallies.size < OBSERVERS_MAX) tallies.set(key, tally)
-        return tally
+        if (observers.size >= OBSERVERS_MAX) return { observe: () => {} }
+        histogram.zero(named(labels, values))
+        const observer = histogram.labels(named(labels, values))
+        observers.set(key, observer)
+        return observer
       }
       for (const values of knownOf(definition)) observerOf(...values)
       return observerOf
@@ -147,45 +143,6 @@ export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics
 
 function knownOf({ labels = [], known }: TalliedDefinition<Labels>): Iterable<Labels> {
   return known ?? (labels.length === 0 ? [[]] : [])
-}
-
-/** What was observed with one set of labels. */
-type Tally = Observer & {
-  readonly labels: Readonly<Record<string, string>>
-  /** By bucket, not cumulated; the last one has what is beyond all bounds. */
-  readonly counts: readonly number[]
-  sumSeconds(): number
-}
-
-function createTally(labels: Tally['labels']): Tally {
-  const counts = new Array<number>(SECONDS_BUCKETS.length + 1).fill(0)
-  let sumSeconds = 0
-  return {
-    labels,
-    counts,
-    sumSeconds: () => sumSeconds,
-    observe(seconds) {
-      let index = 0
-      while (seconds > (SECONDS_BUCKETS[index] ?? Number.POSITIVE_INFINITY)) index++
-      counts[index] = (counts[index] ?? 0) + 1
-      sumSeconds += seconds
-    },
-  }
-}
-
-/** In the exposition's form: buckets cumulate, and end with all. */
-function samplesOf(name: string, { labels, counts, sumSeconds }: Tally) {
-  let count = 0
-  const buckets = counts.map((inBucket, index) => {
-    count += inBucket
-    const le = SECONDS_BUCKETS[index] ?? '+Inf'
-    return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: count }
-  })
-  return [
-    ...buckets,
-    { metricName: `${name}_sum`, labels, value: sumSeconds() },
-    { metricName: `${name}_count`, labels, value: count },
-  ]
 }
 
 function named(labels: readonly string[], values: readonly string[]): Record<string, string> {

@@ -1,5 +1,5 @@
 /** Offering the same bytes to the log until they are durable, or it is known that they never will be. */
-import { type Clock, type Random, within } from '@quorumscan/base'
+import { backoffMs, type Clock, type Random, within } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { Ordering } from '@quorumscan/ledger'
 
@@ -13,8 +13,7 @@ export type OfferAttempt = {
 
 /** One offer: the synchronizer answers within a few fsyncs, or it is gone. */
 const OFFER_MS_MAX = 5000
-const OFFER_DELAY_MS_MIN = 50
-const OFFER_DELAY_MS_MAX = 2000
+const PAUSE = { minMs: 50, maxMs: 2000 }
 
 /**
  * Returns when the entry is durable, or the signal aborts. `attempt` collects what is known.
@@ -44,7 +43,7 @@ export function createOffer(deps: {
     )
 
   return async (attempt, bytes, signal) => {
-    for (let delayMs = OFFER_DELAY_MS_MIN; ; delayMs = Math.min(OFFER_DELAY_MS_MAX, 2 * delayMs)) {
+    for (let attemptCount = 1; ; attemptCount++) {
       let retryAfterMs = 0
       try {
         await offerOnce(bytes, signal)
@@ -60,8 +59,10 @@ export function createOffer(deps: {
         if (signal.aborted) return
       }
       // Half fixed, half random, so that participants do not come back in step.
-      const waitMs = Math.max(retryAfterMs, delayMs / 2) + (delayMs / 2) * random.fraction()
-      await clock.delay(waitMs, signal).catch(() => undefined)
+      const halfMs = backoffMs(attemptCount, PAUSE) / 2
+      await clock
+        .delay(Math.max(retryAfterMs, halfMs) + halfMs * random.fraction(), signal)
+        .catch(() => undefined)
       if (signal.aborted) return
     }
   }

@@ -1,13 +1,6 @@
 /** Asking other members for what their engines know: each at its scan node, which passes it on to its synchronizer. */
-import {
-  type ClientTls,
-  type Clock,
-  type KeyPair,
-  type Random,
-  toHex,
-  within,
-} from '@quorumscan/base'
-import { createUndiciTransport, type Peer } from '@quorumscan/runtime'
+import { type ClientTls, type Clock, type KeyPair, type Random, toHex } from '@quorumscan/base'
+import { createPeerClient, type Peer } from '@quorumscan/runtime'
 import { type EngineAnswer, type EngineRead, openAnswer, signRequest } from './engine-read.ts'
 
 /** The engine's light client waits twice as long. */
@@ -36,30 +29,26 @@ export function createMemberReads(options: {
   readonly random: Random
 }): MemberReads {
   const { genesisHash, key, clock, random } = options
-  const transport = createUndiciTransport({ trust: options.trust })
+  const client = createPeerClient({ clock, trust: options.trust })
   return {
     async read(member, read, signal) {
       const nonce = toHex(random.bytes(NONCE_BYTES))
       const nowMicros = clock.nowMicros()
       const to = member.nodeId
       const request = signRequest(read, { to, nowMicros, nonce, genesisHash, key })
-      const ask = (signal: AbortSignal) =>
-        transport.request({
-          url: member.url,
-          ...{ method: 'POST', path: '/v0/engine-reads', bytesMax: ANSWER_BYTES_MAX, signal },
-          headers: { 'content-type': 'application/octet-stream' },
-          body: new Uint8Array(request.bytes),
-          channel: 'bulk',
-          isPublicOnly: false, // Members are configured by the operator.
-        })
-      const reply = await within({ clock, timeoutMs: ANSWER_MS_MAX, signal }, ask, () => {
-        throw new Error(`${member.name} does not answer`)
+      const reply = await client.request(member.url, {
+        path: '/v0/engine-reads',
+        body: request.bytes,
+        bytesMax: ANSWER_BYTES_MAX,
+        timeoutMs: ANSWER_MS_MAX,
+        channel: 'bulk',
+        signal,
       })
       if (reply.status !== 200) throw new Error(`${member.name} answers with ${reply.status}`)
       const answer = openAnswer(reply.body, { from: to, request: request.text, genesisHash })
       if (answer === null) throw new Error(`somebody else answers for ${member.name}`)
       return answer
     },
-    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   }
 }

@@ -1,0 +1,96 @@
+/**
+ * Whether the engine of this member votes. Where the file of what it has signed is lost, it follows until nothing that it
+ * may have signed can come again (`voting.ts`), or until its operator lets it vote.
+ */
+import { existsSync } from 'node:fs'
+import { unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { KeyPair } from '@quorumscan/base'
+import type { Logger } from '@quorumscan/runtime'
+import { nodeIdOf, VOTE_ANYWAY_FILE, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
+import type { Member } from './member.ts'
+import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
+
+export type VotingGuard = {
+  /** What the engine votes with when it starts; null: it follows. */
+  engineKey(): KeyPair | null
+  /** Returns whether the engine votes from now on, and must be restarted for it. */
+  look(seen: {
+    readonly peerHeights: readonly number[]
+    readonly isStalled: boolean
+    readonly member: Pick<Member, 'head' | 'voteHeightOf'>
+  }): Promise<boolean>
+  /** For an operator; null while it votes, or has no vote. */
+  describe(isStalled: boolean): string | null
+}
+
+export function createVotingGuard(options: {
+  /** Of the engine. */
+  readonly home: string
+  /** Null: the member has no vote. */
+  readonly votingKey: KeyPair | null
+  readonly memberCount: number
+  readonly write: (file: string, text: string) => Promise<void>
+  readonly logger: Logger
+}): VotingGuard {
+  const { home, votingKey, memberCount, logger } = options
+  const stateFile = join(home, VOTE_STATE_FILE)
+  const address = votingKey === null ? '' : nodeIdOf(votingKey.publicKey)
+  let voting: Voting | null = null
+  if (votingKey !== null)
+    voting = existsSync(stateFile) ? { kind: 'votes' } : { kind: 'follows', untilHeight: null }
+
+  return {
+    engineKey: () => (voting?.kind === 'votes' ? votingKey : null),
+    async look({ peerHeights: memberHeights, isStalled, member }) {
+      if (voting?.kind !== 'follows') return false
+      const { height } = member.head()
+      const isWanted = await take(join(home, VOTE_ANYWAY_FILE))
+      const isTold = isWanted && isStalled
+      if (isWanted)
+        logger.warn({ height, isTold }, 'an operator says that the engine shall vote anyway')
+      const ownVoteHeight = member.voteHeightOf(address)
+      const next = stepVoting(voting, { isTold, height, ownVoteHeight, memberHeights, memberCount })
+      if (next.kind === 'elsewhere')
+        logger.error({ height: next.height }, describeElsewhere(next.height))
+      // It votes only once it is written from which height on: an engine without that file signs from the first.
+      if (next.kind === 'votes') await options.write(stateFile, voteStateAt(height))
+      voting = next
+      if (next.kind !== 'votes') return false
+      logger.info({ height, isTold }, 'the engine votes again')
+      return true
+    },
+    describe(isStalled) {
+      if (voting?.kind === 'follows') return describeFollowing(voting.untilHeight, isStalled)
+      return voting?.kind === 'elsewhere' ? describeElsewhere(voting.height) : null
+    },
+  }
+}
+
+function describeFollowing(untilHeight: number | null, isStalled: boolean): string {
+  if (isStalled)
+    return 'what it has signed is lost, and too few members vote without it: only its operator can let it vote'
+  const until =
+    untilHeight === null
+      ? 'enough others have said where they are'
+      : `block ${untilHeight + BLOCKS_LOOKED_AT}`
+  return `what it has signed is lost: it follows, and does not vote before ${until}`
+}
+
+function describeElsewhere(height: number): string {
+  return (
+    `another machine votes with its key (block ${height}), so this one does not: end one of the two for good, ` +
+    'then start this one again'
+  )
+}
+
+/** Removes the file. Returns whether it was there. */
+async function take(file: string): Promise<boolean> {
+  return await unlink(file).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return false
+      throw error
+    },
+  )
+}
