@@ -100,7 +100,7 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
       }),
     )
     clocks.follow(async () => {
-      const addresses = await replica.documentsAsOf('ScanAddress', replica.head().offset)
+      const addresses = await replica.lookups.documentsAsOf('ScanAddress', replica.head().offset)
       return addresses.map((contract) => payloadOf(scanAddress, contract))
     })
     const isLive = () => replica.state() === 'live'

@@ -12,20 +12,7 @@ const COMMA = utf8(',')
 export type ReadHeaders = { readonly 'x-read-at-offset'?: number }
 
 /** The part of the replica that answers are made from. */
-export type Reads = Pick<
-  Replica,
-  | 'pin'
-  | 'pinNow'
-  | 'lookupNames'
-  | 'lookupParties'
-  | 'listByPrefix'
-  | 'listByParty'
-  | 'documentAsOf'
-  | 'documentsAsOf'
-  | 'activities'
-  | 'contractsByKey'
-  | 'head'
->
+export type Reads = Pick<Replica, 'pin' | 'pinNow' | 'lookups' | 'contractsByKey' | 'head'>
 
 type Headers = Readonly<Record<string, string>>
 

@@ -121,7 +121,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       }),
     )
     clocks.follow(async () => {
-      const addresses = await replica.documentsAsOf('ScanAddress', replica.head().offset)
+      const addresses = await replica.lookups.documentsAsOf('ScanAddress', replica.head().offset)
       return addresses.map((contract) => payloadOf(scanAddress, contract))
     })
     measureReplica(metrics, replica, clock)

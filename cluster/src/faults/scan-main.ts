@@ -65,7 +65,7 @@ function makeByzantine(
     ledger: {
       head: () => replica.head(),
       pin: (at, signal) => replica.pin(at, signal),
-      lookupNames: (names, offset) => replica.lookupNames(names, offset),
+      lookupNames: (names, offset) => replica.lookups.lookupNames(names, offset),
     },
   })
   const submitter = createFalseSubmitter({

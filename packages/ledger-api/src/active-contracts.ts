@@ -14,7 +14,7 @@ import {
   toLfJson,
 } from '@quorumscan/ledger'
 import type { Contract, ContractId, Offset, PartyId } from '@quorumscan/model'
-import type { Replica, UpdateRange } from '@quorumscan/replica'
+import type { Replica, UpdateHistory, UpdateRange } from '@quorumscan/replica'
 import type { Caller } from './callers.ts'
 import {
   checkEventFormat,
@@ -32,7 +32,7 @@ import { type Elements, prunedError } from './update-stream.ts'
 export type ActiveContractsRequest = LedgerBodyOf<(typeof ledgerRoutes)['getActiveContracts']>
 
 export type ActiveContractsDeps = UpdatesDeps & {
-  readonly contracts: Pick<Replica, 'walkContracts' | 'archivedContracts'>
+  readonly contracts: Pick<Replica, 'walkContracts'> & Pick<UpdateHistory, 'archivedContracts'>
   /** Signs every contract, and is therefore in no index of contracts by party. */
   readonly operator: PartyId
 }

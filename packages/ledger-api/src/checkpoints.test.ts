@@ -14,9 +14,11 @@ function start(after: Offset, offset: Offset) {
   let reads = 0
   const feed = createUpdateFeed({
     head: () => head,
-    updates: async () => {
-      reads++
-      return { kind: 'updates', updates: [], rest: null }
+    history: {
+      updates: async () => {
+        reads++
+        return { kind: 'updates', updates: [], rest: null }
+      },
     },
     onHistory: (tell) => {
       follower.tell = tell

@@ -1,6 +1,6 @@
 /** What the reading half of the ledger interface works with: one feed and one guard for all streams. */
 import type { Clock } from '@quorumscan/base'
-import type { Replica } from '@quorumscan/replica'
+import type { Replica, UpdateHistory } from '@quorumscan/replica'
 import type { Users } from '@quorumscan/users'
 import type { Genesis } from '@quorumscan/verifier'
 import type { ActiveContractsDeps } from './active-contracts.ts'
@@ -12,7 +12,7 @@ export type LedgerReads = AsyncDisposable & {
   readonly updates: UpdatesDeps
   readonly active: ActiveContractsDeps
   readonly guard: StreamGuard
-  readonly history: Pick<Replica, 'updateById' | 'updateAt' | 'archivalOf' | 'prune'>
+  readonly history: UpdateHistory & Pick<Replica, 'prune'>
 }
 
 export function createLedgerReads(deps: {
@@ -28,13 +28,13 @@ export function createLedgerReads(deps: {
     feed,
     clock,
     synchronizerId: deps.genesis.synchronizerId,
-    prunedOffset: () => replica.prunedOffset(),
+    prunedOffset: () => replica.history.prunedOffset(),
   }
   return {
     updates,
-    active: { ...updates, contracts: replica, operator: deps.genesis.dso },
+    active: { ...updates, contracts: { ...replica.history, walkContracts: replica.walkContracts }, operator: deps.genesis.dso },
     guard,
-    history: replica,
+    history: { ...replica.history, prune: (upTo) => replica.prune(upTo) },
     async [Symbol.asyncDispose]() {
       feed.close()
       guard.close()

@@ -3,7 +3,13 @@
  * keeps the newest updates in memory, so that streams at the end of the ledger read nothing from Redis.
  */
 import type { Micros, Offset } from '@quorumscan/model'
-import type { Replica, StoredUpdate, UpdatePortion, UpdateRange } from '@quorumscan/replica'
+import type {
+  Replica,
+  StoredUpdate,
+  UpdateHistory,
+  UpdatePortion,
+  UpdateRange,
+} from '@quorumscan/replica'
 
 /** Stored bytes of updates kept in memory; decoded they take some four times as much. */
 const RECENT_BYTES_MAX = 4 * 1024 * 1024
@@ -13,7 +19,7 @@ export type LedgerEnd = { readonly offset: Offset; readonly recordTime: Micros }
 
 export type UpdateFeed = {
   end(): LedgerEnd
-  /** As `Replica.updates`. */
+  /** As `UpdateHistory.updates`. */
   read(range: UpdateRange): Promise<UpdatePortion>
   /** Resolves once the ledger ends behind the offset; rejects with the signal's reason. */
   waitBehind(offset: Offset, signal: AbortSignal): Promise<void>
@@ -24,7 +30,9 @@ export type UpdateFeed = {
   close(): void
 }
 
-type Source = Pick<Replica, 'head' | 'updates' | 'onHistory'>
+type Source = Pick<Replica, 'head' | 'onHistory'> & {
+  readonly history: Pick<UpdateHistory, 'updates'>
+}
 
 export function createUpdateFeed(replica: Source): UpdateFeed {
   let end: LedgerEnd = replica.head()
@@ -68,7 +76,7 @@ export function createUpdateFeed(replica: Source): UpdateFeed {
     async read(range) {
       const { after, upTo, order } = range
       if (order !== 'asc' || after < recentAfter || upTo > end.offset)
-        return await replica.updates(range)
+        return await replica.history.updates(range)
       const updates = recent.filter(({ offset }) => offset > after && offset <= upTo)
       return { kind: 'updates', updates, rest: null }
     },

@@ -39,7 +39,7 @@ beforeAll(async () => {
     feed,
     clock,
     synchronizerId: 'sync::1220ab',
-    prunedOffset: () => history.replica.prunedOffset(),
+    prunedOffset: () => history.replica.history.prunedOffset(),
   }
 })
 afterAll(async () => {

@@ -152,7 +152,7 @@ describe('the activity history', () => {
             for (const way of ['asc', 'desc'] as const) {
               const limit = limits.next().value as number
               const page = { offset, after: last[way], limit, order: way, ...whose }
-              const rows = await run.replica.activities(page)
+              const rows = await run.replica.lookups.activities(page)
               expect(rows.length).toBeLessThanOrEqual(limit)
               seen[way].push(...texts(rows))
               last[way] = rows.at(-1)?.eventId ?? last[way]
@@ -177,7 +177,7 @@ describe('the activity history', () => {
     for (const whose of [{}, ...long.parties.map((party) => ({ party }))])
       for (const way of ['asc', 'desc'] as const) {
         const page = { offset, after: null, limit: 1_000, order: way, ...whose }
-        expect(texts(await run.replica.activities(page))).toEqual(longOracle.page(page))
+        expect(texts(await run.replica.lookups.activities(page))).toEqual(longOracle.page(page))
       }
   })
 
@@ -207,10 +207,10 @@ describe('the activity history', () => {
           const offset = head - back
           const query = { ...rest, offset, ...(party === undefined ? {} : { party }) }
           if (offset < horizon)
-            await expect(run.replica.activities(query)).rejects.toMatchObject({
+            await expect(run.replica.lookups.activities(query)).rejects.toMatchObject({
               code: 'OFFSET_PRUNED',
             })
-          else expect(texts(await run.replica.activities(query))).toEqual(shortOracle.page(query))
+          else expect(texts(await run.replica.lookups.activities(query))).toEqual(shortOracle.page(query))
         }),
         { numRuns: 40 },
       )
@@ -249,7 +249,7 @@ describe('the activity history', () => {
     await run.reach(tapped.offset + 3)
     const countAt = async (offset: number) => {
       const page = { offset, after: null, limit: 9, order: 'asc' } as const
-      return (await run.replica.activities(page)).length
+      return (await run.replica.lookups.activities(page)).length
     }
     const counts = await Promise.all([1, 2, 3].map((step) => countAt(tapped.offset + step)))
     expect(counts).toEqual([1, 0, 0])
@@ -284,7 +284,7 @@ describe('notices', () => {
       const found: ActivityBody[] = []
       for (let after: string | null = null; ; after = found.at(-1)?.eventId ?? null) {
         const next = { after, limit: 1, order: 'asc', ...page, offset } as const
-        const rows = await run.replica.activities(next)
+        const rows = await run.replica.lookups.activities(next)
         if (rows.length === 0) return found.map(({ step }) => step)
         found.push(...rows)
       }
@@ -298,7 +298,7 @@ describe('notices', () => {
     expect(await steps({ party: alice.party })).toEqual(own)
     expect(await steps({ party: alice.party, order: 'desc' })).toEqual(own.toReversed())
     expect(await steps({ party: bob.party })).not.toContain('SubscriptionInitialPayment_Reject')
-    const all = await run.replica.activities({ after: null, limit: 1_000, order: 'asc', offset })
+    const all = await run.replica.lookups.activities({ after: null, limit: 1_000, order: 'asc', offset })
     expect(texts(all)).toEqual(
       new ActivityOracle(scenario).page({ after: null, limit: 1_000, order: 'asc', offset }),
     )

@@ -71,7 +71,7 @@ it('goes on from what the promoted one has, to the state of one that nothing hap
     expect(follower.hashes).toEqual(hashesOf(scenario))
     // Reads have a connection of their own, which may still be on its way to the promoted one.
     const lookup = () =>
-      follower.replica.lookupNames(['dso.ns'], log.length).catch((error: unknown) => {
+      follower.replica.lookups.lookupNames(['dso.ns'], log.length).catch((error: unknown) => {
         if (isScanError(error) && error.code === 'DEPENDENCY_UNAVAILABLE') return undefined
         throw error
       })

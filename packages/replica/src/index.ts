@@ -1,13 +1,17 @@
 export { RECORD_TIME_AHEAD_MICROS_MAX } from './ingest/ingest.ts'
 export type { ActivityBody, ActivityPage } from './reads/activity-reads.ts'
 export type { JoinedContracts } from './reads/joined-reads.ts'
+export type { DocumentEntity, Lookups } from './reads/lookups.ts'
+export type { Pinned } from './reads/moments.ts'
 export type { NamedBody } from './reads/reads.ts'
 export { readStoredOffset } from './reads/stored-head.ts'
-export type { UpdatePortion, UpdateRange } from './reads/update-reads.ts'
+export type {
+  HistoryStep,
+  UpdateHistory,
+  UpdatePortion,
+  UpdateRange,
+} from './reads/update-reads.ts'
 export {
-  type DocumentEntity,
-  type HistoryStep,
-  type Pinned,
   Replica,
   type ReplicaOptions,
   type ReplicaState,

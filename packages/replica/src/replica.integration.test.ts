@@ -115,7 +115,7 @@ describe('a replica', () => {
     try {
       // What is stored is read to be compared, by the same connection, and first.
       await run.clock.advance(1_000)
-      await expect(run.replica.lookupNames(['dso.ns'], 30)).rejects.toThrow('cannot be read')
+      await expect(run.replica.lookups.lookupNames(['dso.ns'], 30)).rejects.toThrow('cannot be read')
     } finally {
       process.kill(redis.pid, 'SIGCONT')
     }
@@ -177,7 +177,7 @@ describe('a replica', () => {
     await run.reach(100)
     const pinned = await run.replica.pin(100, signal)
     await restore()
-    await expect(run.replica.lookupNames(['dso.ns'], 100)).rejects.toMatchObject({
+    await expect(run.replica.lookups.lookupNames(['dso.ns'], 100)).rejects.toMatchObject({
       code: 'OFFSET_NOT_REACHED',
     })
     run.ordering.push(log.slice(100))
@@ -216,7 +216,7 @@ describe('a replica', () => {
       expect(next.replica.standstill()).toMatchObject({ code: 'LOG_REGRESSED' })
       expect(next.replica.state()).toBe('halted')
       expect(next.replica.head().offset).toBe(30)
-      expect(await next.replica.lookupNames(['none', 'dso.ns'], 30)).toMatchObject([null, {}])
+      expect(await next.replica.lookups.lookupNames(['none', 'dso.ns'], 30)).toMatchObject([null, {}])
     }
   })
 
@@ -248,7 +248,7 @@ describe('a replica', () => {
         code: 'SOFTWARE_OUTDATED',
         message: expect.stringContaining(`install one that knows version ${next}`),
       })
-      expect(await run.replica.lookupNames(['none', 'dso.ns'], 4)).toMatchObject([null, {}])
+      expect(await run.replica.lookups.lookupNames(['none', 'dso.ns'], 4)).toMatchObject([null, {}])
       await expect(
         run.replica.dryRun(submission, { notBefore: of.network.genesis.recordTime + 100 }),
       ).rejects.toMatchObject({ code: 'SOFTWARE_OUTDATED' })
@@ -354,14 +354,14 @@ describe('pinned reads', () => {
     await run.reach(pinned)
     const read = async () => [
       await run.replica.pin(pinned, signal),
-      await run.replica.lookupNames(['a.unverified.ns', 'b.unverified.ns'], pinned),
-      await run.replica.lookupParties([alice.party, story.network.genesis.dso], pinned),
-      await run.replica.listByPrefix({ prefix: '', after: 'b', limit: 9, offset: pinned }),
-      await run.replica.listByParty({ party: alice.party, after: null, limit: 9, offset: pinned }),
-      await run.replica.documentAsOf('DsoRules', pinned),
+      await run.replica.lookups.lookupNames(['a.unverified.ns', 'b.unverified.ns'], pinned),
+      await run.replica.lookups.lookupParties([alice.party, story.network.genesis.dso], pinned),
+      await run.replica.lookups.listByPrefix({ prefix: '', after: 'b', limit: 9, offset: pinned }),
+      await run.replica.lookups.listByParty({ party: alice.party, after: null, limit: 9, offset: pinned }),
+      await run.replica.lookups.documentAsOf('DsoRules', pinned),
     ]
     const before = await read()
-    const entry = (await run.replica.lookupNames(['a.unverified.ns'], pinned))[0]
+    const entry = (await run.replica.lookups.lookupNames(['a.unverified.ns'], pinned))[0]
     const active = story.ledger
       .all(ansEntry)
       .find(({ payload }) => payload.name === 'a.unverified.ns')
@@ -386,7 +386,7 @@ describe('pinned reads', () => {
     run.ordering.push([late])
     await run.reach(late.offset)
     await expect(run.replica.pin(pinned, signal)).rejects.toMatchObject({ code: 'OFFSET_PRUNED' })
-    await expect(run.replica.lookupNames([], pinned)).rejects.toMatchObject({
+    await expect(run.replica.lookups.lookupNames([], pinned)).rejects.toMatchObject({
       code: 'OFFSET_PRUNED',
     })
   })
@@ -403,7 +403,7 @@ describe('pinned reads', () => {
         code: 'OFFSET_PRUNED',
       })
       const { offset } = await run.replica.pin(half, signal)
-      expect(await run.replica.lookupNames(['a.unverified.ns'], offset)).not.toEqual([null])
+      expect(await run.replica.lookups.lookupNames(['a.unverified.ns'], offset)).not.toEqual([null])
     }
     {
       await using run = await start({ of: story, entries: entries.slice(0, half), cut: 1 })
@@ -476,8 +476,8 @@ describe('reads of the newest state', () => {
     const newest = scenario.ledger
       .all(openMiningRound)
       .toSorted((a, b) => b.payload.round.number - a.payload.round.number)[0]?.contract
-    expect(await replica.documentAsOf('OpenMiningRound', end.offset)).toEqual(newest)
-    expect(await replica.documentAsOf('CoinRules', end.offset)).toEqual(
+    expect(await replica.lookups.documentAsOf('OpenMiningRound', end.offset)).toEqual(newest)
+    expect(await replica.lookups.documentAsOf('CoinRules', end.offset)).toEqual(
       scenario.ledger.all(coinRules)[0]?.contract,
     )
   })

@@ -23,7 +23,7 @@ export function createActivityHandlers(context: {
         return certified.document(question, withWaitOf(request, { query: body }))
       }
       const at = await pinAt(reads, asked['x-read-at-offset'] ?? null, request)
-      const rows = await reads.activities({ ...page, offset: at.offset, limit: page_size })
+      const rows = await reads.lookups.activities({ ...page, offset: at.offset, limit: page_size })
       const answer = Buffer.concat([
         utf8('{"activities":['),
         ...commaSeparated(rows.map((row) => row.body)),

@@ -55,8 +55,8 @@ export function createLookupHandlers(context: {
     const { headers: asked } = request
     const at = await pinAt(reads, asked['x-read-at-offset'] ?? null, request)
     const [entry = null] = isByName(lookup)
-      ? await reads.lookupNames([lookup.name], at.offset)
-      : await reads.lookupParties([lookup.party], at.offset)
+      ? await reads.lookups.lookupNames([lookup.name], at.offset)
+      : await reads.lookups.lookupParties([lookup.party], at.offset)
     const headers = pinnedHeaders(at)
     return entry === null
       ? { error: notFound(lookup), headers }
@@ -83,8 +83,8 @@ export function createLookupHandlers(context: {
     const range = { after, limit: pageSize + 1, offset: at.offset }
     const found =
       subject.kind === 'prefix'
-        ? await reads.listByPrefix({ ...range, prefix: subject.prefix })
-        : await reads.listByParty({ ...range, party: subject.party })
+        ? await reads.lookups.listByPrefix({ ...range, prefix: subject.prefix })
+        : await reads.lookups.listByParty({ ...range, party: subject.party })
     const entries = found.slice(0, pageSize)
     const last = entries.at(-1)
     const next =
@@ -164,8 +164,8 @@ async function answerAll(
   const names = lookups.flatMap((lookup) => (isByName(lookup) ? [lookup.name] : []))
   const parties = lookups.flatMap((lookup) => (isByName(lookup) ? [] : [lookup.party]))
   const [byName, byParty] = await Promise.all([
-    names.length === 0 ? [] : reads.lookupNames(names, at.offset),
-    parties.length === 0 ? [] : reads.lookupParties(parties, at.offset),
+    names.length === 0 ? [] : reads.lookups.lookupNames(names, at.offset),
+    parties.length === 0 ? [] : reads.lookups.lookupParties(parties, at.offset),
   ])
   let nameIndex = 0
   let partyIndex = 0

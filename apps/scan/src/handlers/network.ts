@@ -67,7 +67,7 @@ export function createNetworkHandlers(context: {
     domain_id: domainId,
   })
   const stateOf = async (entity: DocumentEntity, at: Pinned) =>
-    withState(await reads.documentAsOf(entity, at.offset))
+    withState(await reads.lookups.documentAsOf(entity, at.offset))
 
   /** Reads at the offset asked for. */
   const answer = async <Body extends object>(
@@ -98,7 +98,7 @@ export function createNetworkHandlers(context: {
     getOpenAndIssuingMiningRounds: (asked) => {
       const { body } = asked
       return answer(asked, async (at) => {
-        const rounds = await reads.documentsAsOf('OpenMiningRound', at.offset)
+        const rounds = await reads.lookups.documentsAsOf('OpenMiningRound', at.offset)
         const closing = rounds.map((round) => payloadOf(openMiningRound, round).targetClosesAt)
         const known = body.cached_open_mining_round_contract_ids
         return {
@@ -142,7 +142,7 @@ export function createNetworkHandlers(context: {
     listScans: (asked) => {
       if (isCertified(asked)) return certified.document(askNetwork('scans'), asked)
       return answer(asked, async (at) => {
-        const documents = await reads.documentsAsOf('ScanAddress', at.offset)
+        const documents = await reads.lookups.documentsAsOf('ScanAddress', at.offset)
         const addresses = documents.map((contract) => payloadOf(scanAddress, contract))
         // In the order of the genesis, on every node.
         const scans = genesis.nodes.flatMap((node) =>

@@ -16,8 +16,10 @@ function start(options: { readonly head: number; readonly unitsMax?: number }) {
   let head = options.head
   const feed = createUpdateFeed({
     head: () => ({ offset: options.head, recordTime: 1, historyHash: '', entryHash: '' }),
-    updates: async () => {
-      throw new Error('nobody reads updates here')
+    history: {
+      updates: async () => {
+        throw new Error('nobody reads updates here')
+      },
     },
     onHistory: (follower) => {
       tell = follower

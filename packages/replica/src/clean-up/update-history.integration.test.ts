@@ -64,12 +64,12 @@ it('an archival is found by its contract until it is pruned, over restarts', asy
   }
   const check = async (replica: Replica, pruned: number) => {
     for (const [id, { created, archived: end = 0 }] of lives) {
-      const update = await replica.archivalOf(id)
+      const update = await replica.history.archivalOf(id)
       expect(update?.offset, id).toBe(end > pruned ? end : undefined)
       // It holds the contract, whether or not the update that created it is still there.
       if (update !== null && created < end)
         expect(
-          replica.archivedContracts(update).find(({ contractId }) => contractId === id)?.offset,
+          replica.history.archivedContracts(update).find(({ contractId }) => contractId === id)?.offset,
           id,
         ).toBe(created)
     }
@@ -83,7 +83,7 @@ it('an archival is found by its contract until it is pruned, over restarts', asy
     await check(whole, 0)
     // Ids that share a tag with those of archived contracts.
     for (const id of lives.keys())
-      expect(await whole.archivalOf(id.slice(0, -40).padEnd(id.length, '0'))).toBe(null)
+      expect(await whole.history.archivalOf(id.slice(0, -40).padEnd(id.length, '0'))).toBe(null)
     // What is pruned is out of sight before it is taken out.
     await connection.hset(KEYS.history, PRUNED_FIELD, cut)
     await check(whole, cut)

@@ -4,7 +4,7 @@
  * that the range is there, and with what was pruned.
  */
 import { ScanError } from '@quorumscan/errors'
-import type { ContractId, Offset } from '@quorumscan/model'
+import type { Contract, ContractId, Micros, Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { PRUNED_FIELD, UPDATE_TAG_BYTES, updateTag } from '../ingest/plan-updates.ts'
@@ -13,6 +13,7 @@ import { membersWith } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
 import { readUpdates } from '../storage/scripts.ts'
 import { StoredUpdate } from '../storage/update-codec.ts'
+import type { Store } from './contracts.ts'
 
 /** A portion ends with the update that exceeds this: some 500 of usual size, 10 ms of work. */
 const PORTION_BYTES = 256 * 1024
@@ -40,27 +41,83 @@ export type UpdatePortion =
   /** The range begins before this offset, up to which the history was pruned. */
   | { readonly kind: 'pruned'; readonly upTo: Offset }
 
-/** @throws {ScanError} NOT_READY if the replica does not reach so far, as after it was wiped. */
-export async function readUpdatePortion(redis: Redis, range: UpdateRange): Promise<UpdatePortion> {
-  const { after, upTo, order } = range
-  const found = await reach(
-    readUpdates(redis, {
-      from: after + 1,
-      to: upTo,
-      order,
-      bytes: range.bytes ?? PORTION_BYTES,
-    }),
-  )
-  if (found.head === null || decodeHead(found.head).offset < upTo)
-    throw new ScanError('NOT_READY', 'The history of updates does not reach so far yet.')
-  const pruned = Number(found.pruned ?? 0)
-  if (after < pruned) return { kind: 'pruned', upTo: pruned }
-  const updates = { [Symbol.iterator]: () => decodeUpdates(found.entries) }
-  const last = found.entries.at(-1)
-  if (!found.isCut || last === undefined) return { kind: 'updates', updates, rest: null }
-  const offset = offsetOf(last.id)
-  const rest = order === 'asc' ? { ...range, after: offset } : { ...range, upTo: offset - 1 }
-  return { kind: 'updates', updates, rest: rest.after < rest.upTo ? rest : null }
+/** What one write added to the history of updates. */
+export type HistoryStep = {
+  /** The head before; null where the state was loaded again, and what lies between is not told. */
+  readonly after: Offset | null
+  readonly head: { readonly offset: Offset; readonly recordTime: Micros }
+  readonly updates: readonly StoredUpdate[]
+}
+
+/** The history of updates, each read of one moment. */
+export type UpdateHistory = {
+  /**
+   * A portion of the updates after an offset and up to another one, which must have been applied.
+   *
+   * @throws {ScanError} NOT_READY if the replica does not reach so far, as after it was wiped.
+   */
+  updates(range: UpdateRange): Promise<UpdatePortion>
+  /** @param updateId - `1220` and 64 hex digits. @returns null if there is none, or it was pruned. */
+  updateById(updateId: string): Promise<StoredUpdate | null>
+  /** The update that archived the contract; null if none did, or it was pruned. */
+  archivalOf(contractId: ContractId): Promise<StoredUpdate | null>
+  /** The update of an offset; null if it has none or was pruned. */
+  updateAt(offset: Offset): Promise<StoredUpdate | null>
+  /** The offset after which updates and completions can be read; 0 if nothing was pruned. */
+  prunedOffset(): Promise<Offset>
+  /** Contracts of before that the update archived, from the bytes that it keeps of them. */
+  archivedContracts(update: StoredUpdate): readonly Contract[]
+}
+
+export function createUpdateHistory({ redis, layout }: Store): UpdateHistory {
+  const updateAt = async (offset: Offset): Promise<StoredUpdate | null> => {
+    const id = `${offset}-0`
+    const [[, pruned], [, found]] = (await reach(
+      redis
+        .multi()
+        .hget(KEYS.history, PRUNED_FIELD)
+        .callBuffer('XRANGE', KEYS.updates, id, id)
+        .exec(),
+    )) as [[null, string | null], [null, [Buffer, [Buffer, Buffer]][]]]
+    const bytes = found[0]?.[1][1]
+    return bytes === undefined || offset <= Number(pruned ?? 0)
+      ? null
+      : new StoredUpdate(offset, bytes)
+  }
+
+  const findUpdate = async (id: string, isMeant: (update: StoredUpdate) => boolean) => {
+    const { min, max } = membersWith(updateTag(id))
+    const members = await reach(
+      redis.zrangeBuffer(KEYS.updateTags, Buffer.from(min), Buffer.from(max), 'BYLEX'),
+    )
+    for (const member of members) {
+      const update = await updateAt(Number(member.toString('latin1', UPDATE_TAG_BYTES)))
+      if (update !== null && isMeant(update)) return update
+    }
+    return null
+  }
+
+  return {
+    async updates(range) {
+      const { after, upTo, order, bytes = PORTION_BYTES } = range
+      const found = await reach(readUpdates(redis, { from: after + 1, to: upTo, order, bytes }))
+      if (found.head === null || decodeHead(found.head).offset < upTo)
+        throw new ScanError('NOT_READY', 'The history of updates does not reach so far yet.')
+      const pruned = Number(found.pruned ?? 0)
+      if (after < pruned) return { kind: 'pruned', upTo: pruned }
+      const updates = { [Symbol.iterator]: () => decodeUpdates(found.entries) }
+      const last = found.entries.at(-1)
+      if (!found.isCut || last === undefined) return { kind: 'updates', updates, rest: null }
+      const offset = offsetOf(last.id)
+      const rest = order === 'asc' ? { ...range, after: offset } : { ...range, upTo: offset - 1 }
+      return { kind: 'updates', updates, rest: rest.after < rest.upTo ? rest : null }
+    },
+    updateById: (updateId) => findUpdate(updateId, (update) => update.updateId === updateId),
+    archivalOf: (id) => findUpdate(id, (update) => update.archivedIds().includes(id)),
+    updateAt,
+    prunedOffset: () => readPrunedOffset(redis),
+    archivedContracts: (update) => update.archived().map((bytes) => layout.codec.decode(bytes)),
+  }
 }
 
 /** What Redis holds of updates, each decoded when its turn comes. */
@@ -68,51 +125,6 @@ export function* decodeUpdates(
   entries: readonly { readonly id: Buffer; readonly bytes: Buffer }[],
 ): Generator<StoredUpdate, void, undefined> {
   for (const { id, bytes } of entries) yield new StoredUpdate(offsetOf(id), bytes)
-}
-
-/** The update with this id that was not pruned; null if there is none. */
-export async function readUpdateById(redis: Redis, updateId: string): Promise<StoredUpdate | null> {
-  return await findUpdate(redis, updateId, (update) => update.updateId === updateId)
-}
-
-/** The update that archived the contract; null if none did, or it was pruned. */
-export async function readArchival(
-  redis: Redis,
-  contractId: ContractId,
-): Promise<StoredUpdate | null> {
-  return await findUpdate(redis, contractId, (update) => update.archivedIds().includes(contractId))
-}
-
-async function findUpdate(
-  redis: Redis,
-  id: string,
-  isMeant: (update: StoredUpdate) => boolean,
-): Promise<StoredUpdate | null> {
-  const { min, max } = membersWith(updateTag(id))
-  const members = await reach(
-    redis.zrangeBuffer(KEYS.updateTags, Buffer.from(min), Buffer.from(max), 'BYLEX'),
-  )
-  for (const member of members) {
-    const update = await readUpdateAt(redis, Number(member.toString('latin1', UPDATE_TAG_BYTES)))
-    if (update !== null && isMeant(update)) return update
-  }
-  return null
-}
-
-/** The update of an offset; null if it has none or was pruned. */
-export async function readUpdateAt(redis: Redis, offset: Offset): Promise<StoredUpdate | null> {
-  const id = `${offset}-0`
-  const [[, pruned], [, found]] = (await reach(
-    redis
-      .multi()
-      .hget(KEYS.history, PRUNED_FIELD)
-      .callBuffer('XRANGE', KEYS.updates, id, id)
-      .exec(),
-  )) as [[null, string | null], [null, [Buffer, [Buffer, Buffer]][]]]
-  const bytes = found[0]?.[1][1]
-  return bytes === undefined || offset <= Number(pruned ?? 0)
-    ? null
-    : new StoredUpdate(offset, bytes)
 }
 
 /** The offset after which the history begins. */

@@ -9,7 +9,7 @@ const CONTRACTS_PER_PARTY_MAX = 10_000
 
 /** The ledger with what wallets read of it beyond the port: joins, and the history of a party. */
 export type WalletLedger = Ledger &
-  Pick<Replica, 'contractsByKeys' | 'pin' | 'activities' | 'parties' | 'completions'>
+  Pick<Replica, 'contractsByKeys' | 'pin' | 'lookups' | 'parties' | 'completions'>
 
 /** What only stakeholders see, of one template. */
 export type ContractKind =

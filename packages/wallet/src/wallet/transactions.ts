@@ -42,7 +42,7 @@ export async function listTransactions(
 ): Promise<TransactionItem[]> {
   const { offset } = await ledger.pin(null, signal)
   const { user, limit, before } = input
-  const rows = await ledger.activities({
+  const rows = await ledger.lookups.activities({
     party: user.party,
     order: 'desc',
     after: before,

@@ -1,0 +1,89 @@
+/** Which offsets can be read, and waiting for one that is close ahead (D-10). */
+import { anySignal, type Clock } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { isOffset, type Micros, type Offset } from '@quorumscan/model'
+import type { Mirror } from '../ingest/store.ts'
+import type { Instant } from '../storage/timeline.ts'
+import { offsetNotReached, offsetPruned } from './reads.ts'
+
+/** D-10: how long a read waits for an offset that is close ahead … */
+const PIN_WAIT_MS = 250
+/** … which is one that so many entries reach, at 4 000 a second, in that time. */
+const PIN_AHEAD_MAX = 1_000
+/** Reads that wait at once; each is a small object and a timer. */
+const PIN_WAITERS_MAX = 10_000
+
+/** An offset that can be read, and its place in history. */
+export type Pinned = {
+  readonly offset: Offset
+  readonly recordTime: Micros
+  /** Hex. */
+  readonly historyHash: string
+}
+
+export type Moments = {
+  /**
+   * The newest applied offset for null, else the offset asked for; waits up to 250 ms for one that is close ahead
+   * (D-10).
+   *
+   * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, OVERLOADED.
+   */
+  pin(at: Offset | null, signal: AbortSignal): Promise<Pinned>
+  /**
+   * As `pin`, without waiting: null for an offset that is still ahead.
+   *
+   * @throws {ScanError} OFFSET_PRUNED.
+   */
+  pinNow(at: Offset | null): Pinned | null
+  /** @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED. */
+  instant(offset: Offset): Instant
+  /** The head has moved: wakes the reads that wait for an offset up to it. */
+  wake(): void
+}
+
+export function createMoments(mirrorOf: () => Mirror, clock: Clock): Moments {
+  const waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()
+  const headOffset = () => mirrorOf().head.offset
+
+  const instant = (offset: Offset): Instant => {
+    const { head, timeline } = mirrorOf()
+    // The timeline runs ahead of the head while a write is on its way.
+    if (offset > head.offset) throw offsetNotReached(offset)
+    const found = timeline.at(offset)
+    if (found === undefined) throw offsetPruned(offset)
+    return found
+  }
+
+  const waitFor = async (offset: Offset, signal: AbortSignal): Promise<void> => {
+    if (!isOffset(offset) || offset > headOffset() + PIN_AHEAD_MAX) throw offsetNotReached(offset)
+    if (waiters.size >= PIN_WAITERS_MAX)
+      throw new ScanError('OVERLOADED', 'Too many reads wait for a later offset.', {
+        retryAfterSeconds: 1,
+      })
+    const reached = new AbortController()
+    const waiter = { offset, wake: () => reached.abort() }
+    waiters.add(waiter)
+    try {
+      await clock.delay(PIN_WAIT_MS, anySignal([signal, reached.signal])).catch(() => {})
+      signal.throwIfAborted()
+    } finally {
+      waiters.delete(waiter)
+    }
+  }
+
+  return {
+    async pin(at, signal) {
+      const offset = at ?? headOffset()
+      if (offset > headOffset()) await waitFor(offset, signal)
+      return instant(offset)
+    },
+    pinNow(at) {
+      const offset = at ?? headOffset()
+      return offset > headOffset() ? null : instant(offset)
+    },
+    instant,
+    wake() {
+      for (const waiter of waiters) if (waiter.offset <= headOffset()) waiter.wake()
+    },
+  }
+}
