@@ -1,5 +1,6 @@
 /** What lookups offer, and what they have in common: a deadline each, and checks of what is asked. */
 import type { CertifiedReadOptions } from '@quorumscan/reader/certified'
+import { PAGE_SIZE_MAX } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type {
@@ -117,8 +118,6 @@ export function readOptions({
 export function notBelow(floor: number, minOffset = 0): number {
   return minOffset < 0 ? minOffset : Math.max(minOffset, floor)
 }
-
-const PAGE_SIZE_MAX = 1000
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT. */
 export function pageSizeOf({ pageSize = 100 }: { readonly pageSize?: number }): number {
