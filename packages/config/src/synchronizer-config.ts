@@ -87,9 +87,21 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
         }),
         /** Units of entries a second (`budgets.ts`). */
         entryRates: {
-          stranger: rate('QS_STRANGER_ENTRY_RATE', 'each address without a token, and four times as much of all of them together', STRANGER_RATE_DEFAULT),
-          peer: rate('QS_PEER_ENTRY_RATE', 'each peer with a token, and of the engine of each other member', PEER_RATE_DEFAULT),
-          superValidator: rate('QS_SV_ENTRY_RATE', 'each super-validator, by its operator key', SV_RATE_DEFAULT),
+          stranger: rate(
+            'QS_STRANGER_ENTRY_RATE',
+            'each address without a token, and four times as much of all of them together',
+            STRANGER_RATE_DEFAULT,
+          ),
+          peer: rate(
+            'QS_PEER_ENTRY_RATE',
+            'each peer with a token, and of the engine of each other member',
+            PEER_RATE_DEFAULT,
+          ),
+          superValidator: rate(
+            'QS_SV_ENTRY_RATE',
+            'each super-validator, by its operator key',
+            SV_RATE_DEFAULT,
+          ),
         } satisfies Rates,
         peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
           about: 'a file of tokens, one a line, of peers, who follow the log and may submit more',

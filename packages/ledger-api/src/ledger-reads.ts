@@ -32,7 +32,11 @@ export function createLedgerReads(deps: {
   }
   return {
     updates,
-    active: { ...updates, contracts: { ...replica.history, walkContracts: replica.walkContracts }, operator: deps.genesis.dso },
+    active: {
+      ...updates,
+      contracts: { ...replica.history, walkContracts: replica.walkContracts },
+      operator: deps.genesis.dso,
+    },
     guard,
     history: { ...replica.history, prune: (upTo) => replica.prune(upTo) },
     async [Symbol.asyncDispose]() {

@@ -210,7 +210,10 @@ describe('the activity history', () => {
             await expect(run.replica.lookups.activities(query)).rejects.toMatchObject({
               code: 'OFFSET_PRUNED',
             })
-          else expect(texts(await run.replica.lookups.activities(query))).toEqual(shortOracle.page(query))
+          else
+            expect(texts(await run.replica.lookups.activities(query))).toEqual(
+              shortOracle.page(query),
+            )
         }),
         { numRuns: 40 },
       )
@@ -298,7 +301,12 @@ describe('notices', () => {
     expect(await steps({ party: alice.party })).toEqual(own)
     expect(await steps({ party: alice.party, order: 'desc' })).toEqual(own.toReversed())
     expect(await steps({ party: bob.party })).not.toContain('SubscriptionInitialPayment_Reject')
-    const all = await run.replica.lookups.activities({ after: null, limit: 1_000, order: 'asc', offset })
+    const all = await run.replica.lookups.activities({
+      after: null,
+      limit: 1_000,
+      order: 'asc',
+      offset,
+    })
     expect(texts(all)).toEqual(
       new ActivityOracle(scenario).page({ after: null, limit: 1_000, order: 'asc', offset }),
     )

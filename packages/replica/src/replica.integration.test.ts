@@ -115,7 +115,9 @@ describe('a replica', () => {
     try {
       // What is stored is read to be compared, by the same connection, and first.
       await run.clock.advance(1_000)
-      await expect(run.replica.lookups.lookupNames(['dso.ns'], 30)).rejects.toThrow('cannot be read')
+      await expect(run.replica.lookups.lookupNames(['dso.ns'], 30)).rejects.toThrow(
+        'cannot be read',
+      )
     } finally {
       process.kill(redis.pid, 'SIGCONT')
     }
@@ -216,7 +218,10 @@ describe('a replica', () => {
       expect(next.replica.standstill()).toMatchObject({ code: 'LOG_REGRESSED' })
       expect(next.replica.state()).toBe('halted')
       expect(next.replica.head().offset).toBe(30)
-      expect(await next.replica.lookups.lookupNames(['none', 'dso.ns'], 30)).toMatchObject([null, {}])
+      expect(await next.replica.lookups.lookupNames(['none', 'dso.ns'], 30)).toMatchObject([
+        null,
+        {},
+      ])
     }
   })
 
@@ -357,7 +362,12 @@ describe('pinned reads', () => {
       await run.replica.lookups.lookupNames(['a.unverified.ns', 'b.unverified.ns'], pinned),
       await run.replica.lookups.lookupParties([alice.party, story.network.genesis.dso], pinned),
       await run.replica.lookups.listByPrefix({ prefix: '', after: 'b', limit: 9, offset: pinned }),
-      await run.replica.lookups.listByParty({ party: alice.party, after: null, limit: 9, offset: pinned }),
+      await run.replica.lookups.listByParty({
+        party: alice.party,
+        after: null,
+        limit: 9,
+        offset: pinned,
+      }),
       await run.replica.lookups.documentAsOf('DsoRules', pinned),
     ]
     const before = await read()

@@ -33,13 +33,21 @@ await using replica = await Replica.create({
 const { offset } = await replica.pin(null, new AbortController().signal)
 
 async function lookUp(): Promise<void> {
-  const [body] = await replica.lookups.lookupNames([nameOf(random.integer(0, nameCount - 1))], offset)
+  const [body] = await replica.lookups.lookupNames(
+    [nameOf(random.integer(0, nameCount - 1))],
+    offset,
+  )
   if (body == null) throw new Error('every name of the data set is there')
 }
 
 async function readPage(): Promise<void> {
   const after = nameOf(random.integer(0, nameCount - 1 - PAGE_SIZE))
-  const page = await replica.lookups.listByPrefix({ prefix: 'name-', after, limit: PAGE_SIZE, offset })
+  const page = await replica.lookups.listByPrefix({
+    prefix: 'name-',
+    after,
+    limit: PAGE_SIZE,
+    offset,
+  })
   if (page.length !== PAGE_SIZE) throw new Error('every page is full')
 }
 

@@ -69,7 +69,8 @@ it('an archival is found by its contract until it is pruned, over restarts', asy
       // It holds the contract, whether or not the update that created it is still there.
       if (update !== null && created < end)
         expect(
-          replica.history.archivedContracts(update).find(({ contractId }) => contractId === id)?.offset,
+          replica.history.archivedContracts(update).find(({ contractId }) => contractId === id)
+            ?.offset,
           id,
         ).toBe(created)
     }

@@ -223,14 +223,18 @@ describe('a value that was changed by hand', () => {
     expect(run.replica.proofs.diverged()).toMatchObject({ offset: end.offset })
     expect(run.problems).toEqual([expect.objectContaining(DIVERGED)])
     expect(run.replica.proofs.statePoints()).toEqual([])
-    await expect(run.replica.lookups.lookupNames(['dso.ns'], end.offset)).rejects.toMatchObject(DIVERGED)
+    await expect(run.replica.lookups.lookupNames(['dso.ns'], end.offset)).rejects.toMatchObject(
+      DIVERGED,
+    )
   })
 
   it('is not answered to a lookup by name either', async () => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await tamper(bob)
-    await expect(run.replica.lookups.lookupNames([NAME], end.offset)).rejects.toMatchObject(DIVERGED)
+    await expect(run.replica.lookups.lookupNames([NAME], end.offset)).rejects.toMatchObject(
+      DIVERGED,
+    )
     expect(run.replica.proofs.diverged()).not.toBeNull()
   })
 
