@@ -47,6 +47,7 @@ export { createLogger, type Logger } from './logger.ts'
 export { measureMargins } from './margins.ts'
 export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
 export { didYouMean } from './nearest.ts'
+export type { Peer } from './peer-addresses.ts'
 export { createPeerClient, type PeerClient, type PeerRequest } from './peer-client.ts'
 export {
   assertFollowing,
@@ -55,7 +56,6 @@ export {
   createPeerClocks,
   DETAIL_HEADER,
   OFFSET_HEADER,
-  type Peer,
   type PeerClocks,
   parsePeers,
 } from './peer-clocks.ts'

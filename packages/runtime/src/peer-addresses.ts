@@ -1,7 +1,9 @@
 /** Where peers may be: where the operator of this process configured them, and where the ledger has them by now. */
 import { singleFlight } from '@quorumscan/base'
 import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
-import type { Peer } from './peer-clocks.ts'
+
+/** A node, as the operator of this process names it. */
+export type Peer = { readonly name: string; readonly url: string }
 
 export type PeerPlace = Pick<Peer, 'url'> & { readonly isPublicOnly: boolean }
 

@@ -7,7 +7,8 @@ import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { afterEach, expect, it } from 'vitest'
 import { createLogger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
-import { createPeerClocks, type Peer } from './peer-clocks.ts'
+import type { Peer } from './peer-addresses.ts'
+import { createPeerClocks } from './peer-clocks.ts'
 
 const ROUND_MS = 500
 const closing: (() => PromiseLike<void> | void)[] = []

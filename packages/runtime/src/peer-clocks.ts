@@ -17,7 +17,7 @@ import {
 } from './clock-comparison.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics, Sample } from './metrics.ts'
-import { createPeerAddresses, type PeerPlace } from './peer-addresses.ts'
+import { createPeerAddresses, type Peer, type PeerPlace } from './peer-addresses.ts'
 import { createPeerClient } from './peer-client.ts'
 import { type PeerPoll, pollPeers } from './poll-peers.ts'
 import { parseServiceUrl } from './service-url.ts'
@@ -44,9 +44,6 @@ const STANDSTILL_MICROS = 10_000_000
 const FOLLOWING_MICROS_MAX = 30_000_000
 const MICROS_PER_SECOND = 1_000_000
 const MS_PER_SECOND = 1000
-
-/** A node, as the operator of this process names it. */
-export type Peer = { readonly name: string; readonly url: string }
 
 export type PeerClocks = AsyncDisposable & {
   /** The latest of each peer that has answered. */

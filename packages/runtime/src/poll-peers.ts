@@ -1,5 +1,5 @@
 import type { Clock } from '@quorumscan/base'
-import type { Peer } from './peer-clocks.ts'
+import type { Peer } from './peer-addresses.ts'
 import { type Repetition, repeat } from './repeat.ts'
 
 /** What a peer answered last. */
