@@ -2,6 +2,7 @@
  * Node's HTTP server, as every process listens: TLS, timeouts, and the connections. Of a connection:
  *   accepted   `connection-limiter.ts` gives it a slot, or it is closed; a TLS handshake is paid by its address
  *   requests   reach the listener one at a time; at most eight may wait for the one before them
+ *   answered   read again at once, or, while many requests wait, when `load-shedder.ts` says so
  *   refused    after a 429 or 503, nothing is read for a second or more: refusing a client that does not wait stays cheap
  *   late       closed, if the client does not take its answer, or does not close its side after the last one
  */
@@ -22,6 +23,7 @@ import type { Clients } from './client.ts'
 import { closeGently, discardInput } from './closing.ts'
 import { ConnectionLimiter, type Member } from './connection-limiter.ts'
 import type { HttpLimits } from './limits.ts'
+import type { LoadShedder } from './load-shedder.ts'
 import type { Origins } from './origins.ts'
 
 /** How often Node, and this module, look for connections that are late. */
@@ -38,6 +40,8 @@ const BACK_OFF_MS_MIN = 1000
 const BACK_OFF_APART_MS = 2
 /** … but within the time that a client waits for an answer (D-38: 10 s). */
 const BACK_OFF_MS_MAX = 8000
+/** What arrives so soon after a connection is read again has waited unread. */
+const RESUMED_MS_MAX = 100
 /** A longer body is not read to its end only to keep the connection. */
 const DISCARDED_BYTES_MAX = 1024 * 1024
 
@@ -57,6 +61,11 @@ export function backOffAfter(response: ServerResponse): void {
   connectionOf.get(response.req.socket)?.backOff(response)
 }
 
+/** Since when the request that just arrived had waited to be read; null where its connection was not parked. */
+export function unreadSinceMs(socket: Socket): number | null {
+  return connectionOf.get(socket)?.takeUnreadSince() ?? null
+}
+
 /** Speaks TLS where there is a certificate. */
 export function createListener(
   options: {
@@ -65,7 +74,7 @@ export function createListener(
     readonly origins: Origins
     readonly clients: Pick<Clients, 'admitHandshake'>
     readonly certificate: Certificate | null
-    readonly onConnection: () => void
+    readonly shedder: Pick<LoadShedder, 'noteConnection' | 'park'>
   },
   listener: RequestListener,
 ): Server {
@@ -102,7 +111,10 @@ export function createListener(
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket
     const isProxy = origins.isProxy(remoteAddress)
-    const connection = new Connection(socket, listener, isProxy ? null : nextBackOff)
+    const connection = new Connection(socket, {
+      ...{ listener, clock, park: options.shedder.park },
+      nextBackOff: isProxy ? null : nextBackOff,
+    })
     const isAdmitted = secure === null || options.clients.admitHandshake(remoteAddress)
     const slot = isAdmitted ? limiter.acquire(remoteAddress, connection, { isProxy }) : null
     if (slot === null) return socket.destroy()
@@ -110,7 +122,7 @@ export function createListener(
     connectionOf.set(socket, connection)
     secure?.begin(socket, connection)
     open.add(connection)
-    options.onConnection()
+    options.shedder.noteConnection()
     socket.once('close', () => {
       slot.release()
       open.delete(connection)
@@ -180,30 +192,32 @@ function createBackOff(clock: Clock): () => Promise<void> {
   }
 }
 
+type Shared = {
+  readonly listener: RequestListener
+  readonly clock: Clock
+  readonly park: LoadShedder['park']
+  /** Null for a connection that serves many clients. */
+  readonly nextBackOff: (() => Promise<void>) | null
+}
+
 class Connection implements Member {
   /** A WebSocket has limits of its own. */
   isUpgraded = false
   /** A request began. */
   onUse = (): void => {}
   #socket: Socket
-  readonly #listener: RequestListener
-  /** Null for a connection that serves many clients. */
-  readonly #nextBackOff: (() => Promise<void>) | null
+  readonly #shared: Shared
   #request: IncomingMessage | null = null
   #response: ServerResponse | null = null
   readonly #pipelined: (readonly [IncomingMessage, ServerResponse])[] = []
   #isBackingOff = false
+  #unread: { readonly sinceMs: number; readonly resumedMs: number } | null = null
   /** When the connection was first seen to wait for its client; null where it does not. */
   #lateSinceMs: number | null = null
 
-  constructor(
-    socket: Socket,
-    listener: RequestListener,
-    nextBackOff: (() => Promise<void>) | null,
-  ) {
+  constructor(socket: Socket, shared: Shared) {
     this.#socket = socket
-    this.#listener = listener
-    this.#nextBackOff = nextBackOff
+    this.#shared = shared
     this.speakBy(socket)
   }
 
@@ -223,7 +237,7 @@ class Connection implements Member {
   }
 
   backOff(response: ServerResponse): void {
-    const wait = this.#nextBackOff
+    const wait = this.#shared.nextBackOff
     if (wait === null) return
     this.#isBackingOff = true
     response.once('close', () => {
@@ -254,9 +268,29 @@ class Connection implements Member {
       // A request that is over would otherwise stay in memory until the next one.
       if (request.complete) this.#request = null
       this.#response = null
-      this.#next()
+      if (this.#pipelined.length > 0) this.#next()
+      else if (response.shouldKeepAlive && !this.#isBackingOff) this.#park()
     })
-    this.#listener(request, response)
+    this.#shared.listener(request, response)
+  }
+
+  #park(): void {
+    const { park, clock } = this.#shared
+    if (this.#socket.destroyed) return
+    const sinceMs = clock.monotonicMs()
+    const isParked = park(() => {
+      this.#unread = { sinceMs, resumedMs: clock.monotonicMs() }
+      this.#socket.resume()
+    })
+    if (isParked) this.#socket.pause()
+  }
+
+  takeUnreadSince(): number | null {
+    const unread = this.#unread
+    this.#unread = null
+    const isRecent =
+      unread !== null && this.#shared.clock.monotonicMs() - unread.resumedMs < RESUMED_MS_MAX
+    return isRecent ? unread.sinceMs : null
   }
 
   /** No work is lost by closing it: there is none, or the client does not send or take its part. */

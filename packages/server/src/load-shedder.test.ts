@@ -13,10 +13,16 @@ function create() {
   }
   const enqueue = (
     name: number,
-    { ms = 0, isPeer = false, isProbe = false, isGone = (): boolean => false } = {},
+    {
+      ms = 0,
+      isPeer = false,
+      isProbe = false,
+      isGone = (): boolean => false,
+      unreadSinceMs = null as number | null,
+    } = {},
   ) =>
     shedder.enqueue({
-      ...{ isPeer, isProbe, isGone },
+      ...{ isPeer, isProbe, isGone, unreadSinceMs },
       start(refusal) {
         ;(refusal === null ? started : refused).push(name)
         pass(ms)
@@ -106,6 +112,29 @@ describe('the queue', () => {
     await turns(26)
     expect(refused).toEqual([18, 20])
     expect(started).toHaveLength(18 + 1 + 25)
+  })
+
+  it('connections are parked while many requests wait, and the wait of their requests counts', async () => {
+    const { shedder, refused, enqueue, enqueueSome, turns, pass } = create()
+    const resumed: string[] = []
+    const park = (name: string) => shedder.park(() => resumed.push(name))
+    enqueueSome(255, 10)
+    expect(park('none')).toBe(false)
+    enqueueSome(1, 10)
+    expect([park('first'), park('second')]).toEqual([true, true])
+    await turns(192)
+    expect(resumed).toEqual([])
+    // There is room for one, and as long as others are parked, no connection comes before them.
+    await turns(1)
+    expect([resumed, park('third')]).toEqual([['first'], true])
+    await turns(1)
+    expect(resumed).toEqual(['first', 'second'])
+    await turns(62)
+    expect(park('none')).toBe(false)
+    pass(2_000)
+    enqueue(1000, { unreadSinceMs: 0 })
+    await turns(1)
+    expect(refused).toContain(1000)
   })
 
   it('a wait for a suspended process is no reason to refuse', async () => {

@@ -6,6 +6,9 @@
  * because Node accepts one connection in a turn: in long turns a new connection waits for all that came before it.
  * One probe of health goes first in each turn, so that a busy process is not taken for a dead one.
  *
+ * While many requests wait, a connection is not read after an answer until few do: an unread request costs nothing,
+ * and one that was read is moved about in memory by each collection of garbage.
+ *
  * A request that waited for too long is refused. So is a request that arrives while too much work is in hand. How much
  * is too much is found by AIMD: half as much after a handler reports that its work waited for too long; a batch more
  * for as many units as were answered in time. Peers have larger bounds. A request that waits for news, such as a long
@@ -20,6 +23,10 @@ const TURN_MS = 10
 const ACCEPTING_MS = 40
 /** A wait in fewer turns is not due to other requests: the process was suspended or busy with something else. */
 const TURNS_OF_LOAD = 10
+/** From so many waiting requests on, connections are parked after an answer, … */
+const QUEUE_MAX = 256
+/** … and are read again, the first to be parked first, while fewer than these wait. */
+const QUEUE_REFILLED = 64
 /** A quarter of a second less than a proxy waits for nodes (D-38), so that the refusal arrives in time, … */
 const WAIT_MS_MAX = 1750
 /** … and for peers as long as that. */
@@ -49,6 +56,8 @@ export type QueuedRequest = {
   readonly isPeer: boolean
   /** A probe of health, which is never refused. */
   readonly isProbe: boolean
+  /** Since when it waited unread, in a parked connection; null for any other. */
+  readonly unreadSinceMs: number | null
   /** Whether the client has left, and nothing needs to be done. */
   isGone(): boolean
   /** Called once, in this turn of the event loop or a later one, with the refusal if there is one. */
@@ -59,6 +68,8 @@ export type LoadShedder = {
   enqueue(request: QueuedRequest): void
   /** A connection was accepted: others may wait to be accepted. */
   noteConnection(): void
+  /** Whether a connection that was answered is not to be read before `resume` is called. */
+  park(resume: () => void): boolean
   /** @throws {ScanError} OVERLOADED if too much work is in hand. */
   admit(client: Pick<QueuedRequest, 'isPeer'>): void
   begin(units: number): void
@@ -79,6 +90,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>): 
   // `shift` of an array of some thousands moves nothing: V8 cuts off its left end.
   const requests: Waiting[] = []
   const probes: Waiting[] = []
+  const parked: (() => void)[] = []
   let turn = 0
   let isTurnDue = false
   let hasNewConnection = false
@@ -93,8 +105,11 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>): 
     if (hasNewConnection) acceptingUntilMs ??= nowMs + ACCEPTING_MS
     const isAccepting = hasNewConnection && nowMs < (acceptingUntilMs ?? 0)
     hasNewConnection = false
-    if (!isAccepting) startSome(nowMs)
-    isTurnDue = requests.length + probes.length > 0
+    if (!isAccepting) {
+      startSome(nowMs)
+      for (let count = requests.length; count < QUEUE_REFILLED; count++) parked.shift()?.()
+    }
+    isTurnDue = requests.length + probes.length + parked.length > 0
     if (isTurnDue) setImmediate(takeTurn)
   }
   const startSome = (nowMs: number): void => {
@@ -119,13 +134,24 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>): 
   return {
     enqueue(request) {
       const queue = request.isProbe ? probes : requests
-      queue.push({ request, arrivedMs: monotonicMs(), arrivedTurn: turn })
+      const { unreadSinceMs } = request
+      queue.push({
+        request,
+        arrivedMs: unreadSinceMs ?? monotonicMs(),
+        // It waited for other requests.
+        arrivedTurn: unreadSinceMs === null ? turn : Number.NEGATIVE_INFINITY,
+      })
       if (isTurnDue) return
       isTurnDue = true
       setImmediate(takeTurn)
     },
     noteConnection() {
       hasNewConnection = true
+    },
+    park(resume) {
+      if (requests.length < QUEUE_MAX && parked.length === 0) return false
+      parked.push(resume)
+      return true
     },
     admit(client) {
       if (!hasRoom(client)) throw OVERLOADED

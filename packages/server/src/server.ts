@@ -45,7 +45,7 @@ import { createFailures, type Failures } from './failures.ts'
 import type { Handlers } from './handler.ts'
 import { measureAnswers, serveMetrics } from './http-metrics.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
-import { createListener } from './listener.ts'
+import { createListener, unreadSinceMs } from './listener.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedder.ts'
 import { createOrigins } from './origins.ts'
 import { parseQuery } from './query-parser.ts'
@@ -136,8 +136,8 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const app = createInstance(options, limits, responder, (listener) =>
     createListener(
       {
-        ...{ limits, clock, origins, clients, certificate: options.certificate ?? null },
-        onConnection: shedder.noteConnection,
+        ...{ limits, clock, origins, clients, shedder },
+        certificate: options.certificate ?? null,
       },
       listener,
     ),
@@ -210,6 +210,7 @@ function enqueue(
   shedder.enqueue({
     isPeer: client.isPeer,
     isProbe: routeOptions.config.route?.cost === 0,
+    unreadSinceMs: unreadSinceMs(socket),
     isGone: () => socket.destroyed || socket.writableEnded,
     start: (refusal) => (refusal === null ? done() : done(refusal)),
   })
