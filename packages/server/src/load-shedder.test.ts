@@ -128,7 +128,7 @@ describe('the queue', () => {
     await turns(1)
     expect([resumed, park('third')]).toEqual([['first'], true])
     await turns(1)
-    expect(resumed).toEqual(['first', 'second'])
+    expect(resumed).toEqual(['first', 'second', 'third'])
     await turns(62)
     expect(park('none')).toBe(false)
     pass(2_000)
