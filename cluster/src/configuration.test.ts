@@ -10,8 +10,15 @@ it('the committed page on variables and flags is that of the code; `npm run gene
   expect(readFileSync(join(REPOSITORY_ROOT, 'docs/configuration.md'), 'utf8')).toBe(page)
 })
 
-const topology = readFileSync(join(REPOSITORY_ROOT, 'cluster/src/topology.ts'), 'utf8')
-const told = new Set(topology.match(/\bQS_[A-Z_]+/g))
+/** The files that write the environment of a cluster's processes. */
+const planners = ['cluster/src/topology.ts', 'packages/operator/src/plan.ts']
+const told = new Set(
+  planners.flatMap((file) =>
+    [...readFileSync(join(REPOSITORY_ROOT, file), 'utf8').matchAll(/\bQS_[A-Z_]+/g)].map(
+      ([name]) => name,
+    ),
+  ),
+)
 
 it('has each variable that a process of a cluster is told, but those of its faults', () => {
   expect(told.size).toBeGreaterThan(25)

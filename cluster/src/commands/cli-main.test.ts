@@ -134,7 +134,7 @@ it('kills each of several nodes, with a line for each', async () => {
   const context = {
     cluster: {
       status: () => ({ nodes: [{ name: 'sv-1' }, { name: 'sv-2' }], members: [] }),
-      kill: async (target: unknown) => void killed.push(target),
+      faults: { apply: async (fault: unknown) => void killed.push(fault) },
     },
     live: { status: () => context.cluster.status() },
     ...{ caller: 'test', note: () => {} },
@@ -153,7 +153,7 @@ it('kills each of several nodes, with a line for each', async () => {
     ...{ stdout: 'the redis of sv-1 is killed\nsv-2 is killed\n', stderr: '' },
   })
   expect(killed).toEqual([
-    { node: 'sv-1', part: 'redis' },
-    { node: 'sv-2', part: null },
+    { kind: 'kill', node: 'sv-1', part: 'redis' },
+    { kind: 'kill', node: 'sv-2', part: null },
   ])
 })
