@@ -83,7 +83,7 @@ export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
     const { checkGenesis } = await loadPart(() => import('../checked-genesis.ts'))
     ;({ genesis, genesisHash } = await checkGenesis(pinned, crypto))
   }
-  if (proxy?.isTrusted !== true) await requireEd25519(crypto, genesis)
+  if (!proxy?.isTrusted) await requireEd25519(crypto, genesis)
 
   const keyOf = (what: string) => storeKey(genesisHash, what)
   const options = {
@@ -101,9 +101,8 @@ export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
 }
 
 function fetchOf({ fetch, traceparent }: ReaderParts): typeof globalThis.fetch | undefined {
-  const platform = globalThis.fetch as typeof globalThis.fetch | undefined
-  const plain = fetch ?? platform
-  return plain && tracedFetch(plain, traceparent)
+  const plain = fetch ?? globalThis.fetch
+  return plain && tracedFetch(plain, traceparent) // Some platforms have none.
 }
 
 /** Of two floors; what is none counts for nothing, as something else may have been stored. */

@@ -39,7 +39,7 @@ export async function withDeadline<T>(
     () =>
       late.abort(
         failure('TIMEOUT', `${what} got no answer within ${timeoutMs} ms${doubt}.`, {
-          definite: doubt === '',
+          definite: !doubt,
           retryable: true,
         }),
       ),
