@@ -20,7 +20,6 @@ const LONG_FILES: readonly string[] = ['apps/validator/src/context.ts']
 const FILES_WITH_LONG_FUNCTIONS: readonly string[] = [
   'apps/scan/src/context.ts',
   'apps/validator/src/context.ts',
-  'packages/cometbft/src/cometbft-log.ts',
 ]
 
 const product = sources.filter(
