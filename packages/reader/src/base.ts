@@ -27,8 +27,6 @@ const MAX_AGE_MS = 60_000 // D-39.
 /** Reads waiting in one reader: so many it has in memory. */
 export const WAITING_MAX = 20_000
 
-export type ReaderBase = ReturnType<typeof createReaderBase>
-
 /** @throws {ReaderError} INVALID_ARGUMENT if a seed is no http or https URL. */
 export function createReaderBase(
   options: ReaderOptions,

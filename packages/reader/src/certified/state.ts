@@ -2,7 +2,7 @@
 import type { Lookup } from '@quorumscan/verifier'
 import type { AnyQuestion, CheckedCertificate } from '@quorumscan/verifier/certified'
 import type { Bounds } from '../base.ts'
-import { createWorld, type Effect, type Event, type World } from '../driver/decider.ts'
+import { createWorld, type Event, type World } from '../driver/decider.ts'
 import { createSource, type Flight, type Source } from '../source/source.ts'
 import { CERTIFIED_DECISIONS, type CertifiedDecisions } from './decisions.ts'
 import type { CertifiedRequest } from './requests.ts'
@@ -69,7 +69,6 @@ export type Learned =
   | { readonly kind: 'learning'; readonly isOver: boolean }
 
 export type ReaderEvent = Event<Asked, Reply, Wanted> | Learned
-export type ReaderEffect = Effect<Asked, Ended, Contradiction>
 
 /** A request to a node. */
 export interface Asked extends Flight<Asked> {
