@@ -70,6 +70,16 @@ describe('keepRunning', () => {
     expect(ends.map(([, , delayMs]) => delayMs)).toEqual([100, 100])
   })
 
+  it('counts how long a process has lasted from its start, not from the exit before it', async () => {
+    const { clock, kept } = setUp()
+    for (let count = 0; count < 5; count++) kept.noteEnd('sv-1', 'SIGKILL')
+    await clock.advance(POLICY.maxMs)
+    await clock.advance(POLICY.lastedMs - 1)
+    expect(kept.endOf('sv-1')).toBe('SIGKILL')
+    await clock.advance(1)
+    expect(kept.endOf('sv-1')).toBe(null)
+  })
+
   it('restarts nothing once it is disposed of', async () => {
     const { clock, kept, starts } = setUp()
     kept.noteEnd('sv-1', 'SIGKILL')

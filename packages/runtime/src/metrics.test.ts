@@ -17,3 +17,21 @@ it('does not compile with a metric that is half done', () => {
   const mute = () => metrics.counted({ name: 'other_total' })
   expect(mute).toThrow('help')
 })
+
+it('durations that are known from the start are there at zero, and others from their first observation', async () => {
+  const metrics = createMetrics()
+  const about = { name: 'work_seconds', help: 'Of work.', labels: ['kind'] as const }
+  const observerOf = metrics.durations({ ...about, known: [['good']] })
+  const counts = async () => {
+    const { text } = await metrics.expose()
+    const lines = text.matchAll(/^quorumscan_work_seconds_count\{kind="(\w+)"\} (\d+)$/gm)
+    return Object.fromEntries([...lines].map(([, kind, count]) => [kind, Number(count)]))
+  }
+  expect(await counts()).toEqual({ good: 0 })
+  observerOf('bad').observe(0.002)
+  observerOf('bad').observe(20)
+  expect(await counts()).toEqual({ good: 0, bad: 2 })
+  const { text } = await metrics.expose()
+  expect(text).toContain('quorumscan_work_seconds_bucket{le="0.0025",kind="bad"} 1')
+  expect(text).toContain('quorumscan_work_seconds_bucket{le="+Inf",kind="bad"} 2')
+})
