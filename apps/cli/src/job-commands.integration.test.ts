@@ -74,7 +74,7 @@ it('shows each dropped job once, and adds one again that it names', async () => 
   const retried = await type('jobs', 'retry', 'sv', 'expire-entry/00ab', '--config', config)
   expect(retried).toBe('expire-entry/00ab was added again\n')
   expect(await type('jobs', 'list', 'sv', '--config', config)).toBe(`sv-1:
-  expire-entry: 1 waiting, 0 delayed, 0 active
+  expire-entry: 1 waiting
   failed 2023-11-14T22:13:20.000000Z expire-entry/00cd: CHOICE_REFUSED not yet
 `)
   await type('jobs', 'retry', 'sv', '--config', config)

@@ -53,6 +53,16 @@ async function untilOwn(offset: number): Promise<void> {
   })
 }
 
+/** Nodes announce their addresses after their start. Until all have, two reads may be of two states. */
+async function untilAnnounced(ask: () => Promise<{ readonly text: string }>): Promise<void> {
+  await until('the certified addresses of all nodes', async () => {
+    const { text } = await ask()
+    return network.genesis.nodes.every(({ name }) => text.includes(`"svName":"${name}"`))
+      ? true
+      : undefined
+  })
+}
+
 it.each<[string, string, { readonly body?: object }]>([
   ['a name', `${LOOKUP}/dso.ns`, {}],
   ['no name', `${LOOKUP}/nobody.unverified.ns`, {}],
@@ -67,6 +77,7 @@ it.each<[string, string, { readonly body?: object }]>([
   const url = path.replace('DSO', encodeURIComponent(network.genesis.dso))
   const ask = (headers: Record<string, string>) =>
     client.send(body === undefined ? 'GET' : 'POST', url, body, headers)
+  if (path.endsWith('/scans')) await untilAnnounced(() => ask(CERTIFIED))
   const [voted, certified] = [await ask({}), await ask(CERTIFIED)]
   expect(certified).toAnswer(voted.status)
   expect(withoutOffsets(certified.body)).toEqual(withoutOffsets(voted.body))
