@@ -125,9 +125,9 @@ async function main(args: readonly string[]): Promise<number> {
   const chosen: Chosen = {
     drivers: ORDERING_DRIVERS.filter((driver) => {
       if (driver !== (values.driver ?? driver)) return false
-      const isPossible = driver !== 'cometbft' || whyNoEngine === null
-      if (!isPossible) print(`SKIPPED  everything with driver ${driver}: ${whyNoEngine}`)
-      return isPossible
+      if (driver !== 'cometbft' || whyNoEngine === null) return true
+      print(`SKIPPED  everything with driver ${driver}: ${whyNoEngine}`)
+      return false
     }),
     nodeCounts: values.nodes === undefined ? null : [Number(values.nodes)],
   }
