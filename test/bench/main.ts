@@ -1,13 +1,15 @@
 /**
- * `npm run bench`: measures what test/bench/README.md has budgets for, and prints ratios, whose two sides are always of
+ * `npm run bench` measures what test/bench/README.md has budgets for, and prints ratios, whose two sides are always of
  * the same run. A part that fails does not prevent the next one; the exit status is 1 if any failed.
  *
- *   npm run bench                    some ten minutes
- *   npm run bench -- --full          100 000 names, five rounds
+ *   npm run bench                    some fifteen minutes
+ *   npm run bench -- --full          100 000 names, longer measurements
  *   npm run bench -- --smoke         the smallest sizes: shows that every part runs, its figures mean nothing
  *   npm run bench -- names           only these: certified, machines, names, ordering, proxy, snapshots, splice, streams
- *   … ordering --driver cometbft --nodes 7     only this driver and so many members
- *   … --json FILE                    writes the rows, with the commit, the date and the machine
+ *   … ordering --driver cometbft --nodes 7     only this driver and this number of members
+ *   … --json FILE                    writes the results, with the commit, the date and the machine
+ *   … --record                       writes them to test/bench/results, and their tables to the README
+ *   npm run bench -- --tables        only writes the tables again
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -21,7 +23,8 @@ import { measureMachines } from './machines/measure.ts'
 import { measureNames } from './names/measure.ts'
 import { measureOrdering, ORDERING_DRIVERS } from './ordering/measure.ts'
 import { measureProxy } from './proxy/measure.ts'
-import { print, printedRows } from './report.ts'
+import { print, takeRows } from './report.ts'
+import { type Result, recordResult, writeTables } from './results.ts'
 import { measureSnapshots } from './snapshots/measure.ts'
 import { measureSplice } from './splice/measure.ts'
 import { measureStreams } from './streams/measure.ts'
@@ -41,9 +44,9 @@ function part<Options>(
 const PARTS: Readonly<Record<string, Part>> = {
   certified: part(
     {
-      smoke: { nameCount: 1_000, rounds: 1, turns: 1, ms: 100 },
-      quick: { nameCount: 100_000, rounds: 1, turns: 8, ms: 500 },
-      full: { nameCount: 100_000, rounds: 3, turns: 30, ms: 500 },
+      smoke: { nameCount: 1_000, turns: 1, ms: 100 },
+      quick: { nameCount: 100_000, turns: 9, ms: 500 },
+      full: { nameCount: 100_000, turns: 45, ms: 500 },
     },
     measureCertified,
   ),
@@ -57,34 +60,34 @@ const PARTS: Readonly<Record<string, Part>> = {
   ),
   names: part(
     {
-      smoke: { nameCount: 2_000, registrationCount: 50, rounds: 1, ms: 200 },
-      quick: { nameCount: 10_000, registrationCount: 500, rounds: 3, ms: 1_500 },
-      full: { nameCount: 100_000, registrationCount: 3_000, rounds: 5, ms: 5_000 },
+      smoke: { nameCount: 2_000, registrationCount: 50, turns: 1, ms: 200 },
+      quick: { nameCount: 10_000, registrationCount: 500, turns: 5, ms: 1_000 },
+      full: { nameCount: 100_000, registrationCount: 3_000, turns: 5, ms: 5_000 },
     },
     measureNames,
   ),
   ordering: part(
     {
-      smoke: { nodeCounts: [4], ms: 300, idleMs: 300 },
-      quick: { nodeCounts: [4], ms: 5_000, idleMs: 10_000 },
-      full: { nodeCounts: [4, 7], ms: 15_000, idleMs: 60_000 },
+      smoke: { nodeCounts: [4], turns: 1, ms: 300, idleMs: 300 },
+      quick: { nodeCounts: [4], turns: 5, ms: 2_000, idleMs: 10_000 },
+      full: { nodeCounts: [4, 7], turns: 5, ms: 5_000, idleMs: 60_000 },
     },
     (options, { drivers, nodeCounts }) =>
       measureOrdering({ ...options, drivers, nodeCounts: nodeCounts ?? options.nodeCounts }),
   ),
   proxy: part(
     {
-      smoke: { rounds: 1, clientRounds: 1, ms: 200 },
-      quick: { rounds: 2, clientRounds: 1, ms: 2_000 },
-      full: { rounds: 5, clientRounds: 5, ms: 6_000 },
+      smoke: { turns: 1, faultTurns: 1, ms: 200 },
+      quick: { turns: 9, faultTurns: 5, ms: 500 },
+      full: { turns: 45, faultTurns: 9, ms: 500 },
     },
     measureProxy,
   ),
   snapshots: part(
     {
-      smoke: { nameCount: 500, rounds: 1 },
-      quick: { nameCount: 10_000, rounds: 1 },
-      full: { nameCount: 100_000, rounds: 3 },
+      smoke: { nameCount: 500, turns: 1 },
+      quick: { nameCount: 10_000, turns: 5 },
+      full: { nameCount: 100_000, turns: 5 },
     },
     measureSnapshots,
   ),
@@ -94,9 +97,9 @@ const PARTS: Readonly<Record<string, Part>> = {
   ),
   streams: part(
     {
-      smoke: { updateCount: 2_000, rounds: 1, subscriberCount: 20, ms: 300 },
-      quick: { updateCount: 100_000, rounds: 3, subscriberCount: 500, ms: 10_000 },
-      full: { updateCount: 100_000, rounds: 7, subscriberCount: 500, ms: 30_000 },
+      smoke: { updateCount: 2_000, turns: 1, subscriberCount: 20, ms: 300 },
+      quick: { updateCount: 100_000, turns: 5, subscriberCount: 500, ms: 10_000 },
+      full: { updateCount: 100_000, turns: 7, subscriberCount: 500, ms: 30_000 },
     },
     measureStreams,
   ),
@@ -113,6 +116,8 @@ async function main(args: readonly string[]): Promise<number> {
       driver: { type: 'string' },
       nodes: { type: 'string' },
       json: { type: 'string' },
+      record: { type: 'boolean', default: false },
+      tables: { type: 'boolean', default: false },
     },
     allowPositionals: true,
   })
@@ -121,6 +126,11 @@ async function main(args: readonly string[]): Promise<number> {
     print(`There is no benchmark named ${unknown}; there are: ${Object.keys(PARTS).join(', ')}.`)
     return 2
   }
+  if (values.tables) {
+    writeTables()
+    return 0
+  }
+  const size = values.smoke ? 'smoke' : values.full ? 'full' : 'quick'
   const names = positionals.length > 0 ? positionals : Object.keys(PARTS)
   const chosen: Chosen = {
     drivers: ORDERING_DRIVERS.filter((driver) => {
@@ -132,31 +142,39 @@ async function main(args: readonly string[]): Promise<number> {
     nodeCounts: values.nodes === undefined ? null : [Number(values.nodes)],
   }
   const failed: string[] = []
+  const results: Result[] = []
   for (const [name, measure] of Object.entries(PARTS)) {
     if (!names.includes(name)) continue
     print(`== ${name}`)
     try {
-      await measure(values.smoke ? 'smoke' : values.full ? 'full' : 'quick', chosen)
+      await measure(size, chosen)
+      results.push(describeResult(name, size))
     } catch (error) {
+      takeRows() // Half of a part is no result.
       failed.push(name)
       print(`FAILED   ${name}: ${error instanceof Error ? error.stack : String(error)}`)
     }
   }
-  if (values.json !== undefined) writeFileSync(values.json, describeRun())
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`)
+  if (values.record) {
+    for (const result of results) recordResult(result)
+    writeTables()
+  }
   if (failed.length > 0) print(`Failed: ${failed.join(', ')}`)
   return failed.length > 0 ? 1 : 0
 }
 
-function describeRun(): string {
+function describeResult(part: string, size: Size): Result {
   const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim()
-  const [cpu] = cpus()
-  const run = {
-    commit,
+  const isChanged = execFileSync('git', ['status', '--porcelain'], { encoding: 'utf8' }) !== ''
+  return {
+    part,
+    size,
+    commit: isChanged ? `${commit} with changes` : commit,
     date: formatInstant(createSystemClock().nowMicros()),
-    processor: cpu?.model ?? null,
+    processor: cpus()[0]?.model ?? null,
     cores: cpus().length,
     node: process.version,
-    rows: printedRows,
+    rows: takeRows(),
   }
-  return `${JSON.stringify(run, null, 2)}\n`
 }

@@ -1,35 +1,56 @@
-/** Rows of the report: a ratio of two numbers of one run, and what it should be (test/bench/README.md). */
+/** Rows of the report: what was measured in each turn, and what its median should be (test/bench/README.md). */
+export type Budget = { readonly kind: 'at least' | 'at most'; readonly value: number }
 export type Row = {
   readonly what: string
-  readonly value: number
+  /** One for each turn, in order. */
+  readonly values: readonly number[]
   readonly unit?: string
-  /** Null for what is only told. */
-  readonly budget: { readonly kind: 'at least' | 'at most'; readonly value: number } | null
+  /** Null: the row only informs. */
+  readonly budget: Budget | null
 }
 
 const WIDTH = 68
+
+export const atLeast = (value: number): Budget => ({ kind: 'at least', value })
+export const atMost = (value: number): Budget => ({ kind: 'at most', value })
 
 export function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** All rows of this run, in order. */
-export const printedRows: Row[] = []
+/** All rows that were printed since the last call, in order. */
+export function takeRows(): readonly Row[] {
+  return printedRows.splice(0)
+}
+const printedRows: Row[] = []
 
-export function printRow(printed: Row): void {
-  printedRows.push(printed)
-  const { what, value, unit = '', budget } = printed
-  const verdict = budget === null ? '' : isMet(value, budget) ? 'ok' : 'OVER BUDGET'
-  const wanted = budget === null ? '' : `${budget.kind === 'at least' ? '≥' : '≤'} ${budget.value}`
-  const number = `${round(value)}${unit === '' ? '' : ` ${unit}`}`
-  print(`${what.padEnd(WIDTH)}${number.padStart(14)}  ${wanted.padEnd(8)} ${verdict}`.trimEnd())
+export function printRow(row: Row): void {
+  printedRows.push(row)
+  const verdict = row.budget === null ? '' : isMet(row) ? 'ok' : 'OVER BUDGET'
+  const line = `${row.what.padEnd(WIDTH)}${formatMedian(row).padStart(12)}  ${formatSpread(row).padEnd(14)}`
+  print(`${line} ${formatBudget(row.budget).padEnd(7)} ${verdict}`.trimEnd())
 }
 
-function isMet(value: number, budget: NonNullable<Row['budget']>): boolean {
+export function isMet({ values, budget }: Row): boolean {
+  if (budget === null) return true
+  const value = median(values)
   return budget.kind === 'at least' ? value >= budget.value : value <= budget.value
 }
 
-/** Three significant digits, or none behind the point where there are more before it. */
+export function formatMedian({ values, unit = '' }: Pick<Row, 'values' | 'unit'>): string {
+  return `${round(median(values))} ${unit}`.trimEnd()
+}
+
+/** The smallest and the largest value; empty for one turn. */
+export function formatSpread({ values }: Pick<Row, 'values'>): string {
+  return values.length < 2 ? '' : `${round(Math.min(...values))}–${round(Math.max(...values))}`
+}
+
+export function formatBudget(budget: Budget | null): string {
+  return budget === null ? '' : `${budget.kind === 'at least' ? '≥' : '≤'} ${budget.value}`
+}
+
+/** Three significant digits, or none after the point where there are more before it. */
 export function round(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toPrecision(3)
 }

@@ -1,24 +1,24 @@
 /**
- * Several things measured in turn, in short slices: a machine gives now more and now less, for seconds at a time,
- * and both sides of a ratio shall get the same of it.
+ * Measures several sides in turn, in short slices. The speed of a machine varies for seconds at a time, and both sides
+ * of a ratio must see the same speed.
  */
-import { median } from './report.ts'
 
-/** Turns that are not counted: connections open, code is compiled. */
+/** Turns that do not count: connections open, code is compiled. */
 const WARM_UP_TURNS = 3
 
 /** Slices of each side; those at one place are of one turn. */
 export type Turns<Side extends string, Slice> = Readonly<Record<Side, readonly Slice[]>>
 
-/** Takes a slice of each side so many times, every second time in the opposite order. */
+/** Takes `turnCount` slices of each side, every second time in the opposite order. */
 export async function inTurn<Side extends string, Slice>(
   turnCount: number,
   sides: Readonly<Record<Side, () => Promise<Slice>>>,
+  warmUpTurns = WARM_UP_TURNS,
 ): Promise<Turns<Side, Slice>> {
   const names = Object.keys(sides) as Side[] // Those of the record.
   const slices = {} as Record<Side, Slice[]>
   for (const name of names) slices[name] = []
-  for (let turn = -WARM_UP_TURNS; turn < turnCount; turn++)
+  for (let turn = -warmUpTurns; turn < turnCount; turn++)
     for (const name of turn % 2 === 0 ? names : names.toReversed()) {
       const slice = await sides[name]()
       if (turn >= 0) slices[name].push(slice)
@@ -26,11 +26,11 @@ export async function inTurn<Side extends string, Slice>(
   return slices
 }
 
-/** The median of what one side gave ÷ what another did in the same turn. */
-export function ratioOf<Slice>(
+/** In each turn: what one side gave ÷ what the other gave. */
+export function ratiosOf<Slice>(
   over: readonly Slice[],
   under: readonly Slice[],
   of: (slice: Slice) => number,
-): number {
-  return median(over.map((slice, turn) => of(slice) / of(under[turn] as Slice))) // As many turns.
+): number[] {
+  return over.map((slice, turn) => of(slice) / of(under[turn] as Slice)) // As many turns.
 }

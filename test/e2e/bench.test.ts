@@ -21,5 +21,5 @@ it('skips by name what needs an engine that is not here', async () => {
 })
 
 it('streams a backlog to a user of a validator whose log is away', async () => {
-  await measureStreams({ updateCount: 1_000, rounds: 1, subscriberCount: 3, ms: 100 })
+  await measureStreams({ updateCount: 1_000, turns: 1, subscriberCount: 3, ms: 100 })
 })

@@ -144,7 +144,8 @@ function entryOf(answer: Lookup): Entry {
 function untilChanged(entry: Entry): Promise<Entry> {
   return until('the renewal', async () => {
     const answer = await lookup(cluster, NAME)
-    expect(answer.status, 'the name never goes while it is renewed').toBe(200)
+    expect(answer.status, 'the name never goes while it is renewed').not.toBe(404)
+    if (answer.status !== 200) return undefined // Too few nodes answer in time on a busy machine.
     const found = entryOf(answer)
     return found.contractId === entry.contractId ? undefined : found
   })
@@ -152,7 +153,7 @@ function untilChanged(entry: Entry): Promise<Entry> {
 
 type Sample = { recordTime: number; outcome: string | null; entry: Entry | null }
 
-/** Looks the name up all the time, ten times a second, and once more when it is stopped. */
+/** Looks the name up ten times a second, and once more when it stops. Keeps the answers that nodes agreed on. */
 function watchName(name: string) {
   const samples: Sample[] = []
   const stopping = new AbortController()
@@ -160,11 +161,13 @@ function watchName(name: string) {
     for (let isLast = false; !isLast; ) {
       isLast = stopping.signal.aborted
       const answer = await lookup(cluster, name)
-      samples.push({
-        recordTime: parseTime(answer.headers.get('x-quorum-record-time') ?? '') ?? 0,
-        outcome: answer.headers.get('x-quorum-outcome'),
-        entry: answer.status === 200 ? entryOf(answer) : null,
-      })
+      const isDecided = answer.status === 200 || answer.status === 404
+      if (isDecided)
+        samples.push({
+          recordTime: parseTime(answer.headers.get('x-quorum-record-time') ?? '') ?? 0,
+          outcome: answer.headers.get('x-quorum-outcome'),
+          entry: answer.status === 200 ? entryOf(answer) : null,
+        })
       await clock.delay(100)
     }
   })()

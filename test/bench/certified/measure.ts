@@ -2,7 +2,7 @@
 import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import { startRedis } from '@quorumscan/testkit'
 import { runChild } from '../child.ts'
-import { median, print, printRow, round } from '../report.ts'
+import { atMost, median, print, printRow, round } from '../report.ts'
 import { verifyMsInChromium } from './chromium.ts'
 import { measureServing, type ServingOptions } from './serving.ts'
 import type { Loaded, StateArgument, Updated } from './state-child.ts'
@@ -13,8 +13,8 @@ export type CertifiedOptions = {
 } & ServingOptions
 
 const STATE = new URL('./state-child.js', import.meta.url)
-/** In each round: what one process takes for the same differs by a third. */
-const STATE_ROUNDS = 3
+/** Fresh processes: what one takes for the same differs by a third. */
+const STATE_TURNS = 5
 const KIB = 1_024
 const MS_PER_SECOND = 1_000
 
@@ -23,7 +23,7 @@ export async function measureCertified(options: CertifiedOptions): Promise<void>
   await measureServing(options)
 }
 
-async function measureState({ nameCount, rounds }: CertifiedOptions): Promise<void> {
+async function measureState({ nameCount }: CertifiedOptions): Promise<void> {
   const options = Object.entries(REPLICA_REDIS_OPTIONS)
   await using redis = await startRedis(options.flatMap(([name, value]) => [`--${name}`, value]))
   const run = <Result>(task: StateArgument['task']) =>
@@ -31,69 +31,42 @@ async function measureState({ nameCount, rounds }: CertifiedOptions): Promise<vo
   await run('fill')
   const loaded: Loaded[] = []
   const updated: Updated[] = []
-  for (let each = 0; each < STATE_ROUNDS * rounds; each++) {
+  for (let each = 0; each < STATE_TURNS; each++) {
     loaded.push(await run<Loaded>('load'))
     updated.push(await run<Updated>('update'))
   }
   const of = (what: 'proofMs' | 'hashMicros' | 'bytesPerName' | 'loadMs' | 'verifyMs') =>
-    median(loaded.map((one) => one[what]))
+    loaded.map((one) => one[what])
   const [first] = loaded
-  const proofBytes = first?.proofBytes ?? []
+  const proofKib = (first?.proofBytes ?? []).map((bytes) => bytes / KIB)
   print(
-    `${nameCount} random names; a proof of one takes ${round(of('proofMs') * MS_PER_SECOND)} µs to make, a SHA-256 of 1 KiB ${round(of('hashMicros'))} µs`,
+    `${nameCount} random names; a proof of one takes ${round(median(of('proofMs')) * MS_PER_SECOND)} µs to make, a SHA-256 of 1 KiB ${round(median(of('hashMicros')))} µs`,
   )
-  const rows = [
-    {
-      what: 'memory of the state tree per name',
-      value: of('bytesPerName'),
-      unit: 'B',
-      budget: 512,
-    },
-    {
-      what: 'start: processor time to load the state tree',
-      value: of('loadMs') / MS_PER_SECOND,
-      unit: 's',
-      budget: 3,
-    },
-    {
-      what: 'root update per changed leaf, 128 changed per root',
-      value: median(updated.map(({ togetherMicros }) => togetherMicros)),
-      unit: 'µs',
-      budget: 30,
-    },
-    {
-      what: 'root update per changed leaf, one entry renewed alone',
-      value: median(updated.map(({ aloneMicros }) => aloneMicros)),
-      unit: 'µs',
-      budget: 60,
-    },
-    {
-      what: 'proof of one name, without its entry: median',
-      value: median(proofBytes) / KIB,
-      unit: 'KiB',
-      budget: 1.5,
-    },
-    {
-      what: 'proof of one name, without its entry: largest',
-      value: Math.max(...proofBytes) / KIB,
-      unit: 'KiB',
-      budget: 4,
-    },
-  ]
+  const row = (what: string, values: readonly number[], unit: string, budget: number) =>
+    printRow({ what, values, unit, budget: atMost(budget) })
+  row('memory of the state tree per name', of('bytesPerName'), 'B', 512)
+  row(
+    'start: processor time to load the state tree',
+    of('loadMs').map((ms) => ms / MS_PER_SECOND),
+    's',
+    3,
+  )
+  row(
+    'root update per changed leaf, 128 changed per root',
+    updated.map(({ togetherMicros }) => togetherMicros),
+    'µs',
+    30,
+  )
+  row(
+    'root update per changed leaf, one entry renewed alone',
+    updated.map(({ aloneMicros }) => aloneMicros),
+    'µs',
+    60,
+  )
+  row('proof of one name, without its entry: median', [median(proofKib)], 'KiB', 1.5)
+  row('proof of one name, without its entry: largest', [Math.max(...proofKib)], 'KiB', 4)
+  row('verifying one name, certificate known, in Node: median', of('verifyMs'), 'ms', 0.1)
   const inChromium = first === undefined ? null : await verifyMsInChromium(first.toVerify)
-  rows.push({
-    what: 'verifying one name, certificate known, in Node: median',
-    value: of('verifyMs'),
-    unit: 'ms',
-    budget: 0.1,
-  })
   if (inChromium !== null)
-    rows.push({
-      what: 'verifying one name, certificate known, in Chromium: median',
-      value: inChromium,
-      unit: 'ms',
-      budget: 1,
-    })
-  for (const { budget, ...row } of rows)
-    printRow({ ...row, budget: { kind: 'at most', value: budget } })
+    row('verifying one name, certificate known, in Chromium: median', [inChromium], 'ms', 1)
 }

@@ -1,24 +1,28 @@
-/** How quick certified answers of a real cluster are, beside what they take the place of. */
+/** How quick certified answers of a real cluster are, against what they replace. */
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { createSystemClock, Resources, waitFor } from '@quorumscan/base'
 import type { RunningCluster } from 'quorumscan/testing'
 import { type Child, startChild } from '../child.ts'
 import type { Load } from '../load.ts'
-import { genesisOf } from '../proxy/clients.ts'
-import { createRegistrar, nameOf, registerNames } from '../proxy/names.ts'
 import {
   CONNECTIONS,
-  checked,
+  cpuMicrosOf,
+  loaderOf,
+  lookupsOf,
   NAME_COUNT,
+  nextToPages,
+  nodeUrl,
   PROXY_PATH,
+  type Spent,
+  spentBy,
   startBenchCluster,
-  startLookups,
-  startPages,
   startReverseProxy,
-} from '../proxy/round.ts'
+} from '../lookups.ts'
+import { genesisOf } from '../proxy/clients.ts'
+import { createRegistrar, nameOf, registerNames } from '../proxy/names.ts'
 import { measureVisible } from '../proxy/visible.ts'
-import { median, print, printRow, type Row, round } from '../report.ts'
-import { inTurn, ratioOf, type Turns } from '../turns.ts'
+import { atLeast, atMost, type Budget, median, print, printRow, round } from '../report.ts'
+import { inTurn, ratiosOf, type Turns } from '../turns.ts'
 import type { BareArgument } from './bare-child.ts'
 import type { SdkArgument } from './sdk-child.ts'
 
@@ -29,22 +33,16 @@ type Serving = {
   readonly alone: Turns<'reverse' | 'certified' | 'voted' | 'fetch' | 'resolve', Load>
   /** Lookups of one client with as many waiting as connections elsewhere, those of votes, and none at all. */
   readonly cpu: Turns<'resolve' | 'voted' | 'idle', Spent>
-  /** Certified lookups, alone and beside pages. */
-  readonly beside: Turns<'node' | 'nodePages' | 'proxy' | 'proxyPages', Load>
+  /** Certified lookups, alone and next to pages. */
+  readonly pages: Turns<'node' | 'nodePages' | 'proxy' | 'proxyPages', Load>
   /** From record time to the certified answer, ms. */
   readonly visibleMs: { readonly idle: readonly number[]; readonly busy: readonly number[] }
 }
-/** Processor time of servers, and what was answered for it. */
-type Spent = { readonly cpuMs: number; readonly ms: number; readonly load: Load }
-
 export type ServingOptions = {
-  readonly rounds: number
   readonly turns: number
   /** Of one slice of a turn. */
   readonly ms: number
 }
-/** Of whoever gives many of them. */
-type Slice = { readonly connections: number; readonly ms: number }
 
 const BARE = new URL('./bare-child.js', import.meta.url)
 const SDK = new URL('./sdk-child.js', import.meta.url)
@@ -58,24 +56,25 @@ const FOUND_MS_MAX = 60_000
 const CERTIFIED = { accept: CERTIFIED_MEDIA_TYPE }
 const BY_PROXY = { 'x-quorum': 'certified' }
 const NO_LOAD: Load = {
-  ...{ count: 0, perSecond: 0, p50Ms: Number.NaN, p99Ms: Number.NaN },
-  ...{ failureCount: 0, firstFailure: null },
+  count: 0,
+  perSecond: 0,
+  p50Ms: Number.NaN,
+  p99Ms: Number.NaN,
+  failureCount: 0,
+  firstFailure: null,
 }
 const clock = createSystemClock()
+const perSecond = ({ load }: Spent) => load.perSecond
+const p50 = ({ p50Ms }: Load) => p50Ms
+const p99 = ({ p99Ms }: Load) => p99Ms
 
 export async function measureServing(options: ServingOptions): Promise<void> {
-  const all: Serving[] = []
-  for (let each = 0; each < options.rounds; each++) all.push(await measureRound(options))
-  printServing(all)
-}
-
-async function measureRound(options: ServingOptions): Promise<Serving> {
   await using cluster = await startBenchCluster(4)
   const visible = () =>
     measureVisible(cluster, VISIBLE_COUNT, (name) => untilCertified(cluster, name))
   const visibleMs = { idle: await visible(), busy: await whileBusy(cluster, visible) }
   await registerNames(cluster, NAME_COUNT)
-  return { visibleMs, ...(await measureTurns(cluster, options)) }
+  printServing({ visibleMs, ...(await measureTurns(cluster, options)) })
 }
 
 async function measureTurns(
@@ -83,7 +82,6 @@ async function measureTurns(
   { turns, ms }: ServingOptions,
 ): Promise<Omit<Serving, 'visibleMs'>> {
   await using children = new Resources()
-  const connections = CONNECTIONS
   const node = { origin: nodeUrl(cluster), prefix: '/v0', nameCount: NAMES_ASKED, ms }
   const proxy = { ...node, origin: cluster.urls.validator, prefix: PROXY_PATH }
   const genesis = await genesisOf(cluster)
@@ -91,31 +89,34 @@ async function measureTurns(
 
   const started = async (child: Child): Promise<string> =>
     (await children.opened(child).result<{ origin: string }>()).origin
-  /** A process that is there from now on, and gives a slice whenever it is its turn. */
-  const loader = async (child: Child) => {
-    checked(await children.opened(child).result<Load>())
-    return async (change: Partial<Slice> = {}) => checked(await child.again<Load>(change))
+  const client = (kind: SdkArgument['kind']) => {
+    const argument: SdkArgument = {
+      kind,
+      url: node.origin,
+      names,
+      connections: CONNECTIONS,
+      genesis,
+      ms,
+    }
+    return loaderOf(children, startChild(SDK, argument))
   }
-  const lookups = (target: Parameters<typeof startLookups>[0]) => loader(startLookups(target))
-  const client = (kind: SdkArgument['kind']) =>
-    loader(startChild(SDK, { kind, url: node.origin, names, connections, genesis, ms }))
+  const lookups = (target: Parameters<typeof lookupsOf>[1]) => lookupsOf(children, target)
 
   const bare = await started(startChild(BARE, { body: await bodyOf(node) } satisfies BareArgument))
   const reverse = await started(startReverseProxy(node.origin))
-  const proxied = await lookups({ ...proxy, connections, headers: BY_PROXY })
-  const spentBy = (urls: readonly string[], run: () => Promise<Load>) => () => spent(urls, run)
-  const ofNode = (run: typeof proxied) => spentBy([node.origin], run)
-  const toMany = { ...node, connections }
+  const proxied = await lookups({ ...proxy, headers: BY_PROXY })
+  const ofNode = async (target: Partial<typeof node> & Parameters<typeof lookups>[0]) =>
+    spentBy([target.origin], await lookups(target))
   const many = await inTurn(turns, {
-    bare: spentBy([bare], await lookups({ ...toMany, origin: bare })),
-    plain: ofNode(await lookups(toMany)),
-    absent: ofNode(await lookups({ ...toMany, nameAt: (index) => `no-${index}`, status: 404 })),
-    certified: ofNode(await lookups({ ...toMany, headers: CERTIFIED })),
+    bare: await ofNode({ ...node, origin: bare }),
+    plain: await ofNode(node),
+    absent: await ofNode({ ...node, nameAt: (index) => `no-${index}`, status: 404 }),
+    certified: await ofNode({ ...node, headers: CERTIFIED }),
     proxied: spentBy([proxy.origin], proxied),
   })
 
   const resolve = await client('resolve')
-  const voted = await lookups({ ...proxy, connections })
+  const voted = await lookups(proxy)
   const byNodes = (run: () => Promise<Load>) => spentBy(Object.values(cluster.urls.nodes), run)
   const cpu = await inTurn(turns, {
     resolve: byNodes(() => resolve({ ms: CPU_MS })),
@@ -126,53 +127,30 @@ async function measureTurns(
     }),
   })
 
-  // By processes that many lookups have made warm, theirs and those that answer: a lone caller takes seconds for it.
+  // By processes that many lookups have warmed up, clients and servers: a lone caller needs seconds for it.
   const byOne = (run: typeof voted) => () => run({ connections: 1 })
   const alone = await inTurn(turns, {
-    reverse: byOne(await lookups({ ...node, connections, origin: reverse })),
+    reverse: byOne(await lookups({ ...node, origin: reverse })),
     certified: byOne(proxied),
     voted: byOne(voted),
     fetch: byOne(await client('fetch')),
     resolve: byOne(resolve),
   })
 
-  const besideOf = async (target: typeof node, headers: Record<string, string>) => {
-    const load = await lookups({ ...target, connections, headers })
-    const pages = await loader(startPages({ ...target, headers }))
-    return { load, beside: async () => (await Promise.all([load(), pages()]))[0] }
-  }
-  const atNode = await besideOf(node, CERTIFIED)
-  const atProxy = await besideOf(proxy, BY_PROXY)
-  const beside = await inTurn(turns, {
-    ...{ node: atNode.load, nodePages: atNode.beside },
-    ...{ proxy: atProxy.load, proxyPages: atProxy.beside },
+  const atNode = await nextToPages(children, { ...node, headers: CERTIFIED })
+  const atProxy = await nextToPages(children, { ...proxy, headers: BY_PROXY })
+  const pages = await inTurn(turns, {
+    node: atNode.alone,
+    nodePages: atNode.together,
+    proxy: atProxy.alone,
+    proxyPages: atProxy.together,
   })
-  return { many, alone, cpu, beside }
+  return { many, alone, cpu, pages }
 }
 
 /** What a node answers to the first name. */
 async function bodyOf(node: { readonly origin: string; readonly prefix: string }): Promise<string> {
   return (await fetch(`${node.origin}${node.prefix}/ans-entries/by-name/${nameOf(0)}`)).text()
-}
-
-function nodeUrl(cluster: RunningCluster): string {
-  return cluster.urls.nodes['sv-1'] ?? ''
-}
-
-/** What a load took of the processors of these, that of its warm-up included. */
-async function spent(urls: readonly string[], run: () => Promise<Load>): Promise<Spent> {
-  const [seconds, startedMs] = [await cpuSeconds(urls), clock.monotonicMs()]
-  const load = await run()
-  const cpuMs = ((await cpuSeconds(urls)) - seconds) * 1_000
-  return { cpuMs, ms: clock.monotonicMs() - startedMs, load }
-}
-
-async function cpuSeconds(urls: readonly string[]): Promise<number> {
-  const seconds = urls.map(async (url) => {
-    const text = await (await fetch(`${url}/metrics`)).text()
-    return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1])
-  })
-  return (await Promise.all(seconds)).reduce((sum, each) => sum + each, 0)
 }
 
 /** The entry, as soon as a node proves it. */
@@ -213,93 +191,77 @@ async function whileBusy<Result>(
   }
 }
 
-function printServing(all: readonly Serving[]): void {
-  const rate = (side: keyof Serving['many']) =>
-    round(median(all.flatMap(({ many }) => many[side].map(({ load }) => load.perSecond))))
-  const micros = (side: keyof Serving['many']) =>
-    round(
-      median(
-        all.flatMap(({ many }) => many[side].map((one) => (one.cpuMs * 1_000) / one.load.count)),
-      ),
-    )
-  for (const [what, of] of [
-    [`lookups/s, ${CONNECTIONS} connections`, rate],
-    ['processor time of the server for one, µs', micros],
+function printServing({ many, alone, cpu, pages, visibleMs }: Serving): void {
+  const rate = (slices: readonly Spent[]) => round(median(slices.map(perSecond)))
+  print(
+    `lookups/s, ${CONNECTIONS} connections: bare ${rate(many.bare)}, plain ${rate(many.plain)}, certified ${rate(many.certified)}, certified by the proxy ${rate(many.proxied)}`,
+  )
+  for (const [side, title] of [
+    ['bare', 'a bare answer'],
+    ['plain', 'a plain lookup'],
+    ['certified', 'a certified one'],
+    ['proxied', 'a certified one of the proxy'],
   ] as const)
-    print(
-      `${what}: bare ${of('bare')}, plain ${of('plain')}, certified ${of('certified')}, certified by the proxy ${of('proxied')}`,
-    )
-  const row = (what: string, of: (one: Serving) => number, budget: Row['budget']) =>
-    printRow({ what, value: median(all.map(of)), budget })
-  const atLeast = (value: number) => ({ kind: 'at least', value }) as const
-  const atMost = (value: number) => ({ kind: 'at most', value }) as const
-  const rates =
-    (over: keyof Serving['many'], under: keyof Serving['many']) =>
-    ({ many }: Serving) =>
-      ratioOf(many[over], many[under], ({ load }) => load.perSecond)
-  const p50s =
-    (over: keyof Serving['alone'], under: keyof Serving['alone']) =>
-    ({ alone }: Serving) =>
-      ratioOf(alone[over], alone[under], ({ p50Ms }) => p50Ms)
-  const p99s =
-    (over: keyof Serving['beside'], under: keyof Serving['beside']) =>
-    ({ beside }: Serving) =>
-      ratioOf(beside[over], beside[under], ({ p99Ms }) => p99Ms)
-  row('plain lookups/s of a node ÷ bare fastify', rates('plain', 'bare'), atLeast(0.45))
-  row('plain lookups/s of absent names ÷ of present ones', rates('absent', 'plain'), atLeast(0.8))
-  row('certified lookups/s of a node ÷ plain ones', rates('certified', 'plain'), atLeast(0.7))
+    row(`processor time of the server for ${title}, µs`, many[side].map(cpuMicrosOf))
+  row(
+    'plain lookups/s of a node ÷ bare fastify',
+    ratiosOf(many.plain, many.bare, perSecond),
+    atLeast(0.45),
+  )
+  row(
+    'plain lookups/s of absent names ÷ of present ones',
+    ratiosOf(many.absent, many.plain, perSecond),
+    atLeast(0.8),
+  )
+  row(
+    'certified lookups/s of a node ÷ plain ones',
+    ratiosOf(many.certified, many.plain, perSecond),
+    atLeast(0.7),
+  )
   row(
     'certified lookups/s of the proxy ÷ plain ones of a node',
-    rates('proxied', 'plain'),
+    ratiosOf(many.proxied, many.plain, perSecond),
     atLeast(0.75),
   )
-  row(
-    'processors of all nodes: a lookup of the SDK ÷ a voted one',
-    ({ cpu }) => cpuMsOf(cpu, 'resolve') / cpuMsOf(cpu, 'voted'),
-    atMost(0.4),
-  )
+  row('processors of all nodes: a lookup of the SDK ÷ a voted one', cpuRatios(cpu), atMost(0.4))
   row(
     'one SDK caller alone: p50 of resolve ÷ of one unverified fetch',
-    p50s('resolve', 'fetch'),
+    ratiosOf(alone.resolve, alone.fetch, p50),
     atMost(2),
   )
   row(
     'one caller alone: p50 certified by the proxy ÷ plain reverse proxy',
-    p50s('certified', 'reverse'),
+    ratiosOf(alone.certified, alone.reverse, p50),
     atMost(1),
   )
-  row('one caller alone: p50 voted ÷ plain reverse proxy', p50s('voted', 'reverse'), atMost(4))
   row(
-    'certified p99 of a node beside 100 pages of 1000/s ÷ alone',
-    p99s('nodePages', 'node'),
+    'one caller alone: p50 voted ÷ plain reverse proxy',
+    ratiosOf(alone.voted, alone.reverse, p50),
+    atMost(4),
+  )
+  row(
+    'certified p99 of a node next to 100 pages of 1000/s ÷ alone',
+    ratiosOf(pages.nodePages, pages.node, p99),
     atMost(2),
   )
   row(
-    'certified p99 of the proxy beside 100 pages of 1000/s ÷ alone',
-    p99s('proxyPages', 'proxy'),
+    'certified p99 of the proxy next to 100 pages of 1000/s ÷ alone',
+    ratiosOf(pages.proxyPages, pages.proxy, p99),
     atMost(2),
   )
-  row(
-    'record time to certified answer, p95, busy, ms',
-    (one) => p95(one.visibleMs.busy),
-    atMost(400),
-  )
-  row(
-    'record time to certified answer, p95, idle, ms',
-    (one) => p95(one.visibleMs.idle),
-    atMost(600),
-  )
+  row('record time to certified answer, p95, busy, ms', [p95(visibleMs.busy)], atMost(400))
+  row('record time to certified answer, p95, idle, ms', [p95(visibleMs.idle)], atMost(600))
 }
 
-/** Of one lookup, all turns together; what the nodes take without any is taken off. */
-function cpuMsOf(cpu: Serving['cpu'], side: 'resolve' | 'voted'): number {
-  const sum = (slices: readonly Spent[], of: (slice: Spent) => number) =>
-    slices.reduce((total, slice) => total + of(slice), 0)
-  const cpuMs = (slice: Spent) => slice.cpuMs
-  const ms = (slice: Spent) => slice.ms
-  const idle = sum(cpu.idle, cpuMs) / sum(cpu.idle, ms)
-  const slices = cpu[side]
-  return (sum(slices, cpuMs) - idle * sum(slices, ms)) / sum(slices, ({ load }) => load.count)
+function row(what: string, values: readonly number[], budget: Budget | null = null): void {
+  printRow({ what, values, budget })
+}
+
+/** Of one lookup, without the processor time that the nodes take when idle. */
+function cpuRatios({ resolve, voted, idle }: Serving['cpu']): number[] {
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+  const idleShare = sum(idle.map(({ cpuMs }) => cpuMs)) / sum(idle.map(({ ms }) => ms))
+  return ratiosOf(resolve, voted, ({ cpuMs, ms, load }) => (cpuMs - idleShare * ms) / load.count)
 }
 
 function p95(values: readonly number[]): number {

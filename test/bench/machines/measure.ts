@@ -13,8 +13,8 @@ import type { SdkArgument } from '../certified/sdk-child.ts'
 import { CHILD_STDIO, type Child, startChild } from '../child.ts'
 import type { Load } from '../load.ts'
 import type { LoadArgument } from '../proxy/load-child.ts'
-import { median, print, printRow } from '../report.ts'
-import { inTurn, ratioOf } from '../turns.ts'
+import { print, printRow } from '../report.ts'
+import { inTurn, ratiosOf } from '../turns.ts'
 import type { DelayArgument } from './delay-child.ts'
 import type { RegisterArgument, RegisterResult } from './register-child.ts'
 
@@ -44,7 +44,9 @@ export async function measureMachines(options: {
     await using ways = startChild(programOf('./delay-child'), near)
     await ways.result()
     await using network = await createNetwork({
-      ...{ ordering, svCount: 4, variables: { QS_RATE_LIMIT: String(RATE_LIMIT) } },
+      ordering,
+      svCount: 4,
+      variables: { QS_RATE_LIMIT: String(RATE_LIMIT) },
       between: async (announced, address) => {
         await ways.again({ between: { announced, address } })
       },
@@ -79,15 +81,20 @@ async function measureNetwork(
   const token = await client.token('registrant')
 
   await using registrant = startOn(validator, './register-child', {
-    ...{ validator: client.urls.validator, token, prefix: PREFIX, count },
+    validator: client.urls.validator,
+    token,
+    prefix: PREFIX,
+    count,
   } satisfies RegisterArgument)
   await registrant.result()
   await using voted = startOn(validator, '../proxy/load-child', {
-    ...{ origin: client.urls.validator, connections: 1, ms },
+    origin: client.urls.validator,
+    connections: 1,
+    ms,
     paths: names.map((name) => `/v0/scan-proxy/ans-entries/by-name/${name}`),
   } satisfies LoadArgument)
   const url = `https://${sv.machine.address}:4611`
-  const sdk: SdkArgument = { ...{ kind: 'resolve', url, names, genesis }, connections: 1, ms }
+  const sdk: SdkArgument = { kind: 'resolve', url, names, genesis, connections: 1, ms }
   await using certified = startOn(sv, '../certified/sdk-child', sdk)
   await using far = startOn(validator, '../certified/sdk-child', sdk)
   // The first ones open connections, and compile what runs.
@@ -106,12 +113,12 @@ async function measureNetwork(
   }
   const slices = await inTurn(turns, { here: at(0), apart: at(ROUND_TRIP_MS) })
   for (const [index, what] of WHAT.entries()) {
-    const row = (how: string, value: number, unit: string) =>
-      printRow({ what: `${ordering}: ${what}, ${how}`, value, unit, budget: null })
+    const row = (how: string, values: readonly number[], unit: string) =>
+      printRow({ what: `${ordering}: ${what}, ${how}`, values, unit, budget: null })
     const of = (slice: readonly number[]) => slice[index] ?? Number.NaN
-    row('p50 at 0 ms', median(slices.here.map(of)), 'ms')
-    row(`at ${ROUND_TRIP_MS} ms`, median(slices.apart.map(of)), 'ms')
-    row(`${ROUND_TRIP_MS} ms ÷ 0 ms`, ratioOf(slices.apart, slices.here, of), '')
+    row('p50 at 0 ms', slices.here.map(of), 'ms')
+    row(`at ${ROUND_TRIP_MS} ms`, slices.apart.map(of), 'ms')
+    row(`${ROUND_TRIP_MS} ms ÷ 0 ms`, ratiosOf(slices.apart, slices.here, of), '')
   }
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import { createTestNetwork, startRedis, type TestRedis } from '@quorumscan/testkit'
 import { runChild } from '../child.ts'
-import { median, print, printRow, round } from '../report.ts'
+import { atLeast, atMost, median, print, printRow, round } from '../report.ts'
 import { fillReplica } from './fill.ts'
 import { growNames } from './grow.ts'
 import type { IngestArgument, IngestRate } from './ingest-child.ts'
@@ -18,7 +18,7 @@ export type NamesOptions = {
   readonly nameCount: number
   /** Registrations in the log that is ingested. */
   readonly registrationCount: number
-  readonly rounds: number
+  readonly turns: number
   readonly ms: number
 }
 
@@ -51,9 +51,9 @@ async function printMemory(redis: TestRedis, nameCount: number): Promise<void> {
     print(`bytes a name by key: ${parts.map(([key, b]) => `${key} ${round(b)}`).join(', ')}`)
     printRow({
       what: 'Redis memory of a replica per live name',
-      value: bytesPerName / KIB,
+      values: [bytesPerName / KIB],
       unit: 'KiB',
-      budget: { kind: 'at most', value: 2 },
+      budget: atMost(2),
     })
   } finally {
     client.disconnect()
@@ -62,12 +62,12 @@ async function printMemory(redis: TestRedis, nameCount: number): Promise<void> {
 
 async function measureReads(
   { few, many }: { readonly few: TestRedis; readonly many: TestRedis },
-  { nameCount, rounds, ms }: NamesOptions,
+  { nameCount, turns, ms }: NamesOptions,
 ): Promise<void> {
   const read = ({ socketPath }: TestRedis, count: number) =>
     runChild<ReadRates>(READS, { socketPath, nameCount: count, ms } satisfies ReadsArgument)
   const pairs: { few: ReadRates; many: ReadRates }[] = []
-  for (let each = 0; each < rounds; each++)
+  for (let each = 0; each < turns; each++)
     pairs.push({ few: await read(few, FEW_NAMES), many: await read(many, nameCount) })
   for (const { kind, what, budget } of [
     { kind: 'lookupsPerSecond', what: 'by-name lookups/s', budget: 0.8 },
@@ -77,14 +77,14 @@ async function measureReads(
     print(`${what} with ${nameCount} names: ${round(rates)}`)
     printRow({
       what: `${what} with ${nameCount} names ÷ with ${FEW_NAMES}`,
-      value: median(pairs.map((pair) => pair.many[kind] / pair.few[kind])),
-      budget: { kind: 'at least', value: budget },
+      values: pairs.map((pair) => pair.many[kind] / pair.few[kind]),
+      budget: atLeast(budget),
     })
   }
 }
 
 /** Entries as real registrations make them, one command each, four confirmations a name. */
-async function measureIngest({ registrationCount, rounds }: NamesOptions): Promise<void> {
+async function measureIngest({ registrationCount, turns }: NamesOptions): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'qs-bench-'))
   try {
     const logFile = join(directory, 'log')
@@ -102,13 +102,13 @@ async function measureIngest({ registrationCount, rounds }: NamesOptions): Promi
       return (await runChild<IngestRate>(INGEST, argument)).entriesPerSecond
     }
     const pairs: { raw: number; replica: number }[] = []
-    for (let each = 0; each < rounds; each++)
+    for (let each = 0; each < turns; each++)
       pairs.push({ raw: await apply('raw'), replica: await apply('replica') })
     print(`ingest, entries/s: ${round(median(pairs.map(({ replica }) => replica)))}`)
     printRow({
       what: 'ingest, entries/s ÷ signatures checked and raw pipelined writes',
-      value: median(pairs.map(({ raw, replica }) => replica / raw)),
-      budget: { kind: 'at least', value: 0.5 },
+      values: pairs.map(({ raw, replica }) => replica / raw),
+      budget: atLeast(0.5),
     })
   } finally {
     await rm(directory, { recursive: true, force: true })

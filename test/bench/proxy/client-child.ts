@@ -5,7 +5,8 @@ import { createReader } from '@quorumscan/reader/voted'
 import { createUndiciTransport } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import { FallbackProvider, JsonRpcProvider, Network } from 'ethers'
-import { answer, childArgument } from '../child.ts'
+import { again, childArgument } from '../child.ts'
+import type { Load } from '../load.ts'
 
 export type ClientArgument = {
   readonly kind: 'reader' | 'fetch' | 'ethers'
@@ -17,7 +18,6 @@ export type ClientArgument = {
   /** For the reader only. */
   readonly genesis: Genesis | null
 }
-export type ClientLoad = { readonly perSecond: number; readonly failureCount: number }
 /** Rejects, or gives false, where no quorum answered. */
 type Read = (name: string) => Promise<boolean>
 
@@ -69,24 +69,37 @@ const clients: Readonly<Record<ClientArgument['kind'], () => Promise<Read>>> = {
 }
 
 const read = await clients[kind]()
-const start = clock.monotonicMs() + WARM_UP * ms
-const end = start + ms
-let count = 0
-let failureCount = 0
-async function loop(first: number): Promise<void> {
-  for (let index = first; ; index++) {
-    const isOk = await read(names[index % names.length] ?? '').catch(() => false)
-    const now = clock.monotonicMs()
-    if (now >= end) return
-    if (now < start) continue
-    if (isOk) count++
-    else failureCount++
+
+/** Not `measureLoad`: a read of ethers may never end when a server hangs. */
+async function measure(): Promise<Load> {
+  const start = clock.monotonicMs() + WARM_UP * ms
+  const end = start + ms
+  const times: number[] = []
+  let failureCount = 0
+  const loop = async (first: number) => {
+    for (let index = first; clock.monotonicMs() < end; index++) {
+      const sentAt = clock.monotonicMs()
+      const isOk = await read(names[index % names.length] ?? '').catch(() => false)
+      const now = clock.monotonicMs()
+      if (now < start || now >= end) continue
+      if (isOk) times.push(now - sentAt)
+      else failureCount++
+    }
+  }
+  await Promise.race([
+    Promise.all(Array.from({ length: concurrency }, (_, index) => loop(index))),
+    clock.delay(end - clock.monotonicMs() + 1_000),
+  ])
+  times.sort((a, b) => a - b)
+  const at = (fraction: number) => times[Math.floor(times.length * fraction)] ?? Number.NaN
+  return {
+    count: times.length,
+    perSecond: (times.length * 1_000) / ms,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    // What others cannot read when a server is faulty lowers their rate, and is no error of the measurement.
+    failureCount: kind === 'reader' ? failureCount : 0,
+    firstFailure: failureCount > 0 ? `${failureCount} reads without an answer` : null,
   }
 }
-await Promise.race([
-  Promise.all(Array.from({ length: concurrency }, (_, index) => loop(index))),
-  clock.delay(end - clock.monotonicMs() + 1_000),
-])
-const load: ClientLoad = { perSecond: (count * 1_000) / ms, failureCount }
-answer(load)
-process.exit()
+await again({}, measure)

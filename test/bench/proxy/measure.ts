@@ -1,93 +1,134 @@
-/** Verified lookups through the scan proxy, beside what anybody could do without verifying. */
-import { median, print, printRow, type Row, round } from '../report.ts'
-import { type Clients, measureClients } from './clients.ts'
-import { CONNECTIONS, type Fault, measureRound, type Pair, type Round } from './round.ts'
+/** Verified lookups through the scan proxy, against direct and plainly proxied lookups that verify nothing. */
+import { Resources } from '@quorumscan/base'
+import type { RunningCluster } from 'quorumscan/testing'
+import type { Load } from '../load.ts'
+import {
+  CONNECTIONS,
+  cpuMicrosOf,
+  lookupsOf,
+  NAME_COUNT,
+  nextToPages,
+  nodeUrl,
+  PROXY_PATH,
+  type Spent,
+  spentBy,
+  startBenchCluster,
+  startReverseProxy,
+} from '../lookups.ts'
+import { atLeast, atMost, type Budget, median, print, printRow, round } from '../report.ts'
+import { inTurn, ratiosOf, type Turns } from '../turns.ts'
+import { measureClients } from './clients.ts'
+import { FAULTS, type Fault, measureFault } from './faults.ts'
+import { registerNames, untilFound } from './names.ts'
+import { measureVisible } from './visible.ts'
 
 export type ProxyOptions = {
-  readonly rounds: number
-  readonly clientRounds: number
+  readonly turns: number
+  /** Of those that kill and restart a node. */
+  readonly faultTurns: number
+  /** Of one slice of a turn. */
   readonly ms: number
 }
 
-export async function measureProxy({ rounds, clientRounds, ms }: ProxyOptions): Promise<void> {
-  const all: Round[] = []
-  const clients: Clients[] = []
-  // Fresh processes in every round: one can be slow for its whole life.
-  for (let each = 0; each < rounds; each++) all.push(await measureRound(ms))
-  for (let each = 0; each < clientRounds; each++) clients.push(await measureClients(ms))
-  printRounds(all)
-  printClients(clients)
+const VISIBLE_COUNT = 9
+const POLL_MS = 2
+const TITLES: Readonly<Record<Fault, string>> = {
+  killed: 'killed',
+  hung: 'hung',
+  slow: 'slow by 300 ms',
+  lying: 'lying',
+}
+const perSecond = ({ load }: Spent) => load.perSecond
+const p50 = ({ p50Ms }: Load) => p50Ms
+const p99 = ({ p99Ms }: Load) => p99Ms
+
+export async function measureProxy(options: ProxyOptions): Promise<void> {
+  await using cluster = await startBenchCluster(4)
+  const visibleMs = await measureVisible(cluster, VISIBLE_COUNT, (name) =>
+    untilFound(cluster, name, POLL_MS),
+  )
+  row('last confirmation to verified lookup, idle, ms', visibleMs, atMost(150))
+  await registerNames(cluster, NAME_COUNT)
+  await measureLookups(cluster, options)
+  await measureClients(cluster, options)
 }
 
-function printRounds(all: readonly Round[]): void {
-  const rate = (side: 'direct' | 'plain' | 'verified') =>
-    round(median(all.map((one) => one[side].perSecond)))
-  print(
-    `lookups/s, ${CONNECTIONS} connections: direct ${rate('direct')}, plain reverse proxy ${rate('plain')}, verified ${rate('verified')}`,
+async function measureLookups(
+  cluster: RunningCluster,
+  { turns, faultTurns, ms }: ProxyOptions,
+): Promise<void> {
+  await using children = new Resources()
+  const node = { origin: nodeUrl(cluster), prefix: '/v0', ms }
+  const proxy = { ...node, origin: cluster.urls.validator, prefix: PROXY_PATH }
+  const reverse = children.opened(startReverseProxy(node.origin))
+  const { origin } = await reverse.result<{ origin: string }>()
+  const direct = await lookupsOf(children, node)
+  const plain = await lookupsOf(children, { ...node, origin })
+  const verified = await lookupsOf(children, proxy)
+  const nodes = Object.values(cluster.urls.nodes)
+
+  printRates(
+    await inTurn(turns, {
+      direct: spentBy([node.origin], direct),
+      plain: spentBy([node.origin], plain),
+      verified: spentBy([proxy.origin, ...nodes], verified),
+    }),
   )
-  const row = rowsOf(all)
-  row('verified lookups/s ÷ plain reverse proxy', (r) => r.verified.perSecond / r.plain.perSecond, {
-    kind: 'at least',
-    value: 1.2,
+  const alone = await inTurn(turns, {
+    plain: () => plain({ connections: 1 }),
+    verified: () => verified({ connections: 1 }),
   })
-  row('verified lookups/s ÷ direct', (r) => r.verified.perSecond / r.direct.perSecond, {
-    kind: 'at least',
-    value: 0.5,
-  })
-  row('plain reverse proxy ÷ direct', (r) => r.plain.perSecond / r.direct.perSecond, null)
   row(
     'one caller alone: p50 verified ÷ plain reverse proxy',
-    (r) => r.alone.verified.p50Ms / r.alone.plain.p50Ms,
-    { kind: 'at most', value: 1.5 },
+    ratiosOf(alone.verified, alone.plain, p50),
+    atMost(4),
   )
-  const faults: readonly (readonly [Fault, string])[] = [
-    ['killed', 'killed'],
-    ['hung', 'hung'],
-    ['slow', 'slow by 300 ms'],
-    ['lying', 'lying'],
-  ]
-  for (const [fault, title] of faults)
-    printPair(row, `with one node ${title} ÷ healthy`, (r) => r.faults[fault])
-  row('pages of 1000 a second from a node meanwhile', (r) => r.pageRates.node, null)
-  row('lookup p99 of a node beside 100 pages of 1000/s ÷ alone', (r) => p99(r.besidePages.node), {
-    kind: 'at most',
-    value: 2,
+  for (const fault of FAULTS) {
+    const { healthy, faulty } = await measureFault(cluster, fault, { verified, turns: faultTurns })
+    const what = `with one node ${TITLES[fault]} ÷ healthy`
+    row(`p50 ${what}`, ratiosOf(faulty, healthy, p50), atMost(1.5))
+    row(`p99 ${what}`, ratiosOf(faulty, healthy, p99), atMost(2))
+  }
+  const atNode = await nextToPages(children, node)
+  const atProxy = await nextToPages(children, proxy)
+  const pages = await inTurn(turns, {
+    node: atNode.alone,
+    nodePages: atNode.together,
+    proxy: atProxy.alone,
+    proxyPages: atProxy.together,
   })
-  row('pages of 1000 a second through the proxy meanwhile', (r) => r.pageRates.proxy, null)
-  row('verified lookup p99 beside 100 pages of 1000/s ÷ alone', (r) => p99(r.besidePages.proxy), {
-    kind: 'at most',
-    value: 2,
-  })
-  row('last confirmation to verified lookup, idle, ms', (r) => median(r.visibleMs), {
-    kind: 'at most',
-    value: 150,
-  })
+  for (const { alone, together, title } of [
+    { alone: pages.node, together: pages.nodePages, title: 'lookup p99 of a node' },
+    { alone: pages.proxy, together: pages.proxyPages, title: 'verified lookup p99' },
+  ]) {
+    row(`${title} next to 100 pages of 1000/s ÷ alone`, ratiosOf(together, alone, p99), atMost(2))
+    row(
+      'pages a second meanwhile',
+      together.map(({ pagesPerSecond }) => pagesPerSecond),
+    )
+  }
 }
 
-function printClients(clients: readonly Clients[]): void {
-  if (clients.length === 0) return
-  const row = rowsOf(clients)
-  const atLeast = (value: number) => ({ kind: 'at least', value }) as const
-  row('verified lookups/s with n = 13 ÷ n = 4', (c) => c.many / c.few, atLeast(0.35))
-  row('reads/s of a client ÷ ethers FallbackProvider', (c) => c.reader / c.ethers, atLeast(8))
-  row('reads/s of a client ÷ a quorum over fetch', (c) => c.reader / c.fetch, atLeast(20))
-  row('the same, one node hung ÷ ethers', (c) => c.hung.reader / c.hung.ethers, atLeast(100))
-  row('the same, one node dead ÷ ethers', (c) => c.dead.reader / c.dead.ethers, atLeast(100))
+function printRates({
+  direct,
+  plain,
+  verified,
+}: Turns<'direct' | 'plain' | 'verified', Spent>): void {
+  const rate = (slices: readonly Spent[]) => round(median(slices.map(perSecond)))
+  print(
+    `lookups/s, ${CONNECTIONS} connections: direct ${rate(direct)}, plain reverse proxy ${rate(plain)}, verified ${rate(verified)}`,
+  )
+  row(
+    'verified lookups/s ÷ plain reverse proxy',
+    ratiosOf(verified, plain, perSecond),
+    atLeast(1.2),
+  )
+  row('verified lookups/s ÷ direct', ratiosOf(verified, direct, perSecond), atLeast(0.5))
+  row('plain reverse proxy ÷ direct', ratiosOf(plain, direct, perSecond))
+  row('processor time of the node for a direct lookup, µs', direct.map(cpuMicrosOf))
+  row('processor time of proxy and nodes for a verified one, µs', verified.map(cpuMicrosOf))
 }
 
-type RowOf<Sample> = (what: string, of: (sample: Sample) => number, budget: Row['budget']) => void
-
-/** Prints the median of a ratio. */
-function rowsOf<Sample>(samples: readonly Sample[]): RowOf<Sample> {
-  return (what, of, budget) => printRow({ what, value: median(samples.map(of)), budget })
-}
-
-function printPair(row: RowOf<Round>, what: string, of: (sample: Round) => Pair): void {
-  const p50 = ({ before, during }: Pair) => during.p50Ms / before.p50Ms
-  row(`p50 ${what}`, (r) => p50(of(r)), { kind: 'at most', value: 1.5 })
-  row(`p99 ${what}`, (r) => p99(of(r)), { kind: 'at most', value: 2 })
-}
-
-function p99({ before, during }: Pair): number {
-  return during.p99Ms / before.p99Ms
+function row(what: string, values: readonly number[], budget: Budget | null = null): void {
+  printRow({ what, values, budget })
 }

@@ -7,7 +7,7 @@ import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import { startRedis } from '@quorumscan/testkit'
 import { runChild, startChild } from '../child.ts'
 import { fillReplica } from '../names/fill.ts'
-import { median, print, printRow, round } from '../report.ts'
+import { atMost, print, printRow, round } from '../report.ts'
 import type { StartArgument, Started } from './start-child.ts'
 import type { TakeArgument, Taken } from './take-child.ts'
 
@@ -21,11 +21,11 @@ const START = new URL('./start-child.js', import.meta.url)
 
 export async function measureSnapshots({
   nameCount,
-  rounds,
+  turns,
 }: {
   readonly nameCount: number
   /** Nodes that are wiped, one after the other. */
-  readonly rounds: number
+  readonly turns: number
 }): Promise<void> {
   const clock = createSystemClock()
   const directory = await mkdtemp(join(tmpdir(), 'qs-bench-'))
@@ -39,11 +39,11 @@ export async function measureSnapshots({
     await using giver = startChild(TAKE, argument)
     const taken = await giver.result<Taken>()
     print(`a snapshot has ${round(taken.bytes / MIB)} MiB`)
-    printRow({ what: 'taking it, alone', value: taken.seconds, unit: 's', budget: null })
-    printRow({ what: 'of which processor', value: taken.cpuSeconds, unit: 's', budget: null })
+    printRow({ what: 'taking it, alone', values: [taken.seconds], unit: 's', budget: null })
+    printRow({ what: 'of which processor', values: [taken.cpuSeconds], unit: 's', budget: null })
     const { peers } = taken
     const starts: (Started & { readonly seconds: number })[] = []
-    for (let each = 0; each < rounds; each++) {
+    for (let each = 0; each < turns; each++) {
       await using empty = await startRedis(REDIS_ARGUMENTS)
       const spawnedAt = clock.monotonicMs()
       const argument: StartArgument = { socketPath: empty.socketPath, peers }
@@ -52,15 +52,15 @@ export async function measureSnapshots({
     }
     printRow({
       what: `a wiped node with ${nameCount} names is back, from the start of its process`,
-      value: median(starts.map(({ seconds }) => seconds)),
+      values: starts.map(({ seconds }) => seconds),
       unit: 's',
-      budget: { kind: 'at most', value: 30 },
+      budget: atMost(30),
     })
     for (const { what, key, unit } of [
       { what: 'of which processor', key: 'cpuSeconds', unit: 's' },
       { what: 'its memory at most', key: 'memoryMib', unit: 'MiB' },
     ] as const)
-      printRow({ what, value: median(starts.map((started) => started[key])), unit, budget: null })
+      printRow({ what, values: starts.map((started) => started[key]), unit, budget: null })
   } finally {
     await rm(directory, { recursive: true, force: true })
   }

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { assert, createSystemClock } from '@quorumscan/base'
 import { createTestNetwork, startRedis, type TestRedis, testKeyPair } from '@quorumscan/testkit'
 import { startChild } from '../child.ts'
-import { median, print, printRow, round } from '../report.ts'
+import { atLeast, atMost, median, print, printRow, round } from '../report.ts'
 import { growUpdates } from './grow.ts'
 import type { PlainAnswer, PlainArgument } from './plain-child.ts'
 import { openStream, payloadsOf, received, wireBytesOf } from './raw-client.ts'
@@ -12,7 +12,7 @@ import type { ValidatorAnswer, ValidatorArgument } from './validator-child.ts'
 export type StreamsOptions = {
   /** Updates of the backlog. */
   readonly updateCount: number
-  readonly rounds: number
+  readonly turns: number
   readonly subscriberCount: number
   /** How long idle subscribers are watched. */
   readonly ms: number
@@ -104,7 +104,7 @@ async function ledgerEnd({ url, token }: ValidatorAnswer): Promise<{ offset: num
   return (await answer.json()) as { offset: number }
 }
 
-async function measureRate(backlog: Backlog, { rounds }: StreamsOptions): Promise<void> {
+async function measureRate(backlog: Backlog, { turns }: StreamsOptions): Promise<void> {
   const { payloadBytes, plain, party } = backlog
   const perSecond = async (socket: Promise<Socket>, bytes: number) => {
     const startedMs = clock.monotonicMs()
@@ -130,7 +130,7 @@ async function measureRate(backlog: Backlog, { rounds }: StreamsOptions): Promis
     return await perSecond(Promise.resolve(socket), bytes)
   }
   const pairs: { streamed: number; plain: number }[] = []
-  for (let each = 0; each < rounds; each++)
+  for (let each = 0; each < turns; each++)
     pairs.push({ plain: await plainly(), streamed: await streamed() })
   const bytes = payloadBytes.reduce((sum, size) => sum + size, 0) / payloadBytes.length
   print(
@@ -140,8 +140,8 @@ async function measureRate(backlog: Backlog, { rounds }: StreamsOptions): Promis
   )
   printRow({
     what: `${payloadBytes.length} updates to one client, updates/s ÷ the plainest loop`,
-    value: median(pairs.map((pair) => pair.streamed / pair.plain)),
-    budget: { kind: 'at least', value: 0.5 },
+    values: pairs.map((pair) => pair.streamed / pair.plain),
+    budget: atLeast(0.5),
   })
 }
 
@@ -170,8 +170,8 @@ async function measureMemory(backlog: Backlog): Promise<void> {
   )
   printRow({
     what: 'memory of the validator for all of the backlog ÷ for a part of it',
-    value: whole / part,
-    budget: { kind: 'at most', value: 1.5 },
+    values: [whole / part],
+    budget: atMost(1.5),
   })
 }
 
@@ -214,7 +214,7 @@ async function measureIdle(backlog: Backlog, options: StreamsOptions): Promise<v
   )
   printRow({
     what: `Redis commands/s for each of ${subscriberCount} idle subscribers`,
-    value: Math.max(0, together - alone) / subscriberCount,
-    budget: { kind: 'at most', value: 0.01 },
+    values: [Math.max(0, together - alone) / subscriberCount],
+    budget: atMost(0.01),
   })
 }

@@ -5,6 +5,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createSpliceScan, type SpliceOutcome, type SpliceScan } from '@quorumscan/sdk/splice'
+import { slowness } from '@quorumscan/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   idOf,
@@ -22,6 +23,8 @@ const ALICE = 'alice.unverified.cns'
 const NOBODY = 'nobody.unverified.cns'
 const PARTY = partyOf('alice')
 const THIEF = partyOf('thief')
+/** Of a read that decides nothing: long enough for each scan to answer on a busy machine. */
+const READ_MS = 2_000 * slowness()
 /** 2026-01-01T12:00:00Z, in µs since the epoch. */
 const NOON = 1_767_268_800_000_000
 
@@ -243,11 +246,11 @@ describe('what upstream clients are known for', () => {
   it('one that is left of four decides nothing, though it be the only one that answers', async () => {
     scans.behave(FIRST, lies)
     for (const name of [SECOND, THIRD, FOURTH]) scans.behave(name, hangs)
-    await using seeded = createSpliceScan({ seeds: scans.urls, svCount: 4, timeoutMs: 1_000 })
+    await using seeded = createSpliceScan({ seeds: scans.urls, svCount: 4, timeoutMs: READ_MS })
     await expect(seeded.names.resolve(ALICE)).rejects.toMatchObject({
       code: 'TIMEOUT',
     })
-    expect(await scan.names.lookup(ALICE, { timeoutMs: 500 })).toMatchObject({
+    expect(await scan.names.lookup(ALICE, { timeoutMs: READ_MS })).toMatchObject({
       kind: 'insufficient',
       nodeCount: 4,
       faultyMax: 1,
@@ -300,18 +303,18 @@ describe('scans that lag', () => {
     scans.behave(FIRST, says({ status: 200, text: renewed }))
     scans.behave(SECOND, from(scans.requests(SECOND).length + 2))
     scans.behave(FOURTH, lies)
-    const outcome = await scan.names.lookup(ALICE, { threshold: 3, timeoutMs: 1_000 })
+    const outcome = await scan.names.lookup(ALICE, { threshold: 3, timeoutMs: READ_MS })
     expect(outcome).toMatchObject({ kind: 'lagging' })
     scans.behave(FOURTH)
     scans.behave(SECOND, says({ status: 200, text: renewed }))
-    expect(await scan.names.lookup(ALICE, { threshold: 3, timeoutMs: 500 })).toMatchObject({
+    expect(await scan.names.lookup(ALICE, { threshold: 3, timeoutMs: READ_MS })).toMatchObject({
       kind: 'disputed',
       groups: [
         { svNames: [FIRST, SECOND], value: { contractId: idOf('new') } },
         { svNames: [THIRD, FOURTH], value: { contractId: idOf(ALICE) } },
       ],
     })
-    const failure = scan.names.resolve(ALICE, { threshold: 3, timeoutMs: 500 })
+    const failure = scan.names.resolve(ALICE, { threshold: 3, timeoutMs: READ_MS })
     await expect(failure).rejects.toMatchObject({ code: 'CONSENSUS_DISPUTED', retryable: true })
   })
 })

@@ -1,0 +1,123 @@
+/** Clusters whose lookups are measured, and the processes that send lookups to them. */
+import { createSystemClock, type Resources } from '@quorumscan/base'
+import { type RunningCluster, startCluster } from 'quorumscan/testing'
+import { type Child, startChild } from './child.ts'
+import type { Load } from './load.ts'
+import type { LoadArgument } from './proxy/load-child.ts'
+import { nameOf } from './proxy/names.ts'
+import type { ReverseProxyArgument } from './proxy/reverse-proxy-child.ts'
+
+export const CONNECTIONS = 64
+/** As many as fill a page. */
+export const NAME_COUNT = 1_000
+export const PROXY_PATH = '/v0/scan-proxy'
+const NAMES_ASKED = 8
+const PAGES_PER_SECOND = 100
+const PAGE_CONNECTIONS = 8
+const LOAD = new URL('./proxy/load-child.js', import.meta.url)
+const REVERSE_PROXY = new URL('./proxy/reverse-proxy-child.js', import.meta.url)
+const clock = createSystemClock()
+
+/** A cluster without the rate limits that would be measured instead. */
+export function startBenchCluster(nodes: number): Promise<RunningCluster> {
+  return startCluster({ nodes, basePort: 0, rateLimit: 10_000_000 })
+}
+
+export function nodeUrl(cluster: Pick<RunningCluster, 'urls'>, name = 'sv-1'): string {
+  return cluster.urls.nodes[name] ?? ''
+}
+
+/** Reports its `origin`. */
+export function startReverseProxy(target: string): Child {
+  const argument: ReverseProxyArgument = { target, connections: CONNECTIONS }
+  return startChild(REVERSE_PROXY, argument)
+}
+
+/** Where lookups go. */
+export type Target = Pick<LoadArgument, 'headers' | 'status' | 'ms'> & {
+  readonly origin: string
+  readonly prefix: string
+  /** How many names are looked up in turn; 8 without it. */
+  readonly nameCount?: number
+  /** Those of the data set without it. */
+  readonly nameAt?: (index: number) => string
+}
+
+/** Measures one slice with a process that already runs. */
+export type Loader = (change?: Partial<Pick<LoadArgument, 'connections' | 'ms'>>) => Promise<Load>
+
+/** Keeps a measuring process, which has measured one slice to warm up. */
+export async function loaderOf(resources: Resources, child: Child): Promise<Loader> {
+  checked(await resources.opened(child).result<Load>())
+  return async (change = {}) => checked(await child.again<Load>(change))
+}
+
+/** Looks names up over `CONNECTIONS` connections. */
+export function lookupsOf(resources: Resources, target: Target): Promise<Loader> {
+  const { prefix, nameCount = NAMES_ASKED, nameAt = nameOf, ...argument } = target
+  const paths = Array.from(
+    { length: nameCount },
+    (_, index) => `${prefix}/ans-entries/by-name/${nameAt(index)}`,
+  )
+  const options: LoadArgument = { ...argument, connections: CONNECTIONS, paths }
+  return loaderOf(resources, startChild(LOAD, options))
+}
+
+/** Reads 100 pages of all names a second. */
+function pagesOf(resources: Resources, target: Target): Promise<Loader> {
+  const options: LoadArgument = {
+    origin: target.origin,
+    headers: target.headers ?? {},
+    paths: [`${target.prefix}/ans-entries?page_size=${NAME_COUNT}`],
+    connections: PAGE_CONNECTIONS,
+    perSecond: PAGES_PER_SECOND,
+    ms: target.ms,
+  }
+  return loaderOf(resources, startChild(LOAD, options))
+}
+
+/** Lookups alone, and lookups next to pages from the same server. */
+export async function nextToPages(resources: Resources, target: Target) {
+  const alone = await lookupsOf(resources, target)
+  const pages = await pagesOf(resources, target)
+  return {
+    alone: async () => ({ ...(await alone()), pagesPerSecond: 0 }),
+    together: async () => {
+      const [load, { perSecond }] = await Promise.all([alone(), pages()])
+      return { ...load, pagesPerSecond: perSecond }
+    },
+  }
+}
+
+/** A refused request is no answer, and would be quick. */
+export function checked(load: Load): Load {
+  const { failureCount, firstFailure } = load
+  if (failureCount > 0) throw new Error(`${failureCount} of the answers were bad: ${firstFailure}`)
+  return load
+}
+
+/** Processor time of servers, and the load that they served with it. */
+export type Spent = { readonly cpuMs: number; readonly ms: number; readonly load: Load }
+
+/** Adds the processor time of the servers at these URLs; that of the warm-up is included. */
+export function spentBy(urls: readonly string[], run: () => Promise<Load>): () => Promise<Spent> {
+  return async () => {
+    const [seconds, startedMs] = [await cpuSeconds(urls), clock.monotonicMs()]
+    const load = await run()
+    const cpuMs = ((await cpuSeconds(urls)) - seconds) * 1_000
+    return { cpuMs, ms: clock.monotonicMs() - startedMs, load }
+  }
+}
+
+/** Microseconds of the servers' processors for one answer. */
+export function cpuMicrosOf({ cpuMs, load }: Spent): number {
+  return (cpuMs * 1_000) / load.count
+}
+
+async function cpuSeconds(urls: readonly string[]): Promise<number> {
+  const seconds = urls.map(async (url) => {
+    const text = await (await fetch(`${url}/metrics`)).text()
+    return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1])
+  })
+  return (await Promise.all(seconds)).reduce((sum, each) => sum + each, 0)
+}
