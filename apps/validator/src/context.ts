@@ -25,16 +25,15 @@ import {
   measureRedis,
   type PeerClocks,
   parseOriginTokens,
+  quiet,
   REPLICA_STOPPED,
   tracedTransport,
 } from '@quorumscan/runtime'
 import {
-  createAlarm,
   createEvidenceKeeper,
-  createShown,
+  createReadFloor,
   followEvidence,
   localHistoryHash,
-  readNotBefore,
 } from '@quorumscan/scan-proxy'
 import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/server'
 import { createSnapshotStore } from '@quorumscan/snapshots'
@@ -56,6 +55,8 @@ import { watchSecondMachine } from './second-machine.ts'
 
 /** D-38: what a proxied read may take. */
 const PROXY_WAIT_MS = 2000
+/** Between lines about one alarm. */
+const ALARM_MS = 60_000
 /** A wish for a name that is gone takes some 200 bytes and does no harm. */
 const FORGET_RENEWALS_MS = 3_600_000
 
@@ -144,24 +145,16 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     if (notAsked !== null) logger.warn(notAsked)
     const nodeNames = genesis.nodes.map(({ name }) => name)
     const readMetrics = createReadMetrics(metrics, clock, nodeNames)
-    const alarm = createAlarm({
-      monotonicMs: clock.monotonicMs,
-      log: (fields, text) => logger.error(fields, text),
-    })
-    const warnOfAddress = createAlarm({
-      monotonicMs: clock.monotonicMs,
-      log: (fields, text) => logger.warn(fields, text),
-    })
+    // Alarms that a node can raise as often as it likes.
+    const alarms = quiet({ clock, perSubjectMs: ALARM_MS })
     const evidence = resources.opened(
       await createEvidenceKeeper({
         store: store.evidence,
         onFound: (found) => {
           readMetrics.noteEvidence(found.signer)
-          alarm({
-            subject: found.signer,
-            text: `${found.signer} contradicts itself`,
-            fields: { evidence: found },
-          })
+          alarms.write(`evidence ${found.signer}`, (leftOut) =>
+            logger.error({ evidence: found, ...leftOut }, `${found.signer} contradicts itself`),
+          )
         },
         onUnsaved: (error) => logger.error({ err: error }, 'evidence is not saved'),
       }),
@@ -203,7 +196,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         isLive: () => replica.state() === 'live',
         now,
         onFound: ({ offset }, text) =>
-          alarm({ subject: 'second machine', text, fields: { offset } }),
+          alarms.write('second machine', (leftOut) => logger.error({ offset, ...leftOut }, text)),
       },
     )
     const { ordering } = secondMachine
@@ -230,14 +223,12 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     const transport = resources.opened(
       createUndiciTransport({ peerTokenByOrigin, trust: app.trust }),
     )
-    const shown = createShown(replica, await store.floor.load())
+    const readFloor = createReadFloor(replica, await store.floor.load())
     const onFork = (fork: Fork) => {
       readMetrics.noteFork()
-      alarm({
-        subject: 'fork',
-        text: 'the scan nodes hold different histories',
-        fields: { fork },
-      })
+      alarms.write('fork', (leftOut) =>
+        logger.error({ fork, ...leftOut }, 'the scan nodes hold different histories'),
+      )
     }
     const nodeAt = (url: string) =>
       config.nodes.find((node) => node.url === url)?.name ?? new URL(url).host
@@ -263,11 +254,12 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         onReply: readMetrics.noteReply,
         onPrivateAddress({ name, url }) {
           privateNodes.note({ name, url })
-          warnOfAddress({
-            subject: name,
-            text: `${name} is not asked: ${url} is a private address, and QS_ALLOW_PRIVATE_ADDRESSES is not 1`,
-            fields: { node: name, url },
-          })
+          alarms.write(`address ${name}`, (leftOut) =>
+            logger.warn(
+              { node: name, url, ...leftOut },
+              `${name} is not asked: ${url} is a private address, and QS_ALLOW_PRIVATE_ADDRESSES is not 1`,
+            ),
+          )
         },
       }),
     )
@@ -380,10 +372,10 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       store,
       ledger: replica,
       autoRenewals,
-      shown,
+      readFloor,
       /** Reads what one node proves: where the own replica cannot. */
       certifiedReader,
-      reader: readNotBefore(shown, readMetrics.measured(reader)),
+      reader: readMetrics.measured(reader),
       evidence,
       logRoom,
       privateNodes,

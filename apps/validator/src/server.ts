@@ -10,8 +10,8 @@ import {
   mountLedger,
 } from '@quorumscan/ledger-api'
 import {
-  noteAnswers,
-  noteFrames,
+  raiseByAnswers,
+  raiseByFrames,
   scanProxyHandlers,
   scanProxySockets,
 } from '@quorumscan/scan-proxy'
@@ -45,7 +45,7 @@ export function createServer(
     routes: validatorRoutes,
     handlers: {
       ...healthHandlers(context, { port, prefix: PREFIX }),
-      ...noteAnswers(context.shown, {
+      ...raiseByAnswers(context.readFloor, {
         ...userHandlers(context),
         ...nameHandlers(context),
         ...walletHandlers(context),
@@ -75,12 +75,12 @@ export function createServer(
     authenticate: ledgerAuthenticator(context),
     participant: context.participantId,
     prefix: PREFIX,
-    headers: () => ({ 'x-ledger-offset': String(context.shown.note()) }),
+    headers: () => ({ 'x-ledger-offset': String(context.readFloor.raise()) }),
   })
   mountSockets(server, {
     dialects: [
       ledgerSocketDialect({
-        sockets: ledgerSockets(context).map((socket) => noteFrames(context.shown, socket)),
+        sockets: ledgerSockets(context).map((socket) => raiseByFrames(context.readFloor, socket)),
         authenticate: ledgerAuthenticator(context),
         participant: context.participantId,
         prefix: PREFIX,

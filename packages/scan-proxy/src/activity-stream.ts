@@ -1,12 +1,14 @@
 /**
- * When there may be more activities: a frame once the ledger has changed. It proves nothing, and holds no row: who
- * hears of an offset reads a page there, with its proof. So whoever lies here can only make others read in vain, or
- * wait for the next frame.
+ * The WebSocket of activities: a frame names an offset once the ledger has changed. It proves nothing and holds no row:
+ * a client reads a page at that offset, with its proof. So a lying stream can only make a client read in vain, or wait
+ * for the next frame.
  *
  * Spec silent: frames follow the own replica. Where it does not follow the log, they come every 15 s.
  */
+import { type Openers, socketRoutes } from '@quorumscan/api'
 import { type Clock, within } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
+import type { ApiSocket } from '@quorumscan/server'
 
 /** A frame comes at least so often: the page that is read then shows that nothing was held back. */
 const FRAME_INTERVAL_MS = 15_000
@@ -15,7 +17,7 @@ const PAUSE_MS = 200
 /** Takes as much as a lookup. */
 const FRAME_UNITS = 1
 
-export type ActivityStreamDeps = {
+type ActivityStreamDeps = {
   readonly feed: {
     /** The newest offset that changed the ledger. */
     lastUpdate(): Offset
@@ -23,6 +25,17 @@ export type ActivityStreamDeps = {
     waitForUpdate(after: Offset, signal: AbortSignal): Promise<void>
   }
   readonly clock: Clock
+}
+
+/** What the scan proxy offers over WebSocket, public as its routes are (D-26, D-32). */
+export function scanProxySockets(deps: ActivityStreamDeps): readonly ApiSocket[] {
+  const openers: Openers<'/v0/', ApiSocket['open']> = {
+    streamActivities: async (asker) => activityStream(deps, asker),
+  }
+  return Object.entries(openers).map(([id, open]) => ({
+    ...socketRoutes[id as keyof typeof openers],
+    open,
+  }))
 }
 
 /**

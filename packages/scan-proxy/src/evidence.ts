@@ -2,6 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import type { LogClient } from '@quorumscan/log'
+import { repeat } from '@quorumscan/runtime'
 import type { KeptText } from '@quorumscan/users'
 import {
   createEvidenceLog,
@@ -11,10 +12,7 @@ import {
   verifyEvidence,
 } from '@quorumscan/verifier'
 
-export type EvidenceKeeper = AsyncDisposable & {
-  note(evidence: Evidence): void
-  list(): Evidence[]
-}
+export type EvidenceKeeper = Awaited<ReturnType<typeof createEvidenceKeeper>>
 
 /**
  * Disposing waits until what was found is written.
@@ -26,7 +24,7 @@ export async function createEvidenceKeeper(options: {
   readonly onFound: (evidence: Evidence) => void
   /** What was found is in memory only, until the next find is written. */
   readonly onUnsaved: (error: unknown) => void
-}): Promise<EvidenceKeeper> {
+}) {
   const { store } = options
   const log = createEvidenceLog(JSON.parse((await store.load()) ?? '[]'))
   let isScheduled = false
@@ -39,22 +37,22 @@ export async function createEvidenceKeeper(options: {
   }
 
   return {
-    note(evidence) {
+    note(evidence: Evidence): void {
       if (!log.add(evidence)) return
       options.onFound(evidence)
       if (isScheduled) return
       isScheduled = true
       saving = saving.then(save)
     },
-    list: () => log.list(),
-    [Symbol.asyncDispose]: () => saving,
+    list: (): Evidence[] => log.list(),
+    [Symbol.asyncDispose]: (): Promise<void> => saving,
   }
 }
 
 /** It proves the same later. */
 const ASK_MS = 10_000
 
-/** Takes over what the synchronizer finds against those who order. Begins at once, and goes on until it is disposed of. */
+/** Fetches what the synchronizer finds against ordering members: at once, and again until it is disposed of. */
 export function followEvidence(options: {
   readonly log: Pick<LogClient, 'evidence'>
   readonly genesis: Genesis
@@ -63,10 +61,7 @@ export function followEvidence(options: {
   readonly onProblem: (error: unknown) => void
 }): AsyncDisposable {
   const { clock, genesis, log, note, onProblem } = options
-  const closing = new AbortController()
-  const { signal } = closing
-  const tell = (error: unknown): void => {
-    if (signal.aborted) return
+  const onError = (error: unknown): void => {
     if (!(error instanceof EvidenceError || isScanError(error))) throw error
     onProblem(error)
   }
@@ -75,21 +70,9 @@ export function followEvidence(options: {
     await verifyEvidence(evidence, { genesis })
     note(evidence)
   }
-  const look = async (): Promise<void> => {
+  const look = async (signal: AbortSignal): Promise<void> => {
     // What proves nothing keeps nothing else back.
-    for (const piece of await log.evidence(signal)) await take(piece).catch(tell)
+    for (const piece of await log.evidence(signal)) await take(piece).catch(onError)
   }
-  const run = async (): Promise<void> => {
-    while (!signal.aborted) {
-      await look().catch(tell)
-      await clock.delay(ASK_MS, signal).catch(() => {}) // Closing: the loop ends.
-    }
-  }
-  const running = run()
-  return {
-    async [Symbol.asyncDispose]() {
-      closing.abort()
-      await running
-    },
-  }
+  return repeat(look, { clock, everyMs: ASK_MS, onError })
 }

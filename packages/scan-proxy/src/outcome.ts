@@ -10,8 +10,8 @@ import {
   type Participation,
   ReaderError,
 } from '@quorumscan/reader'
-import type { Lookup } from '@quorumscan/verifier'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import type { Expired } from '@quorumscan/reader/certified'
+import { formatInstant as formatTime, type Lookup } from '@quorumscan/verifier'
 
 /** D-40: on every proxied answer, errors included; offset and record time where there is one. */
 export function quorumHeaders(
@@ -42,7 +42,7 @@ export function entryNotFound(lookup: Lookup): ScanError {
 }
 
 /** D-38. The 502 sentences begin with those that existing clients match on. */
-export function outcomeError(outcome: Exclude<Outcome, Decided>): ScanError {
+export function outcomeError(outcome: Exclude<Outcome, Decided> | Expired): ScanError {
   switch (outcome.kind) {
     case 'disputed':
       return disputed(outcome)
@@ -50,6 +50,10 @@ export function outcomeError(outcome: Exclude<Outcome, Decided>): ScanError {
       return insufficient(outcome)
     case 'lagging':
       return lagging(outcome)
+    case 'expired': {
+      const reason = 'The walk is over: its offset is not certified any more. Begin it anew.'
+      return new ScanError('OFFSET_PRUNED', reason)
+    }
   }
 }
 
@@ -119,9 +123,4 @@ export function readerError(error: unknown): unknown {
   return error instanceof ReaderError
     ? new ScanError(READER_ERRORS[error.code], error.message, { cause: error })
     : error
-}
-
-/** Whether the nodes agreed that there is no such entry. */
-export function isAbsence(outcome: { readonly kind: string }): boolean {
-  return outcome.kind === 'verified-absent' || outcome.kind === 'trusted-absent'
 }

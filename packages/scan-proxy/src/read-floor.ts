@@ -1,69 +1,59 @@
 /**
- * Read your writes (D-39): what this validator has shown anybody on its wallet, name-entry and ledger paths, and by
- * certified answers, as one offset. The scan proxy answers nothing that is older.
+ * The read floor (D-39): the scan proxy answers nothing older than what this validator has shown on its wallet,
+ * name-entry and ledger paths, or by a certified answer. So a client reads its own writes.
+ *
+ * `raise` below is the one place where it rises. The answers that raise it pass through `raiseByAnswers` (wallet and
+ * names), `raiseByFrames` (streams), the headers of the ledger interface, and `pipeline.ts` (certified answers).
  */
-
 import type { RouteDef } from '@quorumscan/api'
 import { isScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
-import type { Reader } from '@quorumscan/reader'
 import type { Replica } from '@quorumscan/replica'
 import type { ApiRequest, Reply } from '@quorumscan/server'
 
-export interface Shown {
-  /** The newest offset that anybody may have been shown. */
+export type ReadFloor = {
   offset(): Offset
-  /** To be called when an answer is ready: the newest offset that it may show. */
-  note(): Offset
-  /** The same of a certified answer, which a node may have given: it may be ahead of the replica. */
-  noteCertified(answer: { readonly offset: Offset }): void
+  /**
+   * To be called when an answer is ready, before it is sent.
+   *
+   * @param shown - The newest offset that it may show. Default: the newest that the replica shows. That of a node's
+   *   certified answer may be later.
+   * @returns The floor.
+   */
+  raise(shown?: Offset): Offset
 }
 
-/** @param floor - What nodes showed before a restart; what the replica showed is not newer than what it holds. */
-export function createShown(replica: Pick<Replica, 'visibleOffset'>, floor: Offset): Shown {
-  let offset = Math.max(floor, replica.visibleOffset())
+/** @param stored - What nodes showed before a restart; what the replica showed is not newer than what it holds. */
+export function createReadFloor(
+  replica: Pick<Replica, 'visibleOffset'>,
+  stored: Offset,
+): ReadFloor {
+  let floor = Math.max(stored, replica.visibleOffset())
   return {
-    offset: () => offset,
-    note: () => {
-      offset = Math.max(offset, replica.visibleOffset())
-      return offset
+    offset: () => floor,
+    raise(shown = replica.visibleOffset()) {
+      floor = Math.max(floor, shown)
+      return floor
     },
-    noteCertified(answer) {
-      offset = Math.max(offset, answer.offset)
-    },
-  }
-}
-
-/** The reader, none of whose answers is older than what was shown. A walk stays at its own offset. */
-export function readNotBefore(shown: Shown, reader: Reader): Reader {
-  const floored = <O extends { readonly minOffset?: number | undefined }>(options: O): O => ({
-    ...options,
-    minOffset: Math.max(options.minOffset ?? 0, shown.offset()),
-  })
-  return {
-    ...reader,
-    lookup: (lookups, options = {}) => reader.lookup(lookups, floored(options)),
-    read: (request, options = {}) =>
-      reader.read(request, request.pin === 'request' ? options : floored(options)),
   }
 }
 
 type AnyHandler = (request: ApiRequest<RouteDef, never>) => Promise<Reply<RouteDef>>
 
-/** Handlers whose answers and errors are noted, and say up to where in `x-ledger-offset`. */
-export function noteAnswers<H extends object>(shown: Shown, handlers: H): H {
-  const noted = Object.entries(handlers as Record<string, AnyHandler>).map(
-    ([name, handle]) => [name, noteAnswer(shown, handle)] as const,
+/** Handlers whose answers and errors raise the floor, and name it in `x-ledger-offset`. */
+export function raiseByAnswers<H extends object>(readFloor: ReadFloor, handlers: H): H {
+  const raising = Object.entries(handlers as Record<string, AnyHandler>).map(
+    ([name, handle]): [string, AnyHandler] => [
+      name,
+      async (request) => {
+        const answer = await answerOf(handle, request)
+        const headers = { ...answer.headers, 'x-ledger-offset': String(readFloor.raise()) }
+        return { ...answer, headers }
+      },
+    ],
   )
   // Object.entries loses the keys that the type states.
-  return Object.fromEntries(noted) as unknown as H
-}
-
-function noteAnswer(shown: Shown, handle: AnyHandler): AnyHandler {
-  return async (request) => {
-    const answer = await answerOf(handle, request)
-    return { ...answer, headers: { ...answer.headers, 'x-ledger-offset': String(shown.note()) } }
-  }
+  return Object.fromEntries(raising) as unknown as H
 }
 
 async function answerOf(handle: AnyHandler, request: Parameters<AnyHandler>[0]) {
@@ -75,9 +65,9 @@ async function answerOf(handle: AnyHandler, request: Parameters<AnyHandler>[0]) 
   }
 }
 
-/** The stream, whose elements are noted before they are sent. */
-export function noteFrames<Input, Batch, Socket extends Stream<Input, Batch>>(
-  shown: Shown,
+/** The stream, each of whose elements raises the floor before it is sent. */
+export function raiseByFrames<Input, Batch, Socket extends Stream<Input, Batch>>(
+  readFloor: ReadFloor,
   socket: Socket & Stream<Input, Batch>,
 ): Socket {
   return {
@@ -86,7 +76,7 @@ export function noteFrames<Input, Batch, Socket extends Stream<Input, Batch>>(
       const frames = await socket.open(input)
       return (async function* () {
         for await (const batch of frames) {
-          shown.note()
+          readFloor.raise()
           yield batch
         }
       })()

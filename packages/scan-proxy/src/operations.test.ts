@@ -1,16 +1,23 @@
+import { formatPageToken } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
-import {
-  activitiesRequest,
-  amuletRulesRequest,
-  ansRulesRequest,
-  dsoPartyIdRequest,
-  listEntriesByPartyRequest,
-  listEntriesRequest,
-  miningRoundsRequest,
-  scansRequest,
-  sharedDsoRequest,
-} from './requests.ts'
+import { type NodeRead, OPERATIONS, voteRequestOf } from './operations.ts'
+
+const genesis = { nodes: [{ name: 'sv-1' }, { name: 'sv-2' }] } as unknown as Genesis
+const network = { genesis, genesisHash: 'ab'.repeat(32) }
+
+/** What nodes are asked for a request with these parts. */
+function requestOf(id: keyof typeof OPERATIONS, request: object = {}) {
+  const ask = OPERATIONS[id].ask as (request: object, of: typeof network) => NodeRead
+  return voteRequestOf(ask(request, network))
+}
+const listEntriesRequest = (query: object) => requestOf('proxyListEntries', { query })
+const listEntriesByPartyRequest = (party: string, query: object) =>
+  requestOf('proxyListEntriesByParty', { params: { party }, query })
+const ansRulesRequest = (body: object) => requestOf('proxyGetAnsRules', { body })
+const activitiesRequest = (body: object) => requestOf('proxyListActivities', { body })
+const amuletRulesRequest = requestOf('proxyGetAmuletRules')
+const miningRoundsRequest = requestOf('proxyGetOpenAndIssuingMiningRounds')
 
 describe('requests to nodes', () => {
   it('name every parameter, also the ones that were defaulted', () => {
@@ -31,7 +38,7 @@ describe('requests to nodes', () => {
     const { parameters, body, pin } = activitiesRequest({ page_size: 7, begin_after_id: '' })
     expect(parameters).toEqual({ page_size: 7, begin_after_id: null, sort_order: 'asc' })
     expect(JSON.parse(Buffer.from(body ?? []).toString())).toEqual(parameters)
-    expect(pin).toBeUndefined()
+    expect(pin).toBe('reader')
     const id = '0000000000000007:0001'
     expect(
       activitiesRequest({ page_size: 1, begin_after_id: id, sort_order: 'desc' }).parameters,
@@ -49,11 +56,24 @@ describe('requests to nodes', () => {
     })
   })
 
-  it('leave the offset to the token of a page', () => {
-    expect(listEntriesRequest({ page_size: 1, page_token: 'Zm9v' })).toMatchObject({
-      path: '/v0/ans-entries?name_prefix=&page_size=1&page_token=Zm9v',
+  it('leave the offset to the token of a page, and refuse a token of another list', () => {
+    const subject = { kind: 'prefix', prefix: 'al' } as const
+    const token = formatPageToken(network.genesisHash, subject, { after: 'alice.ns', offset: 7 })
+    expect(
+      listEntriesRequest({ page_size: 1, name_prefix: 'al', page_token: token }),
+    ).toMatchObject({
+      path: `/v0/ans-entries?name_prefix=al&page_size=1&page_token=${token}`,
       pin: 'request',
     })
+    const foreign = formatPageToken('cd'.repeat(32), subject, { after: 'alice.ns', offset: 7 })
+    for (const [prefix, text] of [
+      ['a', token],
+      ['al', foreign],
+      ['al', 'nonsense'],
+    ])
+      expect(() =>
+        listEntriesRequest({ page_size: 1, name_prefix: prefix, page_token: text }),
+      ).toThrow(expect.objectContaining({ code: 'INVALID_PAGE_TOKEN' }))
   })
 })
 
@@ -66,7 +86,6 @@ describe('answers of nodes', () => {
     created_at: '2026-01-01T00:00:00.000000Z',
   }
   const state = (payload: object) => ({ contract: { ...contract, payload }, domain_id: 'd' })
-  const genesis = { nodes: [{ name: 'sv-1' }, { name: 'sv-2' }] } as unknown as Genesis
   const dso = (svs: unknown) => ({
     dso_party_id: party,
     voting_threshold: 1,
@@ -96,11 +115,11 @@ describe('answers of nodes', () => {
     ['names of a party', listEntriesByPartyRequest(party, { page_size: 1 }), page],
     ['rules', ansRulesRequest({}), rules],
     ['activities', activities, { activities: [] }],
-    ['the operator', dsoPartyIdRequest, { dso_party_id: party }],
-    ['addresses', scansRequest, { scans: [] }],
+    ['the operator', requestOf('proxyGetDsoPartyId'), { dso_party_id: party }],
+    ['addresses', requestOf('proxyListScans'), { scans: [] }],
     ['rules of coin', amuletRulesRequest, { amulet_rules_update: state({}) }],
     ['rounds', miningRoundsRequest, roundsOf(state({}))],
-    ['its rules', sharedDsoRequest(genesis), dso(svs)],
+    ['its rules', requestOf('proxyGetDso'), dso(svs)],
   ])('%s vote where they fit the operation, and nothing else does (D-35)', (_, request, body) => {
     expect(request.isValid?.(body)).toBe(true)
     for (const other of [
@@ -125,6 +144,6 @@ describe('answers of nodes', () => {
     ['all', undefined],
     ['all but text', 'sv-1'],
   ])('/v0/dso that lacks %s of the nodes is none, also where one node decides', (_, lacking) => {
-    expect(sharedDsoRequest(genesis).isValid?.(dso(lacking))).toBe(false)
+    expect(requestOf('proxyGetDso').isValid?.(dso(lacking))).toBe(false)
   })
 })

@@ -1,12 +1,8 @@
 import { ScanError } from '@quorumscan/errors'
-import { formatPageToken } from '@quorumscan/model'
 import type { Outcome } from '@quorumscan/reader'
 import { describe, expect, it } from 'vitest'
-import { pagePosition, whyOver } from './pages.ts'
+import { localHistoryHash, whyOver } from './own-history.ts'
 
-const genesisHash = 'ab'.repeat(32)
-const subject = { kind: 'prefix', prefix: 'al' } as const
-const signal = new AbortController().signal
 const HORIZON = 40
 const HEAD = 100
 
@@ -15,7 +11,7 @@ const replica = {
   head: () => ({ offset: HEAD, recordTime: 0, historyHash: '', entryHash: '' }),
   pin: async (offset: number | null) => {
     if (offset !== null && offset < HORIZON) throw new ScanError('OFFSET_PRUNED', 'pruned')
-    return { offset: offset ?? HEAD, recordTime: 0, historyHash: '' }
+    return { offset: offset ?? HEAD, recordTime: 0, historyHash: 'ab' }
   },
 }
 
@@ -43,21 +39,6 @@ const outcomes: Record<string, Outcome> = {
 }
 
 describe('a page through the proxy', () => {
-  it('goes on where its token says, and refuses what is no token of this list', () => {
-    const position = { after: 'alice.unverified.ns', offset: 7 }
-    const token = formatPageToken(genesisHash, subject, position)
-    expect(pagePosition(genesisHash, subject, token)).toEqual(position)
-    expect(pagePosition(genesisHash, subject, undefined)).toBeNull()
-    for (const [hash, list, text] of [
-      [genesisHash, { ...subject, prefix: 'a' }, token],
-      ['cd'.repeat(32), subject, token],
-      [genesisHash, subject, 'nonsense'],
-    ] as const)
-      expect(() => pagePosition(hash, list, text)).toThrow(
-        expect.objectContaining({ code: 'INVALID_PAGE_TOKEN' }),
-      )
-  })
-
   it.each([
     ['insufficient', HORIZON - 1, 'OFFSET_PRUNED'],
     ['lagging', HORIZON - 1, 'OFFSET_PRUNED'],
@@ -69,12 +50,19 @@ describe('a page through the proxy', () => {
     ['verified', HORIZON - 1, null],
   ])('that ended %s at offset %d is %s', async (kind, offset, code) => {
     const outcome = outcomes[kind] as Outcome
-    const over = await whyOver(replica, { position: { after: 'alice', offset }, outcome }, signal)
+    const over = await whyOver(replica, { after: 'alice', offset }, outcome)
     expect(over?.code ?? null).toBe(code)
   })
 
   it('is never over before its walk has begun', async () => {
     const outcome = outcomes['insufficient'] as Outcome
-    expect(await whyOver(replica, { position: null, outcome }, signal)).toBeNull()
+    expect(await whyOver(replica, null, outcome)).toBeNull()
   })
+})
+
+it('the replica has no say on history below its horizon or beyond its head', async () => {
+  const hashAt = localHistoryHash(replica)
+  expect(await hashAt(HORIZON)).toBe('ab')
+  expect(await hashAt(HORIZON - 1)).toBeNull()
+  expect(await hashAt(HEAD + 1)).toBeNull()
 })

@@ -1,9 +1,8 @@
 import { fromUtf8, utf8 } from '@quorumscan/base'
-import type { Decided } from '@quorumscan/reader'
 import { expect, it } from 'vitest'
-import { roundsAnswer, rulesAnswer } from './coin-rules.ts'
+import { roundsAnswer, rulesAnswer, sharedDsoAnswer } from './forms.ts'
 
-const decided = (body: object) => ({ answer: utf8(JSON.stringify(body)) }) as unknown as Decided
+const decided = (body: object) => ({ answer: utf8(JSON.stringify(body)) })
 const state = (id: string) => ({ contract: { contract_id: id }, domain_id: 'd' })
 
 it('rules are told without the question whether they were cached', () => {
@@ -24,4 +23,15 @@ it('rounds are told as lists, in the order of the nodes', () => {
     open_mining_rounds: [state('00b'), state('00a')],
     issuing_mining_rounds: [state('00c')],
   })
+})
+
+it('of the operator and its rules the first agreeing node is filled in', () => {
+  const shared = {
+    dso_party_id: 'DSO::1220',
+    dso_rules: {
+      contract: { payload: { svs: [{ name: 'sv-2' }, { name: 'sv-1', party: 'p' }] } },
+    },
+  }
+  const answer = sharedDsoAnswer({ ...decided(shared), agreed: ['sv-1', 'sv-3'] })
+  expect(JSON.parse(fromUtf8(answer))).toEqual({ sv_user: 'sv-1', sv_party_id: 'p', ...shared })
 })

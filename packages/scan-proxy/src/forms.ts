@@ -1,10 +1,46 @@
-/** `/v0/dso` through the proxy: what the nodes share, and the first that agreed (D-10). */
-import { isScanAnswer } from '@quorumscan/api'
+/** Answers that upstream's proxy has in another form than nodes do (D-10, D-16), and what such an answer must hold. Pure. */
+import { isScanAnswer, type ResponseOf, type scanRoutes } from '@quorumscan/api'
 import { assert, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Decided } from '@quorumscan/reader'
 import type { Genesis } from '@quorumscan/verifier'
 
+type Answer = Pick<Decided, 'answer'>
+type Rules = ResponseOf<typeof scanRoutes.getAmuletRules>
+type Rounds = ResponseOf<typeof scanRoutes.getOpenAndIssuingMiningRounds>
 type SuperValidator = { readonly name: string; readonly party: string }
+
+/** Whether a node's answer holds the rules: the request said that nothing is cached. */
+export function isWholeRules(body: unknown): boolean {
+  return (
+    isScanAnswer('getAmuletRules', body) && (body as Rules).amulet_rules_update.contract !== null
+  )
+}
+
+/** As `isWholeRules`, of every round. */
+export function isWholeRounds(body: unknown): boolean {
+  if (!isScanAnswer('getOpenAndIssuingMiningRounds', body)) return false
+  const { open_mining_rounds: open, issuing_mining_rounds: issuing } = body as Rounds
+  const rounds = [...Object.values(open), ...Object.values(issuing)]
+  return rounds.every(({ contract }) => contract !== null)
+}
+
+/** @param outcome - Of an answer that `isWholeRules`. */
+export function rulesAnswer({ answer }: Answer): Uint8Array {
+  const { amulet_rules_update: rules }: Rules = JSON.parse(fromUtf8(answer))
+  return utf8(JSON.stringify({ amulet_rules: rules }))
+}
+
+/** @param outcome - Of an answer that `isWholeRounds`. */
+export function roundsAnswer({ answer }: Answer): Uint8Array {
+  const { open_mining_rounds: open, issuing_mining_rounds: issuing }: Rounds = JSON.parse(
+    fromUtf8(answer),
+  )
+  const rounds = {
+    open_mining_rounds: Object.values(open),
+    issuing_mining_rounds: Object.values(issuing),
+  }
+  return utf8(JSON.stringify(rounds))
+}
 
 /**
  * Whether a node's answer names every node of the genesis as a super-validator, as the rules of this

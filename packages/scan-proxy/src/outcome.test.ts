@@ -1,11 +1,7 @@
-import type { Decided, Outcome } from '@quorumscan/reader'
+import type { Decided } from '@quorumscan/reader'
 import { ReaderError } from '@quorumscan/reader'
-import type { Genesis } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
-import { batchBody, batchOutcome } from './batch.ts'
-import { sharedDsoAnswer } from './dso-answer.ts'
 import { outcomeError, quorumHeaders, readerError } from './outcome.ts'
-import { quorumOptions } from './quorum-options.ts'
 
 const participation = { threshold: 2, nodeCount: 4, answered: 3, agreed: ['sv-1', 'sv-3'] }
 
@@ -112,95 +108,5 @@ describe('outcomeError', () => {
     expect(readerError(new ReaderError('OVERLOADED', 'full'))).toMatchObject({ code: 'OVERLOADED' })
     const other = new Error('x')
     expect(readerError(other)).toBe(other)
-  })
-})
-
-describe('quorumOptions', () => {
-  // Only the number of nodes matters here.
-  const genesis = { nodes: [1, 2, 3, 4] } as unknown as Genesis
-  const { signal } = new AbortController()
-  const forward = { 'x-request-id': 'r-1' }
-  const waiting = <T>(wait: () => Promise<T>) => wait()
-  const always = { signal, headers: forward }
-  const options = (headers: object, query: object = {}) =>
-    quorumOptions({ url: '/', headers, query, forward, signal, waiting }, genesis)
-
-  it('default to weak, and the header wins over the query', () => {
-    expect(options({})).toEqual({ ...always, threshold: 'weak' })
-    expect(options({}, { quorum: 'all' })).toEqual({ ...always, threshold: 'all' })
-    expect(options({ 'x-quorum': '3' }, { quorum: 'all' })).toEqual({ ...always, threshold: 3 })
-  })
-
-  it('hand on floor and freshness', () => {
-    expect(options({ 'x-min-offset': 5, 'x-max-age-ms': 0 })).toEqual({
-      ...always,
-      threshold: 'weak',
-      minOffset: 5,
-      maxAgeMs: 0,
-    })
-  })
-
-  it.each(['1', '5', '0', '-1', '2.5', 'WEAK', 'two', '', ' 2'])('refuse %j', (quorum) => {
-    expect(() => options({ 'x-quorum': quorum })).toThrow(
-      expect.objectContaining({ code: 'INVALID_QUORUM' }),
-    )
-  })
-})
-
-describe('a batch', () => {
-  const present = decided('{"entry":{"name":"ä"}}')
-  const absent = decided('{"entry":null}', { kind: 'verified-absent' })
-
-  it('holds the answers byte for byte, in order', () => {
-    expect(Buffer.from(batchBody([absent, present])).toString()).toBe(
-      '{"results":[{"entry":null},{"entry":{"name":"ä"}}]}',
-    )
-    expect(Buffer.from(batchBody([])).toString()).toBe('{"results":[]}')
-  })
-
-  it('is agreed on by those who agreed on every part', () => {
-    const other = decided('{"entry":null}', {
-      kind: 'verified-absent',
-      agreed: ['sv-2', 'sv-3'],
-      dissented: ['sv-1'],
-      answered: 4,
-    })
-    expect(batchOutcome([present, other])).toMatchObject({
-      kind: 'verified',
-      agreed: ['sv-3'],
-      dissented: ['sv-1'],
-      answered: 3,
-    })
-    expect(batchOutcome([{ ...absent, kind: 'trusted-absent' }])).toMatchObject({ kind: 'trusted' })
-  })
-
-  it('fails as its first failing part, and is none across offsets', () => {
-    const failed: Outcome = {
-      ...participation,
-      kind: 'insufficient',
-      dissented: [],
-      reachable: 1,
-      needed: 2,
-      retryAfterMs: null,
-    }
-    expect(batchOutcome([present, failed])).toBe(failed)
-    expect(batchOutcome([present, { ...absent, offset: 18 }])).toBeUndefined()
-  })
-})
-
-describe('sharedDsoAnswer', () => {
-  it('fills in the first agreeing node', () => {
-    const shared = {
-      dso_party_id: 'DSO::1220',
-      dso_rules: {
-        contract: { payload: { svs: [{ name: 'sv-2' }, { name: 'sv-1', party: 'p' }] } },
-      },
-    }
-    const bytes = sharedDsoAnswer(decided(JSON.stringify(shared)))
-    expect(JSON.parse(Buffer.from(bytes).toString())).toEqual({
-      sv_user: 'sv-1',
-      sv_party_id: 'p',
-      ...shared,
-    })
   })
 })

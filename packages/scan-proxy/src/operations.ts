@@ -1,0 +1,188 @@
+/**
+ * The operations of the scan proxy that read, as one table: a row says what its route asks of the network, and in which
+ * form it answers. `pipeline.ts` makes a handler of each row. Pure.
+ */
+import { isScanAnswer, type validatorRoutes } from '@quorumscan/api'
+import { ScanError } from '@quorumscan/errors'
+import { type PagePosition, type PageSubject, parsePageToken } from '@quorumscan/model'
+import {
+  activitiesBytesMax,
+  type Decided,
+  entriesBytesMax,
+  type ReadRequest,
+  scansBytesMax,
+} from '@quorumscan/reader'
+import {
+  type CertifiedRequest,
+  requestOfActivitiesPage,
+  requestOfEntriesPage,
+} from '@quorumscan/reader/certified'
+import type { ApiRequest } from '@quorumscan/server'
+import {
+  type CanonicalRequest,
+  type Genesis,
+  type Lookup,
+  REQUEST_OF_DSO_PARTY_ID,
+  REQUEST_OF_SCANS,
+  requestOfActivities,
+  requestOfAmuletRules,
+  requestOfAnsRules,
+  requestOfDso,
+  requestOfMiningRounds,
+  utf8,
+} from '@quorumscan/verifier'
+import { askNetwork, questionOf } from '@quorumscan/verifier/certified'
+import {
+  isSharedDso,
+  isWholeRounds,
+  isWholeRules,
+  roundsAnswer,
+  rulesAnswer,
+  sharedDsoAnswer,
+} from './forms.ts'
+
+/** What a caller asks: one entry, a batch of entries, or another read of a node. */
+export type Asked = { readonly lookup: Lookup } | { readonly lookups: readonly Lookup[] } | NodeRead
+
+/** A read of a node, in the form of certified reads and with what voted ones need. */
+export type NodeRead = CertifiedRequest<unknown> & {
+  /** The largest answer: a node that sends more has failed. */
+  readonly bytesMax: number
+  /** D-35: what does not fit the schema of the operation is no vote. */
+  readonly isValid: (body: unknown) => boolean
+  /** Where a walk over pages stands; null: its first page, or no walk. */
+  readonly position: PagePosition | null
+}
+
+type Network = { readonly genesis: Genesis; readonly genesisHash: string }
+
+export type Operation<Request> = {
+  ask(request: Request, network: Network): Asked
+  /** The form of upstream's proxy, where nodes have another. Default: byte for byte what the nodes gave. */
+  readonly form?: (outcome: Pick<Decided, 'answer' | 'agreed'>) => Uint8Array
+  /** D-51: has no certified answer. */
+  readonly isVotedOnly?: boolean
+}
+
+type OperationId = Exclude<
+  keyof typeof validatorRoutes & `proxy${string}`,
+  'proxyGetGenesis' | 'proxyListEvidence'
+>
+
+export const OPERATIONS: {
+  readonly [Id in OperationId]: Operation<ApiRequest<(typeof validatorRoutes)[Id], unknown>>
+} = {
+  proxyGetEntryByName: { ask: ({ params }) => ({ lookup: { name: params.name } }) },
+  proxyGetEntryByParty: { ask: ({ params }) => ({ lookup: { party: params.party } }) },
+  proxyLookupEntries: { ask: ({ body }) => ({ lookups: body.lookups }) },
+  proxyListEntries: {
+    ask: ({ query }, network) =>
+      entriesPage({ kind: 'prefix', prefix: query.name_prefix ?? '' }, query, network),
+  },
+  proxyListEntriesByParty: {
+    ask: ({ params, query }, network) =>
+      entriesPage({ kind: 'party', party: params.party }, query, network),
+  },
+  proxyListActivities: { ask: ({ body }) => activitiesPage(body) },
+  proxyGetAnsRules: {
+    ask({ body }) {
+      const request = requestOfAnsRules(body)
+      const read = networkRead(request, '/v0/ans-rules')
+      // Certified, it is the whole of the rules, whatever the caller has.
+      return { ...read, body: request.parameters, question: () => askNetwork('ans-rules') }
+    },
+  },
+  proxyGetDso: {
+    ask: (_, { genesis }) => ({ ...DSO, isValid: (body) => isSharedDso(body, genesis) }),
+    form: sharedDsoAnswer,
+  },
+  proxyListScans: { ask: () => SCANS },
+  proxyGetDsoPartyId: { ask: () => DSO_PARTY_ID, isVotedOnly: true },
+  proxyGetAmuletRules: { ask: () => AMULET_RULES, form: rulesAnswer, isVotedOnly: true },
+  proxyGetOpenAndIssuingMiningRounds: {
+    ask: () => MINING_ROUNDS,
+    form: roundsAnswer,
+    isVotedOnly: true,
+  },
+}
+
+/** The request of a voted read. */
+export function voteRequestOf(read: NodeRead): ReadRequest {
+  const { request, path, body, bytesMax, isValid, position } = read
+  return {
+    ...request,
+    method: body === null ? 'GET' : 'POST',
+    path,
+    body: body === null ? null : utf8(JSON.stringify(body)),
+    bytesMax,
+    isValid,
+    // A walk over pages is one read at the offset in its token (D-39).
+    pin: position === null ? 'reader' : 'request',
+  }
+}
+
+type PageQuery = { readonly page_size: number; readonly page_token?: string }
+
+/** @throws {ScanError} INVALID_PAGE_TOKEN. Every node gives the same tokens, so none has to be asked. */
+function entriesPage(subject: PageSubject, query: PageQuery, network: Network): NodeRead {
+  const { page_size: pageSize, page_token: pageToken = null } = query
+  const position =
+    pageToken === null ? null : parsePageToken(network.genesisHash, subject, pageToken)
+  if (position === undefined)
+    throw new ScanError(
+      'INVALID_PAGE_TOKEN',
+      'The page token was not issued for this list: pass next_page_token of the page before, unchanged.',
+    )
+  const asked = requestOfEntriesPage({ subject, pageSize, pageToken })
+  return nodeRead(asked, { bytesMax: entriesBytesMax(pageSize), position })
+}
+
+/** Each page is pinned by itself: rows that came meanwhile lie outside of what the walk has passed. */
+function activitiesPage(body: Parameters<typeof requestOfActivities>[0]): NodeRead {
+  const { page_size: pageSize, ...asked } = requestOfActivities(body).parameters
+  const page = { pageSize, after: asked.begin_after_id, order: asked.sort_order }
+  return nodeRead(requestOfActivitiesPage(page), { bytesMax: activitiesBytesMax(pageSize) })
+}
+
+/** What a network of a hundred members says of itself has room in so many entries, */
+const NETWORK_ENTRIES = 8
+/** and in half of so many bytes. */
+const NETWORK_BYTES_MAX = scansBytesMax(256)
+
+/** A read of what the network says of itself. */
+function networkRead(
+  request: CanonicalRequest,
+  path: string,
+  more: Partial<NodeRead> = {},
+): NodeRead {
+  const question: NodeRead['question'] = (network) => questionOf(request, network)
+  const asked = { request, question, path, body: null, entryCountMax: NETWORK_ENTRIES }
+  return nodeRead(asked, { bytesMax: NETWORK_BYTES_MAX, ...more })
+}
+
+function nodeRead(
+  asked: CertifiedRequest<unknown>,
+  more: Pick<NodeRead, 'bytesMax'> & Partial<NodeRead>,
+): NodeRead {
+  // The routes of a node are those that requests name.
+  const operation = asked.request.operation as Parameters<typeof isScanAnswer>[0]
+  return { ...asked, position: null, isValid: (body) => isScanAnswer(operation, body), ...more }
+}
+
+const DSO = networkRead(requestOfDso(true), '/v0/dso?shared=true')
+const SCANS = networkRead(REQUEST_OF_SCANS, '/v0/scans')
+const DSO_PARTY_ID = networkRead(REQUEST_OF_DSO_PARTY_ID, '/v0/dso-party-id')
+// Nothing is cached: the answer has the contracts themselves.
+const rules = requestOfAmuletRules({})
+const AMULET_RULES = networkRead(rules, '/v0/amulet-rules', {
+  body: rules.parameters,
+  isValid: isWholeRules,
+})
+const rounds = requestOfMiningRounds({
+  cached_open_mining_round_contract_ids: [],
+  cached_issuing_round_contract_ids: [],
+})
+const MINING_ROUNDS = networkRead(rounds, '/v0/open-and-issuing-mining-rounds', {
+  body: rounds.parameters,
+  isValid: isWholeRounds,
+})

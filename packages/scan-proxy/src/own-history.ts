@@ -1,0 +1,52 @@
+/** What the own replica knows of history: whether the nodes hold the same (D-38), and whether a walk over pages has ended (D-11). */
+import { isScanError, ScanError } from '@quorumscan/errors'
+import type { Offset, PagePosition } from '@quorumscan/model'
+import type { Replica } from '@quorumscan/replica'
+
+type History = Pick<Replica, 'head' | 'pin'>
+
+/** Pins at or below the head are answered at once: there is no wait to abort. */
+const never = new AbortController().signal
+
+/** Null where the replica has not come so far. @throws {ScanError} OFFSET_PRUNED below its horizon. */
+async function pinAt(replica: History, offset: Offset) {
+  return offset > replica.head().offset ? null : replica.pin(offset, never)
+}
+
+/** For the reader, which compares it with the nodes'. Null where the replica has no say. */
+export function localHistoryHash(replica: History): (offset: Offset) => Promise<string | null> {
+  return async (offset) => {
+    try {
+      return (await pinAt(replica, offset))?.historyHash ?? null
+    } catch (error) {
+      if (isScanError(error)) return null
+      throw error
+    }
+  }
+}
+
+/**
+ * OFFSET_PRUNED where a page that too few nodes answered lies below the own replica's horizon; null else.
+ *
+ * Nodes may say 410, but a status never votes (D-35): one liar could end a walk with it. The own replica
+ * follows the same log by the same rule (D-10), so its horizon tells what to expect of theirs. It is asked
+ * after them, because a node may still have what was just pruned here.
+ *
+ * @param position - Of the walk; null: its first page, or no walk.
+ */
+export async function whyOver(
+  replica: History,
+  position: PagePosition | null,
+  outcome: { readonly kind: string },
+): Promise<ScanError | null> {
+  const isUnanswered = outcome.kind === 'lagging' || outcome.kind === 'insufficient'
+  if (position === null || !isUnanswered) return null
+  try {
+    await pinAt(replica, position.offset)
+    return null
+  } catch (error) {
+    if (!isScanError(error, 'OFFSET_PRUNED')) throw error
+    const where = `offset ${position.offset} lies below the history horizon`
+    return new ScanError('OFFSET_PRUNED', `The walk is over: ${where}. Begin it anew.`)
+  }
+}

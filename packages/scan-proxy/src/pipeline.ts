@@ -1,0 +1,92 @@
+/**
+ * How the scan proxy answers, the same for every row of `operations.ts`:
+ *
+ *   stored reply   of the same request, while the same state is certified     stored-replies.ts
+ *   read           certified if the caller asks for it, else voted;           certified.ts, voted.ts
+ *                  never older than the read floor                            read-floor.ts
+ *   raise          the read floor, to the offset of a certified answer
+ *   reply          with the headers that say which nodes agreed               outcome.ts
+ */
+import { CERTIFIED_HEADERS } from '@quorumscan/certifier'
+import type { Outcome } from '@quorumscan/reader'
+import { createCertifiedReads, type Proven, type Unproven } from './certified.ts'
+import type { ScanProxyDeps } from './dependencies.ts'
+import type { Asked, Operation } from './operations.ts'
+import { entryNotFound, outcomeError, quorumHeaders, readerError } from './outcome.ts'
+import { whyOver } from './own-history.ts'
+import {
+  maxAgeOf,
+  minOffsetOf,
+  type ProxyRequest,
+  quorumOf,
+  signersOf,
+  thresholdOf,
+  wantsDocument,
+} from './request.ts'
+import { createStoredReplies, type ProxyReply } from './stored-replies.ts'
+import { readVoted } from './voted.ts'
+
+/** @returns What makes the handler of a row. */
+export function createPipeline(deps: ScanProxyDeps) {
+  const { genesis, ledger, reader, readFloor } = deps
+  const stored = createStoredReplies(deps)
+  const readCertified = createCertifiedReads(deps)
+
+  const read = async (
+    asked: Asked,
+    wanted: {
+      readonly request: ProxyRequest
+      /** Null: nodes vote. */
+      readonly signers: string | null
+      readonly minOffset: number
+    },
+  ): Promise<Outcome | Proven | Unproven> => {
+    const { request, signers, minOffset } = wanted
+    const threshold = thresholdOf(signers ?? quorumOf(request), genesis)
+    try {
+      if (signers !== null) {
+        const maxAgeMs = maxAgeOf(request)
+        return await readCertified(asked, { request, signers, threshold, minOffset, maxAgeMs })
+      }
+      const { signal, forward: headers } = request
+      const maxAgeMs = request.headers['x-max-age-ms']
+      return await readVoted(reader, asked, { threshold, minOffset, maxAgeMs, signal, headers })
+    } catch (error) {
+      throw readerError(error)
+    }
+  }
+
+  const replyOf = async (
+    found: Outcome | Proven | Unproven,
+    asked: Asked,
+    { form, request }: { readonly form: Operation<never>['form']; readonly request: ProxyRequest },
+  ): Promise<ProxyReply> => {
+    const headers = quorumHeaders(found)
+    if (!('answer' in found)) {
+      const position = 'position' in asked ? asked.position : null
+      const over = await whyOver(ledger, position, found)
+      return { headers, error: over ?? outcomeError(found) }
+    }
+    if ('document' in found && wantsDocument(request))
+      return { headers: { ...headers, ...CERTIFIED_HEADERS }, body: found.document }
+    if ('lookup' in asked && found.kind.endsWith('-absent'))
+      return { headers, error: entryNotFound(asked.lookup) }
+    return { headers, body: form === undefined ? found.answer : form(found) }
+  }
+
+  return <Request extends ProxyRequest>({ ask, form, isVotedOnly }: Operation<Request>) =>
+    async (request: Request): Promise<ProxyReply> => {
+      const signers = isVotedOnly === true ? null : signersOf(request)
+      const minOffset = Math.max(minOffsetOf(request), readFloor.offset())
+      const known = signers === null ? null : stored.get(request, signers, minOffset)
+      if (known !== null) return known
+
+      const asked = ask(request, deps)
+      const found = await read(asked, { request, signers, minOffset })
+      // A vote does not raise it (D-39): callers of certified answers would wait for the certificate of its offset.
+      if ('document' in found) readFloor.raise(found.offset)
+      const reply = await replyOf(found, asked, { form, request })
+      if (signers !== null && 'document' in found) stored.set(request, signers, { found, reply })
+      return reply
+    }
+}

@@ -1,0 +1,34 @@
+import type { Genesis } from '@quorumscan/verifier'
+import { describe, expect, it } from 'vitest'
+import { minOffsetOf, quorumOf, thresholdOf } from './request.ts'
+
+// Only the number of nodes matters here.
+const genesis = { nodes: [1, 2, 3, 4] } as unknown as Genesis
+const { signal } = new AbortController()
+const request = (headers: object, more: object = {}) => ({
+  ...{ url: '/', headers, query: {}, forward: {}, signal, ...more },
+  waiting: <T>(wait: () => Promise<T>) => wait(),
+})
+
+describe('the threshold of a request', () => {
+  it('is weak by default, and the header wins over the query', () => {
+    const all = { query: { quorum: 'all' } }
+    expect(quorumOf(request({}))).toBe('weak')
+    expect(quorumOf(request({}, all))).toBe('all')
+    expect(quorumOf(request({ 'x-quorum': '3' }, all))).toBe('3')
+    expect(thresholdOf('3', genesis)).toBe(3)
+  })
+
+  it.each(['1', '5', '0', '-1', '2.5', 'WEAK', 'two', '', ' 2'])('is none for %j', (quorum) => {
+    expect(() => thresholdOf(quorum, genesis)).toThrow(
+      expect.objectContaining({ code: 'INVALID_QUORUM' }),
+    )
+  })
+})
+
+it('the least offset is in the header or in the body', () => {
+  expect(minOffsetOf(request({}))).toBe(0)
+  expect(minOffsetOf(request({ 'x-min-offset': 5 }, { body: {} }))).toBe(5)
+  expect(minOffsetOf(request({ 'x-min-offset': 5 }, { body: { min_offset: 7 } }))).toBe(7)
+  expect(minOffsetOf(request({ 'x-min-offset': 5 }, { body: { min_offset: null } }))).toBe(5)
+})

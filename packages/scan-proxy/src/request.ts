@@ -1,0 +1,71 @@
+/** What a caller of the scan proxy may ask of a read: way and threshold, floor, and age (D-36, D-39, D-51). */
+import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
+import { ScanError } from '@quorumscan/errors'
+import type { WaitingRequest } from '@quorumscan/server'
+import { type Genesis, maxFaulty, parseThreshold, type Threshold } from '@quorumscan/verifier'
+
+/** The parts of a request that every operation has. */
+export type ProxyRequest = WaitingRequest & {
+  /** As it was asked for, the mount point and the query included. */
+  readonly url: string
+  readonly body?: unknown
+  readonly query: { readonly quorum?: string }
+  readonly headers: {
+    readonly accept?: string
+    readonly 'x-quorum'?: string
+    readonly 'x-min-offset'?: number
+    readonly 'x-max-age-ms'?: number
+  }
+  /** Its id and trace, which go on to the nodes. */
+  readonly forward: Readonly<Record<string, string>>
+}
+
+/** As for votes (D-39). */
+export const MAX_AGE_MS = 60_000
+
+/** Values of `x-quorum` that ask for a certified answer, as the threshold of signers that each stands for. */
+const CERTIFIED_QUORUMS: Readonly<Record<string, string>> = {
+  certified: 'weak',
+  'certified-strong': 'strong',
+}
+
+/** D-36: the header wins. */
+export function quorumOf({ headers, query }: ProxyRequest): string {
+  return headers['x-quorum'] ?? query.quorum ?? 'weak'
+}
+
+/** Signers that a certified answer is asked for with; null: votes are asked for. */
+export function signersOf(request: ProxyRequest): string | null {
+  const quorum = quorumOf(request)
+  if (Object.hasOwn(CERTIFIED_QUORUMS, quorum)) return CERTIFIED_QUORUMS[quorum] ?? null
+  return wantsDocument(request) ? quorum : null
+}
+
+/** Whether the answer is asked for as the document that proves it. */
+export function wantsDocument({ headers }: ProxyRequest): boolean {
+  return accepts(headers.accept, CERTIFIED_MEDIA_TYPE)
+}
+
+/** The reader of a document sees how old it is, and need not say how old it may be. */
+export function maxAgeOf(request: ProxyRequest): number {
+  const ageMsMax = wantsDocument(request) ? Number.POSITIVE_INFINITY : MAX_AGE_MS
+  return request.headers['x-max-age-ms'] ?? ageMsMax
+}
+
+/** The least offset that the caller takes. A POST may have it in its body as well. */
+export function minOffsetOf({ headers, body }: ProxyRequest): number {
+  const ofBody = (body as { readonly min_offset?: number | null } | undefined)?.min_offset ?? 0
+  return Math.max(headers['x-min-offset'] ?? 0, ofBody)
+}
+
+/** @throws {ScanError} INVALID_QUORUM if the threshold is none that D-36 knows. */
+export function thresholdOf(quorum: string, { nodes }: Genesis): Threshold {
+  const threshold = parseThreshold(quorum, nodes.length)
+  if (threshold !== undefined) return threshold
+  const min = maxFaulty(nodes.length) + 1
+  throw new ScanError(
+    'INVALID_QUORUM',
+    `The quorum is weak, strong, all or a number from ${min} to ${nodes.length}.`,
+    { details: { quorum, min, max: nodes.length } },
+  )
+}

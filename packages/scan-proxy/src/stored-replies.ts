@@ -1,0 +1,63 @@
+/** Certified replies of the own replica: the same until another state is certified. */
+import type { Clock } from '@quorumscan/base'
+import type { Certifier } from '@quorumscan/certifier'
+import type { ScanError } from '@quorumscan/errors'
+import { type Certificate, isStale } from '@quorumscan/verifier/certified'
+import { LRUCache } from 'lru-cache'
+import type { Proven } from './certified.ts'
+import { MAX_AGE_MS, maxAgeOf, type ProxyRequest, wantsDocument } from './request.ts'
+
+export type ProxyReply =
+  | { readonly headers: Record<string, string>; readonly body: Uint8Array }
+  | { readonly headers: Record<string, string>; readonly error: ScanError }
+
+type StoredReply = {
+  readonly certificate: Certificate
+  readonly signerCount: number
+  readonly reply: ProxyReply
+}
+
+/** Thirty thousand lookups, or ninety pages of a thousand. */
+const BYTES_MAX = 32 * 2 ** 20
+/** Of the map, the headers and the objects of one reply. */
+const OVERHEAD_BYTES = 1_024
+
+export type StoredReplies = ReturnType<typeof createStoredReplies>
+
+export function createStoredReplies(deps: {
+  readonly certifier: Pick<Certifier, 'newest'>
+  readonly clock: Pick<Clock, 'nowMicros'>
+}) {
+  const { certifier, clock } = deps
+  const replies = new LRUCache<string, StoredReply>({
+    maxSize: BYTES_MAX,
+    sizeCalculation: ({ reply }, key) =>
+      OVERHEAD_BYTES + key.length + ('body' in reply ? reply.body.byteLength : 0),
+  })
+  return {
+    /** What was replied to the same request, if a new reply would be the same. Null: it has to be made. */
+    get(request: ProxyRequest, signers: string, minOffset: number): ProxyReply | null {
+      const key = keyOf(request, signers)
+      const stored = key === null ? undefined : replies.get(key)
+      if (stored === undefined) return null
+      const { offset, recordTime, stateRoot } = stored.certificate
+      // More members may have signed it meanwhile: it had as many as were asked for.
+      const newest = certifier.newest(stored.signerCount)
+      if (newest?.offset !== offset || newest.stateRoot !== stateRoot || offset < minOffset)
+        return null
+      const maxAgeMs = Math.min(MAX_AGE_MS, maxAgeOf(request))
+      return isStale(recordTime, { nowMicros: clock.nowMicros(), maxAgeMs }) ? null : stored.reply
+    },
+    set(request: ProxyRequest, signers: string, made: { found: Proven; reply: ProxyReply }): void {
+      const { certificate, threshold: signerCount } = made.found
+      const key = keyOf(request, signers)
+      if (key !== null && certificate !== null)
+        replies.set(key, { certificate, signerCount, reply: made.reply })
+    },
+  }
+}
+
+/** Equal for requests that are answered alike at one state; null: it depends on a body. */
+function keyOf(request: ProxyRequest, signers: string): string | null {
+  return request.body === undefined ? `${signers} ${wantsDocument(request)} ${request.url}` : null
+}

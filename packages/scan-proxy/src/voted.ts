@@ -1,0 +1,72 @@
+/** Voted reads of the proxy: enough nodes give the same bytes at one offset (D-34 to D-38). */
+import { concatBytes, utf8 } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import {
+  type Decided,
+  isDecided,
+  type Outcome,
+  type Reader,
+  type ReadOptions,
+} from '@quorumscan/reader'
+import { DSO_ENTRY_NAME, type Lookup } from '@quorumscan/verifier'
+import { type Asked, voteRequestOf } from './operations.ts'
+
+/** A batch whose lookups ended at different offsets is asked again, at the highest of them. */
+const BATCH_ATTEMPTS_MAX = 3
+
+/** @throws {ReaderError} If the read was not attempted. */
+export async function readVoted(
+  reader: Pick<Reader, 'lookup' | 'read'>,
+  asked: Asked,
+  options: ReadOptions,
+): Promise<Outcome> {
+  if ('lookup' in asked) {
+    const [outcome] = await reader.lookup([asked.lookup], options)
+    return outcome as Outcome // One for each that was asked.
+  }
+  if ('lookups' in asked) return readBatch(reader, asked.lookups, options)
+  return reader.read(voteRequestOf(asked), options)
+}
+
+/** The first lookup that failed, or the answers of all at one offset. */
+async function readBatch(
+  reader: Pick<Reader, 'lookup'>,
+  lookups: readonly Lookup[],
+  options: ReadOptions,
+): Promise<Outcome> {
+  // Nothing to look up still is a question: at which offset are we? The operator's entry is always there.
+  const asked = lookups.length === 0 ? [{ name: DSO_ENTRY_NAME }] : lookups
+  let minOffset = options.minOffset
+  for (let left = BATCH_ATTEMPTS_MAX; left > 0; left--) {
+    const outcomes = await reader.lookup(asked, { ...options, minOffset })
+    const failed = outcomes.find((outcome) => !isDecided(outcome))
+    if (failed !== undefined) return failed
+    const decided = outcomes as [Decided, ...Decided[]]
+    const offsets = decided.map(({ offset }) => offset)
+    minOffset = Math.max(...offsets)
+    if (minOffset === Math.min(...offsets))
+      return { ...agreedOn(decided), answer: batchBody(decided.slice(0, lookups.length)) }
+  }
+  throw new ScanError('CONSENSUS_LAGGING', 'The lookups of the batch met no common offset.', {
+    retryAfterSeconds: 1,
+  })
+}
+
+/** The decision of all lookups of a batch (D-14), with the nodes that agreed on every one. */
+function agreedOn(decided: readonly [Decided, ...Decided[]]): Decided {
+  const [first] = decided
+  return {
+    ...first,
+    kind: first.kind.startsWith('verified') ? 'verified' : 'trusted',
+    agreed: first.agreed.filter((node) => decided.every((one) => one.agreed.includes(node))),
+    dissented: [...new Set(decided.flatMap((one) => one.dissented))],
+    answered: Math.min(...decided.map((one) => one.answered)),
+  }
+}
+
+/** `{"results":[…]}` of the answers, byte for byte as the nodes gave them. */
+function batchBody(decided: readonly Decided[]): Decided['answer'] {
+  const comma = utf8(',')
+  const parts = decided.flatMap(({ answer }, index) => (index === 0 ? [answer] : [comma, answer]))
+  return concatBytes([utf8('{"results":['), ...parts, utf8(']}')])
+}
