@@ -15,7 +15,6 @@ import { ScanError } from '@quorumscan/errors'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Client } from './client.ts'
 import type { Deadlines } from './deadlines.ts'
-import { toRefusal } from './errors.ts'
 import type { LoadShedder } from './load-shedder.ts'
 import { requireWellFormedQuery } from './query-parser.ts'
 import type { Responder } from './respond.ts'
@@ -82,11 +81,7 @@ export function createBind(server: {
       })
     shedder.end(units)
     const { status = 200, headers = {}, body, error } = answer
-    if (error !== undefined)
-      return responder.fail(reply, error, (thrown, { id }) => {
-        const refusal = toRefusal(thrown, id)
-        return { ...refusal, headers: { ...refusal.headers, ...headers } }
-      })
+    if (error !== undefined) return responder.fail(reply, error, { headers })
     if (body instanceof Uint8Array) return responder.send(reply, { status, headers, body })
     assert(operation.isAnswer(body), `${operation.operationId} answers what it does not declare`)
     return responder.send(reply, { status, headers, body: encodeBody(body) })

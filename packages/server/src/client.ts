@@ -40,11 +40,7 @@ export type Client = {
 
 type Request = Parameters<Origins['addressOf']>[0]
 
-export type Clients = {
-  of(request: Request): Client
-  /** Whether the address may begin a TLS handshake, which is paid by its bucket. */
-  admitHandshake(address: string | undefined): boolean
-}
+export type Clients = ReturnType<typeof createClients>
 
 /** Who counts as one client: an IPv4 address, or the /64 of an IPv6 address. `undefined`: a unix socket. */
 export function clientKey(address: string | undefined): string {
@@ -72,7 +68,7 @@ export function createClients(options: {
   readonly rateLimit: RateLimit | null
   readonly origins: Origins
   readonly clock: Clock
-}): Clients {
+}) {
   const { rateLimit, origins, clock } = options
   const budgetOf = (unitsPerSecond: number) =>
     rateLimit === null ? unlimitedBudget : createBudget({ unitsPerSecond, clock })
@@ -115,7 +111,7 @@ export function createClients(options: {
     { readonly token: string | null; readonly client: Client }
   >()
   return {
-    of(request) {
+    of(request: Request): Client {
       const given = request.headers[PEER_TOKEN_HEADER]
       const token = typeof given === 'string' ? given : null
       const address = origins.addressOf(request)
@@ -126,7 +122,8 @@ export function createClients(options: {
       lastBySocket.set(request.socket, { token, client })
       return client
     },
-    admitHandshake(address) {
+    /** Whether the address may begin a TLS handshake, which is paid by its bucket. */
+    admitHandshake(address: string | undefined): boolean {
       if (origins.isProxy(address)) return true
       try {
         anonymousAt(address).admit(HANDSHAKE_UNITS)

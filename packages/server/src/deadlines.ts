@@ -5,10 +5,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 
-export type Deadlines = {
-  /** Calls `onLate` after `ms`, unless the returned function was called before. */
-  start(ms: number, onLate: () => void): () => void
-}
+export type Deadlines = ReturnType<typeof createDeadlines>
 
 /** Null once it has ended. */
 type Waiting = { readonly dueMs: number; onLate: (() => void) | null }
@@ -17,7 +14,7 @@ type Waiting = { readonly dueMs: number; onLate: (() => void) | null }
 type Queue = { readonly waiting: Set<Waiting>; isTimerSet: boolean }
 
 /** @param signal - Ends the timers, which would keep the process alive. */
-export function createDeadlines(clock: Clock, signal: AbortSignal): Deadlines {
+export function createDeadlines(clock: Clock, signal: AbortSignal) {
   const queues = new Map<number, Queue>()
 
   const setTimer = (queue: Queue): void => {
@@ -41,7 +38,8 @@ export function createDeadlines(clock: Clock, signal: AbortSignal): Deadlines {
   }
 
   return {
-    start(ms, onLate) {
+    /** Calls `onLate` after `ms`, unless the returned function was called before. */
+    start(ms: number, onLate: () => void): () => void {
       const queue = queues.get(ms) ?? { waiting: new Set(), isTimerSet: false }
       queues.set(ms, queue)
       const one: Waiting = { dueMs: clock.monotonicMs() + ms, onLate }

@@ -1,55 +1,53 @@
 /**
  * What was refused or failed: counted by its code, and a line of the log under the id of its request, by which
- * whoever was refused can ask an operator why.
+ * an operator finds the reason for the client.
  */
 import type { Clock } from '@quorumscan/base'
 import { catalogue, LedgerDecodeError, LedgerError } from '@quorumscan/errors'
-import type { Metrics } from '@quorumscan/runtime'
+import { type Metrics, quiet } from '@quorumscan/runtime'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { Client } from './client.ts'
 import { toScanError } from './errors.ts'
 
 /** Of each level, a second: enough for a person to see what goes on, and no client can fill the disk with it. */
 const LINES_MAX = 10
-const MS_PER_SECOND = 1000
 /** Of a path: names and parties are shorter. */
 const PATH_CHARACTERS_MAX = 256
 /** The category of the ledger interface's errors that are nobody's but ours. */
 const OURS = 4
 
-export type Failures = {
-  /** Whatever was thrown. `request_id` where the logger does not have it by itself. */
-  note(
-    thrown: unknown,
-    request: {
-      readonly log: FastifyBaseLogger
-      readonly method: string | undefined
-      readonly url: string | undefined
-      readonly request_id?: string
-      /** Null or undefined before it is known whose it is. */
-      readonly client?: Client | null
-      readonly routeOptions?: FastifyRequest['routeOptions']
-    },
-  ): void
+/** The request that failed. */
+type Failed = {
+  readonly log: FastifyBaseLogger
+  readonly method: string | undefined
+  readonly url: string | undefined
+  /** Where the logger does not have it by itself. */
+  readonly request_id?: string
+  /** Null or undefined before it is known whose it is. */
+  readonly client?: Client | null
+  readonly routeOptions?: FastifyRequest['routeOptions']
 }
 
-export function createFailures(options: {
+export type Failures = ReturnType<typeof createFailures>
+
+export function createFailures({
+  metrics,
+  clock,
+}: {
   readonly metrics: Metrics | undefined
   readonly clock: Clock
-}): Failures {
-  const count = options.metrics?.counted({
+}) {
+  const count = metrics?.counted({
     name: 'errors_total',
     help: 'Requests that were refused or failed, by error code.',
     labels: ['code'],
     known: Object.keys(catalogue).map((code) => [code]),
   })
-  const hasRoom = {
-    error: createWindow(options),
-    warn: createWindow(options),
-    info: createWindow(options),
-  }
+  const lines = quiet({ clock, perSubjectMs: 1000, linesMax: LINES_MAX })
   return {
-    note(thrown, { log, method, url, request_id, client, routeOptions }) {
+    /** Whatever was thrown. */
+    note(thrown: unknown, request: Failed): void {
+      const { log, method, url, request_id, client, routeOptions } = request
       const { error, code, status, isOurs } = judge(thrown)
       const isProbe = routeOptions?.config?.route?.cost === 0
       count?.(code)
@@ -57,8 +55,6 @@ export function createFailures(options: {
       if (status === 404 || isProbe) return
       const { cause } = error
       const level = isOurs ? 'error' : cause !== undefined && status >= 500 ? 'warn' : 'info'
-      const room = hasRoom[level]()
-      if (room === null) return
       const path = url?.split('?', 1)[0]?.slice(0, PATH_CHARACTERS_MAX)
       // Where something is to be mended, from where it came; what the caller did needs no more than why.
       const why =
@@ -68,7 +64,7 @@ export function createFailures(options: {
             : {}
           : { err: cause ?? error }
       const line = { request_id, code, status, method, path, client: client?.key }
-      log[level]({ ...line, ...why, ...room }, error.message)
+      lines.write(level, (leftOut) => log[level]({ ...line, ...why, ...leftOut }, error.message))
     },
   }
 }
@@ -83,26 +79,4 @@ function judge(thrown: unknown) {
   const error = toScanError(thrown)
   const { code } = error
   return { error, code, status: error.spec.httpStatus, isOurs: code === 'INTERNAL' }
-}
-
-/** Gives what a line says of those before it that were left out; null: it is to be left out itself. */
-function createWindow({ clock }: { readonly clock: Clock }) {
-  let beganMs = Number.NEGATIVE_INFINITY
-  let lineCount = 0
-  let leftOut = 0
-  return (): { readonly leftOut?: number } | null => {
-    const nowMs = clock.monotonicMs()
-    if (nowMs - beganMs >= MS_PER_SECOND) {
-      beganMs = nowMs
-      lineCount = 0
-    }
-    if (lineCount >= LINES_MAX) {
-      leftOut++
-      return null
-    }
-    lineCount++
-    const told = leftOut === 0 ? {} : { leftOut }
-    leftOut = 0
-    return told
-  }
 }

@@ -18,7 +18,7 @@ import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Server as SecureServer, type TLSSocket } from 'node:tls'
 import type { Clock } from '@quorumscan/base'
-import type { Certificate } from '@quorumscan/runtime'
+import { type Certificate, repeat } from '@quorumscan/runtime'
 import type { Clients } from './client.ts'
 import { closeGently, discardInput } from './closing.ts'
 import { ConnectionLimiter, type Member } from './connection-limiter.ts'
@@ -133,12 +133,21 @@ export function createListener(
     if (connection !== undefined) connection.isUpgraded = true
   })
   const closed = new AbortController()
+  const { signal } = closed
+  const closeLate = (): void => {
+    for (const one of open) one.closeIfLate(clock.monotonicMs(), limits.answerMsMax)
+  }
   server.once('close', () => closed.abort())
   server.once('listening', () => {
-    void closeLate({ open, clock, answerMsMax: limits.answerMsMax, closed: closed.signal })
-    if (server instanceof SecureServer) void certificate?.follow(server, closed.signal)
+    repeat(closeLate, { clock, everyMs: CHECK_MS, waitsFirst: true, signal, onError: fail })
+    if (server instanceof SecureServer) void certificate?.follow(server, signal)
   })
   return server
+}
+
+/** A bug. */
+function fail(error: unknown): never {
+  throw error
 }
 
 /** Finds the connection of each socket that speaks TLS: Node does not report which one a TLS socket belongs to. */
@@ -165,20 +174,6 @@ function followHandshakes(server: SecureServer) {
 
 function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return [remoteAddress, remotePort, localAddress, localPort].join(' ')
-}
-
-async function closeLate(server: {
-  readonly open: ReadonlySet<Connection>
-  readonly clock: Clock
-  readonly answerMsMax: number
-  readonly closed: AbortSignal
-}): Promise<void> {
-  const { open, clock, answerMsMax, closed } = server
-  while (!closed.aborted) {
-    // Aborted: the loop ends.
-    await clock.delay(CHECK_MS, closed).catch(() => {})
-    for (const connection of open) connection.closeIfLate(clock.monotonicMs(), answerMsMax)
-  }
 }
 
 /** Resolves when the next client that is refused is read again. */

@@ -64,21 +64,7 @@ export type QueuedRequest = {
   start(refusal: ScanError | null): void
 }
 
-export type LoadShedder = {
-  enqueue(request: QueuedRequest): void
-  /** A connection was accepted: others may wait to be accepted. */
-  noteConnection(): void
-  /** Whether a connection that was answered is not to be read before `resume` is called. */
-  park(resume: () => void): boolean
-  /** @throws {ScanError} OVERLOADED if too much work is in hand. */
-  admit(client: Pick<QueuedRequest, 'isPeer'>): void
-  begin(units: number): void
-  /** The request waits for an event, which takes nothing of the process; `resume` ends that. */
-  pause(units: number): void
-  resume(units: number): void
-  /** `error` is what the handler failed with. */
-  end(units: number, error?: unknown): void
-}
+export type LoadShedder = ReturnType<typeof createLoadShedder>
 
 type Waiting = {
   readonly request: QueuedRequest
@@ -86,7 +72,7 @@ type Waiting = {
   readonly arrivedTurn: number
 }
 
-export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>): LoadShedder {
+export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
   // `shift` of an array of some thousands moves nothing: V8 cuts off its left end.
   const requests: Waiting[] = []
   const probes: Waiting[] = []
@@ -132,7 +118,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>): 
     unitsInHand < (isPeer ? PEER_UNITS_MAX : unitsMax)
 
   return {
-    enqueue(request) {
+    enqueue(request: QueuedRequest): void {
       const queue = request.isProbe ? probes : requests
       const { unreadSinceMs } = request
       queue.push({
@@ -145,27 +131,32 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>): 
       isTurnDue = true
       setImmediate(takeTurn)
     },
-    noteConnection() {
+    /** A connection was accepted: others may wait to be accepted. */
+    noteConnection(): void {
       hasNewConnection = true
     },
-    park(resume) {
+    /** Whether a connection that was answered is not to be read before `resume` is called. */
+    park(resume: () => void): boolean {
       if (requests.length < QUEUE_MAX && parked.length === 0) return false
       parked.push(resume)
       return true
     },
-    admit(client) {
+    /** @throws {ScanError} OVERLOADED if too much work is in hand. */
+    admit(client: Pick<QueuedRequest, 'isPeer'>): void {
       if (!hasRoom(client)) throw OVERLOADED
     },
-    begin(units) {
+    begin(units: number): void {
       unitsInHand += units
     },
-    pause(units) {
+    /** The request waits for an event, which takes nothing of the process; `resume` ends that. */
+    pause(units: number): void {
       unitsInHand -= units
     },
-    resume(units) {
+    resume(units: number): void {
       unitsInHand += units
     },
-    end(units, error) {
+    /** @param error - What the handler failed with. */
+    end(units: number, error?: unknown): void {
       const isMoreWanted = 2 * unitsInHand > unitsMax
       unitsInHand -= units
       if (error instanceof ScanError && error.code === 'OVERLOADED') {

@@ -13,15 +13,9 @@ const POLLS_MAX = 1024
 const POLLS_PER_CLIENT_MAX = 64
 const POLLS_PER_NETWORK_MAX = 128
 
-export type LongPolls = {
-  /** What the poll gives; null where a newer poll ended it. */
-  hold<T>(
-    request: WaitingRequest & Pick<ApiRequest<never, never>, 'client'>,
-    poll: (request: WaitingRequest) => Promise<T>,
-  ): Promise<T | null>
-}
+export type LongPolls = ReturnType<typeof createLongPolls>
 
-export function createLongPolls(): LongPolls {
+export function createLongPolls() {
   const limiter = new ConnectionLimiter({
     max: POLLS_MAX,
     perClientMax: POLLS_PER_CLIENT_MAX,
@@ -29,7 +23,11 @@ export function createLongPolls(): LongPolls {
     areInUse: false,
   })
   return {
-    async hold(request, poll) {
+    /** What the poll gives; null where a newer poll ended it. */
+    async hold<T>(
+      request: WaitingRequest & Pick<ApiRequest<never, never>, 'client'>,
+      poll: (request: WaitingRequest) => Promise<T>,
+    ): Promise<T | null> {
       const replaced = new AbortController()
       const slot = limiter.acquire(request.client.address, {
         isIdle: () => true,

@@ -7,31 +7,31 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
 import { addTo, familyOf, type ProxiesConfig } from '@quorumscan/config'
 
-export type Origins = {
-  /** Whether there are proxies at this address, whose connections are of many clients. */
-  isProxy(address: string | undefined): boolean
-  /**
-   * The address of who sends the request: read from the right, the first that is none of a proxy. Where a proxy tells
-   * none, it is its own. Undefined on a unix socket.
-   */
-  addressOf(request: {
-    readonly socket: Pick<Socket, 'remoteAddress'>
-    readonly headers: IncomingHttpHeaders
-  }): string | undefined
-}
+export type Origins = ReturnType<typeof createOrigins>
 
 /** @throws {RangeError} If an item is neither an address nor a network. */
-export function createOrigins({ trusted, header }: ProxiesConfig): Origins {
+export function createOrigins({ trusted, header }: ProxiesConfig) {
   const proxies = new BlockList()
   for (const item of trusted) addTo(proxies, item)
-  const isProxy: Origins['isProxy'] = (address) => {
+  /** Whether there are proxies at this address, whose connections are of many clients. */
+  const isProxy = (address: string | undefined): boolean => {
     if (trusted.length === 0 || address === undefined) return false
     const withoutZone = address.split('%', 1)[0] ?? ''
     return proxies.check(withoutZone, familyOf(withoutZone))
   }
   return {
     isProxy,
-    addressOf({ socket, headers }) {
+    /**
+     * The address of the client: read from the right, the first that is not a proxy's. Where a proxy reports none, it
+     * is its own. Undefined on a unix socket.
+     */
+    addressOf({
+      socket,
+      headers,
+    }: {
+      readonly socket: Pick<Socket, 'remoteAddress'>
+      readonly headers: IncomingHttpHeaders
+    }): string | undefined {
       let address = socket.remoteAddress
       if (!isProxy(address)) return address
       const given = headers[header]

@@ -1,6 +1,6 @@
 /** The id of a request: the caller's own, where it is of the form, else one is drawn (D-33). */
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Random, randomHex } from '@quorumscan/base'
+import { randomHex, systemRandom } from '@quorumscan/base'
 
 export const REQUEST_ID_BYTES = 12
 /** Drawn at a time: drawn one by one they would be a fortieth of what a lookup costs. */
@@ -14,13 +14,13 @@ export function givenRequestId(headers: IncomingHttpHeaders): string | null {
 }
 
 /** Gives another id whenever it is called. */
-export function createRequestIds(random: Random): () => string {
+export function createRequestIds(): () => string {
   const length = 2 * REQUEST_ID_BYTES
   let drawn = ''
   let begin = 0
   return () => {
     if (begin === drawn.length) {
-      drawn = randomHex(random, IDS_DRAWN * REQUEST_ID_BYTES)
+      drawn = randomHex(systemRandom, IDS_DRAWN * REQUEST_ID_BYTES)
       begin = 0
     }
     begin += length

@@ -1,9 +1,9 @@
 /** Sending answers and errors, for every interface: the headers of each, and what follows a refusal. */
 import type { Readable } from 'node:stream'
 import { ScanError } from '@quorumscan/errors'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { corsHeaders } from './cors.ts'
-import { JSON_TYPE, type Refusal } from './errors.ts'
+import { JSON_TYPE, type Refusal, toRefusal } from './errors.ts'
 import type { Failures } from './failures.ts'
 import { backOffAfter } from './listener.ts'
 
@@ -19,30 +19,22 @@ const ALWAYS: Headers = {
   'x-content-type-options': 'nosniff',
 }
 
-export type Responder = {
-  /** `body` is ready to send, or a stream; null for none. JSON, unless a `content-type` is given. */
-  send(
-    reply: FastifyReply,
-    answer: {
-      readonly status: number
-      readonly headers: Headers
-      readonly body: Uint8Array | string | Readable | null
-    },
-  ): FastifyReply
-  /** Sends an error in the form of the interface. */
-  fail(
-    reply: FastifyReply,
-    thrown: unknown,
-    toRefusal: (thrown: unknown, request: FastifyRequest) => Refusal,
-  ): FastifyReply
+/** Ready to send. */
+type Sendable = {
+  readonly status: number
+  /** Without a `content-type` the body is JSON. */
+  readonly headers: Headers
+  readonly body: Uint8Array | string | Readable | null
 }
+
+export type Responder = ReturnType<typeof createResponder>
 
 export function createResponder(options: {
   readonly head: () => Headers
   readonly isClosing: () => boolean
   readonly failures: Failures
-}): Responder {
-  const send: Responder['send'] = (reply, { status, headers, body }) => {
+}) {
+  const send = (reply: FastifyReply, { status, headers, body }: Sendable): FastifyReply => {
     // One after the other: putting them together first would cost as much as writing them.
     reply
       .code(status)
@@ -58,12 +50,23 @@ export function createResponder(options: {
   }
   return {
     send,
-    fail(reply, thrown, toRefusal) {
+    /**
+     * Sends an error.
+     *
+     * @param more.headers - In addition to those of the refusal.
+     * @param more.refusal - In the form of the interface. Default: that of D-6.
+     */
+    fail(
+      reply: FastifyReply,
+      thrown: unknown,
+      more: { readonly headers?: Headers; readonly refusal?: Refusal } = {},
+    ): FastifyReply {
       const { request } = reply
+      const { headers = {}, refusal = toRefusal(thrown, request.id) } = more
       options.failures.note(thrown, request)
       const isRefusedForLoad = thrown instanceof ScanError && ASKS_TOO_OFTEN.has(thrown.code)
       if (isRefusedForLoad && request.client?.isPeer === false) backOffAfter(reply.raw)
-      return send(reply, toRefusal(thrown, request))
+      return send(reply, { ...refusal, headers: { ...refusal.headers, ...headers } })
     },
   }
 }

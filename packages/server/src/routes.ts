@@ -5,7 +5,6 @@ import { ScanError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { type Answer, type Bind, isStream } from './bind.ts'
-import { toRefusal } from './errors.ts'
 import type { Handlers } from './handler.ts'
 import type { Responder } from './respond.ts'
 import { compileChecks } from './validation.ts'
@@ -112,14 +111,9 @@ function refuseOtherMethods(
     url,
     // Before the body is read.
     onRequest: async (_request, reply) =>
-      responder.fail(
-        reply,
-        new ScanError('METHOD_NOT_ALLOWED', `this path takes ${allowed}`),
-        (thrown, { id }) => {
-          const refusal = toRefusal(thrown, id)
-          return { ...refusal, headers: { ...refusal.headers, allow: allowed } }
-        },
-      ),
+      responder.fail(reply, new ScanError('METHOD_NOT_ALLOWED', `this path takes ${allowed}`), {
+        headers: { allow: allowed },
+      }),
     handler: async () => {},
   })
 }

@@ -22,7 +22,7 @@
  */
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { healthRoutes, type RouteDef, type RouteTable } from '@quorumscan/api'
-import { type Clock, createSystemClock, type Random, systemRandom } from '@quorumscan/base'
+import { type Clock, createSystemClock } from '@quorumscan/base'
 import { PLAIN_CONNECTIONS, type ProxiesConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import type { Certificate, Logger, Metrics, Span, Tracer } from '@quorumscan/runtime'
@@ -40,7 +40,6 @@ import { trackUnused } from './closing.ts'
 import { preflightHeaders } from './cors.ts'
 import { createDeadlines } from './deadlines.ts'
 import { type Documents, mountDocuments } from './documents.ts'
-import { toRefusal } from './errors.ts'
 import { createFailures, type Failures } from './failures.ts'
 import type { Handlers } from './handler.ts'
 import { measureAnswers, serveMetrics } from './http-metrics.ts'
@@ -105,7 +104,6 @@ export type ServerOptions<Routes extends RouteTable, User> = RoutesMount<Routes,
   /** Headers of every answer and every error, such as the head (D-10). Must not throw. */
   readonly head?: () => Readonly<Record<string, string>>
   readonly clock?: Clock
-  readonly random?: Random
   readonly limits?: Partial<HttpLimits>
   /** Null: it does not speak TLS. */
   readonly certificate?: Certificate | null
@@ -160,9 +158,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
       await stages.readBody(payload, { bytesMax, msMax: limits.requestMsMax }),
     )
   })
-  const fail: Parameters<FastifyInstance['setErrorHandler']>[0] = (error, _request, reply) =>
-    responder.fail(reply, error, (thrown, { id }) => toRefusal(thrown, id))
-  app.setErrorHandler(fail)
+  app.setErrorHandler((error, _request, reply) => responder.fail(reply, error))
   app.setNotFoundHandler(() => {
     throw new ScanError('ROUTE_NOT_FOUND', 'no operation has this path')
   })
@@ -271,7 +267,7 @@ function createInstance<Routes extends RouteTable, User>(
   responder: Responder,
   serverFactory: (listener: RequestListener) => Server,
 ): FastifyInstance {
-  const drawId = createRequestIds(options.random ?? systemRandom)
+  const drawId = createRequestIds()
   return Fastify({
     ...(options.logger && {
       loggerInstance: createRequestLoggers(options.logger as FastifyBaseLogger),
@@ -291,9 +287,7 @@ function createInstance<Routes extends RouteTable, User>(
       maxParamLength: limits.headerBytesMax,
       querystringParser: parseQuery,
     },
-    frameworkErrors: (error, _request, reply) => {
-      responder.fail(reply, error, (thrown, { id }) => toRefusal(thrown, id))
-    },
+    frameworkErrors: (error, _request, reply) => void responder.fail(reply, error),
     clientErrorHandler: answerClientError,
   })
 }

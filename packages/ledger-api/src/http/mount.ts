@@ -68,10 +68,10 @@ export function mountLedger<Routes extends LedgerRouteTable, Caller>(
     scope.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
       read(payload),
     )
-    scope.setErrorHandler((error, _request, reply) =>
-      responder.fail(reply, error, (thrown, request) => {
-        const refusal = toLedgerRefusal(thrown, { traceId: traceId(request), participant })
-        return { ...refusal, headers: { ...headers(), ...refusal.headers } }
+    scope.setErrorHandler((error, request, reply) =>
+      responder.fail(reply, error, {
+        headers: headers(),
+        refusal: toLedgerRefusal(error, { traceId: traceId(request), participant }),
       }),
     )
     scope.setNotFoundHandler(({ raw }, reply) => {

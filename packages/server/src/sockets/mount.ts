@@ -3,7 +3,8 @@
  * as over HTTP: 404, too many sockets, and what the interface refuses. What ends it afterwards is in `serve.ts`.
  */
 import type { IncomingMessage } from 'node:http'
-import { type Clock, type Random, randomHex, systemRandom } from '@quorumscan/base'
+import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
+import { repeat } from '@quorumscan/runtime'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { answerBytes, closeGently } from '../closing.ts'
@@ -28,10 +29,9 @@ export function mountSockets(
     /** The first that owns a path answers for it; the last one for what none owns. */
     readonly dialects: readonly [...SocketDialect[], SocketDialect]
     readonly clock: Clock
-    readonly random?: Random
   },
 ): void {
-  const { clock, random = systemRandom } = mount
+  const { clock } = mount
   const { clientOf, failures } = app.stages
   const families = mount.dialects.map(createFamily)
   const last = families.at(-1) as Family // There is one.
@@ -43,7 +43,8 @@ export function mountSockets(
     const path = pathOf(request)
     const { dialect, socketByPath, limiter, server } =
       families.find((family) => family.dialect.owns(path)) ?? last
-    const requestId = dialect.givenIdOf(request.headers) ?? randomHex(random, REQUEST_ID_BYTES)
+    const requestId =
+      dialect.givenIdOf(request.headers) ?? randomHex(systemRandom, REQUEST_ID_BYTES)
     const refuse = (refusal: Parameters<typeof answerBytes>[0]) =>
       closeGently(socket, answerBytes(refusal))
     const found = socketByPath.get(path)
@@ -89,7 +90,9 @@ export function mountSockets(
     if (clients().length > 0) await clock.delay(CLOSE_MS, allGone.signal).catch(() => {})
     for (const client of clients()) client.terminate()
   })
-  void keepAlive(clients, clock, closing.signal)
+  const { signal } = closing
+  const onError = (error: unknown) => app.log.error({ err: error }, 'WebSockets are not pinged')
+  repeat(createPing(clients), { clock, everyMs: PING_MS, waitsFirst: true, signal, onError })
 }
 
 type Family = ReturnType<typeof createFamily>
@@ -122,17 +125,10 @@ function pathOf(request: IncomingMessage): string {
   return (request.url ?? '').split('?', 1)[0]?.replace(/\/{2,}/g, '/') ?? ''
 }
 
-/** Ends connections whose other side has left without closing them. */
-async function keepAlive(
-  clients: () => readonly WebSocket[],
-  clock: Clock,
-  closing: AbortSignal,
-): Promise<void> {
+/** Ends connections whose other side has left without closing them: it has not answered the ping before. */
+function createPing(clients: () => readonly WebSocket[]): () => void {
   const waiting = new WeakSet<WebSocket>()
-  while (!closing.aborted) {
-    // Aborted: the loop ends.
-    await clock.delay(PING_MS, closing).catch(() => {})
-    if (closing.aborted) return
+  return () => {
     for (const client of clients()) {
       // What is full is watched by `serve`, and would not hear a ping.
       if (client.bufferedAmount > 0) continue
