@@ -99,7 +99,7 @@ type Texts = readonly [ca: string | null, cert: string | null, key: string | nul
 function readFiles({ ca, own }: ClientTlsFiles): Texts {
   const [vouching, cert] = [ca, own?.cert ?? null].map((file) => {
     if (file === null) return null
-    const text = readNamed(file)
+    const text = readNamedText(file)
     try {
       demandCertificate(text)
     } catch (cause) {
@@ -107,7 +107,7 @@ function readFiles({ ca, own }: ClientTlsFiles): Texts {
     }
     return text
   })
-  return [vouching ?? null, cert ?? null, own === null ? null : readNamed(own.key)]
+  return [vouching ?? null, cert ?? null, own === null ? null : readNamedText(own.key)]
 }
 
 function contextOf({ ca: caFile, own }: ClientTlsFiles, [ca, cert, key]: Texts): SecureContext {
@@ -122,7 +122,8 @@ function contextOf({ ca: caFile, own }: ClientTlsFiles, [ca, cert, key]: Texts):
   }
 }
 
-function readNamed({ variable, file }: NamedFile): string {
+/** @throws {EnvError} That names the variable. */
+export function readNamedText({ variable, file }: NamedFile): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {

@@ -10,6 +10,7 @@ export {
   type NamedFile,
   openClientTls,
   readNamedFile,
+  readNamedText,
   readOwnCertificate,
 } from './client-tls.ts'
 export { type Clock, createSystemClock, MICROS_PER_MS } from './clock.ts'

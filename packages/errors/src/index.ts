@@ -6,4 +6,4 @@ export {
   type LedgerErrorBody,
   toLedgerErrorBody,
 } from './ledger-error.ts'
-export { type ErrorBody, isScanError, ScanError, toErrorBody } from './scan-error.ts'
+export { isScanError, ScanError, toErrorBody } from './scan-error.ts'

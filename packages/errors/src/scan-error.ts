@@ -40,16 +40,7 @@ export function isScanError(error: unknown, code?: ErrorCode): error is ScanErro
 }
 
 /** The wire form (D-6). */
-export type ErrorBody = {
-  error: string
-  code: string
-  definite: boolean
-  retryable: boolean
-  request_id: string
-  details: Details | null
-}
-
-export function toErrorBody(error: ScanError, requestId: string): ErrorBody {
+export function toErrorBody(error: ScanError, requestId: string) {
   return {
     error: error.message,
     code: error.code,

@@ -3,25 +3,13 @@ import type { RedisAddress } from './address.ts'
 import { endConnection } from './connection.ts'
 import { openRedis } from './profiles.ts'
 
-export type RedisUsage = {
-  readonly memoryBytes: number
-  /** 0: there is no limit. */
-  readonly memoryBytesMax: number
-  /** Of the append-only file; 0 where there is none. */
-  readonly fileBytes: number
-  /** Where it writes, as it names it; empty where that is not on this machine. */
-  readonly directory: string
-}
-
-export type RedisWatch = AsyncDisposable & {
-  /** @throws {Error} While Redis does not answer, or does not let this user ask. */
-  usage(): Promise<RedisUsage>
-}
+export type RedisWatch = ReturnType<typeof watchRedis>
 
 /** Connects in the background, on a connection of its own: what else is asked of Redis does not wait for it. */
-export function watchRedis(address: RedisAddress): RedisWatch {
+export function watchRedis(address: RedisAddress) {
   const redis = openRedis(address, 'usage')
   return {
+    /** @throws {Error} While Redis does not answer, or does not let this user ask. */
     async usage() {
       const [info, [, directory] = []] = await Promise.all([
         redis.info(),
@@ -30,12 +18,15 @@ export function watchRedis(address: RedisAddress): RedisWatch {
       ])
       return {
         memoryBytes: numberIn(info, 'used_memory'),
+        /** 0: there is no limit. */
         memoryBytesMax: numberIn(info, 'maxmemory'),
+        /** Of the append-only file; 0 where there is none. */
         fileBytes: /^aof_enabled:1\r?$/m.test(info) ? numberIn(info, 'aof_current_size') : 0,
+        /** Where it writes, as it names it; empty where that is not on this machine. */
         directory: directory ?? '',
       }
     },
-    [Symbol.asyncDispose]: async () => endConnection(redis),
+    [Symbol.asyncDispose]: async (): Promise<void> => endConnection(redis),
   }
 }
 

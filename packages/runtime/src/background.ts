@@ -1,20 +1,11 @@
 /** What an app does apart from requests, until it stops. */
 import type { Logger } from './logger.ts'
 
-export type Background = {
-  /** Resolves with the error of the first work that failed: the process cannot go on without it. */
-  readonly failed: Promise<unknown>
-  /** @param failure - What the log says when the work rejects before `signal` aborts. */
-  run(failure: string, work: Promise<unknown>): void
-  /** Resolves when all work has ended. */
-  ended(): Promise<void>
-}
-
 export function createBackground(options: {
   readonly logger: Logger
   /** Aborts when the app stops: what the work rejects with from then on is no failure. */
   readonly signal: AbortSignal
-}): Background {
+}) {
   const { logger, signal } = options
   const running: Promise<unknown>[] = []
   let fail: (error: unknown) => void = () => {}
@@ -22,8 +13,10 @@ export function createBackground(options: {
     fail = resolve
   })
   return {
+    /** Resolves with the error of the first work that failed: the process cannot go on without it. */
     failed,
-    run(failure, work) {
+    /** @param failure - What the log says when the work rejects before `signal` aborts. */
+    run(failure: string, work: Promise<unknown>): void {
       const watched = work.catch((error: unknown) => {
         if (signal.aborted) return
         logger.fatal({ err: error }, failure)
@@ -31,7 +24,8 @@ export function createBackground(options: {
       })
       running.push(watched)
     },
-    async ended() {
+    /** Resolves when all work has ended. */
+    async ended(): Promise<void> {
       await Promise.all(running)
     },
   }

@@ -3,10 +3,9 @@
  * certificates puts others in their place: what they hold then is shown to those who connect from then on.
  */
 import { X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { createSecureContext, type Server, type TlsOptions } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
-import { type Clock, demandCertificate, describeFileError, EnvError } from '@quorumscan/base'
+import { type Clock, demandCertificate, EnvError, readNamedText } from '@quorumscan/base'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { quiet } from './quiet.ts'
@@ -31,14 +30,14 @@ export type Certificate = {
   follow(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): Promise<void>
 }
 
-type Held = { readonly cert: Buffer; readonly key: Buffer; readonly ca?: Buffer }
+type Held = { readonly cert: string; readonly key: string; readonly ca?: string }
 
 /** @throws {EnvError} That names the variable whose file cannot be read or does not hold what it must. */
 export async function openCertificate(
   files: CertificateFiles,
   app: { readonly clock: Clock; readonly logger: Logger; readonly metrics: Metrics },
 ): Promise<Certificate> {
-  let shown = await readHeld(files)
+  let shown = readHeld(files)
   app.metrics.sampled('gauge', {
     name: 'certificate_ends_seconds',
     help: 'Until when the TLS certificate is valid, in seconds since 1970.',
@@ -51,8 +50,8 @@ export async function openCertificate(
       shown.ca === undefined ? shown : { ...shown, requestCert: true, rejectUnauthorized: false },
     follow(server, signal) {
       const problems = quiet({ clock: app.clock, perSubjectMs: Number.POSITIVE_INFINITY })
-      const look = async (): Promise<void> => {
-        const held = await readHeld(files)
+      const look = (): void => {
+        const held = readHeld(files)
         problems.forget()
         if (isDeepStrictEqual(held, shown)) return
         server.setSecureContext(held)
@@ -72,14 +71,13 @@ export async function openCertificate(
   }
 }
 
-async function readHeld({
-  certFile,
-  keyFile,
-  clientCaFile = null,
-}: CertificateFiles): Promise<Held> {
-  const cert = await readNamed('QS_TLS_CERT', certFile)
-  const key = await readNamed('QS_TLS_KEY', keyFile)
-  const ca = clientCaFile === null ? {} : { ca: await readNamed('QS_TLS_CLIENT_CA', clientCaFile) }
+function readHeld({ certFile, keyFile, clientCaFile = null }: CertificateFiles): Held {
+  const cert = readNamedText({ variable: 'QS_TLS_CERT', file: certFile })
+  const key = readNamedText({ variable: 'QS_TLS_KEY', file: keyFile })
+  const ca =
+    clientCaFile === null
+      ? {}
+      : { ca: readNamedText({ variable: 'QS_TLS_CLIENT_CA', file: clientCaFile }) }
   const held = { cert, key, ...ca }
   const problem = problemOfCertificate(held)
   if (problem !== null) throw new EnvError(problem)
@@ -87,15 +85,7 @@ async function readHeld({
 }
 
 /** What is wrong with what the files hold; null: nothing is. */
-export function problemOfCertificate({
-  cert,
-  key,
-  ca,
-}: {
-  readonly cert: string | Buffer
-  readonly key: string | Buffer
-  readonly ca?: Buffer
-}): string | null {
+export function problemOfCertificate({ cert, key, ca }: Held): string | null {
   try {
     createSecureContext({ cert, key })
   } catch (cause) {
@@ -103,19 +93,9 @@ export function problemOfCertificate({
     return `QS_TLS_CERT, QS_TLS_KEY: the files hold no certificate with its key: ${reason}`
   }
   try {
-    if (ca !== undefined) demandCertificate(ca.toString())
+    if (ca !== undefined) demandCertificate(ca)
   } catch (cause) {
     return `QS_TLS_CLIENT_CA: ${(cause as Error).message}`
   }
   return null
-}
-
-/** @throws {EnvError} That names the variable. */
-async function readNamed(variable: string, file: string): Promise<Buffer> {
-  try {
-    return await readFile(file)
-  } catch (cause) {
-    const why = describeFileError(cause, file) ?? String(cause)
-    throw new EnvError(`${variable}: ${why}`, { cause })
-  }
 }

@@ -45,10 +45,10 @@ export { askHealth, type Health, type OrderingReport } from './health.ts'
 export { type KeptProcesses, keepRunning, type RestartPolicy } from './keep-running.ts'
 export { createLogger, type Logger } from './logger.ts'
 export { measureMargins } from './margins.ts'
-export { createMetrics, type Metrics, type Observer, type Sample } from './metrics.ts'
+export { createMetrics, type Metrics, type Sample } from './metrics.ts'
 export { didYouMean } from './nearest.ts'
 export type { Peer } from './peer-addresses.ts'
-export { createPeerClient, type PeerClient, type PeerRequest } from './peer-client.ts'
+export { createPeerClient, type PeerRequest } from './peer-client.ts'
 export {
   assertFollowing,
   CLOCK_HEADER,
@@ -65,10 +65,10 @@ export {
   parseOriginTokens,
   parsePeerTokens,
 } from './peer-tokens.ts'
-export { type Observation, type PeerPoll, pollPeers } from './poll-peers.ts'
-export { type LeftOut, type QuietLines, quiet } from './quiet.ts'
+export { pollPeers } from './poll-peers.ts'
+export { quiet } from './quiet.ts'
 export { measureRedis } from './redis-metrics.ts'
-export { type Repetition, repeat } from './repeat.ts'
+export { repeat } from './repeat.ts'
 export { parseServiceUrl } from './service-url.ts'
 export {
   type Span,

@@ -16,20 +16,9 @@ export type RestartPolicy = {
   readonly lastedMs: number
 }
 
-/** Disposing restarts nothing more, and waits for starts under way. */
-export type KeptProcesses = AsyncDisposable & {
-  /** Starts the process for the first time, at once. */
-  begin(id: string): void
-  /** The process exited unexpectedly. Returns at once. */
-  noteEnd(id: string, how: string): void
-  /** How it ended; null if it never did, or has lasted since. */
-  endOf(id: string): string | null
-  /** Whether it exited so often in a row that nothing should wait for it. */
-  isHopeless(id: string): boolean
-  /** What was stopped or started on purpose has no exits behind it. */
-  forget(id: string): void
-}
+export type KeptProcesses = ReturnType<typeof keepRunning>
 
+/** Disposing restarts nothing more, and waits for starts under way. */
 export function keepRunning(options: {
   readonly clock: Clock
   readonly policy: RestartPolicy
@@ -37,7 +26,7 @@ export function keepRunning(options: {
   readonly start: (id: string) => Promise<void>
   /** Receives each exit, and the pause until the next start. */
   readonly onEnd: (id: string, how: string, delayMs: number) => void
-}): KeptProcesses {
+}) {
   const { clock, policy } = options
   const closing = new AbortController()
   const { signal } = closing
@@ -62,6 +51,7 @@ export function keepRunning(options: {
       .finally(() => starting.delete(started))
     starting.add(started)
   }
+  /** The process exited unexpectedly. Returns at once. */
   const noteEnd = (id: string, how: string): void => {
     if (signal.aborted) return
     const count = (recent(id)?.count ?? 0) + 1
@@ -76,14 +66,18 @@ export function keepRunning(options: {
   }
 
   return {
-    begin: (id) => follow(id, startNow(id, null)),
+    /** Starts the process for the first time, at once. */
+    begin: (id: string): void => follow(id, startNow(id, null)),
     noteEnd,
-    endOf: (id) => recent(id)?.how ?? null,
-    isHopeless: (id) => (recent(id)?.count ?? 0) >= HOPELESS_COUNT,
-    forget: (id) => {
+    /** How it ended; null if it never did, or has run for long enough since. */
+    endOf: (id: string): string | null => recent(id)?.how ?? null,
+    /** Whether it exited so often in a row that nothing should wait for it. */
+    isHopeless: (id: string): boolean => (recent(id)?.count ?? 0) >= HOPELESS_COUNT,
+    /** A process that was stopped or started on purpose has no exits behind it. */
+    forget(id: string): void {
       keptById.delete(id)
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       closing.abort(new Error('everything is being stopped'))
       await Promise.all(starting)
     },

@@ -123,19 +123,10 @@ export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics
       return observerOf
     },
     counted(definition) {
-      const counts = new Map<string, { readonly values: readonly string[]; count: number }>()
-      sampled('counter', {
-        ...definition,
-        read: () => [...counts.values()].map(({ values, count }) => [values, count] as const),
-      })
-      const add = (values: readonly string[], count: number) => {
-        const key = values.join('\n')
-        const entry = counts.get(key)
-        if (entry !== undefined) entry.count += count
-        else if (counts.size < OBSERVERS_MAX) counts.set(key, { values, count })
-      }
-      for (const values of knownOf(definition)) add(values, 0)
-      return (...values) => add(values, 1)
+      const { labels = [] } = definition
+      const counter = new Counter(settingsOf(definition))
+      for (const values of knownOf(definition)) counter.inc(named(labels, values), 0)
+      return (...values) => counter.inc(named(labels, values))
     },
     expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   }

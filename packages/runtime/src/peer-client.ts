@@ -16,16 +16,9 @@ export type PeerRequest = Pick<TransportRequest, 'path' | 'bytesMax'> & {
   readonly signal?: AbortSignal
 }
 
-/** Disposing closes all connections; requests under way reject. */
-export type PeerClient = AsyncDisposable & {
-  /** The answer, whatever its status. @throws {Error} If none comes in time, or a longer one. Or the signal's reason. */
-  request(url: string, request: PeerRequest): Promise<TransportReply>
-  /** The body of an answer with status 200. @throws {Error} As `request`, and for another status. */
-  read(url: string, request: PeerRequest): Promise<TransportReply['body']>
-}
-
 const BYTES = { 'content-type': 'application/octet-stream' }
 
+/** Disposing closes all connections; requests under way reject. */
 export function createPeerClient(
   options: UndiciTransportOptions & {
     readonly clock?: Clock
@@ -33,7 +26,7 @@ export function createPeerClient(
     /** Who is at an address, for traces. */
     readonly nameOf?: (url: string) => string
   },
-): PeerClient {
+) {
   const {
     clock = createSystemClock(),
     tracer = null,
@@ -42,15 +35,10 @@ export function createPeerClient(
   const transport = createUndiciTransport(options)
   const traced = tracedTransport(transport, tracer, nameOf)
 
-  const request: PeerClient['request'] = (url, peerRequest) => {
-    const {
-      path,
-      bytesMax,
-      body,
-      timeoutMs,
-      channel = 'lookup',
-      isPublicOnly = false,
-    } = peerRequest
+  /** The answer, whatever its status. @throws {Error} If none comes in time, or a longer one. Or the signal's reason. */
+  const request = async (url: string, peerRequest: PeerRequest): Promise<TransportReply> => {
+    const { path, bytesMax, body, timeoutMs } = peerRequest
+    const { channel = 'lookup', isPublicOnly = false } = peerRequest
     const send = (signal: AbortSignal) =>
       traced.request({
         ...{ url, path, bytesMax, channel, isPublicOnly, signal },
@@ -67,11 +55,14 @@ export function createPeerClient(
 
   return {
     request,
-    async read(url, peerRequest) {
+    /** The body of an answer with status 200. @throws {Error} As `request`, and for another status. */
+    async read(url: string, peerRequest: PeerRequest): Promise<TransportReply['body']> {
       const { status, body } = await request(url, peerRequest)
       if (status !== 200) throw new Error(`status ${status}`)
       return body
     },
-    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await transport[Symbol.asyncDispose]()
+    },
   }
 }

@@ -45,22 +45,7 @@ const FOLLOWING_MICROS_MAX = 30_000_000
 const MICROS_PER_SECOND = 1_000_000
 const MS_PER_SECOND = 1000
 
-export type PeerClocks = AsyncDisposable & {
-  /** The latest of each peer that has answered. */
-  readings(): readonly ClockReading[]
-  verdict(): ClockVerdict
-  /** How many peers answered when they were asked last, and have the newest of the log. */
-  followingCount(): number
-  /**
-   * Asks peers where the ledger says that they are, from now on; one that does not answer there, where the operator of
-   * this process says (D-34).
-   *
-   * @param read - Called once a round. What it throws is tried again in the next one.
-   */
-  follow(read: () => Promise<readonly Peer[]>): void
-  /** @throws {ScanError} CLOCK_OFF if enough peers say that the clock is so far off that the process stands still. */
-  assertUsable(): void
-}
+export type PeerClocks = ReturnType<typeof createPeerClocks>
 
 /** Begins to ask at once. `needed` peers make a verdict: f + 1. */
 export function createPeerClocks(options: {
@@ -73,7 +58,7 @@ export function createPeerClocks(options: {
   readonly trust?: ClientTls | null
   /** Whether a peer may have moved to a private address although its configured one is public. Default: no. */
   readonly allowPrivateAddresses?: boolean
-}): PeerClocks {
+}) {
   const { peers, needed, clock } = options
   const client = createPeerClient({ clock, trust: options.trust ?? null })
   const addresses = createPeerAddresses(options.allowPrivateAddresses === true)
@@ -148,13 +133,22 @@ export function createPeerClocks(options: {
   })
 
   return {
-    readings: () => readingsIn(poll.latest),
-    verdict: () => verdictOf(poll.latest),
-    follow: (read) => addresses.follow(read),
-    followingCount: () =>
+    /** The latest of each peer that has answered. */
+    readings: (): readonly ClockReading[] => readingsIn(poll.latest),
+    verdict: (): ClockVerdict => verdictOf(poll.latest),
+    /**
+     * Asks peers where the ledger says that they are, from now on; one that does not answer there, where the operator
+     * of this process says (D-34).
+     *
+     * @param read - Called once a round. What it throws is tried again in the next one.
+     */
+    follow: (read: () => Promise<readonly Peer[]>): void => addresses.follow(read),
+    /** How many peers answered when they were asked last, and have the newest of the log. */
+    followingCount: (): number =>
       [...poll.latest.values()].filter(({ value, isCurrent }) => isCurrent && value.isFollowing)
         .length,
-    assertUsable() {
+    /** @throws {ScanError} CLOCK_OFF if enough peers say that the clock is so far off that the process stalls. */
+    assertUsable(): void {
       const now = verdictOf(poll.latest)
       if (now.kind !== 'off' || Math.abs(now.offsetMicros) <= STANDSTILL_MICROS) return
       throw new ScanError(
@@ -163,7 +157,7 @@ export function createPeerClocks(options: {
         { details: { offset_ms: now.offsetMicros / 1000 }, retryAfterSeconds: 1 },
       )
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       await poll[Symbol.asyncDispose]()
       await client[Symbol.asyncDispose]()
     },

@@ -3,7 +3,7 @@ import type { Peer } from './peer-addresses.ts'
 import { type Repetition, repeat } from './repeat.ts'
 
 /** What a peer answered last. */
-export type Observation<T> = {
+type Observation<T> = {
   readonly value: T
   /** When it came, by the monotonic clock. */
   readonly atMs: number

@@ -6,14 +6,7 @@ import { LRUCache } from 'lru-cache'
 const SUBJECTS_MAX = 256
 
 /** What a line says of those about its subject that were left out before it. */
-export type LeftOut = { readonly leftOut?: number }
-
-export type QuietLines = {
-  /** Writes the line, unless `linesMax` about its subject were written in this period. */
-  write(subject: string, line: (leftOut: LeftOut) => void): void
-  /** The next line about it is written: what the last one said is over. Default: about all. */
-  forget(subject?: string): void
-}
+type LeftOut = { readonly leftOut?: number }
 
 /** @param options.perSubjectMs - The period; infinite for lines that are written once, until `forget`. */
 export function quiet(options: {
@@ -21,12 +14,13 @@ export function quiet(options: {
   readonly perSubjectMs: number
   /** Default: 1. */
   readonly linesMax?: number
-}): QuietLines {
+}) {
   const { clock, perSubjectMs, linesMax = 1 } = options
   type Period = { startedMs: number; lineCount: number; leftOut: number }
   const periods = new LRUCache<string, Period>({ max: SUBJECTS_MAX })
   return {
-    write(subject, line) {
+    /** Writes the line, unless `linesMax` about its subject were written in this period. */
+    write(subject: string, line: (leftOut: LeftOut) => void): void {
       const nowMs = clock.monotonicMs()
       const period = periods.get(subject) ?? { startedMs: nowMs, lineCount: 0, leftOut: 0 }
       periods.set(subject, period)
@@ -43,7 +37,8 @@ export function quiet(options: {
       period.leftOut = 0
       line(leftOut === 0 ? {} : { leftOut })
     },
-    forget(subject) {
+    /** The next line about it is written: what the last one said is over. Default: about all. */
+    forget(subject?: string): void {
       if (subject === undefined) periods.clear()
       else periods.delete(subject)
     },

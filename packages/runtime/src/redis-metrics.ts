@@ -1,12 +1,14 @@
 /** What a process measures of its own Redis. */
 import { statfs } from 'node:fs/promises'
+import { singleFlight } from '@quorumscan/base'
 import type { RedisWatch } from '@quorumscan/redis'
 import type { Metrics } from './metrics.ts'
 
 /** What the process's own Redis takes, and what is left of the disk that it writes to. */
 export function measureRedis(metrics: Metrics, redis: Pick<RedisWatch, 'usage'>): void {
-  const usage = shared(() => redis.usage())
-  const freeBytes = shared(async () => {
+  // What hangs is not asked again and again.
+  const usage = singleFlight(() => redis.usage())
+  const freeBytes = singleFlight(async () => {
     const { bavail, bsize } = await statfs((await usage()).directory)
     return bavail * bsize
   })
@@ -20,15 +22,4 @@ export function measureRedis(metrics: Metrics, redis: Pick<RedisWatch, 'usage'>)
   )
   gauge('redis_aof_bytes', 'Size of its append-only file.', async () => (await usage()).fileBytes)
   gauge('disk_free_bytes', 'What is left of the disk that Redis writes to.', freeBytes)
-}
-
-/** Asks once for all who ask meanwhile: what hangs is not asked again and again. */
-function shared<T>(ask: () => Promise<T>): () => Promise<T> {
-  let asked: Promise<T> | null = null
-  return () => {
-    asked ??= ask().finally(() => {
-      asked = null
-    })
-    return asked
-  }
 }
