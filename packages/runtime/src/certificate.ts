@@ -23,12 +23,7 @@ export type CertificateFiles = {
   readonly clientCaFile?: string | null
 }
 
-export type Certificate = {
-  /** What a server begins with. */
-  begin(): TlsOptions
-  /** Has the server show what the files hold, until the signal aborts. */
-  follow(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): Promise<void>
-}
+export type Certificate = Awaited<ReturnType<typeof openCertificate>>
 
 type Held = { readonly cert: string; readonly key: string; readonly ca?: string }
 
@@ -36,7 +31,7 @@ type Held = { readonly cert: string; readonly key: string; readonly ca?: string 
 export async function openCertificate(
   files: CertificateFiles,
   app: { readonly clock: Clock; readonly logger: Logger; readonly metrics: Metrics },
-): Promise<Certificate> {
+) {
   let shown = readHeld(files)
   app.metrics.sampled('gauge', {
     name: 'certificate_ends_seconds',
@@ -45,10 +40,11 @@ export async function openCertificate(
     read: () => [[[], Date.parse(new X509Certificate(shown.cert).validTo) / MS_PER_SECOND]],
   })
   return {
-    // Whoever shows none, or another's, is a client like any other (`client.ts`).
-    begin: () =>
+    /** What a server begins with. A client without a certificate of a peer is like any other (`client.ts`). */
+    begin: (): TlsOptions =>
       shown.ca === undefined ? shown : { ...shown, requestCert: true, rejectUnauthorized: false },
-    follow(server, signal) {
+    /** Has the server show what the files hold, until the signal aborts. */
+    follow(server: Pick<Server, 'setSecureContext'>, signal: AbortSignal): Promise<void> {
       const problems = quiet({ clock: app.clock, perSubjectMs: Number.POSITIVE_INFINITY })
       const look = (): void => {
         const held = readHeld(files)

@@ -1,6 +1,5 @@
 export { type Asked, ask } from './ask.ts'
 export { createBackground, REPLICA_STOPPED } from './background.ts'
-export { readBuildInfo } from './build-info.ts'
 export {
   type Certificate,
   type CertificateFiles,

@@ -1,10 +1,9 @@
 /** Certified replies of the own replica: the same until another state is certified. */
-import type { Clock } from '@quorumscan/base'
-import type { Certifier } from '@quorumscan/certifier'
 import type { ScanError } from '@quorumscan/errors'
 import { type Certificate, isStale } from '@quorumscan/verifier/certified'
 import { LRUCache } from 'lru-cache'
 import type { Proven } from './certified.ts'
+import type { ScanProxyDeps } from './dependencies.ts'
 import { MAX_AGE_MS, maxAgeOf, type ProxyRequest, wantsDocument } from './request.ts'
 
 export type ProxyReply =
@@ -22,13 +21,7 @@ const BYTES_MAX = 32 * 2 ** 20
 /** Of the map, the headers and the objects of one reply. */
 const OVERHEAD_BYTES = 1_024
 
-export type StoredReplies = ReturnType<typeof createStoredReplies>
-
-export function createStoredReplies(deps: {
-  readonly certifier: Pick<Certifier, 'newest'>
-  readonly clock: Pick<Clock, 'nowMicros'>
-}) {
-  const { certifier, clock } = deps
+export function createStoredReplies({ certifier, clock }: ScanProxyDeps) {
   const replies = new LRUCache<string, StoredReply>({
     maxSize: BYTES_MAX,
     sizeCalculation: ({ reply }, key) =>

@@ -1,6 +1,7 @@
 /** Health, status and version: what all apps answer alike. */
+import { readFileSync, statSync } from 'node:fs'
 import type { healthRoutes } from '@quorumscan/api'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, MICROS_PER_MS, packageRoot } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
 import {
   CLOCK_HEADER,
@@ -8,7 +9,6 @@ import {
   DETAIL_HEADER,
   OFFSET_HEADER,
   type PeerClocks,
-  readBuildInfo,
 } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { Handlers } from './handler.ts'
@@ -42,7 +42,7 @@ export function createHealthHandlers(app: {
   readonly reader?: () => NonNullable<Extra['reader']>
 }): Handlers<typeof healthRoutes> {
   const { clock, clocks } = app
-  const build = readBuildInfo(app.moduleUrl)
+  const version = readVersion(app.moduleUrl)
   const startedMs = clock.monotonicMs()
   return {
     livez: async () => ({
@@ -86,6 +86,19 @@ export function createHealthHandlers(app: {
         },
       }
     },
-    getVersion: async () => ({ body: { version: build.version, commit_ts: build.commitTime } }),
+    getVersion: async () => ({ body: version }),
   }
+}
+
+/**
+ * What is running. A checkout has no other stamp than that of its files: when the package was laid out.
+ *
+ * @param moduleUrl - Where the app was bundled, the version is that of the package into which it was bundled.
+ */
+function readVersion(moduleUrl: string): { readonly version: string; readonly commit_ts: string } {
+  const packageFile = new URL('package.json', packageRoot(moduleUrl))
+  // Our own package.json.
+  const { version } = JSON.parse(readFileSync(packageFile, 'utf8')) as { version: string }
+  const { mtimeMs } = statSync(packageFile)
+  return { version, commit_ts: formatTime(Math.floor(mtimeMs) * MICROS_PER_MS) }
 }

@@ -2,7 +2,7 @@
  * The HTTP server of every process: binds a table of routes to its handlers.
  *
  * What a request passes, in order, with the error that leaves each stage:
- *   connection      `listener.ts`, `connection-limiter.ts`, `client-errors.ts`: closed without an answer if it gets no slot
+ *   connection      `listener.ts`, `connection-limiter.ts`, `closing.ts`: closed without an answer if it gets no slot
  *                   or fails at TLS; slow: REQUEST_TIMEOUT; not HTTP: MALFORMED_REQUEST
  *   path            MALFORMED_REQUEST, ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED
  *   client          `client.ts`, `origins.ts`: the address or peer that pays
@@ -35,8 +35,7 @@ import Fastify, {
 import { admissionUnits, type Bind, createBind } from './bind.ts'
 import { decodeBody, readBody } from './body.ts'
 import { type Client, type Clients, createClients, type RateLimit } from './client.ts'
-import { answerClientError } from './client-errors.ts'
-import { trackUnused } from './closing.ts'
+import { answerClientError, trackUnused } from './closing.ts'
 import { preflightHeaders } from './cors.ts'
 import { createDeadlines } from './deadlines.ts'
 import { type Documents, mountDocuments } from './documents.ts'
