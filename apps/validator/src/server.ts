@@ -86,7 +86,7 @@ export function createServer(
         prefix: PREFIX,
       }),
       apiSocketDialect(server, {
-        sockets: scanProxySockets({ feed: context.reads.updates.feed, clock: context.clock }),
+        sockets: scanProxySockets({ feed: context.reads.feed, clock: context.clock }),
         prefix: PREFIX,
       }),
     ],

@@ -1,7 +1,11 @@
 /** The AsyncAPI 3 document of the WebSockets. */
-import { API_VERSION, BEARER, LICENSE, type Schemas, sorted } from './openapi-document.ts'
-import { type Json, type JsonObject, toSchema } from './openapi-schema.ts'
+import { type Json, type JsonObject, type Schemas, toSchema } from './openapi-schema.ts'
 import { type SocketDef, socketRoutes } from './sockets.ts'
+
+/** The version of the documents; the same as of the package. */
+export const API_VERSION = '0.1.0'
+export const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
+export const BEARER = { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } }
 
 export function asyncApiDocument(): JsonObject {
   const schemas: Schemas = {}
@@ -13,10 +17,7 @@ export function asyncApiDocument(): JsonObject {
       version: API_VERSION,
       description:
         'The first frame of a client says what it wants, those of the server are what there is. An error is the last frame.',
-      license: {
-        name: LICENSE.name,
-        url: 'https://www.apache.org/licenses/LICENSE-2.0',
-      },
+      license: { name: LICENSE.name, url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/json',
     servers: {
@@ -26,10 +27,8 @@ export function asyncApiDocument(): JsonObject {
         description: 'A validator; also under `/api/validator`.',
       },
     },
-    channels: Object.fromEntries(sockets.map(([name, socket]) => [name, channel(socket, schemas)])),
-    operations: Object.fromEntries(
-      sockets.map(([name, socket]) => [name, operation(name, socket)]),
-    ),
+    channels: Object.fromEntries(sockets.map(([name, each]) => [name, channel(each, schemas)])),
+    operations: Object.fromEntries(sockets.map(([name, each]) => [name, operation(name, each)])),
     components: { schemas: alone(sorted(schemas)), securitySchemes: BEARER },
   }
 }
@@ -74,4 +73,8 @@ function alone(json: Json): Json {
   if (typeof $ref === 'string' && Object.keys(beside).length > 0)
     return { allOf: [{ $ref }], ...beside }
   return Object.fromEntries(Object.entries(json).map(([name, member]) => [name, alone(member)]))
+}
+
+export function sorted(schemas: Schemas): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -1,28 +1,20 @@
 export { CERTIFIED_MEDIA_TYPE, PAGE_SIZE_MAX } from '@quorumscan/verifier'
 export { accepts } from './accepts.ts'
 export { isScanAnswer } from './answer-check.ts'
+export { API_VERSION } from './asyncapi.ts'
 export { unitsOf } from './cost.ts'
-export { errorCodesOf } from './error-codes.ts'
 export { exposedHeaders, type HeaderGroup, headerGroups } from './header-groups.ts'
-export type {
-  LedgerBodyOf,
-  LedgerParamsOf,
-  LedgerQueryOf,
-  LedgerResponseOf,
-  LedgerRouteDef,
-  LedgerRouteTable,
-} from './ledger-route-def.ts'
 export { apiDocuments } from './openapi.ts'
-export { API_VERSION } from './openapi-document.ts'
-export type {
-  BodyOf,
-  CostInput,
-  HeadersOf,
-  ParamsOf,
-  QueryOf,
-  ResponseOf,
-  RouteDef,
-  RouteTable,
+export {
+  type BodyOf,
+  errorCodesOf,
+  type HeadersOf,
+  type LedgerRouteDef,
+  type ParamsOf,
+  type QueryOf,
+  type ResponseOf,
+  type RouteDef,
+  type RouteTable,
 } from './route-def.ts'
 export { healthRoutes } from './routes/health.ts'
 export { ledgerRoutes } from './routes/ledger.ts'

@@ -3,28 +3,21 @@ import { ABOUT, NEEDED } from './schemas/members.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [member: string]: Json }
+/** Components of a document, by title. */
+export type Schemas = Record<string, Json>
 
-/** What may stand beside a reference, and is of the member rather than of what it refers to. */
 type Options = {
   /** Members that may be left out may be null as well: bodies under `/v2`. */
   readonly isLenient?: boolean
 }
 
 /** The schema as plain JSON; whatever in it has a title becomes a component, referred to by that title. */
-export function toSchema(
-  schema: object,
-  schemas: Record<string, Json>,
-  options: Options = {},
-): Json {
+export function toSchema(schema: object, schemas: Schemas, options: Options = {}): Json {
   const plain = (value: unknown): Json => {
     if (Array.isArray(value)) return value.map(plain)
     if (typeof value !== 'object' || value === null) return value as Json
-    const {
-      [ABOUT]: said,
-      [NEEDED]: _needed,
-      default: _default,
-      ...own
-    } = value as Record<string, unknown>
+    const { [ABOUT]: said, ...marked } = value as Record<string, unknown>
+    const { [NEEDED]: _needed, default: _default, ...own } = marked
     const lenient = 'properties' in own ? withOptionalMembers(own, options) : own
     const members = Object.fromEntries(
       // What is excluded is JSON Schema as it stands.

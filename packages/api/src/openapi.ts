@@ -1,100 +1,171 @@
 /**
- * OpenAPI 3.1 documents from route tables. TypeBox schemas are JSON Schema already; what is done here is
- * listing errors by status.
+ * The documents: OpenAPI 3.1 from route tables, AsyncAPI from that of WebSockets. TypeBox schemas are JSON Schema
+ * already; what is done here is to list errors by status.
  */
 import { catalogue, type ErrorCode } from '@quorumscan/errors'
-import { asyncApiDocument } from './asyncapi.ts'
-import { errorCodesOf } from './error-codes.ts'
+import { type TObject, type TSchema, Type } from 'typebox'
+import { API_VERSION, asyncApiDocument, BEARER, LICENSE, sorted } from './asyncapi.ts'
 import { type HeaderGroup, headerGroups } from './header-groups.ts'
-import { ledgerDocument } from './ledger-openapi.ts'
-import { parameters, type Schemas, toDocument } from './openapi-document.ts'
-import { type JsonObject, toSchema } from './openapi-schema.ts'
-import type { RouteDef } from './route-def.ts'
+import { type Json, type JsonObject, type Schemas, toSchema } from './openapi-schema.ts'
+import { errorCodesOf, type LedgerRouteDef, type RouteDef, type RouteTable } from './route-def.ts'
+import { ledgerRoutes } from './routes/ledger.ts'
 import { scanRoutes } from './routes/scan.ts'
 import { synchronizerRoutes } from './routes/synchronizer.ts'
 import { validatorRoutes } from './routes/validator.ts'
 import { ErrorAnswer } from './schemas/errors.ts'
+import { LedgerErrorAnswer } from './schemas/ledger/errors.ts'
 
-const RETRY_AFTER = {
-  description: 'Seconds after which trying again may help.',
-  schema: { type: 'integer' },
-} as const
+type Route = RouteDef | LedgerRouteDef
 
+const PEER = { peer: { type: 'apiKey', in: 'header', name: 'x-peer-token' } }
 const UNAVAILABLE = '503'
 
-const BYTES = { 'application/octet-stream': {} }
-
-type Name = 'scan' | 'validator' | 'synchronizer' | 'ledger' | 'asyncapi'
-
 /** The documents that are generated, committed and served, by the name of their file. */
-export function apiDocuments(): Readonly<Record<Name, JsonObject>> {
+export function apiDocuments() {
   return {
-    scan: toOpenApi(scanRoutes, {
+    scan: toDocument(scanRoutes, {
       title: 'quorumscan scan node',
       description: 'Name lookups at one ledger offset of one super-validator.',
       prefix: '/api/scan',
     }),
-    validator: toOpenApi(validatorRoutes, {
+    validator: toDocument(validatorRoutes, {
       title: 'quorumscan validator',
       description: 'Name entries, wallet, and lookups that enough scan nodes agree on.',
       prefix: '/api/validator',
     }),
-    synchronizer: toOpenApi(synchronizerRoutes, {
+    synchronizer: toDocument(synchronizerRoutes, {
       title: 'quorumscan synchronizer',
       description: 'Orders the log; for validators and scan nodes.',
       prefix: null,
     }),
-    ledger: ledgerDocument(),
+    ledger: toDocument(ledgerRoutes, {
+      title: 'quorumscan ledger interface',
+      description:
+        'Updates, contracts, commands, users and parties of a validator. `/v2/updates`, ' +
+        '`/v2/commands/completions` and `/v2/state/active-contracts` are WebSockets as well: `/docs/asyncapi`. ' +
+        'Integers of 64 bits are also taken as texts.',
+      prefix: '/api/validator',
+    }),
     asyncapi: asyncApiDocument(),
+  } as const satisfies Readonly<Record<string, JsonObject>>
+}
+
+function toDocument(
+  table: RouteTable<Route>,
+  about: {
+    readonly title: string
+    readonly description: string
+    /** The second mount point (D-3); null for none. */
+    readonly prefix: string | null
+  },
+): JsonObject {
+  const { title, description, prefix } = about
+  const routes = Object.values(table)
+  const schemas: Schemas = {}
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const route of routes)
+    paths[route.path] = {
+      ...paths[route.path],
+      [route.method.toLowerCase()]: operation(route, schemas),
+    }
+  return {
+    openapi: '3.1.0',
+    info: { title, version: API_VERSION, description, license: LICENSE },
+    servers: [{ url: '/' }, ...(prefix === null ? [] : [{ url: prefix }])],
+    paths,
+    components: {
+      schemas: sorted(schemas),
+      ...(routes.some(isLedgerRoute) ? {} : { headers: allHeaders(routes) }),
+      ...securitySchemesOf(routes),
+    },
   }
 }
 
-function toOpenApi(
-  routes: Readonly<Record<string, RouteDef>>,
-  about: { readonly title: string; readonly description: string; readonly prefix: string | null },
-): JsonObject {
-  return toDocument(Object.values(routes), { ...about, headers: allHeaders(routes) }, operation)
+function isLedgerRoute(route: Route): route is LedgerRouteDef {
+  return !('errors' in route)
 }
 
-function operation(route: RouteDef, schemas: Schemas): JsonObject {
+function operation(route: Route, schemas: Schemas): JsonObject {
+  const { headers }: Partial<RouteDef> = route
   return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    security: securityOf(route),
     parameters: [
       ...parameters(route.params, 'path', schemas),
       ...parameters(route.query, 'query', schemas),
-      ...parameters(route.headers, 'header', schemas),
+      ...parameters(headers, 'header', schemas),
     ],
     ...requestBody(route, schemas),
-    responses: { '200': success(route, schemas), ...failures(route, schemas) },
+    responses: {
+      '200': success(route, schemas),
+      ...(isLedgerRoute(route) ? ledgerFailures(route, schemas) : failures(route, schemas)),
+    },
   }
 }
 
-function requestBody(route: RouteDef, schemas: Schemas): JsonObject {
-  if (route.body === undefined) return {}
-  const required = route.bodyOptional !== true
-  return { requestBody: { required, content: contentOf(route.body, schemas) } }
+function securityOf({ auth }: Route): JsonObject[] {
+  if (auth === 'none') return []
+  return [auth === 'peer' ? { peer: [] } : { bearer: [] }]
 }
 
-function success(route: RouteDef, schemas: Schemas): JsonObject {
-  const content = {
-    ...contentOf(route.response, schemas),
-    ...formsOf(route.otherForms, schemas),
-  }
+function securitySchemesOf(routes: readonly Route[]): JsonObject {
+  const used = routes.flatMap(securityOf).flatMap((one) => Object.keys(one))
+  const schemes = Object.entries({ ...BEARER, ...PEER }).filter(([name]) => used.includes(name))
+  return schemes.length === 0 ? {} : { securitySchemes: Object.fromEntries(schemes) }
+}
+
+function parameters(
+  part: TObject | undefined,
+  place: 'path' | 'query' | 'header',
+  schemas: Schemas,
+): Json[] {
+  const required = new Set(part?.required as readonly string[] | undefined)
+  // OpenAPI knows no parameter `accept`: the media types of the answers say it.
+  const named = Object.entries(part?.properties ?? {}).filter(([name]) => name !== 'accept')
+  return named.map(([name, member]) => {
+    const { description = null, ...schema } = toSchema(member, schemas) as JsonObject
+    const about = description === null ? {} : { description }
+    return { name, in: place, required: required.has(name), ...about, schema }
+  })
+}
+
+function requestBody(route: Route, schemas: Schemas): JsonObject {
+  const { body, bodyOptional = false }: Partial<RouteDef> = route
+  // OpenAPI has no bodies of a GET; such an operation has a twin.
+  if (body === undefined || route.method === 'GET') return {}
+  const content = contentOf(body, schemas, { isLenient: isLedgerRoute(route) })
+  return { requestBody: { required: !bodyOptional, content } }
+}
+
+function success(route: Route, schemas: Schemas): JsonObject {
+  const { responseHeaders = [], otherForms }: Partial<RouteDef> = route
+  const content = { ...contentOf(route.response, schemas), ...formsOf(otherForms, schemas) }
   return {
     description: 'The answer.',
-    headers: headersOf(['head', ...(route.responseHeaders ?? [])]),
+    ...(isLedgerRoute(route) ? {} : { headers: headersOf(['head', ...responseHeaders]) }),
     ...(Object.keys(content).length === 0 ? {} : { content }),
   }
 }
 
-function contentOf(body: RouteDef['response'], schemas: Schemas): JsonObject {
+function contentOf(body: RouteDef['response'], schemas: Schemas, options = {}): JsonObject {
   if (body === null) return {}
-  return body === 'bytes' ? BYTES : formsOf({ 'application/json': body }, schemas)
+  if (body === 'bytes') return { 'application/octet-stream': {} }
+  return formsOf({ 'application/json': body }, schemas, options)
 }
 
-function formsOf(forms: RouteDef['otherForms'], schemas: Schemas): JsonObject {
-  const entries = Object.entries(forms ?? {})
+function formsOf(
+  forms: Readonly<Record<string, TSchema>> = {},
+  schemas: Schemas,
+  options = {},
+): JsonObject {
   return Object.fromEntries(
-    entries.map(([mediaType, form]) => [mediaType, { schema: toSchema(form, schemas) }]),
+    Object.entries(forms).map(([mediaType, form]) => [
+      mediaType,
+      { schema: toSchema(form, schemas, options) },
+    ]),
   )
 }
 
@@ -106,22 +177,58 @@ function failures(route: RouteDef, schemas: Schemas): JsonObject {
   }
   const content = contentOf(ErrorAnswer, schemas)
   return Object.fromEntries(
-    Object.entries(codesByStatus).map(([status, ofStatus]) => [
-      status,
-      {
-        description: ofStatus.map((code) => `${code}: ${catalogue[code].doc}`).join('\n\n'),
-        headers: {
-          ...headersOf(['head']),
-          ...(ofStatus.some((code) => catalogue[code].retryable)
-            ? headerRefs(['retry-after'])
-            : {}),
+    Object.entries(codesByStatus).map(([status, ofStatus]) => {
+      const isRetried = ofStatus.some((code) => catalogue[code].retryable)
+      const otherForms = status === UNAVAILABLE ? route.unavailableForms : {}
+      return [
+        status,
+        {
+          description: ofStatus.map((code) => `${code}: ${catalogue[code].doc}`).join('\n\n'),
+          headers: { ...headersOf(['head']), ...(isRetried ? headerRefs(['retry-after']) : {}) },
+          content: { ...content, ...formsOf(otherForms, schemas) },
         },
-        content:
-          status === UNAVAILABLE
-            ? { ...content, ...formsOf(route.unavailableForms, schemas) }
-            : content,
-      },
-    ]),
+      ]
+    }),
+  )
+}
+
+/** What operations of the ledger interface can answer, by status (docs/upstream.md §L7.2): every one … */
+const COMMON_ERRORS: Readonly<Record<string, string>> = {
+  '400': 'The request does not decode (one line of text), or it is refused.',
+  '413': 'The body is too large (text), or the list has too many elements.',
+  '429': 'The caller used up its budget; `retry-after` says when there is more.',
+  '500': 'A bug of ours; the log has the reason under the trace id.',
+  '503':
+    'The participant is starting, catching up or stopping, or the operation took too long (text).',
+}
+/** … those that ask for a token … */
+const AUTH_ERRORS: Readonly<Record<string, string>> = {
+  '401': 'No valid token; the log has the reason.',
+  '403': 'The user may not do this; the log has the reason.',
+}
+/** … and those that list the status. */
+const MORE_ERRORS = {
+  404: 'Something that the request names does not exist.',
+  409: 'Something happens at the same time, or exists already.',
+  504: 'The outcome was not seen in time.',
+}
+
+function ledgerFailures(
+  { auth, errorStatuses = [] }: LedgerRouteDef,
+  schemas: Schemas,
+): JsonObject {
+  const json = { 'application/json': LedgerErrorAnswer }
+  const described: Readonly<Record<string, string>> = {
+    ...COMMON_ERRORS,
+    ...(auth === 'none' ? {} : AUTH_ERRORS),
+    ...Object.fromEntries(errorStatuses.map((status) => [status, MORE_ERRORS[status]])),
+  }
+  return Object.fromEntries(
+    Object.entries(described).map(([status, description]) => {
+      const isAlsoText = ['400', '413', '503'].includes(status)
+      const forms = isAlsoText ? { ...json, 'text/plain': Type.String() } : json
+      return [status, { description, content: formsOf(forms, schemas) }]
+    }),
   )
 }
 
@@ -134,8 +241,8 @@ function headerRefs(names: readonly string[]): JsonObject {
 }
 
 /** Of the groups that the routes have; a header means in each document what its routes say by it. */
-function allHeaders(routes: Readonly<Record<string, RouteDef>>): JsonObject {
-  const groups = Object.values(routes).flatMap(({ responseHeaders = [] }) => responseHeaders)
+function allHeaders(routes: readonly Partial<RouteDef>[]): JsonObject {
+  const groups = routes.flatMap(({ responseHeaders = [] }) => responseHeaders)
   const schemas = (['head', ...groups] as const).flatMap((group) =>
     Object.entries(headerGroups[group]),
   )
@@ -143,5 +250,9 @@ function allHeaders(routes: Readonly<Record<string, RouteDef>>): JsonObject {
     const { description = '', ...json } = toSchema(schema, {}) as JsonObject
     return [name, { description, schema: json }]
   })
-  return { ...Object.fromEntries(headers), 'retry-after': RETRY_AFTER }
+  const retryAfter = {
+    description: 'Seconds after which trying again may help.',
+    schema: { type: 'integer' },
+  }
+  return { ...Object.fromEntries(headers), 'retry-after': retryAfter }
 }

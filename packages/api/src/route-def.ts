@@ -1,6 +1,7 @@
 /**
  * What a route is: the one declaration from which request validation, response checks, the OpenAPI
- * documents and the SDK's types are derived. Handlers are bound to it in `packages/server`.
+ * documents and the SDK's types are derived. Handlers are bound to it in `packages/server`, those of `/v2` in
+ * `packages/ledger-api`.
  *
  * How schemas are written:
  *   title        makes a schema a named component of the documents (`component`)
@@ -23,9 +24,12 @@ export type CostInput = {
   readonly body: unknown
 }
 
-export type RouteDef = {
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** What routes under `/v0` and `/v2` have in common. */
+type AnyRoute = {
   readonly operationId: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  readonly method: Method
   /** Below the mount point, with `{param}` for parameters: each is one path segment, decoded. */
   readonly path: `/${string}`
   /** One sentence for the OpenAPI document. */
@@ -35,6 +39,12 @@ export type RouteDef = {
   readonly tag: string
   readonly params?: TObject
   readonly query?: TObject
+  /** `peer` shows the token of one in `x-peer-token`, users a JWT. `admin`: a user who has ParticipantAdmin. */
+  readonly auth: 'none' | 'peer' | 'user' | 'admin'
+}
+
+/** A route under `/v0`, or of health. */
+export type RouteDef = AnyRoute & {
   /** Request headers that the operation reads, lower-case. */
   readonly headers?: TObject
   /** Absent: a body is read and ignored. `bytes`: passed on unread, `application/octet-stream`. */
@@ -54,28 +64,85 @@ export type RouteDef = {
   readonly responseHeaders?: readonly HeaderGroup[]
   /** Beyond those that every route can answer. */
   readonly errors: readonly ErrorCode[]
-  /** `peer` shows the token of one in `x-peer-token`, users a JWT. */
-  readonly auth: 'none' | 'peer' | 'user' | 'admin'
   /** Units of D-33. Zero is never refused. */
   readonly cost: number | ((input: CostInput) => number)
 }
 
-export type RouteTable = { readonly [operationId: string]: RouteDef }
+/**
+ * A route of the ledger interface (`/v2`): bodies and queries are decoded leniently (docs/upstream.md §L1.1), and errors
+ * have a form of their own (§L7).
+ */
+export type LedgerRouteDef = AnyRoute & {
+  readonly path: `/v2/${string}`
+  readonly auth: 'none' | 'user' | 'admin'
+  readonly body?: TSchema
+  /** The body of a 200. */
+  readonly response: TSchema
+  /** Statuses of errors beyond 400, 401, 403, 413, 429, 500 and 503, for the document. */
+  readonly errorStatuses?: readonly (404 | 409 | 504)[]
+  /** How long the operation may take, ms; without it `LEDGER_REQUEST_MS_MAX` of `packages/ledger-api`. */
+  readonly handlerMsMax?: number
+}
+
+export type RouteTable<Def = RouteDef> = { readonly [operationId: string]: Def }
+
+/** A row of a table: where the route is, such as `GET /v0/dso`, what it shares with others, and what is its own. */
+export function route<const Path extends `/${string}`, const Shared, const Own>(
+  place: `${Method} ${Path}`,
+  shared: Shared,
+  own: Own,
+): Omit<Shared, keyof Own> & Own & { readonly method: Method; readonly path: Path } {
+  const [method, path] = place.split(' ') as [Method, Path]
+  return { ...shared, ...own, method, path }
+}
+
+/** Names each route by its key, which is its operationId. */
+export function defineRoutes<
+  const Routes extends RouteTable<
+    Omit<RouteDef, 'operationId'> | Omit<LedgerRouteDef, 'operationId'>
+  >,
+>(
+  routes: Routes,
+): { readonly [Id in keyof Routes & string]: Routes[Id] & { readonly operationId: Id } } {
+  const named = Object.entries(routes).map(([operationId, each]) => [
+    operationId,
+    { ...each, operationId },
+  ])
+  // Object.entries loses the keys that the return type states.
+  return Object.fromEntries(named) as never
+}
+
+/** Codes of a route, without repetition; what only a missing route can meet is not among them. */
+export function errorCodesOf(route: RouteDef): readonly ErrorCode[] {
+  const takesInput = [route.params, route.query, route.headers, route.body].some(
+    (part) => part !== undefined,
+  )
+  const codes: ErrorCode[] = ['MALFORMED_REQUEST', 'INTERNAL', ...route.errors]
+  if (takesInput) codes.push('INVALID_ARGUMENT')
+  if (route.method !== 'GET') codes.push('BODY_TOO_LARGE')
+  if (route.body !== undefined) codes.push('MALFORMED_BODY', 'UNSUPPORTED_MEDIA_TYPE')
+  if (route.auth !== 'none') codes.push('UNAUTHENTICATED')
+  if (route.auth === 'user' || route.auth === 'admin') codes.push('PERMISSION_DENIED')
+  // Probes (cost 0) are answered to the end.
+  if (route.cost !== 0) codes.push('RATE_LIMITED', 'OVERLOADED', 'NOT_READY')
+  return [...new Set(codes)]
+}
 
 /** The decoded parameters of a part of a request; an empty record where none are declared. */
-export type PartOf<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, never>
+type PartOf<Schema> = Schema extends TSchema ? Static<Schema> : Record<never, never>
 
-export type ParamsOf<Route extends RouteDef> = PartOf<Route['params']>
-export type QueryOf<Route extends RouteDef> = PartOf<Route['query']>
-export type HeadersOf<Route extends RouteDef> = PartOf<Route['headers']>
+export type ParamsOf<Route extends Pick<RouteDef, 'params'>> = PartOf<Route['params']>
+export type QueryOf<Route extends Pick<RouteDef, 'query'>> = PartOf<Route['query']>
+export type HeadersOf<Route extends Pick<RouteDef, 'headers'>> = PartOf<Route['headers']>
 // `TSchema` is so wide that a text fits it too: bytes come first.
-export type BodyOf<Route extends RouteDef> = Route['body'] extends 'bytes'
-  ? Uint8Array
-  : Route['body'] extends TSchema
-    ? Static<Route['body']> | (Route['bodyOptional'] extends true ? undefined : never)
-    : undefined
+export type BodyOf<Route extends Pick<RouteDef, 'body' | 'bodyOptional'>> =
+  Route['body'] extends 'bytes'
+    ? Uint8Array
+    : Route['body'] extends TSchema
+      ? Static<Route['body']> | (Route['bodyOptional'] extends true ? undefined : never)
+      : undefined
 /** The value of a 200; ready JSON bytes of the same shape are as good (see `packages/server`). */
-export type ResponseOf<Route extends RouteDef> = Route['response'] extends 'bytes'
+export type ResponseOf<Route extends Pick<RouteDef, 'response'>> = Route['response'] extends 'bytes'
   ? AsyncIterable<Uint8Array>
   : Route['response'] extends TSchema
     ? Static<Route['response']>

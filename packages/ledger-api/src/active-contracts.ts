@@ -4,15 +4,8 @@
  * Redis holds what is active now. What was archived since the offset stands in the history of updates; what
  * is archived while the walk is on the way is looked up there at its end, unless it was shown already.
  */
-import type { LedgerBodyOf, ledgerRoutes } from '@quorumscan/api'
-import {
-  contractBlob,
-  HOLDING_INTERFACE,
-  holdingViewOf,
-  templateOf,
-  templates,
-  toLfJson,
-} from '@quorumscan/ledger'
+import type { BodyOf, ledgerRoutes } from '@quorumscan/api'
+import { contractBlob, templateOf, templates, toLfJson } from '@quorumscan/ledger'
 import type { Contract, ContractId, Offset, PartyId } from '@quorumscan/model'
 import type { Replica, UpdateHistory, UpdateRange } from '@quorumscan/replica'
 import type { Caller } from './callers.ts'
@@ -22,14 +15,13 @@ import {
   type EventFilter,
   MATCHES,
   WITH_BLOB,
-  WITH_VIEW,
 } from './event-filter.ts'
-import { formatInstant } from './instants.ts'
+import { contractEventsJson, createdEventJson, eventJson } from './projection.ts'
 import { assertMayReadEvents, combineEventFormats } from './update-format.ts'
 import { afterLedgerEnd, negativeOffset, type UpdatesDeps } from './update-request.ts'
 import { type Elements, prunedError } from './update-stream.ts'
 
-export type ActiveContractsRequest = LedgerBodyOf<(typeof ledgerRoutes)['getActiveContracts']>
+export type ActiveContractsRequest = BodyOf<(typeof ledgerRoutes)['getActiveContracts']>
 
 export type ActiveContractsDeps = UpdatesDeps & {
   readonly contracts: Pick<Replica, 'walkContracts'> & Pick<UpdateHistory, 'archivedContracts'>
@@ -144,61 +136,69 @@ async function* archivedContracts(
 }
 
 /** An element of the answer; null where nobody who asks may see it. */
-export function contractJson(
-  contract: Contract,
-  filter: EventFilter,
-  synchronizerId: string,
-): string | null {
+function contractJson(contract: Contract, filter: EventFilter, synchronizerId: string) {
   const createdEvent = createdEventOf(contract, filter)
   if (createdEvent === null) return null
-  return JSON.stringify({
-    // The workflow belongs to the update, which may have been pruned.
-    workflowId: '',
-    contractEntry: { JsActiveContract: { createdEvent, synchronizerId, reassignmentCounter: 0 } },
-    streamContinuationToken: '',
+  const active = `{"createdEvent":${createdEvent},"synchronizerId":${JSON.stringify(synchronizerId)},"reassignmentCounter":0}`
+  // The workflow belongs to the update, which may have been pruned.
+  return `{"workflowId":"","contractEntry":{"JsActiveContract":${active}},"streamContinuationToken":""}`
+}
+
+/** JSON of a contract that outlived its update; null where nobody who asks may see it. */
+function createdEventOf(contract: Contract, filter: EventFilter): string | null {
+  const { type } = templateOf(contract)
+  const template = templates.indexOf(templateOf(contract))
+  const stakeholders = [...contract.signatories, ...contract.observers]
+  let flags = filter.anyParty?.[template] ?? 0
+  for (const party of stakeholders) flags |= filter.byParty.get(party)?.[template] ?? 0
+  if ((flags & MATCHES) === 0) return null
+  const witnesses = stakeholders.filter(
+    (party) => filter.anyParty !== null || filter.byParty.has(party),
+  )
+  const hasBlob = (flags & WITH_BLOB) !== 0
+  return createdEventJson(eventJson({ ...contract, template }), {
+    template,
+    payload: JSON.stringify(toLfJson(type.descriptor, contract.payload)),
+    blob: hasBlob ? Buffer.from(contractBlob(contract)).toString('base64') : '',
+    flags,
+    witnesses: JSON.stringify(witnesses),
+    signatories: JSON.stringify(contract.signatories),
+    observers: JSON.stringify(contract.observers),
+    createdAt: contract.createdAt,
+    isDelta: true,
   })
 }
 
-/** A contract that outlived its update; null where nobody who asks may see it. */
-export function createdEventOf(contract: Contract, filter: EventFilter): object | null {
-  const template = templateOf(contract)
-  const index = templates.indexOf(template)
-  const stakeholders = [...contract.signatories, ...contract.observers]
-  let flags = filter.anyParty?.[index] ?? 0
-  for (const party of stakeholders) flags |= filter.byParty.get(party)?.[index] ?? 0
-  if ((flags & MATCHES) === 0) return null
-  const packageId = contract.templateId.slice(0, contract.templateId.indexOf(':'))
-  const createArgument = toLfJson(template.type.descriptor, contract.payload)
-  const interfaceId = packageId + HOLDING_INTERFACE.slice(HOLDING_INTERFACE.indexOf(':'))
-  return {
-    offset: contract.offset,
-    nodeId: contract.nodeId,
-    contractId: contract.contractId,
-    templateId: contract.templateId,
-    contractKey: null,
-    contractKeyHash: '',
-    createArgument,
-    createdEventBlob:
-      (flags & WITH_BLOB) === 0 ? '' : Buffer.from(contractBlob(contract)).toString('base64'),
-    interfaceViews:
-      (flags & WITH_VIEW) === 0
-        ? []
-        : [
-            {
-              interfaceId,
-              viewStatus: { code: 0, message: '', details: [] },
-              viewValue: holdingViewOf(createArgument as typeof contract.payload),
-              implementationPackageId: packageId,
-            },
-          ],
-    witnessParties: stakeholders.filter(
-      (party) => filter.anyParty !== null || filter.byParty.has(party),
-    ),
-    signatories: contract.signatories,
-    observers: contract.observers,
-    createdAt: formatInstant(contract.createdAt),
-    packageName: contract.packageName,
-    representativePackageId: packageId,
-    acsDelta: true,
+/**
+ * What became of one contract, as its stakeholders see it (docs/upstream.md §L5.2): JSON of the answer; null where the
+ * contract is unknown or pruned, or nobody who asks has a stake in it. The update that archived it holds all of it: it is
+ * found until that update is pruned, even where the update that created it was.
+ */
+export async function contractEvents(
+  context: {
+    readonly ledger: Pick<Replica, 'contracts'>
+    readonly reads: ActiveContractsDeps & { readonly history: Pick<UpdateHistory, 'archivalOf'> }
+  },
+  id: ContractId,
+  filter: EventFilter,
+): Promise<string | null> {
+  const { ledger, reads } = context
+  const place = `"synchronizerId":${JSON.stringify(reads.synchronizerId)}}`
+  const shown = (created: string | null, archived: string | null) =>
+    created &&
+    `{"created":{"createdEvent":${created},${place},"archived":${archived && `{"archivedEvent":${archived},${place}`}}`
+  // In this order: what is archived between the two reads is found by the second.
+  const [contract] = await ledger.contracts([id])
+  if (contract) return shown(createdEventOf(contract, filter), null)
+  const update = await reads.history.archivalOf(id)
+  if (update === null) return null
+  const events = contractEventsJson(update, id, filter)
+  const eventOf = (name: string) => {
+    const start = `{"${name}":`
+    return events.find((json) => json.startsWith(start))?.slice(start.length, -1) ?? null
   }
+  const earlier = reads.contracts.archivedContracts(update).find((one) => one.contractId === id)
+  // One that the update created too is shown from its event.
+  const created = earlier ? createdEventOf(earlier, filter) : eventOf('CreatedEvent')
+  return shown(created, eventOf('ArchivedEvent'))
 }

@@ -3,7 +3,6 @@ import { isAdmin, type Verifier } from '@quorumscan/auth'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import type { Micros, Right, UserId } from '@quorumscan/model'
 import type { ValidatorStore } from '@quorumscan/users'
-import type { LedgerAuthenticate } from './http/mount.ts'
 
 /** Who calls. Authorization is always on (D-32), so there is always a user. */
 export type Caller = {
@@ -12,6 +11,13 @@ export type Caller = {
   /** When the token ends, µs since the epoch; null for never. */
   readonly expiresAt: Micros | null
 }
+
+/** Returns the caller. @throws {LedgerDecodeError} If the header is malformed. @throws {LedgerError} 401, 403. */
+export type LedgerAuthenticate<Caller> = (request: {
+  /** The header as it came, null for none. */
+  readonly authorization: string | null
+  readonly auth: 'user' | 'admin'
+}) => Promise<Caller>
 
 /** What tokens are checked with, and users read from. */
 type CallerSources = {

@@ -2,7 +2,7 @@
  * Which events a format asks for (docs/upstream.md §L1.3, §L1.5): checked in two steps, as the
  * order of errors demands, then turned into one row of flags for each party, indexed by template.
  */
-import type { LedgerBodyOf, ledgerRoutes } from '@quorumscan/api'
+import type { BodyOf, ledgerRoutes } from '@quorumscan/api'
 import { LedgerError } from '@quorumscan/errors'
 import {
   HOLDING_INTERFACE,
@@ -12,9 +12,9 @@ import {
   templates,
 } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
-import { isPartyString } from './commands/grammar.ts'
+import { fieldError, invalidArgument, isPackageName, isPartyString } from './commands/grammar.ts'
 
-type UpdatesRequest = LedgerBodyOf<(typeof ledgerRoutes)['getUpdates']>
+type UpdatesRequest = BodyOf<(typeof ledgerRoutes)['getUpdates']>
 export type UpdateFormat = NonNullable<UpdatesRequest['updateFormat']>
 export type EventFormat = NonNullable<UpdateFormat['includeReassignments']>
 type Filters = NonNullable<EventFormat['filtersForAnyParty']>
@@ -38,20 +38,15 @@ export type EventFilter = {
   readonly byParty: ReadonlyMap<PartyId, TemplateFlags>
 }
 
-const PACKAGE_NAME = /^#[A-Za-z0-9\-_]{1,255}$/
 const NAME = /^[A-Za-z$_][A-Za-z0-9$_]{0,999}$/
 
 /** @throws {LedgerError} INVALID_ARGUMENT, INVALID_FIELD. */
 export function checkEventFormat(format: EventFormat): void {
   const parties = Object.keys(format.filtersByParty)
   if (parties.length === 0 && format.filtersForAnyParty === undefined)
-    throw new LedgerError(
-      'INVALID_ARGUMENT',
-      'filtersByParty and filtersForAnyParty cannot be empty simultaneously',
-    )
+    throw invalidArgument('filtersByParty and filtersForAnyParty cannot be empty simultaneously')
   for (const party of parties)
-    if (!isPartyString(party))
-      throw new LedgerError('INVALID_ARGUMENT', `filtersByParty: ${shown(party)} is no party`)
+    if (!isPartyString(party)) throw invalidArgument(`filtersByParty: ${shown(party)} is no party`)
   for (const filter of identifierFilters(format)) {
     const id = identifierOf(filter)
     if (id !== null) checkIdentifier(id)
@@ -104,20 +99,14 @@ function identifierOf(filter: IdentifierFilter): string | null {
 /** The schema demands three parts. */
 function checkIdentifier(id: string): void {
   const [packageRef = '', module = '', entity = ''] = id.split(':')
-  if (!PACKAGE_NAME.test(packageRef))
-    throw new LedgerError(
-      'INVALID_FIELD',
-      `packageId: ${shown(packageRef)} is not # and a package name`,
-      { context: { field_name: 'packageId' } },
-    )
-  if (!module.split('.').every((part) => NAME.test(part)))
-    throw new LedgerError('INVALID_FIELD', `moduleName: ${shown(module)} is no dotted name`, {
-      context: { field_name: 'moduleName' },
-    })
-  if (!NAME.test(entity))
-    throw new LedgerError('INVALID_FIELD', `entityName: ${shown(entity)} is no name`, {
-      context: { field_name: 'entityName' },
-    })
+  const demand = (isValid: boolean, field: string, problem: string) => {
+    if (!isValid) throw fieldError('INVALID_FIELD', field, `${field}: ${problem}`)
+  }
+  const isPackage = packageRef.startsWith('#') && isPackageName(packageRef.slice(1))
+  demand(isPackage, 'packageId', `${shown(packageRef)} is not # and a package name`)
+  const isModule = module.split('.').every((part) => NAME.test(part))
+  demand(isModule, 'moduleName', `${shown(module)} is no dotted name`)
+  demand(NAME.test(entity), 'entityName', `${shown(entity)} is no name`)
 }
 
 function packageNameOf(id: string): string {
@@ -148,24 +137,20 @@ function addTo(flags: TemplateFlags, filter: IdentifierFilter): void {
   } else if ('TemplateFilter' in filter) {
     const { templateId, includeCreatedEventBlob } = filter.TemplateFilter.value
     const index = templates.findIndex((template) => templateRef(template) === templateId)
-    if (index < 0) throw notFound('NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME', templateId)
+    if (index < 0)
+      throw new LedgerError('NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME', notIn(templateId))
     add(index, blob(includeCreatedEventBlob))
   } else if ('InterfaceFilter' in filter) {
     const { interfaceId, includeInterfaceView, includeCreatedEventBlob } =
       filter.InterfaceFilter.value
     if (interfaceId !== HOLDING_INTERFACE)
-      throw notFound('NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME', interfaceId)
+      throw new LedgerError('NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME', notIn(interfaceId))
     const more = BY_INTERFACE | (includeInterfaceView ? WITH_VIEW : 0)
     for (const [index, template] of templates.entries())
       if (implementsHolding(template)) add(index, more | blob(includeCreatedEventBlob))
   }
 }
 
-function notFound(
-  code:
-    | 'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME'
-    | 'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME',
-  id: string,
-): LedgerError {
-  return new LedgerError(code, `the package of ${shown(id)} has no such definition`)
+function notIn(id: string): string {
+  return `the package of ${shown(id)} has no such definition`
 }

@@ -1,8 +1,7 @@
 /** The handlers of the ledger interface, one for every route of its table. */
-
 import { commandHandlers } from './commands/handlers.ts'
 import type { LedgerApiDeps } from './dependencies.ts'
-import type { AllHandlers } from './handler-types.ts'
+import type { AllHandlers } from './http/handler.ts'
 import { stateHandlers } from './state.ts'
 import { updateHandlers } from './updates.ts'
 import { ledgerUserHandlers, ofDefaultProvider } from './users/handlers.ts'

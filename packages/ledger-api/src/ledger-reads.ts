@@ -6,14 +6,12 @@ import type { Genesis } from '@quorumscan/verifier'
 import type { ActiveContractsDeps } from './active-contracts.ts'
 import { createStreamGuard, type StreamGuard } from './stream-guard.ts'
 import { createUpdateFeed } from './update-feed.ts'
-import type { UpdatesDeps } from './update-request.ts'
 
-export type LedgerReads = AsyncDisposable & {
-  readonly updates: UpdatesDeps
-  readonly active: ActiveContractsDeps
-  readonly guard: StreamGuard
-  readonly history: UpdateHistory & Pick<Replica, 'prune'>
-}
+export type LedgerReads = AsyncDisposable &
+  ActiveContractsDeps & {
+    readonly guard: StreamGuard
+    readonly history: UpdateHistory & Pick<Replica, 'prune'>
+  }
 
 export function createLedgerReads(deps: {
   readonly replica: Replica
@@ -21,24 +19,19 @@ export function createLedgerReads(deps: {
   readonly clock: Clock
   readonly genesis: Pick<Genesis, 'synchronizerId' | 'dso'>
 }): LedgerReads {
-  const { replica, users, clock } = deps
+  const { replica, users, clock, genesis } = deps
+  const { history } = replica
   const feed = createUpdateFeed(replica)
   const guard = createStreamGuard({ users, clock })
-  const updates: UpdatesDeps = {
+  return {
     feed,
     clock,
-    synchronizerId: deps.genesis.synchronizerId,
-    prunedOffset: () => replica.history.prunedOffset(),
-  }
-  return {
-    updates,
-    active: {
-      ...updates,
-      contracts: { ...replica.history, walkContracts: replica.walkContracts },
-      operator: deps.genesis.dso,
-    },
     guard,
-    history: { ...replica.history, prune: (upTo) => replica.prune(upTo) },
+    synchronizerId: genesis.synchronizerId,
+    operator: genesis.dso,
+    prunedOffset: () => history.prunedOffset(),
+    contracts: { ...history, walkContracts: replica.walkContracts },
+    history: { ...history, prune: (upTo) => replica.prune(upTo) },
     async [Symbol.asyncDispose]() {
       feed.close()
       guard.close()

@@ -1,11 +1,15 @@
 /** A stream as the list that HTTP answers (docs/upstream.md §L3.2). */
+import type { ledgerRoutes, QueryOf } from '@quorumscan/api'
 import { anySignal, type Clock, utf8, within } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
+import type { Caller } from './callers.ts'
+import type { LedgerReads } from './ledger-reads.ts'
+import type { OpenStream } from './streams.ts'
 
 /** More elements than this are 413. */
 const LIST_ELEMENTS_MAX = 200
 /** Without a new element for so long, an open-ended list is answered. */
-export const LIST_IDLE_MS = 500
+const LIST_IDLE_MS = 500
 /** Longer than any request may take, and short enough for a timer. */
 const IDLE_MS_MAX = 60_000
 
@@ -32,13 +36,21 @@ export async function listOf(
     options.limit === undefined || options.limit > LIST_ELEMENTS_MAX
       ? LIST_ELEMENTS_MAX + 1
       : Number(options.limit)
-  const idleMs = options.idleMs === null ? null : clamp(options.idleMs)
+  const idle = { clock, timeoutMs: Math.min(Math.max(Number(options.idleMs), 0), IDLE_MS_MAX) }
   const found: string[] = []
   const ended = new AbortController()
   const stream = open(anySignal([signal, ended.signal]))
   try {
     while (found.length < wanted) {
-      const next = await withinIdle(stream.next(), idleMs, clock)
+      const coming = stream.next()
+      const next =
+        options.idleMs === null
+          ? await coming
+          : await within(
+              idle,
+              () => coming,
+              () => 'idle' as const,
+            )
       if (next === 'idle' || next.done === true) break
       for (const element of next.value) if (found.length < wanted) found.push(element)
     }
@@ -55,19 +67,25 @@ export async function listOf(
   return utf8(`[${found.join(',')}]`)
 }
 
-function clamp(idleMs: number | bigint): number {
-  return Math.min(Math.max(Number(idleMs), 0), IDLE_MS_MAX)
-}
-
-async function withinIdle<T>(
-  next: Promise<T>,
-  idleMs: number | null,
-  clock: Clock,
-): Promise<T | 'idle'> {
-  if (idleMs === null) return await next
-  return await within(
-    { clock, timeoutMs: idleMs },
-    () => next,
-    (): 'idle' => 'idle',
-  )
+/** The handler of an operation that answers a stream as a list. */
+export function listHandler<Body>(
+  { guard, clock }: Pick<LedgerReads, 'guard' | 'clock'>,
+  open: (body: Body, caller: Caller) => Promise<OpenStream>,
+  isOpenEnded: (body: Body) => boolean,
+) {
+  return async (request: {
+    readonly body: Body
+    readonly query: QueryOf<typeof ledgerRoutes.getUpdates>
+    readonly caller: Caller
+    readonly signal: AbortSignal
+  }): Promise<Uint8Array> => {
+    const { body, query, caller, signal } = request
+    const elements = await open(body, caller)
+    return await listOf((ended) => elements(guard.watch(caller, ended)), {
+      limit: query.limit,
+      idleMs: query.stream_idle_timeout_ms ?? (isOpenEnded(body) ? LIST_IDLE_MS : null),
+      clock,
+      signal,
+    })
+  }
 }

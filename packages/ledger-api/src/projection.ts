@@ -10,7 +10,7 @@ import {
   templateIdOf,
   templates,
 } from '@quorumscan/ledger'
-import { type ContractId, partyParticipant } from '@quorumscan/model'
+import { type ContractId, type Micros, type Offset, partyParticipant } from '@quorumscan/model'
 import type { StoredEvent, StoredUpdate } from '@quorumscan/replica'
 import {
   BY_INTERFACE,
@@ -198,7 +198,7 @@ function stakeholderEvent(update: StoredUpdate, event: StoredEvent, eyes: Eyes):
     const isDelta = !event.isTransient
     return createdJson(update, event, { flags, witnesses: eyes.shown(witnesses), isDelta })
   }
-  const { packageName } = textsOf(event)
+  const { packageName } = textsOf(event.template)
   return (
     `{"ArchivedEvent":{${commonJson(update, event)},"witnessParties":${eyes.shown(witnesses)},` +
     `"packageName":"${packageName}","implementedInterfaces":${interfacesJson(flags)}}}`
@@ -220,7 +220,7 @@ function effectEvent(update: StoredUpdate, event: StoredEvent, eyes: Eyes): stri
     `"choiceArgument":${update.json(event.argument)},"actingParties":${namesJson(update, event.actors)},` +
     `"consuming":${event.consuming},"witnessParties":${eyes.shown(witnesses)},` +
     `"lastDescendantNodeId":${event.lastDescendantNodeId},"exerciseResult":${update.json(event.result)},` +
-    `"packageName":"${textsOf(event).packageName}","implementedInterfaces":${interfacesJson(flags)},` +
+    `"packageName":"${textsOf(event.template).packageName}","implementedInterfaces":${interfacesJson(flags)},` +
     `"acsDelta":${isDelta}}}`
   )
 }
@@ -233,22 +233,60 @@ function createdJson(
   shown: { readonly flags: number; readonly witnesses: string; readonly isDelta: boolean },
 ): string {
   const payload = update.json(event.payload)
-  const { packageId, packageName } = textsOf(event)
-  const blob = (shown.flags & WITH_BLOB) === 0 ? '' : blobOf(update, event, payload)
-  const views = (shown.flags & WITH_VIEW) === 0 ? '[]' : viewsJson(payload, packageId)
+  const created = createdEventJson(commonJson(update, event), {
+    template: event.template,
+    payload,
+    blob: (shown.flags & WITH_BLOB) === 0 ? '' : blobOf(update, event, payload),
+    signatories: namesJson(update, event.signatories),
+    observers: namesJson(update, event.observers),
+    createdAt: update.recordTime,
+    ...shown,
+  })
+  return `{"CreatedEvent":${created}}`
+}
+
+/** A `CreatedEvent` of an update, or of a contract that outlived it. Parties and payload are JSON. */
+export function createdEventJson(
+  common: string,
+  created: {
+    readonly template: number
+    readonly payload: string
+    readonly blob: string
+    readonly flags: number
+    readonly witnesses: string
+    readonly signatories: string
+    readonly observers: string
+    readonly createdAt: Micros
+    readonly isDelta: boolean
+  },
+): string {
+  const { payload } = created
+  const { packageId, packageName } = textsOf(created.template)
+  const views = (created.flags & WITH_VIEW) === 0 ? '[]' : viewsJson(payload, packageId)
   return (
-    `{"CreatedEvent":{${commonJson(update, event)},"contractKey":null,"contractKeyHash":"",` +
-    `"createArgument":${payload},"createdEventBlob":"${blob}","interfaceViews":${views},` +
-    `"witnessParties":${shown.witnesses},"signatories":${namesJson(update, event.signatories)},` +
-    `"observers":${namesJson(update, event.observers)},"createdAt":"${formatInstant(update.recordTime)}",` +
-    `"packageName":"${packageName}","representativePackageId":"${packageId}","acsDelta":${shown.isDelta}}}`
+    `{${common},"contractKey":null,"contractKeyHash":"",` +
+    `"createArgument":${payload},"createdEventBlob":"${created.blob}","interfaceViews":${views},` +
+    `"witnessParties":${created.witnesses},"signatories":${created.signatories},` +
+    `"observers":${created.observers},"createdAt":"${formatInstant(created.createdAt)}",` +
+    `"packageName":"${packageName}","representativePackageId":"${packageId}","acsDelta":${created.isDelta}}`
   )
 }
 
 function commonJson({ offset, table }: StoredUpdate, event: StoredEvent): string {
+  const contractId = table[event.contract] ?? ''
+  return eventJson({ offset, nodeId: event.nodeId, contractId, template: event.template })
+}
+
+/** What every event begins with. */
+export function eventJson(event: {
+  readonly offset: Offset
+  readonly nodeId: number
+  readonly contractId: ContractId
+  readonly template: number
+}): string {
   return (
-    `"offset":${offset},"nodeId":${event.nodeId},"contractId":"${table[event.contract]}",` +
-    `"templateId":"${textsOf(event).id}"`
+    `"offset":${event.offset},"nodeId":${event.nodeId},"contractId":"${event.contractId}",` +
+    `"templateId":"${textsOf(event.template).id}"`
   )
 }
 
@@ -283,9 +321,9 @@ function viewsJson(payload: string, packageId: string): string {
   return JSON.stringify([view])
 }
 
-function textsOf(event: StoredEvent) {
-  const texts = templateTexts[event.template]
-  if (texts === undefined) throw new RangeError(`no template has the number ${event.template}`)
+function textsOf(template: number) {
+  const texts = templateTexts[template]
+  if (texts === undefined) throw new RangeError(`no template has the number ${template}`)
   return texts
 }
 

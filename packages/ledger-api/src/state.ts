@@ -3,14 +3,20 @@ import { canReadAs } from '@quorumscan/auth'
 import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import { type Offset, partyParticipant } from '@quorumscan/model'
-import { activeContracts, activeContractsPage, checkActiveContracts } from './active-contracts.ts'
-import { invalidArgument, missingField, requiredContractId, shown } from './commands/grammar.ts'
-import { contractEvents } from './contract-events.ts'
+import { activeContractsPage, checkActiveContracts, contractEvents } from './active-contracts.ts'
+import {
+  denied,
+  invalidArgument,
+  missingField,
+  requiredContractId,
+  shown,
+} from './commands/grammar.ts'
 import type { LedgerApiDeps } from './dependencies.ts'
 import { checkEventFormat, compileEventFormat } from './event-filter.ts'
-import type { LedgerHandlersOf } from './handler-types.ts'
-import { listOf } from './list.ts'
+import type { LedgerHandlersOf } from './http/handler.ts'
+import { listHandler } from './list.ts'
 import { participantIdOf } from './participant-id.ts'
+import { openActiveContracts } from './streams.ts'
 import { assertMayReadEvents } from './update-format.ts'
 import { afterLedgerEnd, nonPositiveOffset } from './update-request.ts'
 
@@ -22,34 +28,23 @@ const SYNCHRONIZER_ALIAS = 'global'
 
 export function stateHandlers(
   context: Pick<LedgerApiDeps, 'ledger' | 'reads' | 'participantId'>,
-): LedgerHandlersOf<
-  | 'getLedgerEnd'
-  | 'getActiveContracts'
-  | 'getActiveContractsPage'
-  | 'postActiveContractsPage'
-  | 'getEventsByContractId'
-  | 'getConnectedSynchronizers'
-  | 'getLatestPrunedOffsets'
-  | 'pruneParticipant'
-> {
-  const { active, guard, history } = context.reads
-  type PageRequest = Parameters<
-    LedgerHandlersOf<'getActiveContractsPage'>['getActiveContractsPage']
-  >[0]
+): LedgerHandlersOf<'state' | 'events' | 'participant'> {
+  const { reads } = context
+  type PageRequest = Parameters<LedgerHandlersOf<'state'>['getActiveContractsPage']>[0]
   const page = async ({ body, caller, signal }: PageRequest): Promise<Uint8Array> => {
     const { eventFormat, maxPageSize = PAGE_DEFAULT } = body
     if (maxPageSize < 1 || maxPageSize > PAGE_MAX)
       throw invalidArgument(`max_page_size lies between 1 and ${PAGE_MAX}`)
     const token = readToken(body.pageToken ?? '')
     // A walk stays where its first page was read.
-    const activeAtOffset = token?.at ?? body.activeAtOffset ?? active.feed.end().offset
+    const activeAtOffset = token?.at ?? body.activeAtOffset ?? reads.feed.end().offset
     const format = eventFormat === undefined ? {} : { eventFormat }
     const request = { activeAtOffset, ...format, verbose: false }
-    const query = await checkActiveContracts(active, request, caller)
-    const found = await activeContractsPage(active, query, {
+    const query = await checkActiveContracts(reads, request, caller)
+    const found = await activeContractsPage(reads, query, {
       after: token?.after ?? '',
       limit: maxPageSize + 1,
-      signal: guard.watch(caller, signal),
+      signal: reads.guard.watch(caller, signal),
     })
     const shown = found.slice(0, maxPageSize)
     const last = found.length > maxPageSize ? shown.at(-1)?.[0] : undefined
@@ -73,39 +68,31 @@ export function stateHandlers(
         throw new LedgerError('CONTRACT_EVENTS_NOT_FOUND', `No visible events of ${shown(id)}.`, {
           resources: [['CONTRACT_ID', id]],
         })
-      return utf8(JSON.stringify(events))
+      return utf8(events)
     },
     async getLedgerEnd() {
       return { offset: context.ledger.head().offset }
     },
     async getLatestPrunedOffsets() {
-      return prunedOffsets(await active.prunedOffset())
+      return prunedOffsets(await reads.prunedOffset())
     },
     async pruneParticipant({ body: { pruneUpTo } }) {
-      const end = active.feed.end().offset
+      const end = reads.feed.end().offset
       if (pruneUpTo <= 0) throw nonPositiveOffset('prune_up_to', pruneUpTo)
       if (pruneUpTo > end) throw afterLedgerEnd('prune_up_to', pruneUpTo, end)
-      return prunedOffsets(await history.prune(Number(pruneUpTo)))
+      return prunedOffsets(await reads.history.prune(Number(pruneUpTo)))
     },
-    async getActiveContracts({ body, query, caller, signal }) {
-      const wanted = await checkActiveContracts(active, body, caller)
-      return await listOf((ended) => activeContracts(active, wanted, guard.watch(caller, ended)), {
-        limit: query.limit,
-        idleMs: query.stream_idle_timeout_ms ?? null,
-        clock: active.clock,
-        signal,
-      })
-    },
+    getActiveContracts: listHandler(reads, openActiveContracts(reads), () => false),
     async getConnectedSynchronizers({ query, caller }) {
       const { party } = query
       if (party !== undefined && !canReadAs(caller.rights, party))
-        throw new LedgerError('PERMISSION_DENIED', `${caller.userId} may not read as ${party}`)
+        throw denied(`${caller.userId} may not read as ${party}`)
       const isHosted =
         party === undefined || participantIdOf(partyParticipant(party)) === context.participantId
       const permission = isHosted
         ? 'PARTICIPANT_PERMISSION_SUBMISSION'
         : 'PARTICIPANT_PERMISSION_UNSPECIFIED'
-      const { synchronizerId } = active
+      const { synchronizerId } = reads
       return {
         connectedSynchronizers: [
           { synchronizerAlias: SYNCHRONIZER_ALIAS, synchronizerId, permission },

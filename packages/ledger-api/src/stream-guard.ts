@@ -2,7 +2,7 @@
  * Ends streams whose caller may no longer read as when they began (docs/upstream.md §L6.3): the
  * user's rights changed, or the token expired. Nobody polls: the user store tells of changes.
  */
-import type { Clock } from '@quorumscan/base'
+import { anySignal, type Clock } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { UserId } from '@quorumscan/model'
 import type { Users } from '@quorumscan/users'
@@ -11,21 +11,14 @@ import type { Caller } from './callers.ts'
 /** A timer runs at most so long; a token that lives longer gets another one. */
 const DELAY_MS_MAX = 3_600_000
 
-export type StreamGuard = {
-  /**
-   * A signal for one stream of the caller; it aborts with a LedgerError. `until` ends the watch with the
-   * stream.
-   */
-  watch(caller: Caller, until: AbortSignal): AbortSignal
-  close(): void
-}
+export type StreamGuard = ReturnType<typeof createStreamGuard>
 
 type Watched = { readonly caller: Caller; readonly end: (reason: LedgerError) => void }
 
 export function createStreamGuard(deps: {
   readonly users: Pick<Users, 'get' | 'onChange'>
   readonly clock: Clock
-}): StreamGuard {
+}) {
   const { users, clock } = deps
   const watchedByUser = new Map<UserId, Set<Watched>>()
 
@@ -64,21 +57,24 @@ export function createStreamGuard(deps: {
   }
 
   return {
-    watch(caller, until) {
+    /**
+     * A signal for one stream of the caller; it aborts with a LedgerError. `until` ends the watch with the
+     * stream.
+     */
+    watch(caller: Caller, until: AbortSignal): AbortSignal {
       const ended = new AbortController()
+      const signal = anySignal([until, ended.signal])
+      if (signal.aborted) return signal
       const watched: Watched = { caller, end: (reason) => ended.abort(reason) }
       const ofUser = watchedByUser.get(caller.userId) ?? new Set()
       watchedByUser.set(caller.userId, ofUser.add(watched))
-      const onEnd = () => ended.abort(until.reason)
-      if (until.aborted) onEnd()
-      until.addEventListener('abort', onEnd, { once: true })
-      ended.signal.addEventListener('abort', () => {
-        until.removeEventListener('abort', onEnd)
+      signal.addEventListener('abort', () => {
+        ended.abort()
         ofUser.delete(watched)
         if (ofUser.size === 0) watchedByUser.delete(caller.userId)
       })
       if (caller.expiresAt !== null) expire(caller.expiresAt, ended).catch(() => {}) // The stream ended.
-      return ended.signal
+      return signal
     },
     close: stop,
   }

@@ -1,8 +1,8 @@
 /** What a request for updates asks to see: rights, rules and meaning of its formats (§L1.2 to §L1.5, §L3.1). */
-import { LedgerError } from '@quorumscan/errors'
+import type { LedgerError } from '@quorumscan/errors'
 import type { PartyId } from '@quorumscan/model'
 import type { Caller } from './callers.ts'
-import { isPartyString } from './commands/grammar.ts'
+import { denied, fieldError, invalidArgument, isPartyString } from './commands/grammar.ts'
 import {
   checkEventFormat,
   compileEventFormat,
@@ -38,17 +38,11 @@ export type LegacyFilter = {
 export function combineFormats(
   request: LegacyFilter & { readonly updateFormat?: UpdateFormat },
 ): UpdateFormat {
-  const { updateFormat, filter, verbose } = request
-  if (updateFormat !== undefined) {
-    if (filter !== undefined || verbose) throw bothSet('update_format')
-    return updateFormat
-  }
-  if (filter === undefined) throw noneSet('update_format')
-  const eventFormat = { ...filter, verbose }
-  const parties = Object.keys(filter.filtersByParty)
+  const format = oneForm('update_format', request.updateFormat, request)
+  if (!('filtersByParty' in format)) return format
+  const parties = Object.keys(format.filtersByParty)
   return {
-    includeTransactions: { eventFormat, transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' },
-    includeReassignments: eventFormat,
+    ...ofEvents(format, 'TRANSACTION_SHAPE_ACS_DELTA'),
     // D-27: topology events of the parties that it names; an empty list would mean everybody's.
     ...(parties.length === 0
       ? {}
@@ -66,50 +60,48 @@ export function combineTreeFormat(
 ): UpdateFormat {
   const { updateFormat, filter, verbose } = request
   if (updateFormat !== undefined)
-    throw new LedgerError(
-      'INVALID_ARGUMENT',
-      'update_format must be unset where trees are asked for',
-    )
-  if (filter === undefined)
-    throw new LedgerError('INVALID_ARGUMENT', 'filter is required where trees are asked for')
+    throw invalidArgument('update_format must be unset where trees are asked for')
+  if (filter === undefined) throw invalidArgument('filter is required where trees are asked for')
   const eventFormat = { ...filter, verbose }
   for (const each of identifierFilters(eventFormat))
     if ('TemplateFilter' in each || 'InterfaceFilter' in each)
-      throw new LedgerError(
-        'INVALID_ARGUMENT',
+      throw invalidArgument(
         'filters of templates and interfaces must be empty where trees are asked for',
       )
-  return {
-    includeTransactions: { eventFormat, transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS' },
-    includeReassignments: eventFormat,
-  }
+  return ofEvents(eventFormat, 'TRANSACTION_SHAPE_LEDGER_EFFECTS')
 }
 
 /** As `combineFormats`, where only events are asked for. */
 export function combineEventFormats(
   request: LegacyFilter & { readonly eventFormat?: EventFormat },
 ): EventFormat {
-  const { eventFormat, filter, verbose } = request
-  if (eventFormat !== undefined) {
-    if (filter !== undefined || verbose) throw bothSet('event_format')
-    return eventFormat
+  return oneForm('event_format', request.eventFormat, request)
+}
+
+/** The form of today, or the legacy one as a format of events. */
+function oneForm<Format>(
+  member: string,
+  format: Format | undefined,
+  { filter, verbose }: LegacyFilter,
+): Format | EventFormat {
+  const advice = `Please use either backwards compatible arguments or ${member}`
+  if (format === undefined) {
+    if (filter !== undefined) return { ...filter, verbose }
+    throw invalidArgument(`Either filter/verbose or ${member} is required. ${advice}.`)
   }
-  if (filter === undefined) throw noneSet('event_format')
-  return { ...filter, verbose }
+  if (filter !== undefined || verbose)
+    throw invalidArgument(`Both ${member} and filter/verbose are set. ${advice}, but not both.`)
+  return format
 }
 
-function bothSet(member: string): LedgerError {
-  return new LedgerError(
-    'INVALID_ARGUMENT',
-    `Both ${member} and filter/verbose are set. Please use either backwards compatible arguments or ${member}, but not both.`,
-  )
-}
-
-function noneSet(member: string): LedgerError {
-  return new LedgerError(
-    'INVALID_ARGUMENT',
-    `Either filter/verbose or ${member} is required. Please use either backwards compatible arguments or ${member}.`,
-  )
+function ofEvents(
+  eventFormat: EventFormat,
+  transactionShape: NonNullable<UpdateFormat['includeTransactions']>['transactionShape'],
+): UpdateFormat {
+  return {
+    includeTransactions: { eventFormat, transactionShape },
+    includeReassignments: eventFormat,
+  }
 }
 
 /** @throws {LedgerError} PERMISSION_DENIED unless the caller may read as everyone whom the format names (§L6.2). */
@@ -139,13 +131,12 @@ function assertMayReadAs(
   const readable = new Set(rights.flatMap((right) => ('party' in right ? [right.party] : [])))
   const isEverything = rights.some(({ kind }) => kind === 'CanReadAsAnyParty')
   for (const party of parties)
-    if (!isEverything && !readable.has(party))
-      throw new LedgerError('PERMISSION_DENIED', `${userId} may not read as ${party}`)
+    if (!isEverything && !readable.has(party)) throw denied(`${userId} may not read as ${party}`)
 }
 
 function assertMayReadAll({ userId, rights }: Pick<Caller, 'userId' | 'rights'>): void {
   if (!rights.some(({ kind }) => kind === 'CanReadAsAnyParty'))
-    throw new LedgerError('PERMISSION_DENIED', `${userId} may not read as any party`)
+    throw denied(`${userId} may not read as any party`)
 }
 
 /** @throws {LedgerError} MISSING_FIELD, INVALID_ARGUMENT, INVALID_FIELD: step 9 of §L3.1. */
@@ -161,16 +152,12 @@ export function checkUpdateFormat(format: UpdateFormat): void {
   const topology = includeTopologyEvents?.includeParticipantAuthorizationEvents
   for (const party of topology?.parties ?? [])
     if (!isPartyString(party))
-      throw new LedgerError('INVALID_FIELD', 'parties: one of them is no party', {
-        context: { field_name: 'parties' },
-      })
+      throw fieldError('INVALID_FIELD', 'parties', 'parties: one of them is no party')
 }
 
 /** @throws {LedgerError} MISSING_FIELD. */
 export function missing(field: string): LedgerError {
-  return new LedgerError('MISSING_FIELD', `the member ${field} is missing`, {
-    context: { field_name: field },
-  })
+  return fieldError('MISSING_FIELD', field, `the member ${field} is missing`)
 }
 
 /**
@@ -183,22 +170,11 @@ export function compileUpdateFormat(format: UpdateFormat): UpdateView {
   if (includeReassignments !== undefined) compileEventFormat(includeReassignments)
   const events = includeTransactions?.eventFormat
   const topology = includeTopologyEvents?.includeParticipantAuthorizationEvents
+  const isEffects = includeTransactions?.transactionShape === 'TRANSACTION_SHAPE_LEDGER_EFFECTS'
+  const shape = isEffects ? 'ledger-effects' : 'acs-delta'
+  const parties = topology && (topology.parties.length === 0 ? 'all' : new Set(topology.parties))
   return {
-    transactions:
-      events === undefined
-        ? null
-        : {
-            shape:
-              includeTransactions?.transactionShape === 'TRANSACTION_SHAPE_LEDGER_EFFECTS'
-                ? 'ledger-effects'
-                : 'acs-delta',
-            filter: compileEventFormat(events),
-          },
-    topology:
-      topology === undefined
-        ? null
-        : topology.parties.length === 0
-          ? 'all'
-          : new Set(topology.parties),
+    transactions: events === undefined ? null : { shape, filter: compileEventFormat(events) },
+    topology: parties ?? null,
   }
 }

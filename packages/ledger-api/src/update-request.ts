@@ -1,9 +1,8 @@
 /** Requests for updates: checked in the stated order (docs/upstream.md §L3.1), then a stream. */
-import type { LedgerBodyOf, ledgerRoutes } from '@quorumscan/api'
+import type { BodyOf, ledgerRoutes } from '@quorumscan/api'
 import { LedgerError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { Caller } from './callers.ts'
-import type { UpdateFormat } from './event-filter.ts'
 import { createProjection, type Projection } from './projection.ts'
 import {
   assertMayRead,
@@ -11,7 +10,6 @@ import {
   combineFormats,
   combineTreeFormat,
   compileUpdateFormat,
-  type UpdateView,
 } from './update-format.ts'
 import {
   boundedUpdates,
@@ -21,7 +19,7 @@ import {
   type StreamDeps,
 } from './update-stream.ts'
 
-export type UpdatesRequest = LedgerBodyOf<(typeof ledgerRoutes)['getUpdates']>
+export type UpdatesRequest = BodyOf<(typeof ledgerRoutes)['getUpdates']>
 
 export type UpdatesDeps = StreamDeps & { readonly prunedOffset: () => Promise<Offset> }
 
@@ -39,29 +37,10 @@ export async function checkUpdatesRequest(
   deps: UpdatesDeps,
   request: UpdatesRequest,
   caller: Pick<Caller, 'userId' | 'rights'>,
+  isTree = false,
 ): Promise<UpdatesQuery> {
-  const format = combineFormats(request)
+  const format = isTree ? combineTreeFormat(request) : combineFormats(request)
   assertMayRead(caller, format)
-  return await checkRange(deps, request, { format, isTree: false })
-}
-
-/** As `checkUpdatesRequest`, for trees. */
-export async function checkTreesRequest(
-  deps: UpdatesDeps,
-  request: UpdatesRequest,
-  caller: Pick<Caller, 'userId' | 'rights'>,
-): Promise<UpdatesQuery> {
-  const format = combineTreeFormat(request)
-  assertMayRead(caller, format)
-  return await checkRange(deps, request, { format, isTree: true })
-}
-
-/** Rows 4 to 13. */
-async function checkRange(
-  deps: UpdatesDeps,
-  request: UpdatesRequest,
-  { format, isTree }: { readonly format: UpdateFormat; readonly isTree: boolean },
-): Promise<UpdatesQuery> {
   const { beginExclusive, endInclusive = null, descendingOrder } = request
   const end = deps.feed.end().offset
   if (beginExclusive < 0) throw negativeOffset('begin_exclusive', beginExclusive)
@@ -78,15 +57,12 @@ async function checkRange(
   const after = Number(beginExclusive)
   const upTo = endInclusive === null ? null : Number(endInclusive)
   checkUpdateFormat(format)
-  const compiled = compileUpdateFormat(format)
-  const view = isTree ? asTree(compiled) : compiled
+  const { transactions, topology } = compileUpdateFormat(format)
+  const shown =
+    transactions && (isTree ? { ...transactions, shape: 'tree' as const } : transactions)
+  const project = createProjection({ transactions: shown, topology }, deps.synchronizerId)
   const order = descendingOrder ? 'desc' : 'asc'
-  const query = {
-    after,
-    upTo,
-    order,
-    project: createProjection(view, deps.synchronizerId),
-  } as const
+  const query = { after, upTo, order, project } as const
   if (after === upTo) return query
   if (upTo !== null && after > upTo)
     throw new LedgerError(
@@ -96,12 +72,6 @@ async function checkRange(
   const pruned = await deps.prunedOffset()
   if (after < pruned) throw prunedError({ after, upTo, pruned })
   return query
-}
-
-function asTree(view: UpdateView): UpdateView {
-  return view.transactions === null
-    ? view
-    : { ...view, transactions: { ...view.transactions, shape: 'tree' } }
 }
 
 /** The elements that the query asks for; fails with the signal's reason. */

@@ -62,42 +62,74 @@ export async function* boundedUpdates(
   }
 }
 
+/** How far a stream is; without a record time where that is not known. */
+export type Position = { readonly offset: Offset; readonly recordTime: Micros | null }
+
 /** Updates after an offset for as long as the signal lets it, with checkpoints. */
-export async function* endlessUpdates(
+export function endlessUpdates(
   deps: StreamDeps,
   after: Offset,
   options: { readonly project: Projection; readonly signal: AbortSignal },
 ): Elements {
-  const { feed, clock } = deps
+  const { feed } = deps
   const { project, signal } = options
-  const startMs = clock.monotonicMs()
-  let checkpointMs = startMs + FIRST_CHECKPOINT_MS
-  let told: Offset | null = null
-  let position: { readonly offset: Offset; readonly recordTime: Micros | null } = {
-    offset: after,
-    recordTime: null,
-  }
-  for (;;) {
-    signal.throwIfAborted()
-    const end = feed.end()
-    if (position.offset < end.offset) {
+  return endless(deps, after, {
+    member: 'update',
+    signal,
+    async *read(position) {
+      const end = feed.end()
+      if (position.offset >= end.offset) return position.recordTime === null ? end : position
       const range = { after: position.offset, upTo: end.offset, order: 'asc' } as const
       const { updates, rest } = await fetch(deps, range)
       signal.throwIfAborted()
       const last = yield* projected(updates, project)
-      position = rest === null || last === undefined ? end : last
-    } else if (position.recordTime === null) position = end
+      return rest === null || last === undefined ? end : last
+    },
+  })
+}
+
+/**
+ * The pump of all open-ended streams: what `read` yields, and checkpoints, until the signal aborts; then it fails with
+ * the signal's reason.
+ */
+export async function* endless(
+  deps: StreamDeps,
+  after: Offset,
+  stream: {
+    /** That of an element that holds the update, or the completion. */
+    readonly member: 'update' | 'completionResponse'
+    readonly signal: AbortSignal
+    /** Yields what comes after the position, and returns how far that is. */
+    read(position: Position): AsyncGenerator<readonly string[], Position, undefined>
+    /** Until what the ledger has can be read; at once unless given. */
+    readonly settleMs?: number
+  },
+): Elements {
+  const { feed, clock, synchronizerId } = deps
+  const { member, signal, settleMs } = stream
+  let checkpointMs = clock.monotonicMs() + FIRST_CHECKPOINT_MS
+  let told: Offset | null = null
+  let position: Position = { offset: after, recordTime: null }
+  for (;;) {
+    signal.throwIfAborted()
+    position = yield* stream.read(position)
+    const { offset, recordTime } = position
     const nowMs = clock.monotonicMs()
-    if (nowMs >= checkpointMs && position.recordTime !== null) {
+    if (nowMs >= checkpointMs && recordTime !== null) {
       checkpointMs = nowMs + CHECKPOINT_INTERVAL_MS
-      if (told !== position.offset) {
-        told = position.offset
-        yield [checkpointElement(position.offset, position.recordTime, deps.synchronizerId)]
+      if (told !== offset) {
+        told = offset
+        const synchronizerTimes = [{ synchronizerId, recordTime: formatInstant(recordTime) }]
+        const OffsetCheckpoint = { value: { offset, synchronizerTimes } }
+        yield [JSON.stringify({ [member]: { OffsetCheckpoint } })]
       }
     }
-    if (position.offset < feed.end().offset) continue
+    if (offset < feed.end().offset) {
+      if (settleMs !== undefined) await clock.delay(settleMs, signal)
+      continue
+    }
     const timeoutMs = Math.max(0, checkpointMs - nowMs)
-    const news = (ending: AbortSignal) => feed.waitBehind(position.offset, ending)
+    const news = (ending: AbortSignal) => feed.waitBehind(offset, ending)
     await within({ clock, timeoutMs, signal }, news, () => {})
   }
 }
@@ -129,13 +161,4 @@ function* projected(
   }
   if (elements.length > 0) yield elements
   return last
-}
-
-/** `OffsetCheckpoint` of an update stream; completions have one of their own. */
-function checkpointElement(offset: Offset, recordTime: Micros, synchronizerId: string): string {
-  const value = {
-    offset,
-    synchronizerTimes: [{ synchronizerId, recordTime: formatInstant(recordTime) }],
-  }
-  return JSON.stringify({ update: { OffsetCheckpoint: { value } } })
 }

@@ -3,46 +3,23 @@ import { fromUtf8, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { StoredUpdate } from '@quorumscan/replica'
 import type { Caller } from './callers.ts'
-import { isLedgerString } from './commands/grammar.ts'
+import { fieldError, isLedgerString } from './commands/grammar.ts'
 import type { LedgerApiDeps } from './dependencies.ts'
 import type { UpdateFormat } from './event-filter.ts'
-import type { LedgerHandlersOf } from './handler-types.ts'
+import type { LedgerHandlersOf } from './http/handler.ts'
 import type { LedgerReads } from './ledger-reads.ts'
-import { LIST_IDLE_MS, listOf } from './list.ts'
+import { listHandler } from './list.ts'
 import { createProjection, type Projection } from './projection.ts'
+import { openUpdates } from './streams.ts'
 import { assertMayRead, checkUpdateFormat, compileUpdateFormat, missing } from './update-format.ts'
-import {
-  checkTreesRequest,
-  checkUpdatesRequest,
-  nonPositiveOffset,
-  updatesOf,
-} from './update-request.ts'
-
-type ListRequest = Parameters<LedgerHandlersOf<'getUpdates'>['getUpdates']>[0]
+import { nonPositiveOffset } from './update-request.ts'
 
 export function updateHandlers({
   reads,
-}: Pick<LedgerApiDeps, 'reads'>): LedgerHandlersOf<
-  | 'getUpdates'
-  | 'getUpdateFlats'
-  | 'getUpdateTrees'
-  | 'getUpdateById'
-  | 'getUpdateByOffset'
-  | 'getTransactionById'
-> {
-  const { updates, guard, history } = reads
-  const listWith =
-    (check: typeof checkUpdatesRequest) =>
-    async ({ body, query, caller, signal }: ListRequest): Promise<Uint8Array> => {
-      const wanted = await check(updates, body, caller)
-      return await listOf((ended) => updatesOf(updates, wanted, guard.watch(caller, ended)), {
-        limit: query.limit,
-        idleMs: query.stream_idle_timeout_ms ?? (wanted.upTo === null ? LIST_IDLE_MS : null),
-        clock: updates.clock,
-        signal,
-      })
-    }
-  const list = listWith(checkUpdatesRequest)
+}: Pick<LedgerApiDeps, 'reads'>): LedgerHandlersOf<'updates'> {
+  const { history } = reads
+  const list = (isTree: boolean) =>
+    listHandler(reads, openUpdates(reads, isTree), (body) => body.endInclusive === undefined)
   const byId = async (
     updateId: string,
     updateFormat: UpdateFormat | undefined,
@@ -51,17 +28,15 @@ export function updateHandlers({
     const format = demandFormat(updateFormat, caller)
     if (updateId === '') throw missing('update_id')
     if (!isLedgerString(updateId))
-      throw new LedgerError('INVALID_FIELD', 'update_id: is no LedgerString', {
-        context: { field_name: 'update_id' },
-      })
+      throw fieldError('INVALID_FIELD', 'update_id', 'update_id: is no LedgerString')
     const project = projectionOf(reads, format)
-    const found = isOurUpdateId(updateId) ? await history.updateById(updateId) : null
+    const found = OUR_UPDATE_ID.test(updateId) ? await history.updateById(updateId) : null
     return elementOf(found, project, updateId)
   }
   return {
-    getUpdates: list,
-    getUpdateFlats: list,
-    getUpdateTrees: listWith(checkTreesRequest),
+    getUpdates: list(false),
+    getUpdateFlats: list(false),
+    getUpdateTrees: list(true),
     getUpdateById: ({ body, caller }) => byId(body.updateId, body.updateFormat, caller),
     async getTransactionById({ body, caller }) {
       const { transactionFormat, updateId } = body
@@ -76,12 +51,9 @@ export function updateHandlers({
       const format = demandFormat(body.updateFormat, caller)
       if (offset <= 0) throw nonPositiveOffset('offset', offset)
       const project = projectionOf(reads, format)
-      const isApplied = offset <= updates.feed.end().offset
-      return elementOf(
-        isApplied ? await history.updateAt(Number(offset)) : null,
-        project,
-        String(offset),
-      )
+      const isApplied = offset <= reads.feed.end().offset
+      const found = isApplied ? await history.updateAt(Number(offset)) : null
+      return elementOf(found, project, String(offset))
     },
   }
 }
@@ -92,14 +64,12 @@ function demandFormat(format: UpdateFormat | undefined, caller: Caller): UpdateF
   return format
 }
 
-function projectionOf({ updates }: LedgerReads, format: UpdateFormat): Projection {
+function projectionOf({ synchronizerId }: LedgerReads, format: UpdateFormat): Projection {
   checkUpdateFormat(format)
-  return createProjection(compileUpdateFormat(format), updates.synchronizerId)
+  return createProjection(compileUpdateFormat(format), synchronizerId)
 }
 
-function isOurUpdateId(text: string): boolean {
-  return /^1220[0-9a-f]{64}$/.test(text)
-}
+const OUR_UPDATE_ID = /^1220[0-9a-f]{64}$/
 
 /** What is filtered out, or has no event in the shape asked, is not found either. */
 function elementOf(update: StoredUpdate | null, project: Projection, id: string): Uint8Array {
@@ -109,9 +79,6 @@ function elementOf(update: StoredUpdate | null, project: Projection, id: string)
 }
 
 function notFound(id: string): LedgerError {
-  return new LedgerError(
-    'UPDATE_NOT_FOUND',
-    `Update not found, or not visible: ${id.slice(0, 100)}`,
-    { resources: [['UPDATE_ID', id]] },
-  )
+  const message = `Update not found, or not visible: ${id.slice(0, 100)}`
+  return new LedgerError('UPDATE_NOT_FOUND', message, { resources: [['UPDATE_ID', id]] })
 }

@@ -1,20 +1,16 @@
 /** Health, status and version, the same on every process. */
-import { defineRoutes } from '../define-routes.ts'
+import { defineRoutes, route } from '../route-def.ts'
 import { StatusAnswer, VersionAnswer } from '../schemas/network.ts'
 
-const common = { tag: 'health', method: 'GET', errors: [], auth: 'none', cost: 0 } as const
+const common = { tag: 'health', errors: [], auth: 'none', cost: 0 } as const
 
 export const healthRoutes = defineRoutes({
-  livez: {
-    ...common,
-    path: '/livez',
+  livez: route('GET /livez', common, {
     summary: 'The HTTP server is up.',
     description: 'The header `x-clock` is the wall clock of the process, in µs since the epoch.',
     response: null,
-  },
-  readyz: {
-    ...common,
-    path: '/readyz',
+  }),
+  readyz: route('GET /readyz', common, {
     summary: 'The process does its work; 503 says why it does not.',
     description:
       'The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer; `x-detail`, what an operator must know all the same.',
@@ -30,17 +26,13 @@ export const healthRoutes = defineRoutes({
       'USERS_LOST',
       'DEPENDENCY_UNAVAILABLE',
     ],
-  },
-  getStatus: {
-    ...common,
-    path: '/status',
+  }),
+  getStatus: route('GET /status', common, {
     summary: 'Where the process stands.',
     response: StatusAnswer,
-  },
-  getVersion: {
-    ...common,
-    path: '/version',
+  }),
+  getVersion: route('GET /version', common, {
     summary: 'What is running.',
     response: VersionAnswer,
-  },
+  }),
 })

@@ -5,15 +5,13 @@
 import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { COST_LOOKUP } from '../cost.ts'
-import { defineRoutes } from '../define-routes.ts'
-import type { RouteDef } from '../route-def.ts'
+import { defineRoutes, type RouteDef, route } from '../route-def.ts'
 import { ACTIVITY_ORDER, ActivitiesRequest } from '../schemas/activities.ts'
+import { EvidenceAnswer } from '../schemas/certified.ts'
 import { AmuletRulesProxyAnswer, MiningRoundsProxyAnswer } from '../schemas/coin-rules.ts'
 import { AnsRulesRequest, batchMembers, listByPartyQuery, listQuery } from '../schemas/entries.ts'
 import * as m from '../schemas/members.ts'
-import { MaxAgeMs, ProxyQuorum } from '../schemas/quorum.ts'
-import { LedgerOffset } from '../schemas/scalars.ts'
-import { EvidenceAnswer } from '../schemas/verified.ts'
+import { LedgerOffset, MaxAgeMs, ProxyQuorum } from '../schemas/scalars.ts'
 import { scanRoutes } from './scan.ts'
 
 const quorumHeaders = Type.Object({
@@ -45,9 +43,9 @@ const proxied = {
 const certifiedErrors = [...quorumErrors, 'OFFSET_PRUNED'] as const satisfies readonly ErrorCode[]
 
 /** A read of a node as the proxy has it: the same question and answer, which more of them stand behind. */
-function through<const Route extends RouteDef>(route: Route) {
-  const { operationId, path, headers, query, responseHeaders, tag, ...same } = route
-  const errors = route.otherForms === undefined ? quorumErrors : certifiedErrors
+function through<const Route extends RouteDef>(ofNode: Route) {
+  const { operationId, path, headers, query, responseHeaders, tag, ...same } = ofNode
+  const errors = ofNode.otherForms === undefined ? quorumErrors : certifiedErrors
   return {
     ...proxied,
     ...same,
@@ -56,13 +54,7 @@ function through<const Route extends RouteDef>(route: Route) {
   }
 }
 
-const told = {
-  tag: 'scan-proxy',
-  auth: 'none',
-  method: 'GET',
-  errors: [],
-  cost: COST_LOOKUP,
-} as const
+const told = { tag: 'scan-proxy', auth: 'none', errors: [], cost: COST_LOOKUP } as const
 
 export const scanProxyRoutes = defineRoutes({
   proxyListEntries: {
@@ -103,38 +95,32 @@ export const scanProxyRoutes = defineRoutes({
     body: AnsRulesRequest,
     acceptsTextPlain: false,
   },
-  proxyGetAmuletRules: {
-    ...proxied,
-    method: 'GET',
-    path: '/v0/scan-proxy/amulet-rules',
+  proxyGetAmuletRules: route('GET /v0/scan-proxy/amulet-rules', proxied, {
     summary: 'The rules of coin as upstream tells them.',
     response: AmuletRulesProxyAnswer,
-  },
-  proxyGetOpenAndIssuingMiningRounds: {
-    ...proxied,
-    method: 'GET',
-    path: '/v0/scan-proxy/open-and-issuing-mining-rounds',
-    summary: 'The open rounds.',
-    response: MiningRoundsProxyAnswer,
-  },
+  }),
+  proxyGetOpenAndIssuingMiningRounds: route(
+    'GET /v0/scan-proxy/open-and-issuing-mining-rounds',
+    proxied,
+    {
+      summary: 'The open rounds.',
+      response: MiningRoundsProxyAnswer,
+    },
+  ),
   proxyGetDsoPartyId: through(scanRoutes.getDsoPartyId),
   proxyGetDso: {
     ...through(scanRoutes.getDso),
     summary: 'The operator party and its rules, with the first node that agreed.',
   },
   proxyListScans: through(scanRoutes.listScans),
-  proxyGetGenesis: {
-    ...told,
-    path: '/v0/scan-proxy/genesis',
+  proxyGetGenesis: route('GET /v0/scan-proxy/genesis', told, {
     summary: 'The genesis document, as this validator has it.',
     response: scanRoutes.getGenesis.response,
-  },
-  proxyListEvidence: {
-    ...told,
-    path: '/v0/scan-proxy/evidence',
+  }),
+  proxyListEvidence: route('GET /v0/scan-proxy/evidence', told, {
     summary: 'What proves that a node signed two different states at one offset.',
     description:
       'The first and last 16 of each node that this validator has come across; each can be verified offline.',
     response: EvidenceAnswer,
-  },
+  }),
 })

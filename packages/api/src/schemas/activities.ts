@@ -1,10 +1,17 @@
 /** The activity history (D-24, D-25). */
 
-import { PAGE_SIZE_MAX } from '@quorumscan/verifier'
-import { Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import * as m from './members.ts'
-import { Quorum } from './quorum.ts'
-import { ContractId, Decimal, LedgerOffset, Party, Time } from './scalars.ts'
+import {
+  afterEventId,
+  ContractId,
+  Decimal,
+  LedgerOffset,
+  Party,
+  pageSize,
+  Quorum,
+  Time,
+} from './scalars.ts'
 
 const EventId = m.formed(
   '^[0-9]{16}:[0-9]{4}$',
@@ -18,16 +25,9 @@ export const ACTIVITY_ORDER =
 
 /** What nodes and proxy are asked by. */
 const activitiesMembers = {
-  page_size: Type.Integer({
-    minimum: 1,
-    maximum: PAGE_SIZE_MAX,
-    description: 'The largest number of rows in the answer.',
-  }),
-  begin_after_id: Type.Optional(
-    Type.Union([Type.String({ pattern: '^([0-9]{16}:[0-9]{4})?$' }), Type.Null()], {
-      description:
-        'event_id of the last row of the page before: an exclusive lower bound, with `desc` an upper one. An empty text is as good as none.',
-    }),
+  page_size: pageSize('rows'),
+  begin_after_id: afterEventId(
+    'event_id of the last row of the page before: an exclusive lower bound, with `desc` an upper one. An empty text is as good as none.',
   ),
   sort_order: Type.Optional(
     Type.Union([Type.Literal('asc'), Type.Literal('desc'), Type.Null()], {
@@ -118,50 +118,36 @@ const Abort = m.component('ActivityAbort', 'An offer that came to nothing.', {
 })
 
 const absent = (what: string) => Type.Null({ description: `Null: it is no ${what}.` })
-const none = { transfer: absent('transfer'), mint: absent('mint'), tap: absent('tap') }
-const noAbort = { abort_transfer_instruction: absent('end of an offer') }
-const Round = m.integer(0, 'The newest round that was open.')
-const kind = <const Name extends string>(name: Name) =>
-  Type.Literal(name, { description: 'Which of the four members is not null.' })
+const none = {
+  transfer: absent('transfer'),
+  mint: absent('mint'),
+  tap: absent('tap'),
+  abort_transfer_instruction: absent('end of an offer'),
+}
 
 const common = {
   event_id: EventId,
   date: m.about(Time, 'The record time.'),
   domain_id: m.string('The synchronizer.'),
   offset: m.formed('^(0|[1-9][0-9]*)$', 'The ledger offset, decimal.'),
+  round: m.integer(0, 'The newest round that was open.'),
+}
+
+function activity<const Name extends string, Own extends TProperties>(type: Name, own: Own) {
+  const activity_type = Type.Literal(type, {
+    description: 'Which of the four members is not null.',
+  })
+  const members = { activity_type, ...common, ...none, ...own }
+  return Type.Object(members as Omit<typeof members, keyof Own> & Own)
 }
 
 const Activity = Type.Union(
   [
-    Type.Object({
-      activity_type: kind('transfer'),
-      ...common,
-      round: Round,
-      ...none,
-      transfer: Transfer,
-      ...noAbort,
-    }),
-    Type.Object({
-      activity_type: kind('mint'),
-      ...common,
-      round: Round,
-      ...none,
-      mint: NewCoin,
-      ...noAbort,
-    }),
-    Type.Object({
-      activity_type: kind('devnet_tap'),
-      ...common,
-      round: Round,
-      ...none,
-      tap: NewCoin,
-      ...noAbort,
-    }),
-    Type.Object({
-      activity_type: kind('abort_transfer_instruction'),
-      ...common,
+    activity('transfer', { transfer: Transfer }),
+    activity('mint', { mint: NewCoin }),
+    activity('devnet_tap', { tap: NewCoin }),
+    activity('abort_transfer_instruction', {
       round: Type.Null({ description: 'Null: no coin moved.' }),
-      ...none,
       abort_transfer_instruction: Abort,
     }),
   ],

@@ -1,10 +1,13 @@
-/** Certified answers: what members signed of the state, and what a proof shows of it. docs/certified-reads.md has the format. */
+/**
+ * What nodes signed: certified answers, whose format is in docs/certified-reads.md, snapshots of the state, and evidence
+ * against nodes, which can be checked offline (D-43).
+ */
 import { Type } from 'typebox'
 import * as m from './members.ts'
-import { Hex32, LedgerOffset } from './scalars.ts'
+import { Hex32, LedgerOffset, NodeName, Signature } from './scalars.ts'
 
 /** Statements in one answer: what a node keeps of its own. */
-export const STATE_STATEMENTS_MAX = 64
+const STATE_STATEMENTS_MAX = 64
 
 /** `parseCertificate` of `packages/verifier` is the strict check; this is its shape for documents. */
 const Certificate = m.component('Certificate', 'What members of the genesis signed of the state.', {
@@ -29,10 +32,11 @@ export const StateStatements = m.component(
   'StateStatements',
   'What the answering node signed of late.',
   {
-    statements: Type.Array(Certificate, {
-      maxItems: STATE_STATEMENTS_MAX,
-      description: 'By ascending offset, each with the signature of the answering node alone.',
-    }),
+    statements: m.array(
+      'By ascending offset, each with the signature of the answering node alone.',
+      Certificate,
+      { maxItems: STATE_STATEMENTS_MAX },
+    ),
   },
 )
 
@@ -78,4 +82,41 @@ export const CertifiedActivities = m.component(
       ),
     }),
   },
+)
+
+const Snapshot = m.component('Snapshot', 'A snapshot of the state, and who vouches for it.', {
+  offset: m.about(LedgerOffset, 'Where the ledger was in this state.'),
+  record_time: m.integer(0, 'Microseconds since the epoch, there.'),
+  history_hash: m.about(Hex32, 'The history hash at the offset.'),
+  content_hash: m.about(Hex32, 'SHA-256 of the manifest.'),
+  signatures: m.array(
+    'That of the answering node, and those that it knows of others.',
+    m.part('What one member signed.', {
+      name: m.string('Of the member in the genesis.'),
+      signature: m.string('Of its scan key, hex.'),
+    }),
+  ),
+})
+
+export const SnapshotsAnswer = m.component('SnapshotsAnswer', 'The snapshots that a node has.', {
+  snapshots: m.array('The newest first.', Snapshot, { maxItems: 3 }),
+})
+
+const SignedStatement = m.component('SignedStatement', 'Something that a node signed.', {
+  statement: m.string('Its bytes in hex.'),
+  signature: Signature,
+})
+
+const Evidence = m.component('Evidence', 'Two statements by one key that contradict each other.', {
+  signer: NodeName,
+  statements: m.array('Two that cannot both be true.', SignedStatement, {
+    minItems: 2,
+    maxItems: 2,
+  }),
+})
+
+export const EvidenceAnswer = m.component(
+  'EvidenceAnswer',
+  'Proofs that nodes contradicted themselves.',
+  { evidence: m.array('The first and the last of each node.', Evidence) },
 )

@@ -1,8 +1,12 @@
 /** Rules and rounds of the coin, in the shapes of upstream's nodes and of its scan proxy (D-16). */
-import { Type } from 'typebox'
-import { ContractWithState, MaybeCachedContract } from './contracts.ts'
+import {
+  CachedContractId,
+  CachedDomainId,
+  ContractWithState,
+  MaybeCachedContract,
+} from './contracts.ts'
 import * as m from './members.ts'
-import { ContractIdInput, WellFormedText } from './scalars.ts'
+import { ContractIdInput } from './scalars.ts'
 
 /** Three rounds are open at a time; whoever names more has old ones among them. */
 const CACHED_ROUNDS_MAX = 100
@@ -11,14 +15,8 @@ export const AmuletRulesRequest = m.component(
   'AmuletRulesRequest',
   'What the caller has of them.',
   {
-    cached_amulet_rules_contract_id: m.optional(
-      ContractIdInput,
-      'The contract that the caller has.',
-    ),
-    cached_amulet_rules_domain_id: m.optional(
-      WellFormedText,
-      'The synchronizer that the caller knows.',
-    ),
+    cached_amulet_rules_contract_id: CachedContractId,
+    cached_amulet_rules_domain_id: CachedDomainId,
   },
 )
 
@@ -26,8 +24,7 @@ export const AmuletRulesAnswer = m.component('AmuletRulesAnswer', 'The rules of 
   amulet_rules_update: m.about(MaybeCachedContract, 'What is in force.'),
 })
 
-const cachedIds = (what: string) =>
-  Type.Array(ContractIdInput, { maxItems: CACHED_ROUNDS_MAX, description: what })
+const cachedIds = (what: string) => m.array(what, ContractIdInput, { maxItems: CACHED_ROUNDS_MAX })
 
 export const MiningRoundsRequest = m.component(
   'MiningRoundsRequest',

@@ -1,7 +1,7 @@
 /** Contracts as the scan and wallet surfaces show them. */
 import { Type } from 'typebox'
 import * as m from './members.ts'
-import { ContractId, Time } from './scalars.ts'
+import { ContractId, ContractIdInput, Time, WellFormedText } from './scalars.ts'
 
 export const Contract = m.component('Contract', 'An active contract.', {
   template_id: m.string('Its template: `<package id>:<Module>:<Entity>`.'),
@@ -16,7 +16,10 @@ export const ContractWithState = m.component('ContractWithState', 'A contract, a
   domain_id: m.string('The synchronizer.'),
 })
 
-/** For callers that name what they have. */
+/** By which callers name what they have. */
+export const CachedContractId = m.optional(ContractIdInput, 'The contract that the caller has.')
+export const CachedDomainId = m.optional(WellFormedText, 'The synchronizer that the caller knows.')
+
 export const MaybeCachedContract = m.component(
   'MaybeCachedContract',
   'A contract, unless the caller has it.',

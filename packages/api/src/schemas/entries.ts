@@ -1,23 +1,20 @@
 /** Name entries and the lookups that find them (D-8, D-11, D-14). */
 import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
 import { Type } from 'typebox'
-import { MaybeCachedContract } from './contracts.ts'
+import { CachedContractId, CachedDomainId, MaybeCachedContract } from './contracts.ts'
 import * as m from './members.ts'
-import * as scalars from './scalars.ts'
+import { ContractId, LedgerOffset, LookupName, PageToken, Party, pageSize, Time } from './scalars.ts'
 
 const AnsEntry = m.component(
   'AnsEntry',
   'A live entry; contract_id and expires_at are null for those of the operator and the super-validators.',
   {
-    contract_id: m.orNull(scalars.ContractId, 'The AnsEntry contract; a renewal makes a new one.'),
-    user: m.about(scalars.Party, 'The owner.'),
+    contract_id: m.orNull(ContractId, 'The AnsEntry contract; a renewal makes a new one.'),
+    user: m.about(Party, 'The owner.'),
     name: m.string('The whole name, such as `alice.unverified.ns`.'),
     url: m.string('As given at registration; may be empty.'),
     description: m.string('As given at registration; may be empty.'),
-    expires_at: m.orNull(
-      scalars.Time,
-      'From this record time on the entry is gone, unless renewed.',
-    ),
+    expires_at: m.orNull(Time, 'From this record time on the entry is gone, unless renewed.'),
   },
 )
 
@@ -31,18 +28,10 @@ export const EntryPage = m.component('EntryPage', 'A page of entries.', {
 })
 
 /** With both members nobody could say which of the two is asked for. */
-const Lookup = Type.Union(
-  [Type.Object({ name: scalars.LookupName }), Type.Object({ party: scalars.Party })],
-  {
-    title: 'Lookup',
-    description: 'By name or by party, not both.',
-    not: { required: ['name', 'party'] },
-  },
-)
-
-const lookups = Type.Array(Lookup, {
-  maxItems: BATCH_LOOKUPS_MAX,
-  description: 'What to look for.',
+const Lookup = Type.Union([Type.Object({ name: LookupName }), Type.Object({ party: Party })], {
+  title: 'Lookup',
+  description: 'By name or by party, not both.',
+  not: { required: ['name', 'party'] },
 })
 
 export const BatchAnswer = m.component('BatchAnswer', 'One result for each lookup, in its order.', {
@@ -51,34 +40,24 @@ export const BatchAnswer = m.component('BatchAnswer', 'One result for each looku
   }),
 })
 
-export const listQuery = {
-  name_prefix: m.omittable(
-    scalars.LookupName,
-    'What names begin with, case-sensitive; empty for all.',
-  ),
-  page_size: scalars.PageSize,
-  page_token: Type.Optional(scalars.PageToken),
+export const listByPartyQuery = {
+  page_size: pageSize('entries'),
+  page_token: Type.Optional(PageToken),
 }
 
-export const listByPartyQuery = {
-  page_size: scalars.PageSize,
-  page_token: Type.Optional(scalars.PageToken),
+export const listQuery = {
+  name_prefix: m.omittable(LookupName, 'What names begin with, case-sensitive; empty for all.'),
+  ...listByPartyQuery,
 }
 
 export const batchMembers = {
-  lookups,
-  min_offset: m.optional(scalars.LedgerOffset, 'Read no older offset than this.'),
+  lookups: m.array('What to look for.', Lookup, { maxItems: BATCH_LOOKUPS_MAX }),
+  min_offset: m.optional(LedgerOffset, 'Read no older offset than this.'),
 }
 
 export const ansRulesMembers = {
-  cached_ans_rules_contract_id: m.optional(
-    scalars.ContractIdInput,
-    'The contract that the caller has.',
-  ),
-  cached_ans_rules_domain_id: m.optional(
-    scalars.WellFormedText,
-    'The synchronizer that the caller knows.',
-  ),
+  cached_ans_rules_contract_id: CachedContractId,
+  cached_ans_rules_domain_id: CachedDomainId,
 }
 
 export const AnsRulesRequest = m.component(

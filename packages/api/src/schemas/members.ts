@@ -39,6 +39,15 @@ export function extended<Schema extends TSchema>(schema: Schema, keywords: objec
   return Object.assign(copy, keywords) as Schema
 }
 
+/** The schema with constraints, and a description of its own. */
+export function bounded<Schema extends TSchema>(
+  schema: Schema,
+  description: string,
+  constraints: object,
+): Schema {
+  return extended(schema, { ...constraints, description })
+}
+
 /** A text of this form. */
 export function formed(pattern: string, description: string) {
   return Type.String({ pattern, description })
@@ -71,8 +80,8 @@ export const boolean = (description: string) => Type.Boolean({ description })
 export const integer = (minimum: number, description: string) =>
   Type.Integer({ minimum, description })
 
-export function array<Item extends TSchema>(description: string, item: Item) {
-  return Type.Array(item, { description })
+export function array<Item extends TSchema>(description: string, item: Item, limits: object = {}) {
+  return Type.Array(item, { ...limits, description })
 }
 
 /** An array of objects. */

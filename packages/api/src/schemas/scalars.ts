@@ -36,11 +36,18 @@ export const LookupName = Type.String({
   description: 'The whole name, such as `alice.unverified.ns`.',
 })
 
-export const PageSize = Type.Integer({
-  minimum: 1,
-  maximum: PAGE_SIZE_MAX,
-  description: 'The largest number of entries in the answer.',
-})
+export const pageSize = (items: string) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: PAGE_SIZE_MAX,
+    description: `The largest number of ${items} in the answer.`,
+  })
+
+/** Where a page of history begins. */
+export function afterEventId(description: string) {
+  const EventIdInput = Type.String({ pattern: '^([0-9]{16}:[0-9]{4})?$' })
+  return Type.Optional(Type.Union([EventIdInput, Type.Null()], { description }))
+}
 
 export const PageToken = m.formed(
   PAGE_TOKEN_PATTERN,
@@ -91,3 +98,26 @@ export const Hex32 = m.formed('^[0-9a-f]{64}$', '32 bytes in hex.')
 
 /** D-33. */
 export const NodeName = m.formed('^[a-z0-9-]{1,32}$', 'The name of a node.')
+
+/** Longest tolerated age of the record time at the pin; a year is "any". */
+const AGE_MS_MAX = 31_536_000_000
+
+/** Text, not an enumeration: which numbers are allowed depends on the genesis (INVALID_QUORUM). */
+export const Quorum = m.about(
+  Type.String(),
+  'How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n.',
+  { pattern: '^(weak|strong|all|[1-9][0-9]*)$' },
+)
+
+/** Of the scan proxy. */
+export const ProxyQuorum = m.about(
+  Type.String(),
+  'How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted.',
+  { pattern: '^(weak|strong|all|[1-9][0-9]*|certified|certified-strong)$' },
+)
+
+export const MaxAgeMs = Type.Integer({
+  minimum: 0,
+  maximum: AGE_MS_MAX,
+  description: 'The largest age of the ledger time that the answer may have.',
+})

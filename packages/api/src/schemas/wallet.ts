@@ -1,10 +1,5 @@
 /** Name-entry and wallet shapes (D-19, D-20). */
-import {
-  DESCRIPTION_UNITS_MAX,
-  ENTRY_NAME_LENGTH_MAX,
-  PAGE_SIZE_MAX,
-  URL_LENGTH_MAX,
-} from '@quorumscan/verifier'
+import { DESCRIPTION_UNITS_MAX, ENTRY_NAME_LENGTH_MAX, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import { Contract, ContractWithState } from './contracts.ts'
 import { LEDGER_STRING_PATTERN, USER_ID_PATTERN } from './ledger/grammar.ts'
@@ -240,16 +235,9 @@ export const TransactionsRequest = m.component(
   'TransactionsRequest',
   'Which page of the history.',
   {
-    page_size: Type.Integer({
-      minimum: 1,
-      maximum: PAGE_SIZE_MAX,
-      description: 'The largest number of items in the answer.',
-    }),
-    begin_after_id: Type.Optional(
-      Type.Union([Type.String({ pattern: '^([0-9]{16}:[0-9]{4})?$' }), Type.Null()], {
-        description:
-          'event_id of the last item of the page before. An empty text is as good as none.',
-      }),
+    page_size: scalars.pageSize('items'),
+    begin_after_id: scalars.afterEventId(
+      'event_id of the last item of the page before. An empty text is as good as none.',
     ),
   },
 )

@@ -1,34 +1,94 @@
-/** Completions of one user and some parties, merged from the log and from what did not get there. */
-import type { JsCompletion } from '@quorumscan/api'
+/**
+ * Completions of one user and some parties (docs/upstream.md §L5.1), merged from the log and from what did not get there:
+ * an open-ended stream. What an offset holds is delivered as a whole, so that a reader may resume after any element.
+ */
+import type { CompletionsRequest, JsCompletion } from '@quorumscan/api'
+import { canReadAs } from '@quorumscan/auth'
 import type { CompletionRecord, Offset, PartyId, UserId } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
+import type { Caller } from '../callers.ts'
+import type { LedgerApiDeps } from '../dependencies.ts'
 import { formatInstant } from '../instants.ts'
-import type { Dispatcher } from './dispatcher.ts'
+import { afterLedgerEnd, negativeOffset } from '../update-request.ts'
+import { type Elements, endless, prunedError } from '../update-stream.ts'
+import { denied, missingField, shown } from './grammar.ts'
 import { completionError } from './refusals.ts'
 import { okStatus, statusOf } from './rpc-status.ts'
 
 /** Completions read at once: some 300 KiB. */
 const PORTION = 500
+/** Until what has expired is on disk: a write of Redis. */
+const SETTLE_MS = 50
 
-export type CompletionFilter = { readonly userId: UserId; readonly parties: ReadonlySet<PartyId> }
+type StreamContext = Pick<
+  LedgerApiDeps,
+  'ledger' | 'dispatcher' | 'reads' | 'genesis' | 'participantId'
+>
 
-type Sources = {
-  readonly ledger: Pick<Replica, 'completions'>
-  readonly dispatcher: Pick<Dispatcher, 'expired' | 'settledOffset'>
+type CompletionFilter = { readonly userId: UserId; readonly parties: ReadonlySet<PartyId> }
+
+export type CompletionsQuery = { readonly after: Offset; readonly filter: CompletionFilter }
+
+/** @throws {LedgerError} The first of: rights, no parties, offsets. */
+export async function checkCompletionsRequest(
+  { reads }: Pick<StreamContext, 'reads'>,
+  request: CompletionsRequest,
+  caller: Caller,
+): Promise<CompletionsQuery> {
+  const { parties, beginExclusive } = request
+  const userId = request.userId || caller.userId
+  if (userId !== caller.userId) throw denied(`${caller.userId} asks for ${shown(userId)}`)
+  for (const party of parties)
+    if (!canReadAs(caller.rights, party)) throw denied(`${userId} may not read as ${shown(party)}`)
+  if (parties.length === 0) throw missingField('parties')
+  if (beginExclusive < 0) throw negativeOffset('begin_exclusive', beginExclusive)
+  const { feed, prunedOffset } = reads
+  const end = feed.end().offset
+  if (beginExclusive > end) throw afterLedgerEnd('Begin', beginExclusive, end)
+  const after = Number(beginExclusive)
+  const pruned = await prunedOffset()
+  if (after < pruned) throw prunedError({ after, upTo: null, pruned })
+  return { after, filter: { userId, parties: new Set(parties) } }
 }
 
-/** A stretch of the log that was looked through, with what it held of the filter. */
-export type CompletionPage = {
-  readonly upTo: Offset
-  readonly records: readonly CompletionRecord[]
+/** Fails with the signal's reason. */
+export function completionsOf(
+  context: StreamContext,
+  query: CompletionsQuery,
+  signal: AbortSignal,
+): Elements {
+  const { reads } = context
+  return endless(reads, query.after, {
+    member: 'completionResponse',
+    signal,
+    settleMs: SETTLE_MS,
+    async *read({ offset }) {
+      for (;;) {
+        const page = await nextCompletions(context, offset, query.filter)
+        const end = reads.feed.end()
+        // Of what is not settled yet, the record time is not told.
+        if (page === null) return end.offset === offset ? end : { offset, recordTime: null }
+        signal.throwIfAborted()
+        offset = page.upTo
+        const values = page.records.map((record) => toJsCompletion(context, record, query.filter))
+        const elements = (await Promise.all(values)).map((value) =>
+          JSON.stringify({ completionResponse: { Completion: { value } } }),
+        )
+        if (elements.length > 0) yield elements
+      }
+    },
+  })
 }
 
-/** The next stretch after an offset; null where nothing more is settled yet. Ascending by offset. */
-export async function nextCompletions(
-  { ledger, dispatcher }: Sources,
+/**
+ * The next stretch of the log after an offset, with what it held of the filter, ascending by offset; null where nothing
+ * more is settled yet.
+ */
+async function nextCompletions(
+  { ledger, dispatcher }: Pick<StreamContext, 'ledger' | 'dispatcher'>,
   after: Offset,
   filter: CompletionFilter,
-): Promise<CompletionPage | null> {
+): Promise<{ readonly upTo: Offset; readonly records: readonly CompletionRecord[] } | null> {
   const settled = dispatcher.settledOffset()
   if (after >= settled) return null
   const ofLog = await ledger.completions({ after, upTo: settled, limit: PORTION })
@@ -42,35 +102,28 @@ export async function nextCompletions(
 }
 
 /** As it is shown to who reads for the parties. */
-export async function toJsCompletion(
+async function toJsCompletion(
+  { ledger, genesis, participantId: participant }: StreamContext,
   record: CompletionRecord,
-  options: {
-    readonly ledger: Sources['ledger']
-    readonly parties: ReadonlySet<PartyId>
-    readonly synchronizerId: string
-    readonly participant: string
-    readonly deduplicationMicrosMax: number
-  },
+  { parties }: CompletionFilter,
 ): Promise<JsCompletion> {
   const { completion, outcome, offset } = record
   const { traceparent } = completion
+  const isAccepted = outcome.kind === 'accepted'
   return {
     commandId: completion.commandId,
-    status:
-      outcome.kind === 'accepted'
-        ? okStatus()
-        : statusOf(completionError(record, outcome, options), options),
-    updateId: outcome.kind === 'accepted' ? outcome.updateId : '',
+    status: isAccepted
+      ? okStatus()
+      : statusOf(completionError(record, outcome, genesis), participant),
+    updateId: isAccepted ? outcome.updateId : '',
     userId: completion.userId,
-    actAs: completion.actAs.filter((party) => options.parties.has(party)),
+    actAs: completion.actAs.filter((party) => parties.has(party)),
     submissionId: completion.submissionId,
-    deduplicationPeriod: {
-      DeduplicationOffset: { value: await periodStart(options.ledger, record) },
-    },
+    deduplicationPeriod: { DeduplicationOffset: { value: await periodStart(ledger, record) } },
     traceContext: traceparent === undefined ? null : { traceparent, tracestate: null },
     offset,
     synchronizerTime: {
-      synchronizerId: options.synchronizerId,
+      synchronizerId: genesis.synchronizerId,
       recordTime: formatInstant(record.recordTime),
     },
     paidTrafficCost: null,
@@ -81,7 +134,10 @@ export async function toJsCompletion(
  * The period that was in force, as the offset after which it began (docs/upstream.md §L4.7): of a duplicate right
  * before the acceptance that blocks; of a duration where the first completion within it stands.
  */
-async function periodStart(ledger: Sources['ledger'], record: CompletionRecord): Promise<Offset> {
+async function periodStart(
+  ledger: Pick<Replica, 'completions'>,
+  record: CompletionRecord,
+): Promise<Offset> {
   const { outcome, completion, offset, recordTime } = record
   if (outcome.kind === 'rejected' && outcome.prior !== undefined) return outcome.prior.offset - 1
   const { deduplication } = completion

@@ -238,12 +238,11 @@ function recordOf(entry: AppliedEntry, pending: PendingSubmission): CompletionRe
   const base = { offset, recordTime, entryHash, completion: pending.completion }
   if (result.kind === 'accepted')
     return { ...base, outcome: { kind: 'accepted', updateId: result.update.updateId } }
-  const {
-    kind: _kind,
-    completion: _completion,
-    ...refused
-  } = result as Extract<typeof result, { kind: 'rejected' }>
-  return { ...base, outcome: { kind: 'rejected', ...refused } }
+  const { completion: _completion, ...rejected } = result as Extract<
+    typeof result,
+    { kind: 'rejected' }
+  >
+  return { ...base, outcome: rejected }
 }
 
 function expiredAt(

@@ -34,44 +34,43 @@ export function invalidArgument(message: string): LedgerError {
   return new LedgerError('INVALID_ARGUMENT', message)
 }
 
+export function denied(reason: string): LedgerError {
+  return new LedgerError('PERMISSION_DENIED', reason)
+}
+
+/** @param code - Its context names the field. */
+export function fieldError(
+  code: 'MISSING_FIELD' | 'INVALID_FIELD',
+  field: string,
+  message: string,
+): LedgerError {
+  return new LedgerError(code, message, { context: { field_name: field } })
+}
+
 export function missingField(field: string): LedgerError {
-  return new LedgerError('MISSING_FIELD', `The submitted request is missing the field ${field}.`, {
-    context: { field_name: field },
-  })
+  const message = `The submitted request is missing the field ${field}.`
+  return fieldError('MISSING_FIELD', field, message)
 }
 
 export function invalidField(field: string, problem: string): LedgerError {
-  return new LedgerError('INVALID_FIELD', `The field ${field} is invalid: ${problem}.`, {
-    context: { field_name: field },
-  })
+  return fieldError('INVALID_FIELD', field, `The field ${field} is invalid: ${problem}.`)
 }
 
 /** A field that may be empty. @throws {LedgerError} INVALID_FIELD. */
 export function optionalLedgerString(text: string, field: string): string {
-  if (text !== '' && !isLedgerString(text))
-    throw invalidField(field, `${shown(text)} is no LedgerString`)
-  return text
+  return text === '' ? '' : requiredLedgerString(text, field)
 }
 
-/** @throws {LedgerError} MISSING_FIELD or INVALID_FIELD. */
-export function requiredLedgerString(text: string, field: string): string {
-  if (text === '') throw missingField(field)
-  return optionalLedgerString(text, field)
-}
-
-/** @throws {LedgerError} MISSING_FIELD or INVALID_FIELD. */
-export function requiredUserId(text: string, field: string): string {
-  if (text === '') throw missingField(field)
-  if (!isUserId(text)) throw invalidField(field, `${shown(text)} is no UserId`)
-  return text
-}
-
-/** @throws {LedgerError} MISSING_FIELD or INVALID_FIELD. */
-export function requiredContractId(text: string, field: string): string {
-  if (text === '') throw missingField(field)
-  if (!CONTRACT_ID.test(text)) throw invalidField(field, `${shown(text)} is no ContractId`)
-  return text
-}
+/** Fields that may not be empty. @throws {LedgerError} MISSING_FIELD or INVALID_FIELD. */
+const required =
+  (type: string, isValid: (text: string) => boolean) => (text: string, field: string) => {
+    if (text === '') throw missingField(field)
+    if (!isValid(text)) throw invalidField(field, `${shown(text)} is no ${type}`)
+    return text
+  }
+export const requiredLedgerString = required('LedgerString', isLedgerString)
+export const requiredUserId = required('UserId', isUserId)
+export const requiredContractId = required('ContractId', (text) => CONTRACT_ID.test(text))
 
 /** '' for none. @throws {LedgerError} INVALID_FIELD. */
 export function optionalSynchronizerId(text: string, field: string): string {

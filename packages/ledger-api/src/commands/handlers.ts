@@ -1,24 +1,23 @@
 /** Commands and `/v2/version` on the ledger interface (docs/upstream.md §L4, §L5.2). */
 import { type JsCommands, PARTIES_PAGE_MAX, USERS_PAGE_MAX } from '@quorumscan/api'
 import { assert, utf8 } from '@quorumscan/base'
-import type { LedgerError } from '@quorumscan/errors'
 import type { CompletionRecord } from '@quorumscan/model'
 import { RIGHTS_PER_USER_MAX } from '@quorumscan/users'
 import type { Caller } from '../callers.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import type { UpdateFormat } from '../event-filter.ts'
-import type { LedgerHandlersOf } from '../handler-types.ts'
-import { LIST_IDLE_MS, listOf } from '../list.ts'
+import type { LedgerHandlersOf } from '../http/handler.ts'
+import { listHandler } from '../list.ts'
 import { transactionJson } from '../projection.ts'
+import { openCompletions } from '../streams.ts'
 import {
   assertMayRead,
   checkUpdateFormat,
   compileUpdateFormat,
   type TransactionView,
 } from '../update-format.ts'
-import { checkCompletionsRequest, completionsOf } from './completion-stream.ts'
 import { completionError } from './refusals.ts'
-import { type CheckedRequest, checkRequest } from './request.ts'
+import { checkRequest } from './request.ts'
 import { submit } from './submission.ts'
 
 /** D-31. */
@@ -32,45 +31,27 @@ type Request = {
   readonly traceparent: string | null
 }
 
-export function commandHandlers(
-  context: LedgerApiDeps,
-): LedgerHandlersOf<
-  | 'submitAsync'
-  | 'submitAndWait'
-  | 'submitAndWaitForTransaction'
-  | 'getCompletions'
-  | 'getLedgerApiVersion'
-> {
+export function commandHandlers(context: LedgerApiDeps): LedgerHandlersOf<'commands' | 'version'> {
   return {
     async submitAsync(request) {
       await accept(context, request, request.body)
       return {}
     },
     async submitAndWait(request) {
-      const { record } = await submitAndWait(context, request, request.body)
-      return { updateId: record.updateId, completionOffset: record.offset }
+      const { updateId, offset } = await submitAndWait(context, request, request.body)
+      return { updateId, completionOffset: offset }
     },
     async submitAndWaitForTransaction(request) {
-      const { body, ...rest } = request
-      const { caller } = rest
+      const { body, caller } = request
       const view = readFormat(body.transactionFormat, { caller, commands: body.commands })
-      const { record } = await submitAndWait(context, rest, body.commands)
-      const update = await context.reads.history.updateAt(record.offset)
+      const { offset } = await submitAndWait(context, request, body.commands)
+      const update = await context.reads.history.updateAt(offset)
       assert(update !== null, 'what was applied is in the history')
       const shown = { ...view, isShownEmpty: true }
       const json = transactionJson(update, shown, context.genesis.synchronizerId)
       return utf8(`{"transaction":${json}}`)
     },
-    async getCompletions({ body, query, caller, signal }) {
-      const wanted = await checkCompletionsRequest(context, body, caller)
-      const { guard, updates } = context.reads
-      return await listOf((ended) => completionsOf(context, wanted, guard.watch(caller, ended)), {
-        limit: query.limit,
-        idleMs: query.stream_idle_timeout_ms ?? LIST_IDLE_MS,
-        clock: updates.clock,
-        signal,
-      })
-    },
+    getCompletions: listHandler(context.reads, openCompletions(context), () => true),
     async getLedgerApiVersion() {
       return {
         version: LEDGER_API_VERSION,
@@ -127,25 +108,16 @@ async function accept(context: LedgerApiDeps, { caller, traceparent }: Request, 
   const now = context.now()
   const { deduplicationMicrosMax } = context.genesis
   const request = checkRequest(body, { caller, now, deduplicationMicrosMax, traceparent })
-  const { outcome } = await submit(context.submission, request, { now })
-  return { request, outcome }
+  return await submit(context.submission, request, { now })
 }
 
 /** @throws {LedgerError} What the completion says, if it says no. */
-export async function submitAndWait(
-  context: LedgerApiDeps,
-  request: Request,
-  body: JsCommands,
-): Promise<{
-  readonly request: CheckedRequest
-  readonly record: { readonly updateId: string; readonly offset: number }
-}> {
+async function submitAndWait(context: LedgerApiDeps, request: Request, body: JsCommands) {
   const accepted = await accept(context, request, body)
   const record = await settled(accepted.outcome, request.signal)
-  if (record.outcome.kind === 'rejected')
-    throw completionError(record, record.outcome, context.genesis) satisfies LedgerError
-  const { updateId } = record.outcome
-  return { request: accepted.request, record: { updateId, offset: record.offset } }
+  const { outcome, offset } = record
+  if (outcome.kind === 'rejected') throw completionError(record, outcome, context.genesis)
+  return { updateId: outcome.updateId, offset }
 }
 
 /** Whoever waits no longer does not end the submission. */

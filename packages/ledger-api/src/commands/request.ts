@@ -16,6 +16,7 @@ import type { Deduplication, DisclosedContract, Micros, PartyId, UserId } from '
 import type { Caller } from '../callers.ts'
 import { type ReadCommand, readCommand } from './commands.ts'
 import {
+  denied,
   invalidArgument,
   invalidField,
   isLedgerString,
@@ -265,8 +266,4 @@ function wrongOfDuration({ seconds, nanos }: Duration): string | null {
 
 function invalidParty(party: string): LedgerError {
   return invalidArgument(`${shown(party)} is no party identifier`)
-}
-
-function denied(reason: string): LedgerError {
-  return new LedgerError('PERMISSION_DENIED', reason)
 }

@@ -1,17 +1,19 @@
 /** What a handler of the ledger interface is given and what it returns. */
 import type {
-  LedgerBodyOf,
-  LedgerParamsOf,
-  LedgerQueryOf,
-  LedgerResponseOf,
+  BodyOf,
   LedgerRouteDef,
-  LedgerRouteTable,
+  ledgerRoutes,
+  ParamsOf,
+  QueryOf,
+  ResponseOf,
+  RouteTable,
 } from '@quorumscan/api'
+import type { Caller } from '../callers.ts'
 
 export type LedgerRequest<Route extends LedgerRouteDef, Caller> = {
-  readonly params: LedgerParamsOf<Route>
-  readonly query: LedgerQueryOf<Route>
-  readonly body: LedgerBodyOf<Route>
+  readonly params: ParamsOf<Route>
+  readonly query: QueryOf<Route>
+  readonly body: BodyOf<Route>
   /** What `authenticate` returned; null where the route asks for nobody. */
   readonly caller: Route['auth'] extends 'none' ? null : Caller
   /** Of errors. */
@@ -28,9 +30,18 @@ export type LedgerRequest<Route extends LedgerRouteDef, Caller> = {
  */
 export type LedgerHandler<Route extends LedgerRouteDef, Caller> = (
   request: LedgerRequest<Route, Caller>,
-) => Promise<LedgerResponseOf<Route> | Uint8Array>
+) => Promise<ResponseOf<Route> | Uint8Array>
 
 /** One handler for every route of a table: a missing one does not compile. */
-export type LedgerHandlers<Routes extends LedgerRouteTable, Caller> = {
+export type LedgerHandlers<Routes extends RouteTable<LedgerRouteDef>, Caller> = {
   readonly [Id in keyof Routes]: LedgerHandler<Routes[Id], Caller>
 }
+
+type Routes = typeof ledgerRoutes
+export type AllHandlers = LedgerHandlers<Routes, Caller>
+
+/** The handlers of the operations with these tags. */
+export type LedgerHandlersOf<Tag extends Routes[keyof Routes]['tag']> = Pick<
+  AllHandlers,
+  { [Id in keyof Routes]: Routes[Id]['tag'] extends Tag ? Id : never }[keyof Routes]
+>

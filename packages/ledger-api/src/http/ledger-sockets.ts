@@ -8,9 +8,10 @@ import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import { traceIdOf } from '@quorumscan/runtime'
 import { type Frames, givenRequestId, parseExactJson, type SocketDialect } from '@quorumscan/server'
 import type { TSchema } from 'typebox'
+import type { LedgerAuthenticate } from '../callers.ts'
 import { pathNotFound, TEXT_TYPE, toLedgerRefusal } from './answers.ts'
 import { compileDecoder } from './decode.ts'
-import { LEDGER_VALUES_MAX, type LedgerAuthenticate } from './mount.ts'
+import { LEDGER_VALUES_MAX } from './mount.ts'
 
 /** D-28. */
 const FRAME_BYTES_MAX = 1024 * 1024

@@ -10,7 +10,7 @@
  *   handler         the operation's own errors; anything else is 500, redacted
  */
 import type { IncomingMessage } from 'node:http'
-import type { LedgerRouteDef, LedgerRouteTable } from '@quorumscan/api'
+import type { LedgerRouteDef, RouteTable } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
 import { LedgerDecodeError } from '@quorumscan/errors'
 import { traceIdOf, traceparentOf } from '@quorumscan/runtime'
@@ -18,6 +18,7 @@ import { chargeForJson, parseExactJson } from '@quorumscan/server'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { Compile } from 'typebox/compile'
+import type { LedgerAuthenticate } from '../callers.ts'
 import { JSON_TYPE, pathNotFound, toLedgerRefusal } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import type { LedgerHandler, LedgerHandlers, LedgerRequest } from './handler.ts'
@@ -34,14 +35,7 @@ export const LEDGER_VALUES_MAX = 32_768
 const LEDGER_REQUEST_MS_MAX = 20_000
 const PREFIX = '/v2'
 
-/** Returns the caller. @throws {LedgerDecodeError} If the header is malformed. @throws {LedgerError} 401, 403. */
-export type LedgerAuthenticate<Caller> = (request: {
-  /** The header as it came, null for none. */
-  readonly authorization: string | null
-  readonly auth: 'user' | 'admin'
-}) => Promise<Caller>
-
-export type LedgerMount<Routes extends LedgerRouteTable, Caller> = {
+export type LedgerMount<Routes extends RouteTable<LedgerRouteDef>, Caller> = {
   readonly routes: Routes
   readonly handlers: LedgerHandlers<NoInfer<Routes>, NoInfer<Caller>>
   readonly authenticate: LedgerAuthenticate<Caller>
@@ -54,7 +48,7 @@ export type LedgerMount<Routes extends LedgerRouteTable, Caller> = {
 }
 
 /** Adds the scope to a server that `buildServer` made and that does not listen yet. */
-export function mountLedger<Routes extends LedgerRouteTable, Caller>(
+export function mountLedger<Routes extends RouteTable<LedgerRouteDef>, Caller>(
   app: FastifyInstance,
   mount: LedgerMount<Routes, Caller>,
 ): void {

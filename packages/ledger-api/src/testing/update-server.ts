@@ -8,7 +8,7 @@ import type { Caller } from '../callers.ts'
 import { ledgerSocketDialect } from '../http/ledger-sockets.ts'
 import { mountLedger } from '../http/mount.ts'
 import { createLedgerReads } from '../ledger-reads.ts'
-import { checkUpdatesRequest, type UpdatesRequest, updatesOf } from '../update-request.ts'
+import { openUpdates } from '../streams.ts'
 import { updateHandlers } from '../updates.ts'
 import type { MemoryHistory } from './memory-history.ts'
 
@@ -30,7 +30,6 @@ export async function startUpdateServer(
   const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
   const store = await ValidatorStore.create({ redis: { path: redis.socketPath }, genesisHash })
   const reads = createLedgerReads({ replica, users: store.users, clock, genesis })
-  const { updates, guard } = reads
   const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
   const { getUpdates } = updateHandlers({ reads })
   mountLedger(app, {
@@ -46,8 +45,8 @@ export async function startUpdateServer(
         path: '/v2/updates',
         request: socketRoutes.streamUpdates.request,
         async open({ request, signal }) {
-          const query = await checkUpdatesRequest(updates, request as UpdatesRequest, caller)
-          return updatesOf(updates, query, guard.watch(caller, signal))
+          const elements = await openUpdates(reads)(request, caller)
+          return elements(reads.guard.watch(caller, signal))
         },
       },
     ],

@@ -7,6 +7,7 @@ import { mergeRights, RIGHTS_PER_USER_MAX, type UserRecord, withoutRights } from
 import { newUser } from '@quorumscan/wallet'
 import type { Caller } from '../callers.ts'
 import {
+  denied,
   invalidArgument,
   invalidField,
   missingField,
@@ -14,69 +15,48 @@ import {
   shown,
 } from '../commands/grammar.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
-import type { LedgerHandlersOf } from '../handler-types.ts'
-import { nextPageToken, readPage } from './paging.ts'
-import { readRight, toLedgerRight } from './rights.ts'
+import type { LedgerHandlersOf } from '../http/handler.ts'
+import { nextPageToken, readPage, readRight, toLedgerRight } from './wire.ts'
 
 /** UTF-8 bytes of all annotations of one user: as upstream's 256 kB, but a record is read at every request. */
 const ANNOTATIONS_BYTES_MAX = 16 * 1024
 
-export function ledgerUserHandlers(
-  context: LedgerApiDeps,
-): LedgerHandlersOf<
-  | 'getAuthenticatedUser'
-  | 'listLedgerUsers'
-  | 'createLedgerUser'
-  | 'getLedgerUser'
-  | 'updateLedgerUser'
-  | 'deleteLedgerUser'
-  | 'updateUserProvider'
-  | 'listRights'
-  | 'grantRights'
-  | 'revokeRights'
-> {
+export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'users'> {
   const { users } = context.store
 
   /** Everyone may ask about oneself; about others administrators only. */
   const recordFor = async (caller: Caller, id: string): Promise<UserRecord> => {
     requiredUserId(id, 'user_id')
-    if (id !== caller.userId && !isAdmin(caller.rights))
-      throw new LedgerError(
-        'PERMISSION_DENIED',
-        `${caller.userId} asks about the user ${shown(id)}`,
-      )
+    const isAllowed = id === caller.userId || isAdmin(caller.rights)
+    if (!isAllowed) throw denied(`${caller.userId} asks about the user ${shown(id)}`)
     return (await users.get(id)) ?? unknownUser(id)
   }
 
-  /** Changes the rights of a user; what came of it tells `difference`. */
+  /** Changes the rights of a user by those of the request. */
   const changeRights = async (
-    id: string,
-    change: (rights: readonly Right[]) => readonly Right[],
+    { params: { id }, body }: Parameters<LedgerHandlersOf<'users'>['grantRights']>[0],
+    change: (rights: readonly Right[], named: readonly Right[]) => readonly Right[],
   ): Promise<{ readonly before: readonly Right[]; readonly after: readonly Right[] }> => {
+    const named = body.rights.map(readRight)
+    checkUserIds(id, body.userId)
     requiredUserId(id, 'user_id')
     let before: readonly Right[] = []
     const updated = await users.update(id, (record) => {
       before = record.rights
-      return { ...record, rights: bounded(change(record.rights)) }
+      return { ...record, rights: bounded(change(record.rights, named)) }
     })
     return { before, after: (updated ?? unknownUser(id)).rights }
   }
 
   return {
     async getAuthenticatedUser(request) {
-      const record = await recordFor(request.caller, request.caller.userId)
-      return { user: toLedgerUser(record.user) }
+      return { user: toLedgerUser(await recordFor(request.caller, request.caller.userId)) }
     },
     async listLedgerUsers(request) {
       const page = readPage(request.query, { sizeMax: USERS_PAGE_MAX, isToken: isUserId })
-      const found = (await users.list(page)).map(({ user }) => user)
-      return {
-        users: found.map(toLedgerUser),
-        nextPageToken: nextPageToken(
-          found.map(({ id }) => id),
-          page,
-        ),
-      }
+      const found = await users.list(page)
+      const ids = found.map(({ user }) => user.id)
+      return { users: found.map(toLedgerUser), nextPageToken: nextPageToken(ids, page) }
     },
     async createLedgerUser(request) {
       const user = readUser(request.body.user)
@@ -85,10 +65,10 @@ export function ledgerUserHandlers(
         throw new LedgerError('USER_ALREADY_EXISTS', `The user ${user.id} exists already.`, {
           resources: [['USER', user.id]],
         })
-      return { user: toLedgerUser(user) }
+      return { user: toLedgerUser({ user }) }
     },
     async getLedgerUser(request) {
-      return { user: toLedgerUser((await recordFor(request.caller, request.params.id)).user) }
+      return { user: toLedgerUser(await recordFor(request.caller, request.params.id)) }
     },
     async updateLedgerUser(request) {
       const { id } = request.params
@@ -97,11 +77,8 @@ export function ledgerUserHandlers(
       if (user.id !== '' && user.id !== id)
         throw invalidArgument('user.id differs from the id of the path')
       const change = readChange(user, updateMask?.paths ?? [])
-      const updated = await users.update(id, (record) => ({
-        ...record,
-        user: change(record.user),
-      }))
-      return { user: toLedgerUser((updated ?? unknownUser(id)).user) }
+      const changeOf = (record: UserRecord) => ({ ...record, user: change(record.user) })
+      return { user: toLedgerUser((await users.update(id, changeOf)) ?? unknownUser(id)) }
     },
     async deleteLedgerUser(request) {
       const id = requiredUserId(request.params.id, 'user_id')
@@ -123,19 +100,11 @@ export function ledgerUserHandlers(
       return { rights: rights.map(toLedgerRight) }
     },
     async grantRights(request) {
-      const granted = request.body.rights.map(readRight)
-      checkUserIds(request.params.id, request.body.userId)
-      const { before, after } = await changeRights(request.params.id, (rights) =>
-        mergeRights(rights, granted),
-      )
+      const { before, after } = await changeRights(request, mergeRights)
       return { newlyGrantedRights: withoutRights(after, before).map(toLedgerRight) }
     },
     async revokeRights(request) {
-      const revoked = request.body.rights.map(readRight)
-      checkUserIds(request.params.id, request.body.userId)
-      const { before, after } = await changeRights(request.params.id, (rights) =>
-        withoutRights(rights, revoked),
-      )
+      const { before, after } = await changeRights(request, withoutRights)
       return { newlyRevokedRights: withoutRights(before, after).map(toLedgerRight) }
     },
   }
@@ -159,7 +128,7 @@ function bounded(rights: readonly Right[]): readonly Right[] {
   return rights
 }
 
-function toLedgerUser(user: User): LedgerUser {
+function toLedgerUser({ user }: Pick<UserRecord, 'user'>): LedgerUser {
   return {
     id: user.id,
     primaryParty: user.primaryParty ?? '',
@@ -171,11 +140,11 @@ function toLedgerUser(user: User): LedgerUser {
 
 function readUser(user: LedgerUserInput): User {
   const id = requiredUserId(user.id, 'user.id')
-  checkIdentityProvider(user)
+  checkProvider(user.identityProviderId)
   return {
     ...newUser(id, readPrimaryParty(user)),
     isDeactivated: user.isDeactivated,
-    metadata: readAnnotations(user),
+    metadata: readAnnotations(user.metadata, 'user.metadata'),
   }
 }
 
@@ -186,9 +155,9 @@ function readChange(user: LedgerUserInput, paths: readonly string[]): (current: 
   for (const path of paths)
     if (![...all, 'metadata'].includes(path))
       throw invalidArgument(`update_mask: ${shown(path)} is none of ${all.join(', ')}`)
-  checkIdentityProvider(user)
+  checkProvider(user.identityProviderId)
   const primaryParty = readPrimaryParty(user)
-  const metadata = readAnnotations(user)
+  const metadata = readAnnotations(user.metadata, 'user.metadata')
   return (current) => ({
     ...current,
     ...(paths.includes('primary_party') ? { primaryParty } : {}),
@@ -204,39 +173,30 @@ function readPrimaryParty({ primaryParty }: LedgerUserInput): string | null {
   return primaryParty
 }
 
-function readAnnotations({ metadata }: LedgerUserInput): Readonly<Record<string, string>> {
-  return checkAnnotations(metadata?.annotations ?? {}, 'user.metadata')
-}
-
 /** @throws {LedgerError} INVALID_ARGUMENT if they are too large. */
-export function checkAnnotations(
-  annotations: Readonly<Record<string, string>>,
+export function readAnnotations(
+  metadata: LedgerUserInput['metadata'],
   field: string,
 ): Readonly<Record<string, string>> {
+  const { annotations = {} } = metadata ?? {}
   if (Buffer.byteLength(JSON.stringify(annotations)) > ANNOTATIONS_BYTES_MAX)
     throw invalidArgument(`${field}: annotations take at most ${ANNOTATIONS_BYTES_MAX} bytes`)
   return annotations
 }
 
 /** D-32: there is no other one than the default. */
-function checkIdentityProvider({ identityProviderId }: LedgerUserInput): void {
-  checkProvider(identityProviderId)
-}
-
 function checkProvider(id: string): void {
   if (id !== '') throw invalidArgument(`there is no identity provider ${shown(id)}`)
-}
-
-type OfProvider = {
-  readonly query: { readonly 'identity-provider-id'?: string }
-  readonly body?: unknown
 }
 
 /** The handlers, which refuse whatever provider a request names in its query or body but the default one. */
 export function ofDefaultProvider<H extends object>(handlers: H): H {
   const checked = Object.entries(handlers).map(([name, handle]) => [
     name,
-    async (request: OfProvider) => {
+    async (request: {
+      readonly query: { readonly 'identity-provider-id'?: string }
+      readonly body?: unknown
+    }) => {
       checkProvider(request.query['identity-provider-id'] ?? '')
       checkProvider(String(Object(request.body).identityProviderId ?? ''))
       return await handle(request)

@@ -21,15 +21,11 @@ import {
   shown,
 } from '../commands/grammar.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
-import type { LedgerHandlersOf } from '../handler-types.ts'
-import { checkAnnotations } from './handlers.ts'
-import { nextPageToken, readPage } from './paging.ts'
+import type { LedgerHandlersOf } from '../http/handler.ts'
+import { readAnnotations } from './handlers.ts'
+import { nextPageToken, readPage } from './wire.ts'
 
-export function partyHandlers(
-  context: LedgerApiDeps,
-): LedgerHandlersOf<
-  'allocateParty' | 'listParties' | 'getParty' | 'getParticipantId' | 'updateParty' | 'listPackages'
-> {
+export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties' | 'packages'> {
   const { store, registration } = context
   const here = participantOfKey(registration.participant)
 
@@ -44,7 +40,7 @@ export function partyHandlers(
   }
   const firstOf = async (party: PartyId): Promise<LedgerPartyDetails> => {
     const [details] = await detailsOf([party])
-    if (details === undefined) throw new LedgerError('PARTY_NOT_KNOWN_ON_LEDGER', party)
+    if (details === undefined) throw notKnown(party)
     return details
   }
 
@@ -59,7 +55,7 @@ export function partyHandlers(
       const synchronizerId = optionalSynchronizerId(body.synchronizerId, 'synchronizer_id')
       if (synchronizerId !== '' && synchronizerId !== context.genesis.synchronizerId)
         throw invalidArgument(`this participant is not connected to ${shown(synchronizerId)}`)
-      const annotations = checkAnnotations(body.localMetadata?.annotations ?? {}, 'local_metadata')
+      const annotations = readAnnotations(body.localMetadata, 'local_metadata')
       const userId = body.userId === '' ? '' : requiredUserId(body.userId, 'user_id')
       if (userId !== '' && (await store.users.get(userId)) === null)
         throw new LedgerError('USER_NOT_FOUND', `There is no user ${userId}.`)
@@ -97,14 +93,10 @@ export function partyHandlers(
       for (const path of paths)
         if (!path.startsWith('local_metadata'))
           throw invalidArgument(`update_mask: ${shown(path)} cannot be changed`)
-      const { annotations = {} } = partyDetails.localMetadata ?? {}
-      checkAnnotations(annotations, 'local_metadata')
+      const annotations = readAnnotations(partyDetails.localMetadata, 'local_metadata')
       const isKnown = isPartyId(party) && (await context.ledger.isPartyAllocated(party))
       if (!isKnown || partyParticipant(party) !== here)
-        throw new LedgerError(
-          'PARTY_NOT_KNOWN_ON_LEDGER',
-          `${shown(party)} is no party of this participant`,
-        )
+        throw notKnown(`${shown(party)} is no party of this participant`)
       await store.parties.annotate(party, annotations)
       return { partyDetails: await firstOf(party) }
     },
@@ -115,4 +107,8 @@ export function partyHandlers(
       return { participantId: context.participantId }
     },
   }
+}
+
+function notKnown(message: string): LedgerError {
+  return new LedgerError('PARTY_NOT_KNOWN_ON_LEDGER', message)
 }

@@ -14,10 +14,7 @@ const NANOS = { minimum: -999_999_999, maximum: 999_999_999 }
 
 const LedgerDuration = m.component('Duration', 'A length of time.', {
   seconds: relaxed.int64('Whole seconds.'),
-  nanos: relaxed.defaulted(
-    m.extended(relaxed.Int32, { ...NANOS, description: 'Nanoseconds beyond them.' }),
-    0,
-  ),
+  nanos: relaxed.defaulted(m.bounded(relaxed.Int32, 'Nanoseconds beyond them.', NANOS), 0),
 })
 
 const templateId = m.about(relaxed.Identifier, 'The template, by package name or id.')
@@ -60,31 +57,19 @@ const DisclosedContract = m.component(
   'A contract that the submitters do not see.',
   {
     createdEventBlob: relaxed.defaulted(
-      m.extended(relaxed.Base64, {
-        minLength: 4,
-        description: 'The blob of its created event, Base64.',
-      }),
+      m.bounded(relaxed.Base64, 'The blob of its created event, Base64.', { minLength: 4 }),
       '',
     ),
     templateId: m.omittable(relaxed.Identifier, 'Its template; must be that of the blob.'),
-    contractId: Type.Optional(
-      m.formed(
-        grammar.emptyOr(grammar.LEDGER_CONTRACT_ID_PATTERN),
-        'Its id; must be that of the blob.',
-      ),
-    ),
-    synchronizerId: Type.Optional(
-      grammar.synchronizerIdOrEmpty('Where it is: the one synchronizer.'),
-    ),
+    contractId: grammar.contractIdOrNone('Its id; must be that of the blob.'),
+    synchronizerId: grammar.synchronizerIdOrNone('Where it is: the one synchronizer.'),
   },
 )
 
 const PrefetchContractKey = m.component('PrefetchContractKey', 'Checked, and without effect.', {
   templateId,
   contractKey: value('The key'),
-  limit: Type.Optional(
-    m.extended(relaxed.Int32, { minimum: 1, description: 'Contracts of the key.' }),
-  ),
+  limit: Type.Optional(m.bounded(relaxed.Int32, 'Contracts of the key.', { minimum: 1 })),
 })
 
 const bothTimes = {
@@ -108,13 +93,13 @@ export const JsCommands = Type.Object(
       description:
         'Parties on whose behalf it is; each is hosted here, and the user may act as each.',
     }),
-    userId: Type.Optional(grammar.userIdOrEmpty("The token's user, which it is if absent.")),
+    userId: grammar.userIdOrNone("The token's user, which it is if absent."),
     readAs: relaxed.list(
       grammar.LedgerParty,
       'Parties whose contracts may be used as well. Together with actAs at most 200 parties.',
       { maxItems: grammar.SUBMITTERS_MAX },
     ),
-    workflowId: Type.Optional(grammar.ledgerStringOrEmpty('Comes back in the updates.')),
+    workflowId: grammar.ledgerStringOrNone('Comes back in the updates.'),
     deduplicationPeriod: Type.Optional(
       relaxed.oneOf(
         {
@@ -143,16 +128,16 @@ export const JsCommands = Type.Object(
       LedgerDuration,
       'The same, counted from when the command is received; not negative.',
     ),
-    submissionId: Type.Optional(
-      grammar.ledgerStringOrEmpty('Tells completions of retries apart; drawn if absent.'),
+    submissionId: grammar.ledgerStringOrNone(
+      'Tells completions of retries apart; drawn if absent.',
     ),
     disclosedContracts: relaxed.list(
       DisclosedContract,
       'Contracts that may be used although the submitters do not see them.',
       { maxItems: grammar.DISCLOSED_MAX },
     ),
-    synchronizerId: Type.Optional(
-      grammar.synchronizerIdOrEmpty('Where it shall be ordered: the one synchronizer, if given.'),
+    synchronizerId: grammar.synchronizerIdOrNone(
+      'Where it shall be ordered: the one synchronizer, if given.',
     ),
     packageIdSelectionPreference: relaxed.list(
       Type.String({ pattern: grammar.PACKAGE_ID_PATTERN }),
@@ -160,10 +145,9 @@ export const JsCommands = Type.Object(
     ),
     prefetchContractKeys: relaxed.list(PrefetchContractKey, 'Checked, and without effect.'),
     tapsMaxPasses: Type.Optional(
-      m.extended(relaxed.Int32, {
+      m.bounded(relaxed.Int32, 'Passes of package selection. Checked, and without effect.', {
         minimum: 1,
         maximum: grammar.TAPS_PASSES_MAX,
-        description: 'Passes of package selection. Checked, and without effect.',
       }),
     ),
   },
@@ -185,7 +169,7 @@ export const CompletionsRequest = m.component(
   'CompletionStreamRequest',
   'Which completions to show.',
   {
-    userId: Type.Optional(grammar.userIdOrEmpty("The token's user, which it is if absent.")),
+    userId: grammar.userIdOrNone("The token's user, which it is if absent."),
     parties: relaxed.list(grammar.LedgerParty, 'Of submissions that one of these acted in.', {
       minItems: 1,
     }),

@@ -1,4 +1,5 @@
 /** Texts of the ledger interface with a grammar (docs/upstream.md §L4.8), and what it bounds. */
+import { Type } from 'typebox'
 import * as m from '../members.ts'
 
 export const LEDGER_STRING_PATTERN = '^[A-Za-z0-9._:\\-#/ ]{1,255}$'
@@ -28,10 +29,11 @@ export const LedgerContractId = m.formed(
 export const Choice = m.formed('^[A-Za-z$_][A-Za-z0-9$_]{0,999}$', 'The name of the choice.')
 
 export const ledgerString = (description: string) => m.formed(LEDGER_STRING_PATTERN, description)
-/** Where an empty text is as good as none. */
-export const ledgerStringOrEmpty = (description: string) =>
-  m.formed(emptyOr(LEDGER_STRING_PATTERN), description)
-export const synchronizerIdOrEmpty = (description: string) =>
-  m.formed(emptyOr(SYNCHRONIZER_ID_PATTERN), description)
-export const userIdOrEmpty = (description: string) =>
-  m.formed(emptyOr(USER_ID_PATTERN), description)
+
+/** A member that may be left out; an empty text is as good as none. */
+const orNone = (pattern: string) => (description: string) =>
+  Type.Optional(m.formed(emptyOr(pattern), description))
+export const ledgerStringOrNone = orNone(LEDGER_STRING_PATTERN)
+export const synchronizerIdOrNone = orNone(SYNCHRONIZER_ID_PATTERN)
+export const userIdOrNone = orNone(USER_ID_PATTERN)
+export const contractIdOrNone = orNone(LEDGER_CONTRACT_ID_PATTERN)

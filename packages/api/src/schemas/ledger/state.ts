@@ -11,11 +11,11 @@ export const LedgerEndAnswer = m.component('GetLedgerEndResponse', 'Where the le
 
 export const GetActiveContractsRequest = Type.Object(
   {
-    activeAtOffset: m.extended(Int64, {
-      minimum: 0,
-      description:
-        'Contracts that are active there; at most the ledger end, at least the pruned offset.',
-    }),
+    activeAtOffset: m.bounded(
+      Int64,
+      'Contracts that are active there; at most the ledger end, at least the pruned offset.',
+      { minimum: 0 },
+    ),
     eventFormat: m.omittable(EventFormat, 'Which contracts, for whom; excludes `filter`.'),
     ...olderForm('eventFormat'),
   },
@@ -79,7 +79,7 @@ export const PrunedOffsetsAnswer = m.component(
 )
 
 export const PruneRequest = m.component('PruneRequest', 'What to forget.', {
-  pruneUpTo: m.extended(Int64, { minimum: 1, description: 'Up to this offset, inclusive.' }),
+  pruneUpTo: m.bounded(Int64, 'Up to this offset, inclusive.', { minimum: 1 }),
 })
 
 export const ActiveContractsPageRequest = m.component(
@@ -87,10 +87,7 @@ export const ActiveContractsPageRequest = m.component(
   'Which page of active contracts.',
   {
     activeAtOffset: Type.Optional(
-      m.extended(Int64, {
-        minimum: 0,
-        description: 'Where they are active; absent: the ledger end.',
-      }),
+      m.bounded(Int64, 'Where they are active; absent: the ledger end.', { minimum: 0 }),
     ),
     eventFormat: needed(EventFormat, 'Which contracts, for whom.'),
     maxPageSize: m.omittable(Int32, 'Contracts at most.'),

@@ -17,15 +17,14 @@ const updateFormat = m.omittable(
 
 const requestMembers = {
   // D-27: required, as the published schema says.
-  beginExclusive: m.extended(Int64, {
-    minimum: 0,
-    description:
-      'Only updates after this offset; 0: from the beginning. At least the pruned offset, at most the ledger end.',
-  }),
+  beginExclusive: m.bounded(
+    Int64,
+    'Only updates after this offset; 0: from the beginning. At least the pruned offset, at most the ledger end.',
+    { minimum: 0 },
+  ),
   endInclusive: Type.Optional(
-    m.extended(Int64, {
+    m.bounded(Int64, 'Up to this offset, at most the ledger end. Absent: the stream goes on.', {
       minimum: 1,
-      description: 'Up to this offset, at most the ledger end. Absent: the stream goes on.',
     }),
   ),
   ...olderForm('updateFormat'),

@@ -53,9 +53,7 @@ function userIdOrEmptyText(description: string) {
 }
 
 const OfParty = wrapped(
-  Type.Object({
-    party: text('The party.', { minLength: 1, pattern: PARTY_PATTERN }),
-  }),
+  Type.Object({ party: text('The party.', { minLength: 1, pattern: PARTY_PATTERN }) }),
 )
 const OfNobody = wrapped(Type.Object({}))
 
@@ -209,10 +207,9 @@ export const pageQuery = (sizeMax: number) =>
   Type.Object({
     ...providerQuery.properties,
     pageSize: Type.Optional(
-      m.extended(Int32, {
+      m.bounded(Int32, 'Elements at most; 0 is the largest page.', {
         minimum: 0,
         maximum: sizeMax,
-        description: 'Elements at most; 0 is the largest page.',
       }),
     ),
     pageToken: m.omittable(
