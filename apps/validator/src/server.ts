@@ -23,13 +23,7 @@ import {
   mountSockets,
 } from '@quorumscan/server'
 import type { Principal } from '@quorumscan/wallet'
-import {
-  nameHandlers,
-  subscriptionHandlers,
-  transferHandlers,
-  userHandlers,
-  walletHandlers,
-} from '@quorumscan/wallet'
+import { walletHandlers } from '@quorumscan/wallet'
 import type { Context } from './context.ts'
 import { healthHandlers } from './handlers/health.ts'
 
@@ -46,11 +40,7 @@ export function createServer(
     handlers: {
       ...healthHandlers(context, { port, prefix: PREFIX }),
       ...raiseByAnswers(context.readFloor, {
-        ...userHandlers(context),
-        ...nameHandlers(context),
         ...walletHandlers(context),
-        ...subscriptionHandlers(context),
-        ...transferHandlers(context),
       }),
       ...scanProxyHandlers(context),
     },

@@ -1,9 +1,4 @@
-export type { Principal } from './handlers/handlers.ts'
-export { nameHandlers } from './handlers/names.ts'
-export { subscriptionHandlers } from './handlers/subscriptions.ts'
-export { transferHandlers } from './handlers/transfers.ts'
-export { userHandlers } from './handlers/users.ts'
-export { walletHandlers } from './handlers/wallet.ts'
+export { type Principal, walletHandlers } from './handlers.ts'
 export { createKeptUsers, type KeptUsers } from './users/kept-users.ts'
 export { OPERATOR_RETRY_MS, registerOperator } from './users/operator-party.ts'
 export {

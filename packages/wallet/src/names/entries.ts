@@ -1,5 +1,4 @@
 /** A user's own names: asking for one, and what became of the others (D-17, D-19). */
-
 import { ScanError } from '@quorumscan/errors'
 import {
   ansEntry,
@@ -15,12 +14,14 @@ import {
 import { type ContractId, formatAmount } from '@quorumscan/model'
 import type { Commander } from '@quorumscan/submit'
 import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
-import { joinedContractsOf, type WalletLedger } from '../ledger/contracts.ts'
-import { resultContractId } from '../ledger/results.ts'
-import { singleton } from '../ledger/rules.ts'
-import type { WalletUser } from '../users/wallet-user.ts'
-
-export type NameDeps = { readonly ledger: Ledger; readonly commander: Commander }
+import {
+  joinedContractsOf,
+  resultContractId,
+  singleton,
+  submitAs,
+  type WalletLedger,
+  type WalletUser,
+} from '../ledger.ts'
 
 /** Payments are made in µs, the answer speaks of ms (D-19). */
 const MICROS_PER_MS = 1000
@@ -32,7 +33,7 @@ const MICROS_PER_MS = 1000
  *   NAME_TAKEN, OPEN_REQUEST_LIMIT, and what any submission can meet.
  */
 export async function createEntry(
-  deps: NameDeps,
+  deps: { readonly ledger: Ledger; readonly commander: Commander },
   input: { readonly user: WalletUser; readonly fields: EntryFields },
   signal: AbortSignal,
 ): Promise<{ entryContextCid: ContractId; subscriptionRequestCid: ContractId } & EntryFields> {
@@ -44,17 +45,10 @@ export async function createEntry(
       details: { rule: violation.rule },
     })
   await assertNameFree(deps.ledger, name)
-  const { userId, party } = input.user
+  const { user } = input
   const rules = await singleton(deps.ledger, 'AnsRules')
-  const update = await deps.commander.submit(
-    {
-      userId,
-      actAs: [party],
-      commands: [requestEntryCommand({ ansRules: rules.contractId, user: party, ...fields })],
-      disclosed: [disclose(rules)],
-    },
-    signal,
-  )
+  const command = requestEntryCommand({ ansRules: rules.contractId, user: user.party, ...fields })
+  const update = await submitAs(deps, user, { command, disclosed: [disclose(rules)] }, signal)
   return {
     entryContextCid: resultContractId(update, 'entryCid'),
     subscriptionRequestCid: resultContractId(update, 'requestCid'),
@@ -84,14 +78,11 @@ export async function listOwnEntries(ledger: WalletLedger, user: WalletUser) {
     'SubscriptionPayment',
   ] as const
   const { recordTime: now, contracts } = await joinedContractsOf(ledger, kinds, user.party)
-  const payDataBySubscription = new Map(
-    [
-      ...contracts.SubscriptionIdleState.map((contract) =>
-        payloadOf(subscriptionIdleState, contract),
-      ),
-      ...contracts.SubscriptionPayment.map((contract) => payloadOf(subscriptionPayment, contract)),
-    ].map((state) => [state.subscription, state.payData]),
-  )
+  const states = [
+    ...contracts.SubscriptionIdleState.map((each) => payloadOf(subscriptionIdleState, each)),
+    ...contracts.SubscriptionPayment.map((each) => payloadOf(subscriptionPayment, each)),
+  ]
+  const payDataBySubscription = new Map(states.map((one) => [one.subscription, one.payData]))
   const payDataByReference = new Map(
     contracts.Subscription.flatMap((contract) => {
       const payData = payDataBySubscription.get(contract.contractId)

@@ -1,5 +1,4 @@
 /** What a party holds, and coin out of nothing on a development network. */
-
 import { ScanError } from '@quorumscan/errors'
 import {
   coin,
@@ -20,10 +19,16 @@ import {
   parseAmount,
 } from '@quorumscan/model'
 import type { Commander } from '@quorumscan/submit'
-import { contractsOf, joinedContractsOf, type WalletLedger } from '../ledger/contracts.ts'
-import { resultContractId } from '../ledger/results.ts'
-import { newestRound, singleton } from '../ledger/rules.ts'
-import type { WalletUser } from '../users/wallet-user.ts'
+import {
+  contractsOf,
+  joinedContractsOf,
+  newestRound,
+  resultContractId,
+  singleton,
+  submitAs,
+  type WalletLedger,
+  type WalletUser,
+} from '../ledger.ts'
 import type { SpendableCoin } from './coin-selection.ts'
 
 /** D-18: there are no holding fees. */
@@ -60,10 +65,10 @@ export async function spendableCoins(
   ledger: Ledger,
   party: PartyId,
 ): Promise<readonly SpendableCoin[]> {
-  return (await contractsOf(ledger, 'Coin', party)).map((contract) => {
-    const { contractId } = contract
-    return { contractId, amount: unlockedHolding(contract).amount }
-  })
+  return (await contractsOf(ledger, 'Coin', party)).map((contract) => ({
+    contractId: contract.contractId,
+    amount: unlockedHolding(contract).amount,
+  }))
 }
 
 export async function balanceOf(ledger: WalletLedger, party: PartyId) {
@@ -108,31 +113,27 @@ export async function tap(
   input: { readonly user: WalletUser; readonly usd: string; readonly commandId: string | null },
   signal: AbortSignal,
 ): Promise<ContractId> {
-  const { userId, party } = input.user
+  const { user, commandId } = input
   const usd = parseAmount(input.usd)
-  if (usd === undefined || usd <= 0n) throw invalidAmount(TAP_RULE)
+  if (usd === undefined || usd <= 0n) throw invalidMember('amount', TAP_RULE)
   const [rules, round] = await Promise.all([
     singleton(deps.ledger, 'CoinRules'),
     newestRound(deps.ledger),
   ])
   const amount = ceilDivide(usd, round.price)
   // A decimal of the ledger has 28 digits before the point; at a low price a legal amount exceeds that.
-  if (parseAmount(formatAmount(amount)) === undefined) throw invalidAmount(TAP_RULE)
-  const update = await deps.commander.submit(
-    {
-      userId,
-      actAs: [party],
-      commands: [tapCommand({ coinRules: rules.contractId, receiver: party, amount })],
-      disclosed: [disclose(rules)],
-      ...(input.commandId === null ? {} : { commandId: input.commandId }),
-    },
-    signal,
-  )
+  if (parseAmount(formatAmount(amount)) === undefined) throw invalidMember('amount', TAP_RULE)
+  const work = {
+    command: tapCommand({ coinRules: rules.contractId, receiver: user.party, amount }),
+    disclosed: [disclose(rules)],
+    ...(commandId === null ? {} : { commandId }),
+  }
+  const update = await submitAs(deps, user, work, signal)
   return resultContractId(update, 'coinCid')
 }
 
-/** An amount of a request that the ledger cannot take. */
-export function invalidAmount(rule: string): ScanError {
-  const path = 'body.amount'
+/** A member of a request that the ledger cannot take. */
+export function invalidMember(name: string, rule: string): ScanError {
+  const path = `body.${name}`
   return new ScanError('INVALID_ARGUMENT', `${path} ${rule}`, { details: { path, rule } })
 }

@@ -2,7 +2,7 @@
 import { payloadOf, subscriptionIdleState } from '@quorumscan/ledger'
 import type { Contract, ContractId, UserId } from '@quorumscan/model'
 import type { AutoRenewals } from '@quorumscan/users'
-import { contractNotFound, findContract } from '../ledger/contracts.ts'
+import { ownContract } from '../ledger.ts'
 import { type SpendingDeps, spend } from './spending.ts'
 import { renewalOf } from './subscriptions.ts'
 
@@ -26,16 +26,14 @@ export function payDueRenewal(
   const { ledger, autoRenewals, userId } = deps
   const { contractId } = idle
   const { reference, subscriptionData } = payloadOf(subscriptionIdleState, idle)
-  const party = subscriptionData.sender
+  const user = { userId, party: subscriptionData.sender }
   const prepare = async () => {
-    const isThere =
-      (await findContract(ledger, 'SubscriptionIdleState', { party, contractId })) !== null
-    if (!isThere) throw contractNotFound(contractId)
+    await ownContract(ledger, 'SubscriptionIdleState', { user, contractId })
     return { ...(await renewalOf(ledger, idle)), commandId: `renew-subscription-${contractId}` }
   }
-  return deps.queue.run(party, signal, async () => {
+  return deps.queue.run(user.party, signal, async () => {
     const [isEnabled] = await autoRenewals.areEnabled([reference])
-    if (isEnabled === true) await spend(deps, { user: { userId, party }, prepare }, signal)
+    if (isEnabled === true) await spend(deps, { user, prepare }, signal)
   })
 }
 

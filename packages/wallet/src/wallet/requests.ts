@@ -1,23 +1,24 @@
-/** Requests for payment: shown, accepted, rejected. */
+/** Requests for payment: accepted, rejected. */
 import { isScanError, ScanError } from '@quorumscan/errors'
 import {
   acceptRequestCommand,
-  type Ledger,
   payloadOf,
   rejectRequestCommand,
   subscriptionRequest,
-  toWireContract,
-  type WireContract,
 } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import type { AutoRenewals } from '@quorumscan/users'
-import { contractNotFound, contractsOf, findContract } from '../ledger/contracts.ts'
-import { resultContractId } from '../ledger/results.ts'
-import type { WalletUser } from '../users/wallet-user.ts'
+import {
+  contractNotFound,
+  findContract,
+  type OfContract,
+  resultContractId,
+  submissionOf,
+  submitAs,
+} from '../ledger.ts'
 import { coinForPayment, type SpendingDeps, spend } from './spending.ts'
 
 type RequestDeps = Pick<SpendingDeps, 'ledger' | 'commander'>
-type RequestInput = { readonly user: WalletUser; readonly contractId: ContractId }
 
 /** Command ids, the first of them upstream's: however often a request is accepted, it is paid once. */
 const acceptId = (request: ContractId) => `acceptSubscriptionRequest-${request}`
@@ -28,15 +29,13 @@ const rejectId = (request: ContractId) => `rejectSubscriptionRequest-${request}`
  *
  * @throws {ScanError} CONTRACT_CONSUMED if it was the user's and is answered, CONTRACT_NOT_FOUND if not.
  */
-async function openRequest(deps: RequestDeps, input: RequestInput): Promise<Contract> {
+async function openRequest(deps: RequestDeps, input: OfContract): Promise<Contract> {
   const { contractId, user } = input
-  const request = await findContract(deps.ledger, 'SubscriptionRequest', {
-    party: user.party,
-    contractId,
-  })
+  const { party } = user
+  const request = await findContract(deps.ledger, 'SubscriptionRequest', { party, contractId })
   if (request !== null) return request
   const successors = await deps.ledger.contractsByKey(`reference:${contractId}`)
-  const successor = successors.find((contract) => contract.signatories.includes(user.party))
+  const successor = successors.find((contract) => contract.signatories.includes(party))
   if (successor === undefined && !(await wasAnswered(deps, input)))
     throw contractNotFound(contractId)
   throw new ScanError(
@@ -47,41 +46,15 @@ async function openRequest(deps: RequestDeps, input: RequestInput): Promise<Cont
 }
 
 /** When nothing is left of a request, the ledger still knows for a while what the user commanded. */
-async function wasAnswered(deps: RequestDeps, input: RequestInput): Promise<boolean> {
+async function wasAnswered(deps: RequestDeps, input: OfContract): Promise<boolean> {
   const { user, contractId } = input
   const command = rejectRequestCommand({ request: contractId })
   const refusals = await Promise.all(
     [acceptId(contractId), rejectId(contractId)].map((commandId) =>
-      deps.commander.rehearse({
-        userId: user.userId,
-        actAs: [user.party],
-        commands: [command],
-        commandId,
-      }),
+      deps.commander.rehearse(submissionOf(user, { command, commandId })),
     ),
   )
   return refusals.some((refusal) => refusal?.code === 'DUPLICATE_COMMAND')
-}
-
-/** @throws {ScanError} CONTRACT_NOT_FOUND. */
-export async function getRequest(ledger: Ledger, input: RequestInput): Promise<WireContract> {
-  const request = await findContract(ledger, 'SubscriptionRequest', {
-    party: input.user.party,
-    contractId: input.contractId,
-  })
-  if (request === null) throw contractNotFound(input.contractId)
-  return toWireContract(request)
-}
-
-export async function listRequests(ledger: Ledger, user: WalletUser): Promise<WireContract[]> {
-  return (await contractsOf(ledger, 'SubscriptionRequest', user.party)).map(toWireContract)
-}
-
-export async function listInitialPayments(
-  ledger: Ledger,
-  user: WalletUser,
-): Promise<WireContract[]> {
-  return (await contractsOf(ledger, 'SubscriptionInitialPayment', user.party)).map(toWireContract)
 }
 
 /**
@@ -95,7 +68,7 @@ export async function listInitialPayments(
  */
 export function acceptRequest(
   deps: SpendingDeps & { readonly autoRenewals: AutoRenewals },
-  input: RequestInput & { readonly isAutoRenewed: boolean },
+  input: OfContract & { readonly isAutoRenewed: boolean },
   signal: AbortSignal,
 ): Promise<ContractId> {
   const { ledger } = deps
@@ -125,7 +98,7 @@ export function acceptRequest(
 /** Returns the way back to what was stored before. */
 async function setAutoRenewal(
   autoRenewals: AutoRenewals,
-  input: RequestInput & { readonly isAutoRenewed: boolean },
+  input: OfContract & { readonly isAutoRenewed: boolean },
 ): Promise<() => Promise<void>> {
   const { contractId: reference, isAutoRenewed } = input
   const { party } = input.user
@@ -138,20 +111,13 @@ async function setAutoRenewal(
 /** @throws {ScanError} As `acceptRequest`, funds apart. */
 export function rejectRequest(
   deps: SpendingDeps,
-  input: RequestInput,
+  input: OfContract,
   signal: AbortSignal,
 ): Promise<void> {
   const { user, contractId } = input
   return deps.queue.run(user.party, signal, async () => {
     await openRequest(deps, input)
-    await deps.commander.submit(
-      {
-        userId: user.userId,
-        actAs: [user.party],
-        commands: [rejectRequestCommand({ request: contractId })],
-        commandId: rejectId(contractId),
-      },
-      signal,
-    )
+    const command = rejectRequestCommand({ request: contractId })
+    await submitAs(deps, user, { command, commandId: rejectId(contractId) }, signal)
   })
 }

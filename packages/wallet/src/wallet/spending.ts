@@ -1,5 +1,4 @@
 /** Paying with coins of a party: choosing them, and choosing again when one is gone meanwhile. */
-
 import { isScanError } from '@quorumscan/errors'
 import type { Ledger, SubscriptionPayData } from '@quorumscan/ledger'
 import {
@@ -7,12 +6,10 @@ import {
   type Command,
   type ContractId,
   ceilDivide,
-  type DisclosedContract,
   type Update,
 } from '@quorumscan/model'
 import type { Commander } from '@quorumscan/submit'
-import { newestRound } from '../ledger/rules.ts'
-import type { WalletUser } from '../users/wallet-user.ts'
+import { newestRound, submissionOf, type WalletUser, type Work } from '../ledger.ts'
 import { selectCoins } from './coin-selection.ts'
 import { spendableCoins } from './coins.ts'
 import type { PartyQueue } from './party-queue.ts'
@@ -27,13 +24,9 @@ export type SpendingDeps = {
   readonly queue: PartyQueue
 }
 
-export type Spending = {
+export type Spending = Omit<Work, 'command'> & {
   readonly needed: Amount
   readonly command: (inputs: readonly ContractId[]) => Command
-  /** What the command uses and the party does not see. */
-  readonly disclosed?: readonly DisclosedContract[]
-  /** With one, it is spent once however often it is tried. */
-  readonly commandId?: string
 }
 
 /**
@@ -48,43 +41,28 @@ export async function spend(
   input: { readonly user: WalletUser; readonly prepare: () => Promise<Spending> },
   signal: AbortSignal,
 ): Promise<Update> {
-  const { userId, party } = input.user
+  const { user } = input
   for (let attempt = 1; ; attempt++) {
-    const { needed, command, disclosed = [], commandId } = await input.prepare()
-    const commandOf = (inputs: readonly ContractId[]) => ({
-      userId,
-      actAs: [party],
-      commands: [command(inputs)],
-      disclosed,
-      ...(commandId === undefined ? {} : { commandId }),
-    })
-    const inputs = await chooseInputs(deps, { party, needed, commandOf })
+    const { needed, command, ...options } = await input.prepare()
+    const submissionWith = (inputs: readonly ContractId[]) =>
+      submissionOf(user, { command: command(inputs), ...options })
+    const coins = await spendableCoins(deps.ledger, user.party)
+    let inputs: readonly ContractId[]
     try {
-      return await deps.commander.submit(commandOf(inputs), signal)
+      inputs = selectCoins(coins, needed)
+    } catch (error) {
+      // What was spent by the first of two equal requests must not look like missing funds to the second.
+      const refusal = await deps.commander.rehearse(submissionWith([]))
+      throw refusal === null || refusal.code === 'INSUFFICIENT_FUNDS' ? error : refusal
+    }
+    try {
+      return await deps.commander.submit(submissionWith(inputs), signal)
     } catch (error) {
       // Either what is paid for is gone, which the next look at it says, or a coin is.
       const isGone =
         isScanError(error, 'CONTRACT_CONSUMED') || isScanError(error, 'CONTRACT_NOT_FOUND')
       if (!isGone || attempt >= ATTEMPTS_MAX) throw error
     }
-  }
-}
-
-async function chooseInputs(
-  deps: SpendingDeps,
-  input: {
-    readonly party: string
-    readonly needed: Amount
-    readonly commandOf: (inputs: readonly ContractId[]) => Parameters<Commander['rehearse']>[0]
-  },
-): Promise<readonly ContractId[]> {
-  const coins = await spendableCoins(deps.ledger, input.party)
-  try {
-    return selectCoins(coins, input.needed)
-  } catch (error) {
-    // What was spent by the first of two equal requests must not look like missing funds to the second.
-    const refusal = await deps.commander.rehearse(input.commandOf([]))
-    throw refusal === null || refusal.code === 'INSUFFICIENT_FUNDS' ? error : refusal
   }
 }
 

@@ -17,12 +17,14 @@ import type { AutoRenewals } from '@quorumscan/users'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import {
   contractNotFound,
-  findContract,
   joinedContractsOf,
+  type OfContract,
+  ownContract,
+  resultContractId,
+  submitAs,
   type WalletLedger,
-} from '../ledger/contracts.ts'
-import { resultContractId } from '../ledger/results.ts'
-import type { WalletUser } from '../users/wallet-user.ts'
+  type WalletUser,
+} from '../ledger.ts'
 import { coinForPayment, type Spending, type SpendingDeps, spend } from './spending.ts'
 
 /** Subscriptions in order of creation, each idle or with a payment under way. */
@@ -32,15 +34,13 @@ export async function listSubscriptions(
 ) {
   const kinds = ['Subscription', 'SubscriptionIdleState', 'SubscriptionPayment'] as const
   const { contracts } = await joinedContractsOf(deps.ledger, kinds, user.party)
+  const idleOf = (contract: Contract) => payloadOf(subscriptionIdleState, contract)
+  const paymentOf = (contract: Contract) => payloadOf(subscriptionPayment, contract)
   const stateById = new Map<ContractId, { idle: WireContract } | { payment: WireContract }>()
   for (const contract of contracts.SubscriptionIdleState)
-    stateById.set(payloadOf(subscriptionIdleState, contract).subscription, {
-      idle: toWireContract(contract),
-    })
+    stateById.set(idleOf(contract).subscription, { idle: toWireContract(contract) })
   for (const contract of contracts.SubscriptionPayment)
-    stateById.set(payloadOf(subscriptionPayment, contract).subscription, {
-      payment: toWireContract(contract),
-    })
+    stateById.set(paymentOf(contract).subscription, { payment: toWireContract(contract) })
   const areRenewed = await deps.autoRenewals.areEnabled(contracts.Subscription.map(referenceOf))
   return contracts.Subscription.flatMap((contract, index) => {
     const state = stateById.get(contract.contractId)
@@ -50,18 +50,15 @@ export async function listSubscriptions(
   })
 }
 
-type SubscriptionInput = {
-  readonly user: WalletUser
-  /** Of the Subscription, which no renewal changes. */
-  readonly contractId: ContractId
-}
-
-/** @throws {ScanError} CONTRACT_NOT_FOUND unless it is an active one that the user pays. */
-async function ownSubscription(ledger: Ledger, input: SubscriptionInput): Promise<Contract> {
-  const { user, contractId } = input
-  const found = await findContract(ledger, 'Subscription', { party: user.party, contractId })
-  if (found === null || payloadOf(subscription, found).subscriptionData.sender !== user.party)
-    throw contractNotFound(contractId)
+/**
+ * The Subscription, which no renewal changes.
+ *
+ * @throws {ScanError} CONTRACT_NOT_FOUND unless it is an active one that the user pays.
+ */
+async function ownSubscription(ledger: Ledger, input: OfContract): Promise<Contract> {
+  const found = await ownContract(ledger, 'Subscription', input)
+  const { sender } = payloadOf(subscription, found).subscriptionData
+  if (sender !== input.user.party) throw contractNotFound(input.contractId)
   return found
 }
 
@@ -77,7 +74,7 @@ function referenceOf(contract: Contract): ContractId {
  */
 export function setAutoRenew(
   deps: SpendingDeps & { readonly autoRenewals: AutoRenewals },
-  input: SubscriptionInput & { readonly isEnabled: boolean },
+  input: OfContract & { readonly isEnabled: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   const { party } = input.user
@@ -96,7 +93,7 @@ export function setAutoRenew(
  */
 export function paySubscription(
   deps: SpendingDeps & { readonly now: () => number },
-  input: SubscriptionInput,
+  input: OfContract,
   signal: AbortSignal,
 ): Promise<ContractId> {
   const { user } = input
@@ -145,31 +142,18 @@ export async function renewalOf(ledger: Ledger, idle: Contract): Promise<Spendin
 }
 
 /**
- * Cancels a subscription between payments. The entry stays until it expires.
+ * Cancels a subscription between payments, by its SubscriptionIdleState. The entry stays until it expires.
  *
  * @throws {ScanError} CONTRACT_NOT_FOUND unless it is the user's, and idle.
  */
 export function cancelSubscription(
   deps: SpendingDeps,
-  input: {
-    readonly user: WalletUser
-    /** Of the SubscriptionIdleState. */
-    readonly contractId: ContractId
-  },
+  input: OfContract,
   signal: AbortSignal,
 ): Promise<void> {
   const { user, contractId } = input
-  const { party } = user
-  return deps.queue.run(party, signal, async () => {
-    const idle = await findContract(deps.ledger, 'SubscriptionIdleState', { party, contractId })
-    if (idle === null) throw contractNotFound(contractId)
-    await deps.commander.submit(
-      {
-        userId: user.userId,
-        actAs: [party],
-        commands: [cancelSubscriptionCommand({ idle: contractId })],
-      },
-      signal,
-    )
+  return deps.queue.run(user.party, signal, async () => {
+    await ownContract(deps.ledger, 'SubscriptionIdleState', input)
+    await submitAs(deps, user, { command: cancelSubscriptionCommand({ idle: contractId }) }, signal)
   })
 }

@@ -20,8 +20,7 @@ import {
   transferInstruction,
 } from '@quorumscan/ledger'
 import { formatAmount } from '@quorumscan/model'
-import type { WalletLedger } from '../ledger/contracts.ts'
-import type { WalletUser } from '../users/wallet-user.ts'
+import type { WalletLedger, WalletUser } from '../ledger.ts'
 
 const ZERO = formatAmount(0n)
 
@@ -90,15 +89,13 @@ function receiversOf(holding: { coin_owner: string; coin_amount: string } | null
 
 function transferItem(transfer: TransferActivity) {
   const { sender } = transfer
-  const change = transfer.balance_changes.find(({ party }) => party === sender.party)
+  const { party } = sender
+  const change = transfer.balance_changes.find((one) => one.party === party)
   return {
     transaction_type: 'transfer' as const,
     // As upstream: what the sender's balance, locked coin included, changed by.
-    sender: {
-      party: sender.party,
-      amount: change?.change_to_initial_amount_as_of_round_zero ?? ZERO,
-    },
-    receivers: transfer.receivers.map(({ party, amount }) => ({ party, amount })),
+    sender: { party, amount: change?.change_to_initial_amount_as_of_round_zero ?? ZERO },
+    receivers: transfer.receivers.map((one) => ({ party: one.party, amount: one.amount })),
     holding_fees: sender.holding_fees,
     app_rewards_used: sender.input_app_reward_amount,
     validator_rewards_used: sender.input_validator_reward_amount,
@@ -127,10 +124,6 @@ type EntityOf<S> = S extends `${infer Entity}_${string}` ? Entity : never
 
 function subtypeOf(step: HistoryStep) {
   const entity = step.slice(0, step.indexOf('_')) as EntityOf<HistoryStep>
-  return {
-    template_id: TEMPLATE_IDS[entity],
-    choice: step,
-    coin_operation: null,
-    interface_id: null,
-  }
+  const template_id = TEMPLATE_IDS[entity]
+  return { template_id, choice: step, coin_operation: null, interface_id: null }
 }

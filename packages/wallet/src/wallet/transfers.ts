@@ -1,7 +1,7 @@
 /** Transfers between parties: offered, taken, given back (D-20). */
-import type { ResponseOf, validatorRoutes } from '@quorumscan/api'
+import type { BodyOf, ResponseOf, validatorRoutes } from '@quorumscan/api'
 import { sha256, toHex, utf8 } from '@quorumscan/base'
-import { isScanError, ScanError } from '@quorumscan/errors'
+import { isScanError } from '@quorumscan/errors'
 import {
   acceptTransferCommand,
   createTransferInstructionCommand,
@@ -14,75 +14,60 @@ import {
   type WireContract,
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
-import { type ContractId, type Micros, type PartyId, parseAmount } from '@quorumscan/model'
-import { contractNotFound, isOfKind } from '../ledger/contracts.ts'
-import { resultContractId, resultContractIds } from '../ledger/results.ts'
-import { singleton } from '../ledger/rules.ts'
-import type { WalletUser } from '../users/wallet-user.ts'
-import { invalidAmount } from './coins.ts'
+import { type ContractId, type Micros, parseAmount } from '@quorumscan/model'
+import {
+  contractNotFound,
+  inOrder,
+  isOfKind,
+  type OfContract,
+  resultContractId,
+  resultContractIds,
+  singleton,
+  submitAs,
+  type WalletUser,
+} from '../ledger.ts'
+import { invalidMember } from './coins.ts'
 import { type SpendingDeps, spend } from './spending.ts'
 
 /** Offers to a party are made by others, any number of them; a list shows so many. */
 const OFFERS_LISTED_MAX = 1_000
 
-type TransferOutcome = ResponseOf<(typeof validatorRoutes)['createTransfer']>
-
-export type TransferRequest = {
-  readonly receiver: PartyId
-  /** Coin. */
-  readonly amount: string
-  readonly description: string
-  /** The offer can be taken before this. */
-  readonly expiresAt: Micros
-  /** A second transfer of the user with the same one is refused. */
-  readonly trackingId: string
-}
+type CreateTransfer = (typeof validatorRoutes)['createTransfer']
+type TransferOutcome = ResponseOf<CreateTransfer>
 
 /**
  * Offers coin to another party. To oneself it is moved at once, which makes one coin of many.
  *
- * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive, `expiresAt` in the future and the
+ * @throws {ScanError} INVALID_ARGUMENT unless the amount is positive, `expires_at` in the future and the
  *   receiver a party of this network; DUPLICATE_COMMAND for a tracking id that was used; as `spend`.
  */
 export async function createTransfer(
   deps: SpendingDeps & { readonly now: () => Micros },
-  input: { readonly user: WalletUser; readonly request: TransferRequest },
+  input: { readonly user: WalletUser; readonly transfer: BodyOf<CreateTransfer> },
   signal: AbortSignal,
 ): Promise<TransferOutcome> {
-  const { user, request } = input
-  const amount = parseAmount(request.amount)
+  const { user, transfer } = input
+  const { receiver_party_id: receiver, tracking_id: trackingId, description } = transfer
+  const amount = parseAmount(transfer.amount)
   if (amount === undefined || amount <= 0n)
-    throw invalidAmount('must be a positive decimal, small enough for the ledger')
-  if (request.expiresAt <= deps.now()) throw invalidExpiry()
-  const { party } = user
-  const isOwn = request.receiver === party
+    throw invalidMember('amount', 'must be a positive decimal, small enough for the ledger')
+  const executeBefore = transfer.expires_at
+  if (executeBefore <= deps.now()) throw invalidMember('expires_at', 'must be in the future')
+  const { party: sender } = user
+  const isOwn = receiver === sender
   const prepare = async () => {
     const rules = await singleton(deps.ledger, 'CoinRules')
-    const coinRules = rules.contractId
     return {
       needed: amount,
       disclosed: [disclose(rules)],
-      command: isOwn
-        ? (inputs: readonly ContractId[]) =>
-            transferCommand({
-              coinRules,
-              sender: party,
-              inputs,
-              outputs: [{ receiver: party, amount }],
-            })
-        : (inputs: readonly ContractId[]) =>
-            createTransferInstructionCommand({
-              coinRules,
-              sender: party,
-              receiver: request.receiver,
-              amount,
-              inputs,
-              executeBefore: request.expiresAt,
-              description: request.description,
-              trackingId: request.trackingId,
-            }),
+      command(inputs: readonly ContractId[]) {
+        const by = { coinRules: rules.contractId, sender, inputs }
+        if (isOwn) return transferCommand({ ...by, outputs: [{ receiver, amount }] })
+        const offer = { receiver, amount, executeBefore, description, trackingId }
+        return createTransferInstructionCommand({ ...by, ...offer })
+      },
       // Any text may be a tracking id, not so a command id.
-      commandId: `transfer-${toHex(sha256(utf8(request.trackingId)))}`,
+      commandId: `transfer-${toHex(sha256(utf8(trackingId)))}`,
     }
   }
   const update = await deps.queue.run(user.party, signal, () =>
@@ -97,11 +82,6 @@ export async function createTransfer(
   }
 }
 
-function invalidExpiry(): ScanError {
-  const [path, rule] = ['body.expires_at', 'must be in the future']
-  return new ScanError('INVALID_ARGUMENT', `${path} ${rule}`, { details: { path, rule } })
-}
-
 /**
  * Open offers of the user and to the user, in order of creation. Of those that others made it shows at
  * most 1 000: answering them makes room for the rest.
@@ -112,12 +92,10 @@ export async function listTransfers(ledger: Ledger, user: WalletUser): Promise<W
     ledger.contractsByKey(`party:TransferInstruction:${user.party}`, { limit: OFFERS_LISTED_MAX }),
   ])
   const byId = new Map([...made, ...visible].map((contract) => [contract.contractId, contract]))
-  return [...byId.values()]
-    .toSorted((a, b) => a.offset - b.offset || a.nodeId - b.nodeId)
-    .map(toWireContract)
+  return inOrder([...byId.values()]).map(toWireContract)
 }
 
-type Answer = 'accept' | 'reject' | 'withdraw'
+export type Answer = 'accept' | 'reject' | 'withdraw'
 
 /**
  * Ends an offer: the receiver accepts or rejects it, the sender withdraws it.
@@ -127,11 +105,7 @@ type Answer = 'accept' | 'reject' | 'withdraw'
  */
 export async function answerTransfer(
   deps: SpendingDeps,
-  input: {
-    readonly user: WalletUser
-    readonly contractId: ContractId
-    readonly answer: Answer
-  },
+  input: OfContract & { readonly answer: Answer },
   signal: AbortSignal,
 ): Promise<TransferOutcome> {
   const { user, contractId, answer } = input
@@ -139,19 +113,11 @@ export async function answerTransfer(
   if (contract != null && !isOfKind(contract, 'TransferInstruction'))
     throw contractNotFound(contractId)
   // One that is gone is commanded as well: the ledger knows whether it was the user who ended it.
-  const update = await deps.commander
-    .submit(
-      {
-        userId: user.userId,
-        actAs: [user.party],
-        commands: [commandOf[answer]({ instruction: contractId })],
-        commandId: `${answer}-transfer-${contractId}`,
-      },
-      signal,
-    )
-    .catch((error: unknown) => {
-      throw isScanError(error, 'CONTRACT_NOT_FOUND') ? contractNotFound(contractId) : error
-    })
+  const command = commandOf[answer]({ instruction: contractId })
+  const work = { command, commandId: `${answer}-transfer-${contractId}` }
+  const update = await submitAs(deps, user, work, signal).catch((error: unknown) => {
+    throw isScanError(error, 'CONTRACT_NOT_FOUND') ? contractNotFound(contractId) : error
+  })
   const output =
     answer === 'accept'
       ? { receiver_holding_cids: resultContractIds(update, 'receiverHoldings') }

@@ -1,0 +1,190 @@
+/** The routes of names, users and wallets (D-17 to D-21): who asks, then what it is about, in the words of the route. */
+import type { validatorRoutes } from '@quorumscan/api'
+import { assertActAs, FIRST_ADMIN_USER } from '@quorumscan/auth'
+import { ScanError } from '@quorumscan/errors'
+import { toWireContract } from '@quorumscan/ledger'
+import type { Micros, PartyId, UserId } from '@quorumscan/model'
+import type { Replica } from '@quorumscan/replica'
+import type { Handlers } from '@quorumscan/server'
+import type { Commander } from '@quorumscan/submit'
+import type { AutoRenewals, ValidatorStore } from '@quorumscan/users'
+import type { Genesis } from '@quorumscan/verifier'
+import { contractsOf, type OfContract, ownContract, type WalletUser } from './ledger.ts'
+import { createEntry, listOwnEntries } from './names/entries.ts'
+import { createUser, type RegistrationDeps, register } from './users/registration.ts'
+import { balanceOf, listCoins, tap } from './wallet/coins.ts'
+import type { PartyQueue } from './wallet/party-queue.ts'
+import { acceptRequest, rejectRequest } from './wallet/requests.ts'
+import {
+  cancelSubscription,
+  listSubscriptions,
+  paySubscription,
+  setAutoRenew,
+} from './wallet/subscriptions.ts'
+import { listTransactions } from './wallet/transactions.ts'
+import { type Answer, answerTransfer, createTransfer, listTransfers } from './wallet/transfers.ts'
+
+/** What the handlers work with. The validator opens it. */
+export type WalletDeps = {
+  readonly ledger: Replica
+  readonly genesis: Pick<Genesis, 'synchronizerId'>
+  readonly commander: Commander
+  readonly queue: PartyQueue
+  readonly autoRenewals: AutoRenewals
+  readonly registration: RegistrationDeps
+  readonly store: Pick<ValidatorStore, 'users'>
+  /** The earliest record time that a command submitted now can get, if all clocks are right. */
+  readonly now: () => Micros
+  /** @throws {ScanError} NOT_READY, CLOCK_OFF, LOG_REGRESSED or SOFTWARE_OUTDATED. */
+  readonly assertLive: () => void
+}
+
+/** The user that a token speaks for. */
+export type Principal = { readonly userId: UserId }
+
+type Routes = typeof validatorRoutes
+type OfTag<Tag> = {
+  [Id in keyof Routes]: Routes[Id]['tag'] extends Tag ? Id : never
+}[keyof Routes]
+type WalletHandlers = Pick<Handlers<Routes, Principal>, OfTag<'users' | 'name-entry' | 'wallet'>>
+
+export function walletHandlers(context: WalletDeps): WalletHandlers {
+  const { ledger, registration } = context
+  const { users } = context.store
+  const partyOf = async (userId: UserId): Promise<PartyId | null> =>
+    (await users.get(userId))?.user.primaryParty ?? null
+
+  /**
+   * A handler for users who have a wallet.
+   *
+   * @throws {ScanError} (the handler) NOT_READY while the replica lags, WALLET_NOT_FOUND if the user is not registered,
+   *   PERMISSION_DENIED if it may not act.
+   */
+  const asUser =
+    <Request extends { readonly user: Principal }, Body>(
+      answer: (user: WalletUser, request: Request) => Promise<Body>,
+    ) =>
+    async (request: Request): Promise<{ readonly body: Body }> => {
+      context.assertLive()
+      const { userId } = request.user
+      const record = await users.get(userId)
+      const party = record?.user.primaryParty ?? null
+      if (record === null || party === null)
+        throw new ScanError(
+          'WALLET_NOT_FOUND',
+          `No wallet found for user '${userId}': POST /v0/register makes one.`,
+        )
+      if (record.user.isDeactivated)
+        throw new ScanError('PERMISSION_DENIED', 'The user is deactivated.')
+      assertActAs(record.rights, [party])
+      return { body: await answer({ userId, party }, request) }
+    }
+
+  /** The same, about the contract of the path. */
+  const aboutContract = <
+    Request extends { readonly user: Principal; readonly params: { readonly contract_id: string } },
+    Body,
+  >(
+    answer: (input: OfContract, request: Request) => Promise<Body>,
+  ) =>
+    asUser((user, request: Request) =>
+      answer({ user, contractId: request.params.contract_id }, request),
+    )
+
+  const answering = (answer: Answer) =>
+    aboutContract((input, { signal }: Parameters<WalletHandlers['acceptTransfer']>[0]) =>
+      answerTransfer(context, { ...input, answer }, signal),
+    )
+
+  return {
+    async registerUser({ user, signal }) {
+      context.assertLive()
+      return { body: { party_id: await register(registration, user.userId, signal) } }
+    },
+    async createUser({ body, signal }) {
+      context.assertLive()
+      const { name: userId, party_id: party = null, createPartyIfMissing } = body
+      const input = { userId, party, isPartyCreated: createPartyIfMissing ?? false }
+      return { body: { party_id: await createUser(registration, input, signal) } }
+    },
+    async getValidatorUser() {
+      const party = await partyOf(FIRST_ADMIN_USER)
+      if (party === null)
+        throw new ScanError('NOT_READY', "The operator's party is not allocated yet.")
+      return { body: { party_id: party, user_name: FIRST_ADMIN_USER, featured: false } }
+    },
+    async getUserStatus({ user }) {
+      const party = await partyOf(user.userId)
+      return {
+        body: {
+          party_id: party ?? '',
+          user_onboarded: party !== null,
+          user_wallet_installed: party !== null,
+          has_featured_app_right: false,
+        },
+      }
+    },
+    createEntry: asUser((user, { body: fields, signal }) =>
+      createEntry(context, { user, fields }, signal),
+    ),
+    listOwnEntries: asUser(async (user) => ({ entries: await listOwnEntries(ledger, user) })),
+    tap: asUser(async (user, { body, signal }) => {
+      const input = { user, usd: body.amount, commandId: body.command_id ?? null }
+      return { contract_id: await tap(context, input, signal) }
+    }),
+    getBalance: asUser(({ party }) => balanceOf(ledger, party)),
+    listCoins: asUser(({ party }) => {
+      const { synchronizerId } = context.genesis
+      return listCoins(ledger, { party, synchronizerId })
+    }),
+    listTransactions: asUser(async (user, { body, signal }) => {
+      const { page_size: limit, begin_after_id: id } = body
+      // Upstream's clients send an empty text for the first page.
+      const before = id === undefined || id === '' ? null : id
+      return { items: await listTransactions(ledger, { user, limit, before }, signal) }
+    }),
+    listSubscriptionRequests: asUser(async ({ party }) => ({
+      subscription_requests: (await contractsOf(ledger, 'SubscriptionRequest', party)).map(
+        toWireContract,
+      ),
+    })),
+    getSubscriptionRequest: aboutContract(async (input) =>
+      toWireContract(await ownContract(ledger, 'SubscriptionRequest', input)),
+    ),
+    acceptSubscriptionRequest: aboutContract(async (input, { body, signal }) => {
+      const isAutoRenewed = body?.auto_renew ?? false
+      const payment = await acceptRequest(context, { ...input, isAutoRenewed }, signal)
+      return { initial_payment_contract_id: payment }
+    }),
+    rejectSubscriptionRequest: aboutContract(async (input, { signal }) => {
+      await rejectRequest(context, input, signal)
+      return null
+    }),
+    listInitialPayments: asUser(async ({ party }) => ({
+      initial_payments: (await contractsOf(ledger, 'SubscriptionInitialPayment', party)).map(
+        toWireContract,
+      ),
+    })),
+    listSubscriptions: asUser(async (user) => ({
+      subscriptions: await listSubscriptions(context, user),
+    })),
+    setAutoRenew: aboutContract(async (input, { body: { enabled }, signal }) => {
+      await setAutoRenew(context, { ...input, isEnabled: enabled }, signal)
+      return { auto_renew: enabled }
+    }),
+    paySubscription: aboutContract(async (input, { signal }) => ({
+      payment_contract_id: await paySubscription(context, input, signal),
+    })),
+    cancelSubscription: aboutContract(async (input, { signal }) => {
+      await cancelSubscription(context, input, signal)
+      return null
+    }),
+    createTransfer: asUser((user, { body: transfer, signal }) =>
+      createTransfer(context, { user, transfer }, signal),
+    ),
+    listTransfers: asUser(async (user) => ({ transfers: await listTransfers(ledger, user) })),
+    acceptTransfer: answering('accept'),
+    rejectTransfer: answering('reject'),
+    withdrawTransfer: answering('withdraw'),
+  }
+}

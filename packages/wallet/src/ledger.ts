@@ -1,0 +1,202 @@
+/** What the wallet reads of the ledger and commands it: contracts as a user may see them, rules, results of choices. */
+import { assert } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { type Ledger, openMiningRound, payloadOf } from '@quorumscan/ledger'
+import type {
+  Amount,
+  Command,
+  Contract,
+  ContractId,
+  DamlValue,
+  DisclosedContract,
+  Micros,
+  PartyId,
+  Update,
+  UserId,
+} from '@quorumscan/model'
+import type { Replica } from '@quorumscan/replica'
+import type { Commander, CommandInput } from '@quorumscan/submit'
+
+/** Contracts of one template and party that an answer or a choice of coins looks at. */
+const CONTRACTS_PER_PARTY_MAX = 10_000
+
+/** The ledger with what wallets read of it beyond the port: joins, and the history of a party. */
+export type WalletLedger = Ledger &
+  Pick<Replica, 'contractsByKeys' | 'pin' | 'lookups' | 'parties' | 'completions'>
+
+/** Who asks: a user with the party whose wallet it is. */
+export type WalletUser = { readonly userId: UserId; readonly party: PartyId }
+/** A request of a user about one contract. */
+export type OfContract = { readonly user: WalletUser; readonly contractId: ContractId }
+
+/** What only stakeholders see, of one template. */
+export type ContractKind =
+  | 'AnsEntry'
+  | 'AnsEntryContext'
+  | 'Coin'
+  | 'LockedCoin'
+  | 'Subscription'
+  | 'SubscriptionIdleState'
+  | 'SubscriptionInitialPayment'
+  | 'SubscriptionPayment'
+  | 'SubscriptionRequest'
+  | 'TransferInstruction'
+
+/**
+ * Active contracts that the party has a stake in, in order of creation.
+ *
+ * @throws {ScanError} LIMIT_EXCEEDED rather than leave some out.
+ */
+export async function contractsOf(
+  ledger: Ledger,
+  kind: ContractKind,
+  party: PartyId,
+): Promise<readonly Contract[]> {
+  const limit = CONTRACTS_PER_PARTY_MAX + 1
+  return wholeList(kind, await ledger.contractsByKey(`party:${kind}:${party}`, { limit }))
+}
+
+/**
+ * As `contractsOf`, of several templates at one moment, whose record time it tells: a join over separate
+ * reads would miss what moves from one template to another between them.
+ *
+ * @throws {ScanError} As `contractsOf`.
+ */
+export async function joinedContractsOf<Kind extends ContractKind>(
+  ledger: Pick<WalletLedger, 'contractsByKeys'>,
+  kinds: readonly Kind[],
+  party: PartyId,
+): Promise<{
+  readonly recordTime: Micros
+  readonly contracts: { readonly [K in Kind]: readonly Contract[] }
+}> {
+  const keys = kinds.map((kind) => `party:${kind}:${party}`)
+  const limit = CONTRACTS_PER_PARTY_MAX + 1
+  const { recordTime, contracts } = await ledger.contractsByKeys(keys, { limit })
+  const lists = kinds.map((kind, index) => [kind, wholeList(kind, contracts[index] ?? [])])
+  // Object.fromEntries loses the keys that the return type states.
+  return { recordTime, contracts: Object.fromEntries(lists) as never }
+}
+
+function wholeList(kind: ContractKind, contracts: readonly Contract[]): readonly Contract[] {
+  if (contracts.length > CONTRACTS_PER_PARTY_MAX)
+    throw new ScanError(
+      'LIMIT_EXCEEDED',
+      `The party has more than ${CONTRACTS_PER_PARTY_MAX} contracts of one kind.`,
+      { details: { limit: 'contracts', kind, max: CONTRACTS_PER_PARTY_MAX } },
+    )
+  return inOrder(contracts)
+}
+
+/** In order of creation. */
+export function inOrder(contracts: readonly Contract[]): readonly Contract[] {
+  return contracts.toSorted((a, b) => a.offset - b.offset || a.nodeId - b.nodeId)
+}
+
+export function isOfKind(contract: Contract, kind: ContractKind): boolean {
+  return contract.templateId.endsWith(`:${kind}`)
+}
+
+/** The active contract, or null if there is none of this kind that the party has a stake in. */
+export async function findContract(
+  ledger: Ledger,
+  kind: ContractKind,
+  { party, contractId }: { readonly party: PartyId; readonly contractId: ContractId },
+): Promise<Contract | null> {
+  const [contract] = await ledger.contracts([contractId])
+  if (contract == null) return null
+  const isVisible = contract.signatories.includes(party) || contract.observers.includes(party)
+  return isVisible && isOfKind(contract, kind) ? contract : null
+}
+
+/** The active contract. @throws {ScanError} CONTRACT_NOT_FOUND. */
+export async function ownContract(
+  ledger: Ledger,
+  kind: ContractKind,
+  { user: { party }, contractId }: OfContract,
+): Promise<Contract> {
+  const contract = await findContract(ledger, kind, { party, contractId })
+  if (contract === null) throw contractNotFound(contractId)
+  return contract
+}
+
+/** An archived contract, one of somebody else and one that never was are the same to the caller. */
+export function contractNotFound(contractId: ContractId): ScanError {
+  return new ScanError(
+    'CONTRACT_NOT_FOUND',
+    // Upstream's words, which clients match on (docs/upstream.md §N1.8).
+    `contract id not found: ContractId(id = ${contractId})`,
+    { details: { contract_id: contractId } },
+  )
+}
+
+/** The operator's contract that commands name. */
+export async function singleton(
+  ledger: Ledger,
+  entity: 'AnsRules' | 'CoinRules',
+): Promise<Contract> {
+  const [contract] = await ledger.contractsByKey(`singleton:${entity}`, { limit: 1 })
+  assert(contract !== undefined, `the genesis creates ${entity}, and it is never without`)
+  return contract
+}
+
+/** The open round with the highest number, whose price is in force (D-22). `price` is USD for one coin. */
+export async function newestRound(
+  ledger: Ledger,
+): Promise<{ readonly number: number; readonly price: Amount }> {
+  const rounds = (await ledger.contractsByKey('rounds')).map((contract) =>
+    payloadOf(openMiningRound, contract),
+  )
+  const [newest] = rounds.toSorted((a, b) => b.round.number - a.round.number)
+  assert(newest !== undefined, 'rounds are open from the genesis on')
+  return { number: newest.round.number, price: newest.coinPrice }
+}
+
+/** One command of a user. */
+export type Work = {
+  readonly command: Command
+  /** With one, it takes effect once however often it is submitted. */
+  readonly commandId?: string
+  /** What the command uses and the party does not see. */
+  readonly disclosed?: readonly DisclosedContract[]
+}
+
+export function submissionOf({ userId, party }: WalletUser, work: Work): CommandInput {
+  const { command, ...options } = work
+  return { userId, actAs: [party], commands: [command], ...options }
+}
+
+/** @throws {ScanError} What any submission can meet. */
+export function submitAs(
+  { commander }: { readonly commander: Commander },
+  user: WalletUser,
+  work: Work,
+  signal: AbortSignal,
+): Promise<Update> {
+  return commander.submit(submissionOf(user, work), signal)
+}
+
+/** The result of the first command, which must be an exercise. */
+function exerciseResult(update: Update): { readonly [field: string]: DamlValue } {
+  const [event] = update.events
+  assert(event?.kind === 'exercised', 'the update begins with the exercise that was commanded')
+  assert(
+    typeof event.result === 'object' && event.result !== null && !Array.isArray(event.result),
+    'choices return records',
+  )
+  return event.result as { readonly [field: string]: DamlValue }
+}
+
+/** A contract id in the result of the first command. */
+export function resultContractId(update: Update, field: string): ContractId {
+  const id = exerciseResult(update)[field]
+  assert(typeof id === 'string', `the result has a contract id ${field}`)
+  return id
+}
+
+/** A list of contract ids in the result of the first command. */
+export function resultContractIds(update: Update, field: string): ContractId[] {
+  const ids = exerciseResult(update)[field]
+  assert(Array.isArray(ids), `the result has contract ids ${field}`)
+  return ids.map(String)
+}
