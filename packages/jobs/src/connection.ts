@@ -31,7 +31,6 @@ export async function connectProducer(options: JobConnectionOptions): Promise<Re
   const isReached = () =>
     producer.ping().catch((error: unknown) => {
       last = error
-      return undefined
     })
   try {
     const what = 'the Redis of the job queues'

@@ -19,26 +19,31 @@ export type JobFailure = {
 /** Enough to see a pattern. Older failures are in the node's log. */
 const FAILURES_MAX = 100
 
-export async function recordFailure(redis: Redis, key: string, failure: JobFailure): Promise<void> {
+/** @param prefix - Of the keys of the node's queues; so of the others. */
+export async function recordFailure(
+  redis: Redis,
+  prefix: string,
+  failure: JobFailure,
+): Promise<void> {
   await redis
     .multi()
-    .lpush(key, JSON.stringify(failure))
-    .ltrim(key, 0, FAILURES_MAX - 1)
+    .lpush(keyOf(prefix), JSON.stringify(failure))
+    .ltrim(keyOf(prefix), 0, FAILURES_MAX - 1)
     .exec()
 }
 
 /** Newest first. A job that failed several times is listed once. */
-export async function readFailures(redis: Redis, key: string): Promise<readonly JobFailure[]> {
+export async function readFailures(redis: Redis, prefix: string): Promise<readonly JobFailure[]> {
   const newestById = new Map<string, JobFailure>()
-  for (const [failure] of await readRows(redis, key))
+  for (const [failure] of await readRows(redis, prefix))
     if (!newestById.has(jobId(failure))) newestById.set(jobId(failure), failure)
   return [...newestById.values()]
 }
 
 /** Removes all failures of one job from the list. */
-export async function forgetFailure(redis: Redis, key: string, id: string): Promise<void> {
-  for (const [failure, row] of await readRows(redis, key))
-    if (jobId(failure) === id) await redis.lrem(key, 0, row)
+export async function forgetFailure(redis: Redis, prefix: string, id: string): Promise<void> {
+  for (const [failure, row] of await readRows(redis, prefix))
+    if (jobId(failure) === id) await redis.lrem(keyOf(prefix), 0, row)
 }
 
 /** What names a job: for an operator, and where it is postponed. */
@@ -46,8 +51,10 @@ export function jobId({ job, contractId }: Pick<JobFailure, 'job' | 'contractId'
   return `${job}/${contractId}`
 }
 
-async function readRows(redis: Redis, key: string): Promise<readonly [JobFailure, string][]> {
-  const rows = await redis.lrange(key, 0, FAILURES_MAX - 1)
+async function readRows(redis: Redis, prefix: string): Promise<readonly [JobFailure, string][]> {
+  const rows = await redis.lrange(keyOf(prefix), 0, FAILURES_MAX - 1)
   // Only recordFailure writes the list.
   return rows.map((row) => [JSON.parse(row) as JobFailure, row])
 }
+
+const keyOf = (prefix: string) => `${prefix}:failures`

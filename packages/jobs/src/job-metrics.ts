@@ -1,6 +1,8 @@
 /** What a process measures of its jobs. */
 import type { Clock } from '@quorumscan/base'
+import type { ContractId } from '@quorumscan/model'
 import { type Metrics, type Sample, type Tracer, traced } from '@quorumscan/runtime'
+import type { JobDefinition } from './job.ts'
 import type { Jobs } from './jobs.ts'
 
 const MS_PER_SECOND = 1000
@@ -22,11 +24,8 @@ export function measureQueues(metrics: Metrics, jobs: Pick<Jobs, 'counts'>): voi
 
 /** The same definitions, each of whose runs is timed, and traced. */
 export function measureJobs<
-  Definition extends {
-    readonly name: string
-    // Bivariant on purpose: the dependencies are the business of the definition.
-    process(contractId: never, deps: never): Promise<void>
-  },
+  // Bivariant on purpose: the dependencies are the business of the definition.
+  Definition extends Pick<JobDefinition<never>, 'name' | 'process'>,
 >(
   { metrics, clock, tracer }: { metrics: Metrics; clock: Clock; tracer: Tracer | null },
   definitions: readonly Definition[],
@@ -42,11 +41,11 @@ export function measureJobs<
   })
   return definitions.map((definition) => ({
     ...definition,
-    async process(contractId: never, deps: never) {
+    async process(contractId: ContractId, deps: never) {
       const startedMs = clock.monotonicMs()
       let outcome = 'failed'
       try {
-        const attributes = { 'quorumscan.contract_id': String(contractId) }
+        const attributes = { 'quorumscan.contract_id': contractId }
         await traced(tracer, { kind: 'job', name: definition.name, attributes }, () =>
           definition.process(contractId, deps),
         )

@@ -3,7 +3,7 @@
  * BullMQ; `worker.ts` runs definitions, `sweep.ts` finds what they should run for.
  */
 import type { Ledger } from '@quorumscan/ledger'
-import type { Contract, ContractId, PartyId } from '@quorumscan/model'
+import type { Command, Contract, ContractId, PartyId } from '@quorumscan/model'
 import type { Submitter } from '@quorumscan/submit'
 
 /**
@@ -72,4 +72,33 @@ export type WalletDeps = {
    * @throws {ScanError} INSUFFICIENT_FUNDS or LIMIT_EXCEEDED while the owner cannot pay.
    */
   readonly payRenewal: (idle: Contract, signal: AbortSignal) => Promise<void>
+}
+
+/** The contract, or null when it is not active: then there is nothing left to do for it. */
+export async function activeContract(ledger: Ledger, id: ContractId): Promise<Contract | null> {
+  return (await ledger.contracts([id]))[0] ?? null
+}
+
+/** A submission whose entry is not seen within this is tried again: log and checkpoints take under 1 s. */
+const SUBMIT_TIMEOUT_MS = 10_000
+
+/** A command, and whose it is: the super-validator's own party, or one that the validator hosts. */
+export type Act = { readonly party: PartyId; readonly command: Command }
+
+/**
+ * The command id is that of job and contract, so a second submission while the first one's outcome is
+ * unknown changes nothing: it is refused as a duplicate once the first was accepted.
+ */
+export async function submitFor(
+  { submit, userId, signal }: Pick<OperatorDeps, 'submit' | 'userId'> & JobRun,
+  job: string,
+  contractId: ContractId,
+  act: Act,
+): Promise<void> {
+  const { party, command } = act
+  const commandId = `${job}-${contractId}`
+  await submit(
+    { userId, actAs: [party], commands: [command], commandId },
+    { signal, timeoutMs: SUBMIT_TIMEOUT_MS },
+  )
 }

@@ -2,16 +2,14 @@
 import { type Clock, type Random, within } from '@quorumscan/base'
 import { type AppliedEntry, dueOf, type Ledger } from '@quorumscan/ledger'
 import { endConnection, type RedisAddress } from '@quorumscan/redis'
-import type { Logger } from '@quorumscan/runtime'
+import { type Logger, quiet, repeat } from '@quorumscan/runtime'
 import type { Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { connectProducer, connectWorkers } from './connection.ts'
 import { recordFailure } from './failures.ts'
 import type { JobDefinition } from './job.ts'
-import { failuresKeyOf } from './node-queues.ts'
-import { createPostponed } from './postponed.ts'
 import { createQueue, type JobCounts, type JobQueue, type Member, turnMs } from './queue.ts'
-import { createSweep, type Sweep } from './sweep.ts'
+import { createPostponed, createSweep, type Sweep } from './sweep.ts'
 import { createWorker } from './worker.ts'
 
 /** How long something due may wait when no event announced it (Rule 7). */
@@ -54,7 +52,12 @@ export class Jobs implements AsyncDisposable {
 
   /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not come up in 10 s, or may evict keys. */
   static async create<Deps>(options: JobsOptions<Deps>): Promise<Jobs> {
-    const onError = createQuietReporter(options.clock, options.log)
+    // Lost connections report on every try; one line a second is enough.
+    const lines = quiet({ clock: options.clock, perSubjectMs: 1_000 })
+    const onError = (error: Error) =>
+      lines.write('redis', (leftOut) =>
+        options.log.warn({ err: error, ...leftOut }, 'Redis of the job queues'),
+      )
     return new Jobs(options, await connectProducer({ ...options, onError }), onError)
   }
 
@@ -78,17 +81,28 @@ export class Jobs implements AsyncDisposable {
     producer.on('ready', () => postponed.clear())
     this.#workers = definitions.map((definition) =>
       createWorker({
-        ...{ definition, deps, connection: this.#workerConnection.client, prefix, postponed },
-        ...{ clock, random: options.random, log, signal: this.#closing.signal, onError },
+        definition,
+        deps,
+        connection: this.#workerConnection.client,
+        prefix,
+        postponed,
+        clock,
+        random: options.random,
+        log,
+        signal: this.#closing.signal,
+        onError,
         onDropped: (failure) =>
-          recordFailure(producer, failuresKeyOf(prefix), failure).catch((error) =>
+          recordFailure(producer, prefix, failure).catch((error) =>
             log.warn({ err: error, ...failure }, 'job failure not recorded'),
           ),
       }),
     )
     const definitionByName = new Map(definitions.map((each) => [each.name, each]))
     const sweep = createSweep({
-      ...{ ledger: options.ledger, queues: this.#queues, postponed, clock },
+      ledger: options.ledger,
+      queues: this.#queues,
+      postponed,
+      clock,
       select: async (job, contractIds) =>
         (await definitionByName.get(job)?.select?.(contractIds, deps)) ?? contractIds,
     })
@@ -98,11 +112,10 @@ export class Jobs implements AsyncDisposable {
 
   /** What is in each queue now. */
   async counts(): Promise<ReadonlyMap<string, JobCounts>> {
-    return new Map(
-      await Promise.all(
-        [...this.#queues].map(async ([name, queue]) => [name, await queue.counts()] as const),
-      ),
+    const counting = [...this.#queues].map(
+      async ([name, queue]) => [name, await queue.counts()] as const,
     )
+    return new Map(await Promise.all(counting))
   }
 
   /** Aborts running jobs and waits for them, at most 2 s. They stay queued for the next process. */
@@ -111,33 +124,33 @@ export class Jobs implements AsyncDisposable {
     this.#closing.abort(new Error('the process stops'))
     await this.#sweeping
     const bound = { clock: this.#clock, timeoutMs: CLOSE_MS_MAX }
-    await within(
-      bound,
-      () =>
-        Promise.allSettled([...this.#workers, ...this.#queues.values()].map((one) => one.close())),
-      () => {},
-    )
+    const all = [...this.#workers, ...this.#queues.values()]
+    const closing = () => Promise.allSettled(all.map((one) => one.close()))
+    await within(bound, closing, () => {})
     // Also ends what waits for a Redis that is away: BullMQ would wait without end.
     this.#workerConnection[Symbol.dispose]()
     endConnection(this.#producer)
   }
 
   /** Workers begin when the replica has caught up: a job that reads an old state only makes refusals. */
-  async #sweep(
+  #sweep(
     options: JobsOptions<unknown>,
     sweep: Sweep,
     onError: (error: Error) => void,
   ): Promise<void> {
-    const { signal } = this.#closing
     let isRunning = false
-    while (!signal.aborted) {
-      if (options.isLive()) {
-        if (!isRunning) for (const worker of this.#workers) worker.run().catch(onError)
-        isRunning = true
-        await sweep.tick().catch((error) => options.log.warn({ err: error }, 'sweep'))
-      }
-      await this.#clock.delay(SWEEP_MS, signal).catch(() => {}) // Aborted: the loop ends.
+    const tick = async () => {
+      if (!options.isLive()) return
+      if (!isRunning) for (const worker of this.#workers) worker.run().catch(onError)
+      isRunning = true
+      await sweep.tick()
     }
+    return repeat(tick, {
+      clock: options.clock,
+      everyMs: SWEEP_MS,
+      signal: this.#closing.signal,
+      onError: (error) => options.log.warn({ err: error }, 'sweep'),
+    }).ended
   }
 }
 
@@ -162,14 +175,4 @@ function listen(options: JobsOptions<unknown>, sweep: Sweep): () => void {
     sweep.offer(due)
     void flush()
   })
-}
-
-/** Lost connections report on every try; one line a second is enough. */
-function createQuietReporter(clock: Clock, log: Pick<Logger, 'warn'>): (error: Error) => void {
-  let quietUntilMs = Number.NEGATIVE_INFINITY
-  return (error) => {
-    if (clock.monotonicMs() < quietUntilMs) return
-    quietUntilMs = clock.monotonicMs() + 1_000
-    log.warn({ err: error }, 'Redis of the job queues')
-  }
 }

@@ -19,38 +19,32 @@ export type NodeJobs = {
   readonly failures: readonly JobFailure[]
 }
 
-type NodeQueues = AsyncDisposable & {
-  list(): Promise<NodeJobs>
-  /**
-   * Adds a dropped job again and takes it off the list, to which it returns if it fails again.
-   *
-   * @returns False if the node has no such queue.
-   */
-  retry(dropped: Pick<JobFailure, 'job' | 'contractId'>): Promise<boolean>
-}
-
 /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not answer. */
 export async function openNodeQueues(options: {
   readonly redis: RedisAddress
   readonly kind: keyof typeof QUEUES_OF
   readonly clock: Clock
   readonly timeoutMs?: number
-}): Promise<NodeQueues> {
+}) {
   const { prefix, names } = QUEUES_OF[options.kind]
   const onError = () => {} // The command that failed reports it.
   const producer = await connectProducer({ ...options, onError })
   const queues = names.map((name) => createQueue({ name, connection: producer, prefix, onError }))
-  const failuresKey = failuresKeyOf(prefix)
   return {
-    async list() {
+    async list(): Promise<NodeJobs> {
       const counts = queues.map(async (queue) => [queue.name, await queue.counts()] as const)
-      const failures = await readFailures(producer, failuresKey)
+      const failures = await readFailures(producer, prefix)
       return { queues: Object.fromEntries(await Promise.all(counts)), failures }
     },
-    async retry(dropped) {
+    /**
+     * Adds a dropped job again and takes it off the list, to which it returns if it fails again.
+     *
+     * @returns False if the node has no such queue.
+     */
+    async retry(dropped: Pick<JobFailure, 'job' | 'contractId'>): Promise<boolean> {
       const queue = queues.find(({ name }) => name === dropped.job)
       await queue?.add([dropped.contractId])
-      await forgetFailure(producer, failuresKey, jobId(dropped))
+      await forgetFailure(producer, prefix, jobId(dropped))
       return queue !== undefined
     },
     async [Symbol.asyncDispose]() {
@@ -58,8 +52,4 @@ export async function openNodeQueues(options: {
       endConnection(producer)
     },
   }
-}
-
-export function failuresKeyOf(prefix: string): string {
-  return `${prefix}:failures`
 }

@@ -1,4 +1,5 @@
 /** What every super-validator runs. A new kind of work is one row here. */
+import { assert } from '@quorumscan/base'
 import {
   advanceRoundsCommand,
   collectRenewalCommand,
@@ -16,9 +17,7 @@ import {
   type PartyId,
   parseTime,
 } from '@quorumscan/model'
-import type { JobDefinition, OperatorDeps } from './job.ts'
-import { activeContract, singleton } from './reads.ts'
-import { submitFor } from './submit.ts'
+import { activeContract, type JobDefinition, type OperatorDeps, submitFor } from './job.ts'
 
 /** The rules that each command of a super-validator exercises, and its party. */
 type BySuperValidator = { readonly dsoRules: ContractId; readonly sv: PartyId }
@@ -42,10 +41,12 @@ function operatorJob(
     async process(contractId, deps) {
       const contract = await activeContract(deps.ledger, contractId)
       if (contract === null || !(await isWanted(contract, deps))) return
-      const { contractId: dsoRules } = await singleton(deps.ledger, 'DsoRules')
+      // It exists from genesis on (D-29).
+      const [rules] = await deps.ledger.contractsByKey('singleton:DsoRules', { limit: 1 })
+      assert(rules !== undefined, 'the ledger has no DsoRules')
       const { party } = deps
-      const command = row.command(contractId, { dsoRules, sv: party })
-      await submitFor(deps, { job: name, contractId, party, command })
+      const command = row.command(contractId, { dsoRules: rules.contractId, sv: party })
+      await submitFor(deps, name, contractId, { party, command })
     },
   }
 }

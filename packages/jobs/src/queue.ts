@@ -1,14 +1,17 @@
 /** The adding side of one job's queue. */
 import type { ContractId } from '@quorumscan/model'
-import { type JobsOptions, Queue } from 'bullmq'
+import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { ATTEMPTS_MAX } from './backoff.ts'
 
+/** Tries of one job before it is dropped. The sweep adds it anew if it is still due then. */
+export const ATTEMPTS_MAX = 8
 /** Events of a queue that BullMQ keeps in a stream; nothing reads them. */
 const EVENTS_MAX = 100
 
 /** How much later each next member takes up a job that the work of one is enough for. */
 const TURN_MS = 1_500
+
+const STATES = ['wait', 'delayed', 'active'] as const
 
 export type JobCounts = {
   readonly waiting: number
@@ -16,13 +19,7 @@ export type JobCounts = {
   readonly active: number
 }
 
-export type JobQueue = {
-  readonly name: string
-  /** Adds what is not there; an id that is queued, delayed or running is left as it is. */
-  add(contractIds: readonly ContractId[]): Promise<void>
-  counts(): Promise<JobCounts>
-  close(): Promise<void>
-}
+export type JobQueue = ReturnType<typeof createQueue>
 
 /** This process's place among those that run the same automation. */
 export type Member = { readonly index: number; readonly count: number }
@@ -34,7 +31,7 @@ export function createQueue(options: {
   /** How long a job waits for its turn; 0 unless given. */
   readonly delayMsOf?: (contractId: ContractId) => number
   readonly onError: (error: Error) => void
-}): JobQueue {
+}) {
   const { name, delayMsOf = () => 0 } = options
   const queue = new Queue(name, {
     connection: options.connection,
@@ -54,23 +51,17 @@ export function createQueue(options: {
   queue.on('error', options.onError)
   return {
     name,
-    async add(contractIds) {
-      await queue.addBulk(
-        contractIds.map((contractId) => {
-          const opts: JobsOptions = { jobId: contractId }
-          const delay = delayMsOf(contractId)
-          if (delay > 0) opts.delay = delay
-          return { name, data: null, opts }
-        }),
-      )
+    /** Adds what is not there; an id that is queued, delayed or running is left as it is. */
+    async add(contractIds: readonly ContractId[]): Promise<void> {
+      const jobs = contractIds.map((jobId) => {
+        const delay = delayMsOf(jobId)
+        return { name, data: null, opts: delay > 0 ? { jobId, delay } : { jobId } }
+      })
+      await queue.addBulk(jobs)
     },
-    async counts() {
-      const counts = await queue.getJobCounts('wait', 'delayed', 'active')
-      return {
-        waiting: counts['wait'] ?? 0,
-        delayed: counts['delayed'] ?? 0,
-        active: counts['active'] ?? 0,
-      }
+    async counts(): Promise<JobCounts> {
+      const { wait = 0, delayed = 0, active = 0 } = await queue.getJobCounts(...STATES)
+      return { waiting: wait, delayed, active }
     },
     close: () => queue.close(),
   }

@@ -1,10 +1,9 @@
 import { ScanError } from '@quorumscan/errors'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { ATTEMPTS_MAX, retryDelayMs } from './backoff.ts'
-import { createPostponed } from './postponed.ts'
-import { turnMs } from './queue.ts'
-import { isWorthRetrying } from './worker.ts'
+import { ATTEMPTS_MAX, turnMs } from './queue.ts'
+import { createPostponed } from './sweep.ts'
+import { isWorthRetrying, retryDelayMs } from './worker.ts'
 
 const random = (fraction: number) => ({ bytes: () => new Uint8Array(), fraction: () => fraction })
 

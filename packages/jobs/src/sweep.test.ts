@@ -1,9 +1,14 @@
 import type { DueItem } from '@quorumscan/ledger'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { createPostponed } from './postponed.ts'
 import type { JobQueue } from './queue.ts'
-import { createSweep, PAGE_SIZE, PAGES_PER_SWEEP_MAX, QUEUED_MAX } from './sweep.ts'
+import {
+  createPostponed,
+  createSweep,
+  PAGE_SIZE,
+  PAGES_PER_SWEEP_MAX,
+  QUEUED_MAX,
+} from './sweep.ts'
 
 /** A queue that holds what it is given until told that it is done. */
 function memoryQueue(name: string) {

@@ -5,8 +5,8 @@
 import type { Clock } from '@quorumscan/base'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
+import { LRUCache } from 'lru-cache'
 import { jobId } from './failures.ts'
-import type { Postponed } from './postponed.ts'
 import type { JobQueue } from './queue.ts'
 
 /** Due items read at once: one round trip of well under a millisecond. */
@@ -20,14 +20,24 @@ const POSTPONE_QUEUED_MS = 5_000
 /** Due items of events that wait to be added; what does not fit comes by the sweep. */
 const OFFERED_MAX = 1_000
 
-export type Sweep = {
-  /** Takes due items of a fresh event, without waiting for them to be added. */
-  offer(items: readonly DueItem[]): void
-  /** Adds what was offered, also what comes in meanwhile. What Redis did not take is left to the sweep. */
-  flush(): Promise<void>
-  /** Walks over the next portion of what is due for each job and adds what there is room for. */
-  tick(): Promise<void>
+/** Remembers what is not to be tried again for a while; bounded, and forgetting is always safe. */
+export type Postponed = ReturnType<typeof createPostponed>
+
+/** When `sizeMax` is reached the oldest is forgotten. */
+export function createPostponed(clock: Clock, sizeMax: number) {
+  const untilByKey = new LRUCache<string, number>({ max: sizeMax })
+  return {
+    postpone(key: string, ms: number): void {
+      untilByKey.set(key, clock.monotonicMs() + ms)
+    },
+    // Asking does not make it younger.
+    isPostponed: (key: string) => clock.monotonicMs() < (untilByKey.peek(key) ?? 0),
+    /** Forgets everything: whatever is due may be added again at once. */
+    clear: () => untilByKey.clear(),
+  }
 }
+
+export type Sweep = ReturnType<typeof createSweep>
 
 export function createSweep(options: {
   readonly ledger: Pick<Ledger, 'dueItems'>
@@ -39,7 +49,7 @@ export function createSweep(options: {
     job: string,
     contractIds: readonly ContractId[],
   ) => Promise<readonly ContractId[]>
-}): Sweep {
+}) {
   const { ledger, queues, postponed } = options
   const select = options.select ?? (async (_job, contractIds) => contractIds)
   let offered: DueItem[] = []
@@ -75,13 +85,11 @@ export function createSweep(options: {
   }
 
   const measureRoom = async () => {
-    const entries = await Promise.all(
-      [...queues.values()].map(async (queue) => {
-        const { waiting, delayed, active } = await queue.counts()
-        return [queue.name, Math.max(0, QUEUED_MAX - waiting - delayed - active)] as const
-      }),
-    )
-    return new Map(entries)
+    const measuring = [...queues.values()].map(async (queue) => {
+      const { waiting, delayed, active } = await queue.counts()
+      return [queue.name, Math.max(0, QUEUED_MAX - waiting - delayed - active)] as const
+    })
+    return new Map(await Promise.all(measuring))
   }
 
   const walk = async (job: string, roomByJob: Map<string, number>) => {
@@ -100,18 +108,21 @@ export function createSweep(options: {
   }
 
   return {
-    offer(items) {
+    /** Takes due items of a fresh event, without waiting for them to be added. */
+    offer(items: readonly DueItem[]): void {
       for (const item of items)
         if (queues.has(item.job) && offered.length < OFFERED_MAX) offered.push(item)
     },
-    async flush() {
+    /** Adds what was offered, also what comes in meanwhile. What Redis did not take is left to the sweep. */
+    async flush(): Promise<void> {
       while (offered.length > 0) {
         const items = offered
         offered = []
         await add(items, await measureRoom())
       }
     },
-    async tick() {
+    /** Walks over the next portion of what is due for each job and adds what there is room for. */
+    async tick(): Promise<void> {
       const roomByJob = await measureRoom()
       // Each job has a walk of its own: a backlog of one keeps no other waiting.
       for (const job of queues.keys()) await walk(job, roomByJob)

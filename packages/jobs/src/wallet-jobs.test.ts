@@ -11,8 +11,7 @@ import {
 import { type Actor, amountOf, Scenario } from '@quorumscan/ledger/testing'
 import { expect, it } from 'vitest'
 import type { JobDefinition, WalletDeps } from './job.ts'
-import { retryMs } from './wallet/renew-subscription.ts'
-import { walletJobs } from './wallet-jobs.ts'
+import { retryMs, walletJobs } from './wallet-jobs.ts'
 
 const DAY_MICROS = 86_400_000_000
 const { signal } = new AbortController()

@@ -1,20 +1,17 @@
 /** What every validator runs for the parties that it hosts. A command for a contract is one row here. */
+import { isScanError } from '@quorumscan/errors'
 import {
   expireTransferCommand,
   isOf,
   payloadOf,
   refundPaymentCommand,
+  subscriptionIdleState,
   subscriptionInitialPayment,
   subscriptionPayment,
   transferInstruction,
 } from '@quorumscan/ledger'
-import type { Command, Contract, PartyId } from '@quorumscan/model'
-import type { JobDefinition, WalletDeps } from './job.ts'
-import { activeContract, selectActive } from './reads.ts'
-import { submitFor } from './submit.ts'
-import { renewSubscription } from './wallet/renew-subscription.ts'
-
-type Act = { readonly party: PartyId; readonly command: Command }
+import type { Contract, Micros } from '@quorumscan/model'
+import { type Act, activeContract, type JobDefinition, submitFor, type WalletDeps } from './job.ts'
 
 /** Submits what `actOf` says; null where no party that may act is hosted. */
 function partyJob(
@@ -26,13 +23,64 @@ function partyJob(
     name,
     doc,
     share: 'one',
-    select: (ids, deps) => selectActive(deps.ledger, ids, (one) => actOf(one, deps) !== null),
+    async select(ids, deps) {
+      const contracts = await deps.ledger.contracts(ids)
+      return ids.filter((_id, index) => {
+        const contract = contracts[index]
+        return contract != null && actOf(contract, deps) !== null
+      })
+    },
     async process(contractId, deps) {
       const contract = await activeContract(deps.ledger, contractId)
       const act = contract && actOf(contract, deps)
-      if (act !== null) await submitFor(deps, { job: name, contractId, ...act })
+      if (act !== null) await submitFor(deps, name, contractId, act)
     },
   }
+}
+
+/** A renewal that cannot be paid is tried some twenty times in what is left of the window … */
+const TRIES = 20
+/** … at most every second … */
+const RETRY_MS_MIN = 1_000
+/** … and at least once a minute: coin may come in at any time. */
+const RETRY_MS_MAX = 60_000
+
+/** Pays what its owner asked to have paid (D-21); the super-validators do the rest. */
+const renewSubscription: JobDefinition<WalletDeps> = {
+  name: 'renew-subscription',
+  doc: 'Pays a renewal where auto-renewal is on and the coin suffices; due when its window opens.',
+  share: 'one',
+  async select(idles, deps) {
+    const hosted = (await deps.ledger.contracts(idles)).flatMap((contract) => {
+      if (contract === null) return []
+      const { subscriptionData, reference } = payloadOf(subscriptionIdleState, contract)
+      const { contractId } = contract
+      return deps.isHosted(subscriptionData.sender) ? [{ contractId, reference }] : []
+    })
+    const areRenewed = await deps.areAutoRenewed(hosted.map(({ reference }) => reference))
+    return hosted.flatMap(({ contractId }, index) => (areRenewed[index] ? [contractId] : []))
+  },
+  async process(idle, deps) {
+    const contract = await activeContract(deps.ledger, idle)
+    if (contract === null) return
+    const { nextPaymentDueAt } = payloadOf(subscriptionIdleState, contract)
+    const leftMicros = nextPaymentDueAt - deps.ledger.head().recordTime
+    // The entry has expired: a payment would only be locked and given back.
+    if (leftMicros <= 0) return
+    try {
+      await deps.payRenewal(contract, deps.signal)
+    } catch (error) {
+      const isTooPoor =
+        isScanError(error, 'INSUFFICIENT_FUNDS') || isScanError(error, 'LIMIT_EXCEEDED')
+      if (!isTooPoor) throw error
+      deps.restFor(retryMs(leftMicros))
+    }
+  },
+}
+
+/** How long to wait before the next try, with so much of the window left. */
+export function retryMs(leftMicros: Micros): number {
+  return Math.min(RETRY_MS_MAX, Math.max(RETRY_MS_MIN, leftMicros / 1_000 / TRIES))
 }
 
 export const walletJobs: readonly JobDefinition<WalletDeps>[] = [

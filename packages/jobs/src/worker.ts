@@ -1,15 +1,15 @@
 /**
  * Runs one definition: what BullMQ is told about outcomes, and which errors are tried again.
  */
-import type { Clock, Random } from '@quorumscan/base'
+import { backoffMs, type Clock, type Random } from '@quorumscan/base'
 import { type ErrorCode, isScanError } from '@quorumscan/errors'
 import type { Logger } from '@quorumscan/runtime'
 import { type Job, UnrecoverableError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
-import { ATTEMPTS_MAX, retryDelayMs } from './backoff.ts'
 import { type JobFailure, jobId } from './failures.ts'
-import type { JobDefinition, JobRun } from './job.ts'
-import type { Postponed } from './postponed.ts'
+import type { JobDefinition } from './job.ts'
+import { ATTEMPTS_MAX } from './queue.ts'
+import type { Postponed } from './sweep.ts'
 
 /** Jobs of one queue that run at the same time: each mostly waits for the log, which commits in groups. */
 const CONCURRENCY = 32
@@ -44,6 +44,18 @@ const MOVED_ON: readonly ErrorCode[] = [
   'CONTRACT_CONSUMED',
   'DUPLICATE_COMMAND',
 ]
+
+/** The first wait: a few checkpoints, so that a replica that lags has caught up. */
+const DELAY_MS_MIN = 250
+
+/** The longest wait: well below the shortest payment lock in use (15 s with rounds of 5 s). */
+const DELAY_MS_MAX = 5_000
+
+/** Half of it is random: members that failed together do not come back together. `attempt` from 1. */
+export function retryDelayMs(attempt: number, random: Random): number {
+  const bounds = { minMs: DELAY_MS_MIN, maxMs: DELAY_MS_MAX, random: () => random.fraction() }
+  return Math.floor(backoffMs(attempt, bounds))
+}
 
 /** Runs at once when the ledger moved on; by then it moves faster than this process reads. */
 const RUNS_AT_ONCE_MAX = 3
@@ -95,16 +107,13 @@ async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<voi
   const contractId = job.id ?? ''
   const key = jobId({ job: definition.name, contractId })
   let postponeMs = POSTPONE_DONE_MS
-  const run: JobRun = {
-    signal,
-    restFor: (ms) => {
-      postponeMs = ms
-    },
+  const restFor = (ms: number) => {
+    postponeMs = ms
   }
   try {
     for (let runs = 1; ; runs++)
       try {
-        await definition.process(contractId, { ...options.deps, ...run })
+        await definition.process(contractId, { ...options.deps, signal, restFor })
         break
       } catch (error) {
         if (runs === RUNS_AT_ONCE_MAX || !hasMovedOn(error)) throw error
@@ -116,20 +125,15 @@ async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<voi
     const isRetryable = isWorthRetrying(error)
     const attempts = job.attemptsMade + 1
     const message = error instanceof Error ? error.message : String(error)
+    const what = { job: definition.name, contractId, attempts }
     if (isRetryable && attempts < ATTEMPTS_MAX) {
-      options.log.info({ err: error, job: definition.name, contractId, attempts }, 'job again')
+      options.log.info({ err: error, ...what }, 'job again')
       throw error
     }
-    options.log.warn({ err: error, job: definition.name, contractId, attempts }, 'job dropped')
+    options.log.warn({ err: error, ...what }, 'job dropped')
     postponed.postpone(key, isRetryable ? POSTPONE_DONE_MS : POSTPONE_DROPPED_MS)
-    await options.onDropped({
-      job: definition.name,
-      contractId,
-      code: isScanError(error) ? error.code : 'INTERNAL',
-      message,
-      attempts,
-      at: options.clock.nowMicros(),
-    })
+    const code = isScanError(error) ? error.code : 'INTERNAL'
+    await options.onDropped({ ...what, code, message, at: options.clock.nowMicros() })
     throw new UnrecoverableError(message)
   }
 }
