@@ -11,33 +11,29 @@ import { KEYS } from './keys.ts'
 /** References read or forgotten at once: well under a millisecond of Redis. */
 const PORTION = 500
 
-/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
-export interface AutoRenewals {
-  set(input: {
-    readonly reference: ContractId
-    readonly party: PartyId
-    readonly isEnabled: boolean
-  }): Promise<void>
-  /** In the order asked. */
-  areEnabled(references: readonly ContractId[]): Promise<readonly boolean[]>
-  /** All that are enabled, in portions; one that changes meanwhile may be missing or come twice. */
-  portions(): AsyncIterable<readonly ContractId[]>
-  /** For subscriptions that are no more. */
-  forget(references: readonly ContractId[]): Promise<void>
+type Preference = {
+  readonly reference: ContractId
+  readonly party: PartyId
+  readonly isEnabled: boolean
 }
 
-export function createAutoRenewals({ redis, write }: StoreConnection): AutoRenewals {
+export type AutoRenewals = ReturnType<typeof createAutoRenewals>
+
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+export function createAutoRenewals({ redis, write }: StoreConnection) {
   return {
-    async set({ reference, party, isEnabled }) {
+    async set({ reference, party, isEnabled }: Preference): Promise<void> {
       if (isEnabled) await write(() => redis.hset(KEYS.autoRenewals, reference, party))
       else await write(() => redis.hdel(KEYS.autoRenewals, reference))
     },
-    async areEnabled(references) {
+    /** In the order asked. */
+    async areEnabled(references: readonly ContractId[]): Promise<readonly boolean[]> {
       if (references.length === 0) return []
       const parties = await reach(redis.hmget(KEYS.autoRenewals, ...references))
       return parties.map((party) => party !== null)
     },
-    async *portions() {
+    /** All that are enabled, in portions; one that changes meanwhile may be missing or come twice. */
+    async *portions(): AsyncIterable<readonly ContractId[]> {
       let cursor = '0'
       do {
         const [next, flat] = await reach(redis.hscan(KEYS.autoRenewals, cursor, 'COUNT', PORTION))
@@ -47,7 +43,8 @@ export function createAutoRenewals({ redis, write }: StoreConnection): AutoRenew
         cursor = next
       } while (cursor !== '0')
     },
-    async forget(references) {
+    /** For subscriptions that are no more. */
+    async forget(references: readonly ContractId[]): Promise<void> {
       if (references.length === 0) return
       await write(() => redis.hdel(KEYS.autoRenewals, ...references))
     },

@@ -74,11 +74,9 @@ async function writePart(redis: Redis, { key, items }: KeptPart): Promise<void> 
 /** Of a hash as ioredis gives it, or of a sorted set. */
 function itemsOf(reply: unknown): KeptPart['items'] {
   if (Array.isArray(reply)) return reply.map((member: Buffer) => [member.toString('base64')])
+  const base64 = (text: string | Buffer) => Buffer.from(text as string).toString('base64')
   return Object.entries(Object(reply) as Record<string, Buffer>)
-    .map(
-      ([field, value]) =>
-        [Buffer.from(field).toString('base64'), value.toString('base64')] as const,
-    )
+    .map(([field, value]) => [base64(field), base64(value)] as const)
     .sort(([one], [other]) => (one < other ? -1 : 1))
 }
 

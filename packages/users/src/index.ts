@@ -1,7 +1,6 @@
 export type { AutoRenewals } from './auto-renewals.ts'
 export { type KeptPart, readKept, writeKept } from './backup.ts'
-export type { Floor } from './floor.ts'
-export type { KeptText } from './kept-text.ts'
+export type { Floor, KeptText } from './kept.ts'
 export { type Outbox, PENDING_MAX, type PendingSubmission } from './outbox.ts'
 export type { Parties } from './parties.ts'
 export { ValidatorStore, type ValidatorStoreConfig } from './store.ts'

@@ -30,30 +30,20 @@ export const PENDING_MAX = 1_000
 const EXPIRED_MAX = 10_000
 const OFFSET_BYTES = 8
 
-/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
-export interface Outbox {
-  /** `in-flight`: another submission of the same change is pending; `full`: PENDING_MAX are. */
-  add(
-    pending: PendingSubmission,
-  ): Promise<
-    | { readonly kind: 'added' }
-    | { readonly kind: 'in-flight'; readonly other: PendingSubmission }
-    | { readonly kind: 'full' }
-  >
-  list(): Promise<readonly PendingSubmission[]>
-  /** Its outcome is known: from the log, or the given one, where it did not get there. Repeating it changes nothing. */
-  end(pending: PendingSubmission, expired: CompletionRecord | null): Promise<void>
-  /** After an offset and up to another one, ascending; several may have one offset. */
-  expired(range: {
-    readonly after: Offset
-    readonly upTo: Offset
-    readonly limit: number
-  }): Promise<readonly CompletionRecord[]>
-}
+type Added =
+  | { readonly kind: 'added' }
+  | { readonly kind: 'in-flight'; readonly other: PendingSubmission }
+  | { readonly kind: 'full' }
 
-export function createOutbox({ redis, write }: StoreConnection): Outbox {
+type Range = { readonly after: Offset; readonly upTo: Offset; readonly limit: number }
+
+export type Outbox = ReturnType<typeof createOutbox>
+
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+export function createOutbox({ redis, write }: StoreConnection) {
   return {
-    async add(pending) {
+    /** `in-flight`: another submission of the same change is pending; `full`: PENDING_MAX are. */
+    async add(pending: PendingSubmission): Promise<Added> {
       const { entryHash, changeId } = pending
       const keys = [KEYS.pending, KEYS.inFlight] as const
       const args = [entryHash, changeId, JSON.stringify(pending), PENDING_MAX] as const
@@ -62,16 +52,19 @@ export function createOutbox({ redis, write }: StoreConnection): Outbox {
       if (reply === 0) return { kind: 'full' }
       return { kind: 'in-flight', other: decode(String(reply)) }
     },
-    async list() {
+    async list(): Promise<readonly PendingSubmission[]> {
       return (await reach(redis.hvals(KEYS.pending))).map(decode)
     },
-    async end({ entryHash, changeId }, expired) {
+    /** Its outcome is known: from the log, or the given one, where it did not get there. Repeating it changes nothing. */
+    async end(pending: PendingSubmission, expired: CompletionRecord | null): Promise<void> {
+      const { entryHash, changeId } = pending
       const member = expired === null ? Buffer.alloc(0) : encodeExpired(expired)
       const keys = [KEYS.pending, KEYS.inFlight, KEYS.expired] as const
       const args = [entryHash, changeId, member, -1 - EXPIRED_MAX] as const
       await write(() => redis.eval(END_PENDING, keys.length, ...keys, ...args))
     },
-    async expired({ after, upTo, limit }) {
+    /** After an offset and up to another one, ascending; several may have one offset. */
+    async expired({ after, upTo, limit }: Range): Promise<readonly CompletionRecord[]> {
       const from = Buffer.concat([Buffer.from('['), offsetBytes(after + 1)])
       const to = Buffer.concat([Buffer.from('('), offsetBytes(upTo + 1)])
       const range = ['BYLEX', 'LIMIT', 0, limit] as const

@@ -8,34 +8,30 @@ import { KEYS } from './keys.ts'
 
 type Annotations = Readonly<Record<string, string>>
 
-/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
-export interface Parties {
-  /**
-   * Notes for whom a party is about to be allocated, '' for nobody in particular, unless that is noted
-   * already. Before every allocation, so that of two at once one is told that it was not the first.
-   *
-   * @returns Who is noted.
-   */
-  claim(party: PartyId, owner: UserId | ''): Promise<UserId | ''>
-  /** Who is noted, '' for nobody in particular; null without a note. */
-  owner(party: PartyId): Promise<UserId | '' | null>
-  annotate(party: PartyId, annotations: Annotations): Promise<void>
-  /** In the order asked. */
-  annotations(parties: readonly PartyId[]): Promise<readonly Annotations[]>
-}
+export type Parties = ReturnType<typeof createParties>
 
-export function createParties({ redis, write }: StoreConnection): Parties {
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+export function createParties({ redis, write }: StoreConnection) {
   return {
-    async claim(party, owner) {
+    /**
+     * Notes for whom a party is about to be allocated, '' for nobody in particular, unless that is noted
+     * already. Before every allocation, so that of two at once one is told that it was not the first.
+     *
+     * @returns Who is noted.
+     */
+    async claim(party: PartyId, owner: UserId | ''): Promise<UserId | ''> {
       await write(() => redis.hsetnx(KEYS.partyOwners, party, owner))
       return (await reach(redis.hget(KEYS.partyOwners, party))) ?? owner
     },
-    owner: (party) => reach(redis.hget(KEYS.partyOwners, party)),
-    async annotate(party, annotations) {
+    /** Who is noted, '' for nobody in particular; null without a note. */
+    owner: (party: PartyId): Promise<UserId | '' | null> =>
+      reach(redis.hget(KEYS.partyOwners, party)),
+    async annotate(party: PartyId, annotations: Annotations): Promise<void> {
       const text = JSON.stringify(annotations)
       await write(() => redis.hset(KEYS.partyAnnotations, party, text))
     },
-    async annotations(parties) {
+    /** In the order asked. */
+    async annotations(parties: readonly PartyId[]): Promise<readonly Annotations[]> {
       if (parties.length === 0) return []
       const texts = await reach(redis.hmget(KEYS.partyAnnotations, ...parties))
       // Written by `annotate` alone.

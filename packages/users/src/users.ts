@@ -12,27 +12,12 @@ export const RIGHTS_PER_USER_MAX = 1000
 /** Writers of one record that overtake each other: more than this at once is no normal use. */
 const ATTEMPTS_MAX = 16
 
-/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
-export interface Users {
-  get(id: UserId): Promise<UserRecord | null>
-  /** False if the user exists; nothing is changed then. */
-  insert(record: UserRecord): Promise<boolean>
-  /**
-   * Replaces the record by what `change` makes of the current one; `change` may run several times.
-   *
-   * @returns The new record, or null if there is no such user.
-   * @throws {ScanError} LIMIT_EXCEEDED if the rights become too many.
-   */
-  update(id: UserId, change: (record: UserRecord) => UserRecord): Promise<UserRecord | null>
-  /** Whether there was one. */
-  delete(id: UserId): Promise<boolean>
-  /** Calls back after each change that this process made. Returns the way to stop. */
-  onChange(listener: (id: UserId) => void): () => void
-  /** Users in byte order of their ids, after `after` ('' from the first). */
-  list(options: { readonly after: UserId; readonly limit: number }): Promise<readonly UserRecord[]>
-}
+type Page = { readonly after: UserId; readonly limit: number }
 
-export function createUsers({ redis, write }: StoreConnection): Users {
+export type Users = ReturnType<typeof createUsers>
+
+/** A promise that resolved means "on disk". Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+export function createUsers({ redis, write }: StoreConnection) {
   const listeners = new Set<(id: UserId) => void>()
   const replace = async (expected: string, record: UserRecord): Promise<boolean> => {
     const text = encode(record)
@@ -45,12 +30,14 @@ export function createUsers({ redis, write }: StoreConnection): Users {
     return true
   }
   return {
-    async get(id) {
+    async get(id: UserId): Promise<UserRecord | null> {
       const text = await reach(redis.hget(KEYS.records, id))
       return text === null ? null : decode(text)
     },
-    insert: (record) => replace('', record),
-    async delete(id) {
+    /** False if the user exists; nothing is changed then. */
+    insert: (record: UserRecord) => replace('', record),
+    /** Whether there was one. */
+    async delete(id: UserId): Promise<boolean> {
       const reply = await write(() =>
         redis.multi().hdel(KEYS.records, id).zrem(KEYS.ids, id).exec(),
       )
@@ -58,11 +45,21 @@ export function createUsers({ redis, write }: StoreConnection): Users {
       for (const listener of listeners) listener(id)
       return true
     },
-    onChange(listener) {
+    /** Calls back after each change that this process made. Returns the way to stop. */
+    onChange(listener: (id: UserId) => void): () => void {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    async update(id, change) {
+    /**
+     * Replaces the record by what `change` makes of the current one; `change` may run several times.
+     *
+     * @returns The new record, or null if there is no such user.
+     * @throws {ScanError} LIMIT_EXCEEDED if the rights become too many.
+     */
+    async update(
+      id: UserId,
+      change: (record: UserRecord) => UserRecord,
+    ): Promise<UserRecord | null> {
       for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
         const text = await reach(redis.hget(KEYS.records, id))
         if (text === null) return null
@@ -71,7 +68,8 @@ export function createUsers({ redis, write }: StoreConnection): Users {
       }
       throw new ScanError('OVERLOADED', 'The user is being changed by too many requests at once.')
     },
-    async list({ after, limit }) {
+    /** Users in byte order of their ids, after `after` ('' from the first). */
+    async list({ after, limit }: Page): Promise<readonly UserRecord[]> {
       const from = after === '' ? '-' : `(${after}`
       const ids = await reach(redis.zrange(KEYS.ids, from, '+', 'BYLEX', 'LIMIT', 0, limit))
       if (ids.length === 0) return []

@@ -1,0 +1,60 @@
+/** What a network's reader learned and must still know after a restart. Only the reader can tell what is in it. */
+import type { Offset } from '@quorumscan/model'
+import { reach, type StoreConnection } from './connection.ts'
+import { KEYS } from './keys.ts'
+
+/** The highest offset that the scan proxy's reader verified: its reads never go back, across restarts (D-39). */
+export type Floor = ReturnType<typeof createFloor>
+
+export function createFloor({ redis, write: keep }: StoreConnection, genesisHash: string) {
+  let highest = 0
+  let written = 0
+  let writing: Promise<void> | null = null
+  const write = async () => {
+    while (written < highest) {
+      const offset = highest
+      await keep(() => redis.hset(KEYS.floors, genesisHash, String(offset))).catch(() => undefined)
+      written = offset
+    }
+    writing = null
+  }
+  return {
+    /** 0 when nothing was verified yet. */
+    async load(): Promise<Offset> {
+      const stored = Number((await reach(redis.hget(KEYS.floors, genesisHash))) ?? '0')
+      highest = Math.max(highest, stored)
+      written = Math.max(written, stored)
+      return highest
+    },
+    /**
+     * Writes in the background; while a write is under way only the highest of the others is remembered.
+     * A write that fails is left to the next one: a floor that is too low is safe, only less fresh.
+     */
+    save(offset: Offset): void {
+      highest = Math.max(highest, offset)
+      writing ??= write()
+    },
+    /** Resolves when nothing is left to write. */
+    async flush(): Promise<void> {
+      await writing
+    },
+  }
+}
+
+/** A text: the signed addresses of the nodes (D-34), evidence (D-43), or whose users these are. */
+export type KeptText = ReturnType<typeof createKeptText>
+
+/** Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
+export function createKeptText(
+  { redis, write }: StoreConnection,
+  place: { readonly key: string; readonly genesisHash: string },
+) {
+  const { key, genesisHash } = place
+  return {
+    /** What was saved last, or null. */
+    load: (): Promise<string | null> => reach(redis.hget(key, genesisHash)),
+    async save(text: string): Promise<void> {
+      await write(() => redis.hset(key, genesisHash, text))
+    },
+  }
+}
