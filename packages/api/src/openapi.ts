@@ -12,8 +12,7 @@ import { ledgerRoutes } from './routes/ledger.ts'
 import { scanRoutes } from './routes/scan.ts'
 import { synchronizerRoutes } from './routes/synchronizer.ts'
 import { validatorRoutes } from './routes/validator.ts'
-import { ErrorAnswer } from './schemas/errors.ts'
-import { LedgerErrorAnswer } from './schemas/ledger/errors.ts'
+import { ErrorAnswer, LedgerErrorAnswer } from './schemas/errors.ts'
 
 type Route = RouteDef | LedgerRouteDef
 

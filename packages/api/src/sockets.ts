@@ -1,9 +1,8 @@
 /** Every WebSocket as data: where it is, what its first frame asks, what the frames of the server hold. */
 import type { TSchema } from 'typebox'
 import { ActivitiesNews, ActivitiesStreamRequest } from './schemas/activities.ts'
-import { ErrorAnswer } from './schemas/errors.ts'
+import { ErrorAnswer, LedgerErrorAnswer } from './schemas/errors.ts'
 import { CompletionsElement, CompletionsRequest } from './schemas/ledger/commands.ts'
-import { LedgerErrorAnswer } from './schemas/ledger/errors.ts'
 import { ActiveContractsElement, GetActiveContractsRequest } from './schemas/ledger/state.ts'
 import { GetUpdatesElement, GetUpdatesRequest } from './schemas/ledger/updates.ts'
 

@@ -66,11 +66,11 @@ export function compileEventFormat(format: EventFormat): EventFilter {
       'PACKAGE_NAMES_NOT_FOUND',
       `no package has the name ${[...new Set(unknown)].slice(0, NAMES_SHOWN).join(', ')}`,
     )
+  const { filtersForAnyParty: anyParty, filtersByParty } = format
+  const byParty = Object.entries(filtersByParty)
   return {
-    anyParty: format.filtersForAnyParty === undefined ? null : flagsOf(format.filtersForAnyParty),
-    byParty: new Map(
-      Object.entries(format.filtersByParty).map(([party, filters]) => [party, flagsOf(filters)]),
-    ),
+    anyParty: anyParty === undefined ? null : flagsOf(anyParty),
+    byParty: new Map(byParty.map(([party, filters]) => [party, flagsOf(filters)])),
   }
 }
 

@@ -17,24 +17,13 @@ const RECENT_BYTES_MAX = 4 * 1024 * 1024
 /** Where the ledger ends. */
 export type LedgerEnd = { readonly offset: Offset; readonly recordTime: Micros }
 
-export type UpdateFeed = {
-  end(): LedgerEnd
-  /** As `UpdateHistory.updates`. */
-  read(range: UpdateRange): Promise<UpdatePortion>
-  /** Resolves once the ledger ends behind the offset; rejects with the signal's reason. */
-  waitBehind(offset: Offset, signal: AbortSignal): Promise<void>
-  /** Behind which no update is known: at most `end`, for checkpoints and what had no effect are none. */
-  lastUpdate(): Offset
-  /** Resolves once there is an update behind the offset; rejects with the signal's reason. */
-  waitForUpdate(offset: Offset, signal: AbortSignal): Promise<void>
-  close(): void
-}
+export type UpdateFeed = ReturnType<typeof createUpdateFeed>
 
 type Source = Pick<Replica, 'head' | 'onHistory'> & {
   readonly history: Pick<UpdateHistory, 'updates'>
 }
 
-export function createUpdateFeed(replica: Source): UpdateFeed {
+export function createUpdateFeed(replica: Source) {
   let end: LedgerEnd = replica.head()
   // Every update after `recentAfter` up to the end, oldest first.
   let recent: StoredUpdate[] = []
@@ -73,17 +62,24 @@ export function createUpdateFeed(replica: Source): UpdateFeed {
 
   return {
     end: () => end,
-    async read(range) {
+    /** As `UpdateHistory.updates`. */
+    async read(range: UpdateRange): Promise<UpdatePortion> {
       const { after, upTo, order } = range
       if (order !== 'asc' || after < recentAfter || upTo > end.offset)
         return await replica.history.updates(range)
       const updates = recent.filter(({ offset }) => offset > after && offset <= upTo)
       return { kind: 'updates', updates, rest: null }
     },
-    waitBehind: (offset, signal) => (end.offset > offset ? Promise.resolve() : moved.wait(signal)),
+    /** Resolves once the ledger ends behind the offset; rejects with the signal's reason. */
+    async waitBehind(offset: Offset, signal: AbortSignal): Promise<void> {
+      if (end.offset <= offset) await moved.wait(signal)
+    },
+    /** Behind which no update is known: at most `end`, for checkpoints and what had no effect are none. */
     lastUpdate: () => lastUpdate,
-    waitForUpdate: (offset, signal) =>
-      lastUpdate > offset ? Promise.resolve() : updated.wait(signal),
+    /** Resolves once there is an update behind the offset; rejects with the signal's reason. */
+    async waitForUpdate(offset: Offset, signal: AbortSignal): Promise<void> {
+      if (lastUpdate <= offset) await updated.wait(signal)
+    },
     close: stop,
   }
 }

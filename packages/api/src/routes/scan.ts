@@ -45,9 +45,6 @@ const certifiedMembers = {
   min_offset: m.optional(LedgerOffset, 'With a proof: read no older offset than this.'),
 }
 
-/** Where the caller accepts it; of status 200 also where nothing is found. */
-const certifiedForm = { [CERTIFIED_MEDIA_TYPE]: certified.CertifiedAnswer } as const
-
 const certifiedErrors = [
   ...pinErrors,
   'INVALID_QUORUM',
@@ -66,7 +63,12 @@ const pinned = {
 } as const
 
 /** A read that is answered with its proof as well. */
-const proven = { ...pinned, otherForms: certifiedForm, errors: certifiedErrors } as const
+const proven = {
+  ...pinned,
+  /** Where the caller accepts it; of status 200 also where nothing is found. */
+  otherForms: { [CERTIFIED_MEDIA_TYPE]: certified.CertifiedAnswer },
+  errors: certifiedErrors,
+} as const
 
 const lookup = { ...proven, tag: 'lookup' } as const
 

@@ -3,7 +3,15 @@ import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import { CachedContractId, CachedDomainId, MaybeCachedContract } from './contracts.ts'
 import * as m from './members.ts'
-import { ContractId, LedgerOffset, LookupName, PageToken, Party, pageSize, Time } from './scalars.ts'
+import {
+  ContractId,
+  LedgerOffset,
+  LookupName,
+  PageToken,
+  Party,
+  pageSize,
+  Time,
+} from './scalars.ts'
 
 const AnsEntry = m.component(
   'AnsEntry',

@@ -1,4 +1,6 @@
+/** The bodies of errors. */
 import { Type } from 'typebox'
+import { Int32 } from './ledger/relaxed.ts'
 import * as m from './members.ts'
 
 /** The body of every error (D-6). */
@@ -11,4 +13,18 @@ export const ErrorAnswer = m.component('Error', 'A refusal.', {
   details: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
     description: 'Facts about it, such as the member that is wrong.',
   }),
+})
+
+/** That under `/v2` (docs/upstream.md §L7.1). */
+export const LedgerErrorAnswer = m.component('JsCantonError', 'A refusal.', {
+  code: m.string('UPPER_SNAKE, permanent; `NA` where the log alone has the reason.'),
+  cause: m.string('A sentence for a person.'),
+  correlationId: m.nullableText('The submission id, of errors of submissions.'),
+  traceId: m.nullableText('Under which the log has more.'),
+  context: m.record('Facts about the error.', Type.String()),
+  resources: m.array('What it is about, as pairs of type and name.', Type.Array(Type.String())),
+  errorCategory: m.about(Int32, 'What kind of error it is; decides the status.'),
+  grpcCodeValue: m.orNull(Int32, 'The gRPC code of the kind.'),
+  retryInfo: m.nullableText('After what time trying again may help.'),
+  definiteAnswer: m.orNull(Type.Boolean(), 'Whether it certainly had no effect, if known.'),
 })

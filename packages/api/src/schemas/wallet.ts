@@ -119,9 +119,7 @@ export const CoinsAnswer = m.component('CoinsAnswer', 'The contracts behind the 
 export const SubscriptionRequestsAnswer = m.component(
   'SubscriptionRequestsAnswer',
   'What waits for the user.',
-  {
-    subscription_requests: m.array('SubscriptionRequest contracts.', Contract),
-  },
+  { subscription_requests: m.array('SubscriptionRequest contracts.', Contract) },
 )
 
 /** Absent and null are false: auto-renewal is opted into (D-21). */
@@ -148,9 +146,7 @@ export const AcceptAnswer = m.component('AcceptAnswer', 'The first payment.', {
 export const InitialPaymentsAnswer = m.component(
   'InitialPaymentsAnswer',
   'Payments that wait for the operator.',
-  {
-    initial_payments: m.array('SubscriptionInitialPayment contracts.', Contract),
-  },
+  { initial_payments: m.array('SubscriptionInitialPayment contracts.', Contract) },
 )
 
 const AutoRenew = m.boolean('Whether the wallet pays a renewal that is due by itself.')

@@ -99,11 +99,10 @@ export class Dispatcher implements AsyncDisposable {
     for (;;) {
       const added = await this.#deps.outbox.add(pending)
       if (added.kind === 'added') break
-      if (added.kind === 'full')
-        throw new LedgerError(
-          'PARTICIPANT_BACKPRESSURE',
-          `The participant is overloaded: ${PENDING_MAX} submissions wait for their outcome.`,
-        )
+      if (added.kind === 'full') {
+        const why = `${PENDING_MAX} submissions wait for their outcome`
+        throw new LedgerError('PARTICIPANT_BACKPRESSURE', `The participant is overloaded: ${why}.`)
+      }
       const { other } = added
       const ending = this.#ending.get(other.entryHash)
       if (ending === undefined) {
@@ -236,8 +235,8 @@ export class Dispatcher implements AsyncDisposable {
 function recordOf(entry: AppliedEntry, pending: PendingSubmission): CompletionRecord {
   const { offset, recordTime, entryHash, result } = entry
   const base = { offset, recordTime, entryHash, completion: pending.completion }
-  if (result.kind === 'accepted')
-    return { ...base, outcome: { kind: 'accepted', updateId: result.update.updateId } }
+  const { kind } = result
+  if (kind === 'accepted') return { ...base, outcome: { kind, updateId: result.update.updateId } }
   const { completion: _completion, ...rejected } = result as Extract<
     typeof result,
     { kind: 'rejected' }
@@ -249,17 +248,10 @@ function expiredAt(
   { entryHash, completion }: PendingSubmission,
   at: { readonly offset: Offset; readonly recordTime: Micros },
 ): CompletionRecord {
-  return {
-    offset: at.offset,
-    recordTime: at.recordTime,
-    entryHash,
-    completion,
-    outcome: {
-      kind: 'rejected',
-      code: 'NOT_SEQUENCED_TIMEOUT',
-      message: 'the submission did not get into the log in time; it has no effect',
-    },
-  }
+  const message = 'the submission did not get into the log in time; it has no effect'
+  const outcome = { kind: 'rejected', code: 'NOT_SEQUENCED_TIMEOUT', message } as const
+  const { offset, recordTime } = at
+  return { offset, recordTime, entryHash, completion, outcome }
 }
 
 /** Completions that the log holds for submissions that were pending when the process ended. */

@@ -12,7 +12,7 @@ import {
 import { canActAs, canReadAs } from '@quorumscan/auth'
 import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import { packages, parseZonedTime, readBlob } from '@quorumscan/ledger'
-import type { Deduplication, DisclosedContract, Micros, PartyId, UserId } from '@quorumscan/model'
+import type { Deduplication, DisclosedContract, Micros } from '@quorumscan/model'
 import type { Caller } from '../callers.ts'
 import { type ReadCommand, readCommand } from './commands.ts'
 import {
@@ -34,26 +34,7 @@ import {
 /** D-29: so far ahead may a ledger time lie. */
 const LEDGER_TIME_AHEAD_MICROS_MAX = 60_000_000
 
-export type CheckedRequest = {
-  readonly userId: UserId
-  readonly actAs: readonly PartyId[]
-  /** Without those of `actAs`. */
-  readonly readAs: readonly PartyId[]
-  readonly commands: readonly ReadCommand[]
-  readonly commandId: string
-  /** '' where the caller gave none. */
-  readonly submissionId: string
-  readonly workflowId: string
-  readonly deduplication: Deduplication
-  /** Record time that the transaction must not precede; 0 for none. */
-  readonly notBefore: Micros
-  readonly disclosed: readonly DisclosedContract[]
-  /** Where disclosed contracts are said to be, and where the transaction shall go; without ''. */
-  readonly disclosedSynchronizers: readonly string[]
-  readonly synchronizerId: string
-  /** Of the caller's trace, null for none. */
-  readonly traceparent: string | null
-}
+export type CheckedRequest = ReturnType<typeof checkRequest>
 
 /**
  * @param options.now - The earliest record time that the commands can get.
@@ -65,9 +46,10 @@ export function checkRequest(
     readonly caller: Caller
     readonly now: Micros
     readonly deduplicationMicrosMax: Micros
+    /** Of the caller's trace, null for none. */
     readonly traceparent: string | null
   },
-): CheckedRequest {
+) {
   const absoluteTime = readAbsoluteTime(request)
   const commands = readAll(request)
   checkRights(request, options.caller)
@@ -92,20 +74,23 @@ export function checkRequest(
   const actAs = [...new Set(request.actAs)]
   const readAs = [...new Set(request.readAs)].filter((party) => !actAs.includes(party))
   checkBounds(request, actAs.length + readAs.length)
+  const places = request.disclosedContracts.map((one) => one.synchronizerId ?? '')
   return {
     userId,
     actAs,
+    /** Without those of `actAs`. */
     readAs,
     commands,
     commandId,
+    /** '' where the caller gave none. */
     submissionId,
     workflowId,
     deduplication,
+    /** Record time that the transaction must not precede; 0 for none. */
     notBefore,
     disclosed,
-    disclosedSynchronizers: [
-      ...new Set(request.disclosedContracts.map(({ synchronizerId: id }) => id ?? '')),
-    ].filter((id) => id !== ''),
+    /** Where disclosed contracts are said to be, and where the transaction shall go; without ''. */
+    disclosedSynchronizers: [...new Set(places)].filter((id) => id !== ''),
     synchronizerId,
     traceparent: options.traceparent,
   }

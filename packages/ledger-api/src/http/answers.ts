@@ -47,18 +47,11 @@ export function toLedgerRefusal(
   const error = toScanError(thrown)
   const status = TEXT_STATUS[error.code]
   // After a timeout, the rest of the request is not waited for.
-  if (status !== undefined)
-    return textRefusal(
-      status,
-      error.message,
-      error.code === 'REQUEST_TIMEOUT' ? { connection: 'close' } : {},
-    )
-  const { retryAfterSeconds } = error
-  return jsonRefusal(
-    toLedgerError(error),
-    request,
-    retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) },
-  )
+  const ending = error.code === 'REQUEST_TIMEOUT' ? { connection: 'close' } : {}
+  if (status !== undefined) return textRefusal(status, error.message, ending)
+  const { retryAfterSeconds: seconds } = error
+  const waiting = seconds === null ? {} : { 'retry-after': String(seconds) }
+  return jsonRefusal(toLedgerError(error), request, waiting)
 }
 
 /** 404, by HTTP and in place of a WebSocket. */
@@ -79,13 +72,10 @@ function textRefusal(status: number, message: string, headers = {}): Refusal {
 function toLedgerError(error: ScanError): LedgerError {
   const { code, message, cause = error } = error
   if (code === 'RATE_LIMITED') return new LedgerError(code, message)
-  const kept =
-    code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED'
-      ? code
-      : TRANSIENT.has(code)
-        ? 'SERVICE_NOT_RUNNING'
-        : 'LEDGER_API_INTERNAL_ERROR'
-  return new LedgerError(kept, message, { cause })
+  if (code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED')
+    return new LedgerError(code, message, { cause })
+  const kind = TRANSIENT.has(code) ? 'SERVICE_NOT_RUNNING' : 'LEDGER_API_INTERNAL_ERROR'
+  return new LedgerError(kind, message, { cause })
 }
 
 function jsonRefusal(

@@ -86,13 +86,11 @@ function compileObject({ properties = {}, required = [] }: Schema): Decode {
 function compileMap({ patternProperties = {} }: Schema): Decode {
   const [of = {}] = Object.values(patternProperties)
   const decode = compile(of)
-  return (value, path) =>
-    Object.fromEntries(
-      Object.entries(asObject(value, path)).map(([key, member]) => [
-        key,
-        decode(member, `${path}.${key.slice(0, KEY_SHOWN_MAX)}`),
-      ]),
-    )
+  return (value, path) => {
+    const entries = Object.entries(asObject(value, path))
+    const place = (key: string) => `${path}.${key.slice(0, KEY_SHOWN_MAX)}`
+    return Object.fromEntries(entries.map(([key, member]) => [key, decode(member, place(key))]))
+  }
 }
 
 /** Characters of a client's own key in a path: enough to find it. */

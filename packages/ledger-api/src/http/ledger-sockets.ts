@@ -68,15 +68,9 @@ export function ledgerSocketDialect<Caller>(options: {
     // A frame is always of the JSON form (§L3.6).
     lastFrame(thrown, requestId) {
       const { headers, body } = refusal(thrown, requestId)
-      return headers['content-type'] === TEXT_TYPE
-        ? refusal(
-            new LedgerError(
-              'INVALID_ARGUMENT',
-              thrown instanceof LedgerDecodeError ? thrown.message : body,
-            ),
-            requestId,
-          ).body
-        : body
+      if (headers['content-type'] !== TEXT_TYPE) return body
+      const message = thrown instanceof LedgerDecodeError ? thrown.message : body
+      return refusal(new LedgerError('INVALID_ARGUMENT', message), requestId).body
     },
     frameBytesMax: FRAME_BYTES_MAX,
     protocol: PROTOCOL,

@@ -14,7 +14,7 @@ import type { LedgerRouteDef, RouteTable } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
 import { LedgerDecodeError } from '@quorumscan/errors'
 import { traceIdOf, traceparentOf } from '@quorumscan/runtime'
-import { chargeForJson, parseExactJson } from '@quorumscan/server'
+import { chargeForJson, parseExactJson, type Refusal } from '@quorumscan/server'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -157,12 +157,10 @@ function compileQuery(schema: TObject | undefined) {
   const decoders = Object.entries(schema?.properties ?? {}).map(
     ([name, member]) => [name, compileDecoder(member, `query parameter ${name}`)] as const,
   )
-  return (query: Readonly<Record<string, unknown>>) =>
-    Object.fromEntries(
-      decoders.flatMap(([name, decode]) =>
-        Object.hasOwn(query, name) && query[name] !== undefined
-          ? [[name, decode(query[name])]]
-          : [],
-      ),
+  return (query: Readonly<Record<string, unknown>>) => {
+    const given = decoders.filter(
+      ([name]) => Object.hasOwn(query, name) && query[name] !== undefined,
     )
+    return Object.fromEntries(given.map(([name, decode]) => [name, decode(query[name])]))
+  }
 }

@@ -6,17 +6,7 @@
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { KeptText } from '@quorumscan/users'
 
-export type KeptUsers = {
-  /**
-   * Looks whether they are there, once the ledger is; before anything is written for the first time. Again
-   * after a failure.
-   *
-   * @throws {ScanError} USERS_LOST if the participant was here before, and its users are not.
-   */
-  begin(): Promise<void>
-  /** @throws {ScanError} USERS_LOST, also where they are gone since; NOT_READY before `begin`. */
-  assertThere(): Promise<void>
-}
+export type KeptUsers = ReturnType<typeof createKeptUsers>
 
 export function createKeptUsers(options: {
   readonly identity: KeptText
@@ -28,7 +18,7 @@ export function createKeptUsers(options: {
   readonly wasHereBefore: () => Promise<boolean>
   /** Whether to begin anew without those that are lost. */
   readonly isLossAccepted: boolean
-}): KeptUsers {
+}) {
   const { identity } = options
   let failure: ScanError | null = new ScanError('NOT_READY', 'The validator is starting.', {
     details: { state: 'starting' },
@@ -37,7 +27,13 @@ export function createKeptUsers(options: {
   const isLost = async () =>
     !options.isLossAccepted && !(await options.hasUsers()) && (await options.wasHereBefore())
   return {
-    async begin() {
+    /**
+     * Looks whether they are there, once the ledger is; before anything is written for the first time. Again
+     * after a failure.
+     *
+     * @throws {ScanError} USERS_LOST if the participant was here before, and its users are not.
+     */
+    async begin(): Promise<void> {
       try {
         if ((await identity.load()) === null) {
           if (await isLost()) throw lost()
@@ -49,7 +45,8 @@ export function createKeptUsers(options: {
         throw error
       }
     },
-    async assertThere() {
+    /** @throws {ScanError} USERS_LOST, also where they are gone since; NOT_READY before `begin`. */
+    async assertThere(): Promise<void> {
       if (failure !== null) throw failure
       if ((await identity.load()) === null) throw lost()
     },

@@ -4,7 +4,7 @@ import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import type { Logger } from '@quorumscan/runtime'
 import type { KeptUsers } from './kept-users.ts'
-import { ensureFirstAdmin, type RegistrationDeps, register } from './registration.ts'
+import { newUser, type RegistrationDeps, register } from './registration.ts'
 
 /** Between tries, e.g. while the validator catches up with the log. */
 export const OPERATOR_RETRY_MS = 500
@@ -38,7 +38,9 @@ export async function registerOperator(
     try {
       options.assertLive()
       await options.begin()
-      await ensureFirstAdmin(deps.users)
+      // May do everything before there is any party. Made once: a right that was taken away stays away.
+      const user = newUser(FIRST_ADMIN_USER, null)
+      await deps.users.insert({ user, rights: [{ kind: 'ParticipantAdmin' }] })
       await register(deps, FIRST_ADMIN_USER, signal)
       return true
     } catch (error) {

@@ -1,5 +1,4 @@
 /** Giving users parties: by themselves, by an administrator, and the operator's at the first start (D-20, D-32). */
-
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { Ledger } from '@quorumscan/ledger'
@@ -132,14 +131,10 @@ export async function createUser(
   const { userId, party } = input
   if (party === null) return register(deps, userId, signal)
   if (partyParticipant(party) !== participantOfKey(deps.participant))
-    throw new ScanError('INVALID_ARGUMENT', 'The party is not hosted by this validator.', {
-      details: { path: 'party_id' },
-    })
+    throw invalidParty('The party is not hosted by this validator.')
   if (!(await deps.ledger.isPartyAllocated(party))) {
     if (!input.isPartyCreated)
-      throw new ScanError('INVALID_ARGUMENT', 'There is no such party; see createPartyIfMissing.', {
-        details: { path: 'party_id' },
-      })
+      throw invalidParty('There is no such party; see createPartyIfMissing.')
     const hint = party.slice(0, party.indexOf('::'))
     const { isNew } = await allocateParty(deps, { hint, owner: userId }, signal)
     if (!isNew && !(await deps.ledger.isPartyAllocated(party)))
@@ -153,22 +148,15 @@ export async function createUser(
   return bound
 }
 
+function invalidParty(message: string): ScanError {
+  return new ScanError('INVALID_ARGUMENT', message, { details: { path: 'party_id' } })
+}
+
 /** Whether the ledger knows the party of the operator: the first that this participant allocated. */
 export function hasOperatorParty(
   deps: Pick<RegistrationDeps, 'ledger' | 'participant'>,
 ): Promise<boolean> {
   return deps.ledger.isPartyAllocated(partyOf(deps, partyHintOf(FIRST_ADMIN_USER)))
-}
-
-/**
- * The first administrator, who may do everything before there is any party. Made once: a right that was
- * taken away stays away.
- */
-export async function ensureFirstAdmin(users: Users): Promise<void> {
-  await users.insert({
-    user: newUser(FIRST_ADMIN_USER, null),
-    rights: [{ kind: 'ParticipantAdmin' }],
-  })
 }
 
 function partyOf(deps: Pick<RegistrationDeps, 'participant'>, hint: string): PartyId {
@@ -186,13 +174,10 @@ async function allocate(
   const party = partyOf(deps, hint)
   if (await deps.ledger.isPartyAllocated(party)) return party
   try {
+    const commands = [{ kind: 'allocateParty', hint }] as const
+    const commandId = `allocate-${hint}`
     await deps.commander.submit(
-      {
-        userId: FIRST_ADMIN_USER,
-        actAs: [],
-        commands: [{ kind: 'allocateParty', hint }],
-        commandId: `allocate-${hint}`,
-      },
+      { userId: FIRST_ADMIN_USER, actAs: [], commands, commandId },
       signal,
     )
   } catch (error) {

@@ -8,19 +8,17 @@ import type { PartyId } from '@quorumscan/model'
 /** Operations of one party that wait or run; each takes up to a few seconds, so more would time out. */
 export const OPERATIONS_PER_PARTY_MAX = 64
 
-export interface PartyQueue {
-  /**
-   * Runs `work` after all earlier work of the party has ended, well or badly.
-   *
-   * @throws {ScanError} OVERLOADED if too much waits. Rejects with the signal's reason if it aborts while waiting.
-   */
-  run<T>(party: PartyId, signal: AbortSignal, work: () => Promise<T>): Promise<T>
-}
+export type PartyQueue = ReturnType<typeof createPartyQueue>
 
-export function createPartyQueue(): PartyQueue {
+export function createPartyQueue() {
   const queues = new Map<PartyId, { tail: Promise<unknown>; count: number }>()
   return {
-    async run(party, signal, work) {
+    /**
+     * Runs `work` after all earlier work of the party has ended, well or badly.
+     *
+     * @throws {ScanError} OVERLOADED if too much waits. Rejects with the signal's reason if it aborts while waiting.
+     */
+    async run<T>(party: PartyId, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       const queue = queues.get(party) ?? { tail: Promise.resolve(), count: 0 }
       if (queue.count >= OPERATIONS_PER_PARTY_MAX)
         throw new ScanError('OVERLOADED', 'Too many wallet operations of this party are under way.')

@@ -148,9 +148,7 @@ export const PartyAllocateRequest = m.component('AllocatePartyRequest', 'A party
 export const PartyAllocateAnswer = m.component(
   'AllocatePartyResponse',
   'The party that was made.',
-  {
-    partyDetails: PartyDetails,
-  },
+  { partyDetails: PartyDetails },
 )
 
 const partiesOf = (description: string) => m.array(description, PartyDetails)
