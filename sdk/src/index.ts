@@ -15,7 +15,6 @@ export type { TokenSource } from './http/token.ts'
 export type { Traceparent } from './http/traced-fetch.ts'
 export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
 export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
-export type { ListOptions, Names } from './names/bound-reads.ts'
 export type {
   Absent,
   AnswerFacts,
@@ -24,18 +23,21 @@ export type {
   Found,
   FoundEntry,
   Invalid,
+  ListOptions,
   LookupOptions,
   LookupOutcome,
   Mismatch,
   NameChange,
   NameEntry,
+  Names,
   ResolveOptions,
+  Unverified,
   VoteGroup,
+  Watched,
+  WatchOptions,
 } from './names/lookups.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
-export type { WatchOptions } from './names/watch.ts'
-export type { Unverified, Watched } from './names/watch-state.ts'
 export type { Writer } from './names/written.ts'
 export { addAmounts, compareAmounts } from './platform/amount.ts'
 export type { Checkpoint } from './platform/checkpoint.ts'
@@ -55,7 +57,7 @@ export {
   type Validator,
   type ValidatorOptions,
 } from './validator.ts'
-export type { OwnEntry } from './wallet/own-entries.ts'
+export type { OwnEntry } from './wallet/own-names.ts'
 export type {
   RegisterInput,
   RegisterOptions,

@@ -11,19 +11,19 @@ import {
   useState,
 } from 'react'
 import { invalidArgument, isQuorumscanError, type QuorumscanError } from './errors.ts'
-import type { Names } from './names/bound-reads.ts'
-import { hasEnded } from './names/entries.ts'
 import type {
   AnswerFacts,
   FoundEntry,
   LookupOptions,
   NameChange,
   NameEntry,
+  Names,
+  Unverified,
+  Watched,
 } from './names/lookups.ts'
 import { normalizeName } from './names/name-rules.ts'
 import { refusalOfName } from './names/parse-name.ts'
-import type { Unverified, Watched } from './names/watch-state.ts'
-import { systemClock } from './platform/clock.ts'
+import { hasEnded, systemClock } from './platform/clock.ts'
 
 /**
  * What to show beside a recipient.

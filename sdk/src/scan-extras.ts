@@ -3,26 +3,25 @@
  * loads it when it is needed.
  */
 import { createActivities } from './activities/activities.ts'
+import { checkGenesis } from './checked-genesis.ts'
+import { readEntriesPage, retryLookups } from './names/asking.ts'
 import { nameChanges, seenNamesFull, settleChange } from './names/name-changes.ts'
 import { createOtherLookups } from './names/other-lookups.ts'
 import { nameExpired, outcomeError, ownError } from './names/outcome-error.ts'
 import { parseName } from './names/parse-name.ts'
-import { retryLookups } from './names/retry-lookups.ts'
-import { readEntriesPage } from './names/scan-pages.ts'
-import { watchName } from './names/watch.ts'
 
 export const scanExtras = {
-  createOtherLookups,
+  checkGenesis,
   createActivities,
+  createOtherLookups,
   nameChanges,
-  seenNamesFull,
-  settleChange,
-  parseName,
   nameExpired,
   outcomeError,
-  retryLookups,
   ownError,
+  parseName,
   readEntriesPage,
-  watchName,
+  retryLookups,
+  seenNamesFull,
+  settleChange,
 }
 export type LoadScanExtras = () => Promise<typeof scanExtras>

@@ -5,15 +5,12 @@ import type { Genesis, Threshold } from '@quorumscan/verifier'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, failure, invalidArgument } from './errors.ts'
 import { assertPin } from './genesis-pin.ts'
-import type { Names } from './names/bound-reads.ts'
-import type { NameChange } from './names/lookups.ts'
+import type { NameChange, Names } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
-import type { NetworkOptions } from './names/open-reader.ts'
-import { createReaderSource } from './names/reader-source.ts'
-import { createWritten, type Writer } from './names/written.ts'
+import type { NetworkOptions, ReaderParts } from './names/open-reader.ts'
+import { createReads } from './names/reads.ts'
+import type { Writer } from './names/written.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
-import { TIMEOUT_MS } from './platform/deadline.ts'
-import { createKept } from './platform/kept.ts'
 import { loadPart } from './platform/load-part.ts'
 import type { Store } from './platform/store.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
@@ -83,9 +80,7 @@ const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
  * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or the hash make no sense, CRYPTO_UNAVAILABLE.
  */
 export function createScan(options: ScanOptions): Scan {
-  const { seeds, genesis, timeoutMs = TIMEOUT_MS } = options
-  const { clock = systemClock } = options
-  const kept = createKept(options.store, clock)
+  const { seeds, genesis, clock = systemClock } = options
   if (
     !Array.isArray(seeds) ||
     seeds.length === 0 ||
@@ -99,37 +94,36 @@ export function createScan(options: ScanOptions): Scan {
 
   const extras: LoadScanExtras = async () =>
     (await loadPart(() => import('./scan-extras.ts'))).scanExtras
-  const source = createReaderSource({
+  const reads = createReads({
+    client: options,
+    clock,
     verifiedBy: 'self',
     network: typeof genesis === 'string' ? genesis : null,
-    async open() {
+    writer: options.validator,
+    async open(kept) {
       signal.throwIfAborted()
       const { openReader } = await loadPart(() => import('./names/open-reader.ts'))
-      return openReader({ ...options, clock, kept, signal })
+      const checkGenesis: ReaderParts['checkGenesis'] = async (...input) =>
+        (await extras()).checkGenesis(...input)
+      return openReader({ ...options, clock, kept, checkGenesis, signal })
     },
     extras,
   })
   const close = async (): Promise<void> => {
     closing.abort(failure('CLOSED', 'The client is closed.'))
-    await source.closeReader()
+    await reads.close()
   }
-
-  const key = async () => (options.store === undefined ? 'written' : source.writtenKey())
-  const written = createWritten(kept, key, clock)
-  const floor = async () =>
-    Math.max(await written.offset(), (await options.validator?.writtenOffset()) ?? 0)
-  const parts = { source, clock, floor, timeoutMs, defaults: options }
   return {
-    names: createNames({ ...parts, kept, onChanged: options.onChanged, extras }),
+    names: createNames(reads, options),
     async *activities(more) {
-      yield* (await extras()).createActivities(parts)(more)
+      yield* (await extras()).createActivities(reads)(more)
     },
     async readFrom(offset) {
       if (!Number.isSafeInteger(offset) || offset < 0)
         throw invalidArgument('An offset is a whole number, and not negative.')
-      await written.note(offset)
+      await reads.written.note(offset)
     },
-    status: () => source.reader()?.status() ?? null,
+    status: () => reads.reader()?.status() ?? null,
     close,
     [Symbol.asyncDispose]: close,
   }

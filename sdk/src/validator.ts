@@ -1,7 +1,6 @@
 /** Everything of a validator: lookups through its scan proxy, names of one's own, and the wallet. */
 import type { CryptoPort, Genesis, Threshold } from '@quorumscan/verifier'
-import { type Activities, createActivities } from './activities/activities.ts'
-import { createActivitySocket } from './activities/activity-socket.ts'
+import { type Activities, createActivities, createActivityNews } from './activities/activities.ts'
 import { checkedGenesis } from './checked-genesis.ts'
 import { invalidArgument } from './errors.ts'
 import { assertPin } from './genesis-pin.ts'
@@ -11,19 +10,17 @@ import type { TokenSource } from './http/token.ts'
 import { type Traceparent, tracedFetch } from './http/traced-fetch.ts'
 import { type Commands, createCommands } from './ledger/commands.ts'
 import { createUpdates, type Updates } from './ledger/updates.ts'
-import type { Names } from './names/bound-reads.ts'
-import type { NameChange } from './names/lookups.ts'
+import type { NameChange, Names } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
 import { openProxyReader } from './names/proxy-reader.ts'
-import { createReaderSource } from './names/reader-source.ts'
-import { createWritten, type Writer } from './names/written.ts'
+import { createReads } from './names/reads.ts'
+import type { Writer } from './names/written.ts'
 import { type Clock, platformRandom, type Random, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
-import { createKept } from './platform/kept.ts'
 import { platformCrypto } from './platform/platform-crypto.ts'
 import type { Store } from './platform/store.ts'
 import { scanExtras } from './scan-extras.ts'
-import { listOwnEntries, type OwnEntry } from './wallet/own-entries.ts'
+import { listOwnEntries, type OwnEntry } from './wallet/own-names.ts'
 import { type RegistrationParts, register } from './wallet/registration.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './wallet/registration-steps.ts'
 import { cancel, type Renewal, type RenewOptions, renew } from './wallet/renewal.ts'
@@ -105,7 +102,6 @@ export interface Validator extends Writer {
 /** @throws {QuorumscanError} INVALID_ARGUMENT if the url is none, or the genesis is not valid. */
 export function createValidator(options: ValidatorOptions): Validator {
   const { clock = systemClock, timeoutMs = TIMEOUT_MS } = options
-  const kept = createKept(options.store, clock)
   const url = urlOf(options.url)
   const ledgerUrl = urlOf(options.ledgerUrl ?? url.replace(/\/api\/validator$/, ''))
   const random = options.random ?? platformRandom
@@ -121,7 +117,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     clock,
     random,
     timeoutMs,
-    onShown: (offset) => written.note(offset),
+    onShown: (offset) => reads.written.note(offset),
   })
   const { genesis: pin } = options
   if (pin !== undefined) assertPin(pin)
@@ -129,17 +125,16 @@ export function createValidator(options: ValidatorOptions): Validator {
   const trust =
     pin === undefined ? null : { genesis: pin, crypto: options.crypto ?? platformCrypto() }
   const extras = async () => scanExtras
-  const source = createReaderSource({
+  const reads = createReads({
+    client: options,
+    clock,
     verifiedBy: trust === null ? 'proxy' : 'self',
     // A proxy that is trusted has no network that it could be held to.
     network: trust === null ? encodeURIComponent(url) : typeof pin === 'string' ? pin : null,
-    open: () => openProxyReader({ http, url, clock, kept, trust }),
+    open: (kept) => openProxyReader({ http, url, clock, kept, trust }),
     extras,
   })
-  const key = async () => (options.store === undefined ? 'written' : source.writtenKey())
-  const written = createWritten(kept, key, clock)
-  const reads = { source, clock, floor: written.offset, timeoutMs, defaults: options }
-  const lookups = createNames({ ...reads, kept, onChanged: options.onChanged, extras })
+  const lookups = createNames(reads, options)
   // Looked up when it is used: nothing is asked of the platform at import.
   const WebSocket =
     options.WebSocket === undefined
@@ -149,7 +144,7 @@ export function createValidator(options: ValidatorOptions): Validator {
   /** With where the ledger shows it, which reads of clients that share the store are behind no more. */
   const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
     const offset = http.offset()
-    await written.note(offset)
+    await reads.written.note(offset)
     return { ...result, offset }
   }
   const parts: RegistrationParts = { http, wallet, names: lookups, clock, timeoutMs }
@@ -162,20 +157,14 @@ export function createValidator(options: ValidatorOptions): Validator {
       cancel: (name, more) => cancel(parts, name, more),
     },
     wallet,
-    writtenOffset: written.offset,
-    activities: createActivities({
-      ...reads,
-      ...(WebSocket === null
-        ? {}
-        : { live: { news: createActivitySocket({ WebSocket, url, clock }), random } }),
-    }),
-    updates: createUpdates({
-      http,
-      clock,
-      random,
-      url: ledgerUrl,
-      WebSocket,
-    }),
+    writtenOffset: reads.written.offset,
+    activities: createActivities(
+      reads,
+      WebSocket === null
+        ? undefined
+        : { news: createActivityNews({ WebSocket, url, clock }), random },
+    ),
+    updates: createUpdates({ http, clock, random, url: ledgerUrl, WebSocket }),
     commands: createCommands({ http, clock }),
   }
 }

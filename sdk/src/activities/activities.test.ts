@@ -2,11 +2,11 @@
 import type { CertifiedReadOptions, CertifiedRequest } from '@quorumscan/reader/certified'
 import { expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
+import { createBounded } from '../names/bounded.ts'
 import type { LookupSource } from '../names/lookups.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLocalStorageStore, type WebStorage } from '../platform/store.ts'
-import { createActivities } from './activities.ts'
-import type { ActivityNews } from './activity-socket.ts'
+import { type ActivityNews, createActivities } from './activities.ts'
 
 const idOf = (index: number) => `${String(index).padStart(16, '0')}:0000`
 const rowOf = (index: number) => ({ event_id: idOf(index) })
@@ -40,12 +40,15 @@ function world(
       ...{ threshold: 2, nodeCount: 4, agreed: [], dissented: [] },
     } as const
   }
-  // The source of these rows alone.
-  const source = { read: read as unknown as LookupSource['read'] }
+  // Reads of these rows alone.
   const clock = { ...systemClock, delay: (_: number, signal?: AbortSignal) => never(signal) }
   const live = news && { news, random: () => 0.5 }
-  const parts = { source, clock, floor, timeoutMs: 1000, defaults: {}, ...(live && { live }) }
-  return { asked, floors, activities: createActivities(parts) }
+  const reads = {
+    read: read as unknown as LookupSource['read'],
+    clock,
+    bounded: createBounded({ clock, floor, timeoutMs: 1000 }),
+  }
+  return { asked, floors, activities: createActivities(reads, live) }
 }
 
 /** Deadlines do not pass here; pauses do, at once. */

@@ -1,18 +1,17 @@
 /** The history of coin: pages of activities as one iterator that can follow, and resumes where it was. */
 
 import { requestOfActivitiesPage } from '@quorumscan/reader/certified'
-import { invalidArgument, isQuorumscanError } from '../errors.ts'
+import { invalidArgument } from '../errors.ts'
 import type { components } from '../generated/validator.ts'
-import { retryPauseMs } from '../http/reconnect.ts'
-import { notBelow, pageSizeOf, readOptions } from '../names/bound-reads.ts'
-import { isAnswered, type LookupOptions, type LookupSource } from '../names/lookups.ts'
-import { outcomeError } from '../names/outcome-error.ts'
-import { retryLookups } from '../names/retry-lookups.ts'
+import type { FrameBatch, WebSocketConstructor } from '../http/socket.ts'
+import { createSocketReads, follow, retryPauseMs } from '../http/stream.ts'
+import { readAnswer } from '../names/asking.ts'
+import { type Bounds, notBelow } from '../names/bounded.ts'
+import type { LookupOptions, LookupSource } from '../names/lookups.ts'
+import { pageSizeOf } from '../platform/arguments.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
-import { type Checkpoint, createProgress } from '../platform/checkpoint.ts'
+import type { Checkpoint } from '../platform/checkpoint.ts'
 import type { Clock, Random } from '../platform/clock.ts'
-import { withDeadline } from '../platform/deadline.ts'
-import type { ActivityNews } from './activity-socket.ts'
 
 /** One row: exactly one of transfer, mint, tap and abortTransferInstruction is not null. */
 export type Activity = Camel<components['schemas']['Activity']>
@@ -45,49 +44,14 @@ export type Activities = (options?: ActivitiesOptions) => AsyncIterableIterator<
 
 const POLL_MS = 1000
 
-export function createActivities(parts: {
-  readonly source: Pick<LookupSource, 'read'>
-  readonly clock: Clock
-  /** Nothing older is read. */
-  readonly floor: () => Promise<number>
-  readonly timeoutMs: number
-  readonly defaults: Pick<LookupOptions, 'threshold' | 'maxAgeMs'>
-  /** Tells when there may be more. Without it, that is looked at. */
-  readonly live?: { readonly news: ActivityNews; readonly random: Random }
-}): Activities {
-  const { source, clock, live } = parts
+/** @param live - Says when there may be more. Without it, that is looked at. */
+export function createActivities(
+  reads: Bounds & Pick<LookupSource, 'read'>,
+  live?: { readonly news: ActivityNews; readonly random: Random },
+): Activities {
+  const { clock } = reads
 
-  const readPage = (
-    options: ActivitiesOptions,
-    page: { readonly after: string | null; readonly minOffset: number; readonly offsetMin: number },
-  ): Promise<{ readonly rows: readonly Activity[]; readonly offset: number }> => {
-    const timeoutMs = options.timeoutMs ?? parts.timeoutMs
-    const endsAtMs = clock.monotonicMs() + timeoutMs
-    const bound = { clock, timeoutMs, signal: options.signal, what: 'list activities' }
-    return withDeadline(bound, async (signal) => {
-      const { after, offsetMin } = page
-      const floor = Math.max(page.minOffset, offsetMin, await parts.floor())
-      const minOffset = notBelow(floor, options.minOffset)
-      const read = {
-        ...readOptions({ ...parts.defaults, ...options, minOffset }),
-        signal,
-        endsAtMs,
-      }
-      const { order = 'asc' } = options
-      const pageSize = pageSizeOf(options)
-      const request = requestOfActivitiesPage({ pageSize, after, order, offsetMin })
-      const ask = async () => [await source.read(request, read)]
-      const [outcome] = await retryLookups(ask, { clock, read })
-      if (outcome === undefined || !isAnswered(outcome))
-        throw outcomeError('list activities', outcome as Unanswered)
-      // Rows of a history that members signed.
-      const { activities } = outcome.answer as components['schemas']['ActivitiesAnswer']
-      const rows = activities.map((row): Activity => toCamel(row))
-      return { rows, offset: outcome.offset }
-    })
-  }
-
-  /** Offsets to read at, or behind: one for what there is, then one whenever there may be more. */
+  /** Offsets to read at, or after: one for what there is, then one whenever there may be more. */
   async function* turns({
     follow = false,
     pollMs = POLL_MS,
@@ -101,47 +65,80 @@ export function createActivities(parts: {
   }
 
   return async function* activities(options = {}) {
-    const { follow = false, signal } = options
-    pageSizeOf(options)
-    if (follow && options.order === 'desc') throw invalidArgument('Only `asc` can follow.')
-    const progress = createProgress(options.checkpoint)
-    let after = options.after ?? (await progress.load())
+    const { follow: isFollowing = false, order = 'asc', pollMs = POLL_MS } = options
+    const pageSize = pageSizeOf(options)
+    if (isFollowing && order === 'desc') throw invalidArgument('Only `asc` can follow.')
     // An earlier state could end the walk before its end.
     let offsetMin = 0
-    let failures = 0
-    try {
-      for (;;) {
-        try {
-          for await (const minOffset of turns(options))
-            for (;;) {
-              const { rows, offset } = await readPage(options, { after, minOffset, offsetMin })
-              offsetMin = offset
-              failures = 0
-              for (const row of rows) {
-                yield row
-                after = row.eventId
-                progress.note(after)
-              }
-              await progress.save()
-              if (rows.length === 0) break
-            }
-          if (!follow) return
-        } catch (error) {
-          signal?.throwIfAborted()
-          if (!follow || !isQuorumscanError(error) || !error.retryable) throw error
-          failures++
-          await clock.delay(pauseMs(options, failures), signal)
-        }
-      }
-    } finally {
-      await progress.save()
-    }
-  }
 
-  /** After so many failures in a row. */
-  function pauseMs({ pollMs = POLL_MS }: ActivitiesOptions, failures: number): number {
-    return live === undefined ? pollMs : retryPauseMs(failures, live.random)
+    async function* read(position: () => string | null): AsyncGenerator<FrameBatch<Activity>> {
+      for await (const newsOffset of turns(options))
+        for (let isOver = false; !isOver; ) {
+          const page = { pageSize, after: position(), order, offsetMin }
+          const minOffset = notBelow(Math.max(newsOffset, offsetMin), options.minOffset)
+          const found = await readAnswer(
+            reads,
+            'list activities',
+            { ...options, minOffset },
+            (bounds) => reads.read(requestOfActivitiesPage(page), bounds),
+          )
+          offsetMin = found.offset
+          // Rows of a history that members signed.
+          const { activities: rows } = found.answer as components['schemas']['ActivitiesAnswer']
+          isOver = rows.length === 0
+          yield { frames: rows.map((row): Activity => toCamel(row)), isDone: false }
+        }
+      if (!isFollowing) yield { frames: [], isDone: true }
+    }
+
+    const usualPauseMs = (failures: number) =>
+      live === undefined ? pollMs : retryPauseMs(failures, live.random)
+    yield* follow({
+      checkpoint: options.checkpoint,
+      after: options.after,
+      clock,
+      signal: options.signal,
+      read,
+      take: (row: Activity) => ({ position: row.eventId, item: row }),
+      pauseMs: (failures) => (isFollowing ? usualPauseMs(failures) : null),
+    })
   }
 }
 
-type Unanswered = Parameters<typeof outcomeError>[1]
+/**
+ * An offset whenever it is time to read on, there or after it. It ends where no socket opens, at once for a minute
+ * after one did not.
+ *
+ * @throws {QuorumscanError} What the validator says, and NETWORK_ERROR when the connection is lost.
+ */
+export type ActivityNews = (signal: AbortSignal | undefined) => AsyncGenerator<number>
+
+/**
+ * When there may be more activities, by one WebSocket of a validator. It proves nothing: rows are read over HTTP, with
+ * proofs, so that one that lies here only causes reads in vain, or later ones.
+ */
+export function createActivityNews(parts: {
+  readonly WebSocket: WebSocketConstructor
+  /** Of the validator, http or https. */
+  readonly url: string
+  readonly clock: Clock
+}): ActivityNews {
+  const readSocket = createSocketReads(parts.WebSocket, parts.clock)
+  return async function* news(signal) {
+    const batches = readSocket(null, {
+      url: `${parts.url}/v0/scan-proxy/activities`,
+      protocols: [],
+      signal,
+      what: 'activities',
+      request: {},
+      isFrame: isNews,
+      isFinite: false,
+    })
+    for await (const { frames } of batches) yield Math.max(...frames.map(({ offset }) => offset))
+  }
+}
+
+function isNews(body: unknown): body is { readonly offset: number } {
+  const { offset } = Object(body)
+  return Number.isSafeInteger(offset) && offset >= 0
+}

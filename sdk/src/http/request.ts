@@ -9,7 +9,7 @@ export type HttpRequest = {
   /** Default `application/json`; `text/plain` where a browser should need no preflight (D-14). */
   readonly contentType?: 'text/plain'
   /** Whether a second time changes nothing more than the first. Default: for GET only. */
-  readonly isSafe?: boolean
+  readonly isSafe?: boolean | undefined
   /** Whether to send the token. Default true. */
   readonly isAuthenticated?: boolean
   readonly signal?: AbortSignal | undefined

@@ -29,6 +29,8 @@ const OPEN_MS = 10_000
 const SILENT_MS = 45_000
 /** As of an answer over HTTP: the largest page of the largest rows stays below. */
 const FRAME_CHARACTERS_MAX = 32 * 1024 * 1024
+/** For a consumer that is slower than the server: it reads again from where it is, and memory stays bounded. */
+const WAITING_MAX = 1000
 const DONE = 1000 // RFC 6455 §7.4.1.
 
 /** No socket came about. It says nothing about the request: a page does. */
@@ -36,13 +38,7 @@ export class SocketRefused extends Error {
   override readonly name = 'SocketRefused'
 }
 
-/**
- * Opens a socket, sends the request and yields what comes, until the server says that it is done.
- *
- * @throws {SocketRefused} If it does not open. @throws {QuorumscanError} What the server says, or
- *   NETWORK_ERROR when the connection is lost. @throws The signal's reason.
- */
-export async function* readFrames<Frame>(options: {
+export type FramesOptions<Frame> = {
   readonly WebSocket: WebSocketConstructor
   /** http or https. */
   readonly url: string
@@ -57,9 +53,17 @@ export async function* readFrames<Frame>(options: {
   readonly isFrame: (body: unknown) => body is Frame
   /** Whether the server may say that all came; else it has no end. */
   readonly isFinite: boolean
-  /** For a consumer that is slower than the server: read again from where he is, not kept in memory. */
-  readonly waitingMax: number
-}): AsyncGenerator<FrameBatch<Frame>> {
+}
+
+/**
+ * Opens a socket, sends the request and yields what comes, until the server says that it is done.
+ *
+ * @throws {SocketRefused} If it does not open. @throws {QuorumscanError} What the server says, or
+ *   NETWORK_ERROR when the connection is lost. @throws The signal's reason.
+ */
+export async function* readFrames<Frame>(
+  options: FramesOptions<Frame>,
+): AsyncGenerator<FrameBatch<Frame>> {
   const { clock, signal, what } = options
   signal?.throwIfAborted()
   const inbox: Frame[] = []
@@ -88,8 +92,7 @@ export async function* readFrames<Frame>(options: {
     const text = String(data)
     const frame = text.length > FRAME_CHARACTERS_MAX ? undefined : parseJson(text)
     if (!options.isFrame(frame)) end(ledgerErrorOf(text) ?? unreadable(what))
-    else if (inbox.push(frame) >= options.waitingMax)
-      end(lost(what, 'what came was not taken in time'))
+    else if (inbox.push(frame) >= WAITING_MAX) end(lost(what, 'what came was not taken in time'))
     else wake()
   }
   socket.onerror = () => {} // `close` follows.
@@ -132,13 +135,9 @@ export async function* readFrames<Frame>(options: {
 }
 
 /** Browsers throw where a policy of the page forbids the address. */
-function open(options: {
-  readonly WebSocket: WebSocketConstructor
-  readonly url: string
-  readonly protocols: readonly string[]
-}): WebSocketLike {
+function open<Frame>({ WebSocket, url, protocols }: FramesOptions<Frame>): WebSocketLike {
   try {
-    return new options.WebSocket(options.url.replace(/^http/, 'ws'), [...options.protocols])
+    return new WebSocket(url.replace(/^http/, 'ws'), [...protocols])
   } catch (cause) {
     throw new SocketRefused('no WebSocket could be made', { cause })
   }

@@ -1,20 +1,22 @@
 /** The updates of the ledger as one iterator, over WebSocket or by pages, resumed from the last offset. */
 
-import { invalidArgument, isQuorumscanError } from '../errors.ts'
+import { isQuorumscanError } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
+import { isJsGetUpdatesResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
-import { createSocketTrials, retryPauseMs } from '../http/reconnect.ts'
-import { SocketRefused, type WebSocketConstructor } from '../http/socket.ts'
-import { type Checkpoint, createProgress } from '../platform/checkpoint.ts'
+import type { FrameBatch, WebSocketConstructor } from '../http/socket.ts'
+import { createSocketReads, follow, retryPauseMs } from '../http/stream.ts'
+import { pageSizeOf } from '../platform/arguments.ts'
+import type { Checkpoint } from '../platform/checkpoint.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 import {
   formatOf,
   readLedgerEnd,
   readPage,
+  requestOf,
   type UpdateElement,
   type UpdateRange,
 } from './update-pages.ts'
-import { readSocket, type UpdateBatch } from './update-socket.ts'
 
 type Schemas = components['schemas']
 
@@ -47,7 +49,6 @@ export type UpdatesOptions = {
  */
 export type Updates = (options: UpdatesOptions) => AsyncIterableIterator<Update>
 
-const PAGE_SIZE = 100
 const PAGE_SIZE_MAX = 200
 /** Failures in a row, where nothing is followed. */
 const FAILURES_MAX = 3
@@ -61,64 +62,63 @@ export function createUpdates(parts: {
   /** Of the ledger interface. */
   readonly url: string
 }): Updates {
-  const { http, clock, random, WebSocket } = parts
+  const { http, clock, random } = parts
   const never = new AbortController().signal
-  const trials = createSocketTrials(clock)
+  const readSocket = createSocketReads(parts.WebSocket, clock)
   let expired: string | null = null
 
-  async function* read(range: UpdateRange, pageSize: number): AsyncGenerator<UpdateBatch> {
-    if (WebSocket !== null) {
-      const token = await http.token(expired, range.signal ?? never)
-      if (trials.isWorthTrying(token))
-        try {
-          yield* readSocket({ WebSocket, url: parts.url, token, clock }, range)
-          return
-        } catch (error) {
-          if (isQuorumscanError(error) && error.code === 'ACCESS_TOKEN_EXPIRED') expired = token
-          if (!(error instanceof SocketRefused)) throw error
-          // Over HTTP it tells why, or it works.
-          trials.noteRefusal(token)
-        }
+  /** Over a socket (D-28); where none opens, a page, which works or tells why. */
+  async function* read(
+    range: UpdateRange,
+    pageSize: number,
+  ): AsyncGenerator<FrameBatch<UpdateElement>> {
+    const { end, signal } = range
+    if (parts.WebSocket !== null) {
+      const token = await http.token(expired, signal ?? never)
+      const protocols = ['daml.ws.auth', ...(token === null ? [] : [`jwt.token.${token}`])]
+      const frames = readSocket(token, {
+        url: `${parts.url}/v2/updates`,
+        protocols,
+        signal,
+        what: 'updates',
+        request: requestOf(range),
+        isFrame: isJsGetUpdatesResponse,
+        isFinite: end !== null,
+      })
+      try {
+        if (yield* frames) return
+      } catch (error) {
+        if (isQuorumscanError(error) && error.code === 'ACCESS_TOKEN_EXPIRED') expired = token
+        throw error
+      }
     }
-    const updates = await readPage(http, range, pageSize)
+    const frames = await readPage(http, range, pageSize)
     // All that there is up to the end was in a page that is not full.
-    yield { updates, isLast: range.end !== null && updates.length < pageSize }
+    yield { frames, isDone: end !== null && frames.length < pageSize }
   }
 
   return async function* updates(options) {
-    const { follow = true, pageSize = PAGE_SIZE, signal } = options
-    if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
-      throw invalidArgument(`pageSize is a whole number from 1 to ${PAGE_SIZE_MAX}.`)
+    const { follow: isFollowing = true, checkpoint, signal } = options
+    const pageSize = pageSizeOf(options, PAGE_SIZE_MAX)
     const updateFormat = options.updateFormat ?? formatOf(options.parties ?? [])
-    const progress = createProgress(options.checkpoint)
-    let after = options.after ?? Number((await progress.load()) ?? 0)
-    const end = follow ? null : await readLedgerEnd(http, signal)
-    let failures = 0
-    try {
-      while (end === null || after < end) {
-        try {
-          for await (const batch of read({ after, end, updateFormat, signal }, pageSize)) {
-            for (const { update } of batch.updates) {
-              const shown = shownOf(update)
-              if (shown !== null) yield shown
-              after = offsetOf(update)
-              progress.note(String(after))
-            }
-            failures = 0
-            await progress.save()
-            if (batch.isLast) return
-          }
-        } catch (error) {
-          signal?.throwIfAborted()
-          failures++
-          if (!isQuorumscanError(error) || !error.retryable) throw error
-          if (!follow && failures >= FAILURES_MAX) throw error
-          await clock.delay(retryPauseMs(failures, random), signal)
-        }
-      }
-    } finally {
-      await progress.save()
-    }
+    const end = isFollowing ? null : await readLedgerEnd(http, signal)
+    yield* follow({
+      checkpoint,
+      after: options.after === undefined ? undefined : String(options.after),
+      clock,
+      signal,
+      async *read(position) {
+        const after = Number(position() ?? 0)
+        if (end !== null && after >= end) yield { frames: [], isDone: true }
+        else yield* read({ after, end, updateFormat, signal }, pageSize)
+      },
+      take: ({ update }: UpdateElement) => ({
+        position: String(offsetOf(update)),
+        item: shownOf(update),
+      }),
+      pauseMs: (failures) =>
+        isFollowing || failures < FAILURES_MAX ? retryPauseMs(failures, random) : null,
+    })
   }
 }
 

@@ -154,6 +154,97 @@ export type ResolveOptions = LookupOptions & {
   readonly acceptChange?: (change: NameChange) => boolean | Promise<boolean>
 }
 
+/** Nobody can say any more, or yet, who owns the name. */
+export type Unverified = {
+  readonly kind: 'unverified'
+  /** `offline`: this device says that it is, or was when it last asked. `stale`: the last answer is too old. `failed`: see `error`. */
+  readonly reason: 'offline' | 'stale' | 'failed'
+  readonly error: QuorumscanError | null
+}
+/** What holds at a moment. */
+export type Watched = LookupOutcome | Unverified
+
+/** What watching a name takes. */
+export type WatchOptions = Omit<LookupOptions, 'minOffset'> & {
+  readonly expectParty?: string
+  /** How often it is asked for, in ms. Default 250, as often as members certify. */
+  readonly pollMs?: number
+}
+
+/**
+ * Lookups of names and parties: the same whether the scan nodes or a validator are asked. Names are taken as people
+ * type them (`normalizeName`); what can be none is INVALID_NAME, and never said to be absent.
+ */
+export interface Names {
+  /**
+   * The party that a name belongs to, or null if it is proven that there is none.
+   *
+   * @throws {QuorumscanError} NAME_CHANGED if it belongs to somebody else than when it was last accepted, unless
+   *   `acceptChange` says otherwise; NAME_EXPIRED, INVALID_NAME, CONSENSUS_DISPUTED, NOT_ENOUGH_NODES, CONSENSUS_LAGGING, TIMEOUT, …
+   *   Whatever is not proven is thrown, never returned.
+   */
+  resolve(name: string, options?: ResolveOptions): Promise<string | null>
+  /**
+   * The entry that stands for a party, or null. Checked forward: a name that does not lead back to the
+   * party is none. Throws as `resolve`, but for NAME_CHANGED: the entry has `changed`.
+   */
+  reverse(party: string, options?: LookupOptions): Promise<FoundEntry | null>
+  /**
+   * A lookup with all that is known about it, a receipt among it.
+   *
+   * @throws {QuorumscanError} INVALID_NAME, INVALID_ARGUMENT, TIMEOUT. What nodes say or fail to say is an outcome.
+   */
+  lookup(
+    name: string,
+    options?: LookupOptions & {
+      /** Whom the caller believes the name to belong to: anybody else is `mismatch`. */
+      readonly expectParty?: string
+      /** Whether a receipt, of this lookup alone, is wanted. Default true. */
+      readonly receipt?: boolean
+    },
+  ): Promise<LookupOutcome>
+  /** An outcome for each name, in order, without receipts; lookups share their requests. Throws as `lookup`. */
+  resolveMany(
+    names: readonly string[],
+    options?: LookupOptions,
+  ): Promise<readonly (LookupOutcome | Invalid)[]>
+  /** An outcome for each party, in order, without receipts, each entry checked forward. Throws as `lookup`. */
+  reverseMany(
+    parties: readonly string[],
+    options?: LookupOptions,
+  ): Promise<readonly LookupOutcome[]>
+  /**
+   * Live entries whose name starts with the prefix, in byte order, none left out. All pages are read at one offset;
+   * whoever takes longer than nodes keep it, a minute, goes on at a newer one. Names that come by are not remembered.
+   */
+  search(prefix: string, options?: ListOptions): AsyncIterableIterator<FoundEntry>
+  /** All live entries of a party, in byte order of the names, none left out. Else as `search`. */
+  namesOf(party: string, options?: ListOptions): AsyncIterableIterator<FoundEntry>
+  /**
+   * Whether the name can be registered now.
+   *
+   * @throws {QuorumscanError} INVALID_NAME or NAME_SUFFIX_MISSING if it never can be, with the rule in
+   *   `details`; else as `resolve`.
+   */
+  isAvailable(name: string, options?: LookupOptions): Promise<boolean>
+  /**
+   * What holds of a name from now on: first what is known, then whenever it says something else. An entry's end shows at
+   * that moment, a change of owner within two certificates; what is no answer shows once the last one is too old. Ends
+   * when the loop does.
+   *
+   * @throws {QuorumscanError} INVALID_NAME and what else no further asking can change.
+   */
+  watch(name: string, options?: WatchOptions): AsyncIterableIterator<Watched>
+  /** The user has seen that the name changed hands: from now on it belongs to `party`. */
+  acceptChange(name: string, party: string): Promise<void>
+}
+
+/** What lists take. */
+export type ListOptions = LookupOptions & {
+  /** From 1 to 1000. Default 100. */
+  readonly pageSize?: number
+}
+
 /** Where lookups are answered: the nodes themselves, or a validator's scan proxy. */
 export interface LookupSource {
   readonly verifiedBy: 'self' | 'proxy'
@@ -182,4 +273,15 @@ export type EntriesPage = {
 
 export function isAnswered<Answer>(outcome: ReadOutcome<Answer>): outcome is Answered<Answer> {
   return 'answer' in outcome
+}
+
+export function toEntry(entry: CertifiedEntry): NameEntry {
+  return {
+    name: entry.name,
+    party: entry.user,
+    url: entry.url,
+    description: entry.description,
+    expiresAt: entry.expires_at,
+    contractId: entry.contract_id as ContractId | null, // As the ledger has it.
+  }
 }

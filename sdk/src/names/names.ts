@@ -1,50 +1,23 @@
 /** Looking names up: one interface, whether the nodes themselves are asked or a validator's scan proxy. */
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import type { Clock } from '../platform/clock.ts'
-import { withDeadline } from '../platform/deadline.ts'
-import type { Kept } from '../platform/kept.ts'
-import type { LoadScanExtras } from '../scan-extras.ts'
-import { type Names, type NamesBase, notBelow, readOptions } from './bound-reads.ts'
-import { hasEnded } from './entries.ts'
-import type { LookupOptions, LookupSource, NameChange, ReadOutcome } from './lookups.ts'
+import { hasEnded } from '../platform/clock.ts'
+import type { NameChange, Names, ReadOutcome } from './lookups.ts'
 import { isName, normalizeName } from './name-rules.ts'
-import type { OtherLookups } from './other-lookups.ts'
+import type { NamesBase, OtherLookups } from './other-lookups.ts'
+import type { Reads } from './reads.ts'
 import { createSeenNames } from './seen-names.ts'
-
-export type NamesOptions = {
-  readonly source: LookupSource
-  readonly clock: Clock
-  readonly kept: Kept
-  /** Nothing older is read. */
-  readonly floor: () => Promise<number>
-  readonly timeoutMs: number
-  readonly defaults: Pick<LookupOptions, 'threshold' | 'maxAgeMs'> & {
-    readonly seenNamesMax?: number
-  }
-  readonly onChanged: ((change: NameChange) => void) | undefined
-  /** What `resolve` does without. */
-  readonly extras: LoadScanExtras
-}
 
 type Read = ReadOutcome<CertifiedEntry | null>
 
-export function createNames(options: NamesOptions): Names {
-  const { source, clock, extras } = options
-  const seen = createSeenNames(options.kept, () => source.storeKey('names'), {
-    seenNamesMax: options.defaults.seenNamesMax,
+export function createNames(
+  reads: Reads,
+  options: { readonly seenNamesMax?: number; readonly onChanged?: (change: NameChange) => void },
+): Names {
+  const { clock, extras, bounded } = reads
+  const seen = createSeenNames(reads.kept, () => reads.storeKey('names'), {
+    seenNamesMax: options.seenNamesMax,
     seenNamesFull: async (max) => (await extras()).seenNamesFull(max),
   })
-
-  const bounded: NamesBase['bounded'] = (what, lookup, run) => {
-    const timeoutMs = lookup.timeoutMs ?? options.timeoutMs
-    const bound = { clock, timeoutMs, signal: lookup.signal, what }
-    const endsAtMs = clock.monotonicMs() + timeoutMs
-    return withDeadline(bound, async (signal) => {
-      const read = readOptions({ ...options.defaults, ...lookup })
-      const minOffset = notBelow(await options.floor(), read.minOffset)
-      return run({ ...read, minOffset, signal, endsAtMs })
-    })
-  }
 
   const changesOf: NamesBase['changesOf'] = async (read, isKept) => {
     const before = await seen.compare(read, isKept)
@@ -57,7 +30,7 @@ export function createNames(options: NamesOptions): Names {
   const resolve: Names['resolve'] = async (typed, lookup = {}) => {
     const name = isName(typed) ? normalizeName(typed) : (await extras()).parseName(typed).name
     const { party, changed } = await bounded(`resolve ${name}`, lookup, async (read) => {
-      const ask = () => source.lookup([{ name }], read)
+      const ask = () => reads.lookup([{ name }], read)
       let outcomes = await ask()
       if (!('answer' in (outcomes[0] as Read)))
         outcomes = await (await extras()).retryLookups(ask, { clock, read, outcomes })
@@ -73,11 +46,10 @@ export function createNames(options: NamesOptions): Names {
     return party
   }
 
-  const base: NamesBase = { source, clock, bounded, changesOf }
   let others: OtherLookups | undefined
   const more = async (): Promise<OtherLookups> => {
     const { createOtherLookups } = await extras()
-    others ??= createOtherLookups(base)
+    others ??= createOtherLookups({ ...reads, changesOf, accept: seen.accept })
     return others
   }
 
@@ -94,15 +66,9 @@ export function createNames(options: NamesOptions): Names {
       yield* (await more()).namesOf(...input)
     },
     isAvailable: async (...input) => (await more()).isAvailable(...input),
-    async *watch(typed, lookup = {}) {
-      const { parseName, watchName } = await extras()
-      const channel = () => source.storeKey('names')
-      const { lookup: ask } = await more()
-      yield* watchName(parseName(typed).name, { ...lookup, clock, channel, lookup: ask })
+    async *watch(...input) {
+      yield* (await more()).watch(...input)
     },
-    async acceptChange(typed, party) {
-      const { name } = (await extras()).parseName(typed)
-      await seen.accept({ name, party, atMicros: clock.nowMicros() })
-    },
+    acceptChange: async (...input) => (await more()).acceptChange(...input),
   }
 }

@@ -13,11 +13,11 @@ import {
   createCertifiedReader,
 } from '@quorumscan/reader/certified'
 import { type CryptoPort, createWebCrypto, type Genesis, toHex, utf8 } from '@quorumscan/verifier'
+import type { checkGenesis } from '../checked-genesis.ts'
 import { type Traceparent, tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { type Kept, keptValue } from '../platform/kept.ts'
-import { loadPart } from '../platform/load-part.ts'
 import { requireEd25519 } from '../platform/platform-crypto.ts'
 import { platformSha256 } from '../platform/platform-sha256.ts'
 import { storeKey } from '../platform/store.ts'
@@ -49,6 +49,8 @@ export type NetworkOptions = {
 export type ReaderParts = NetworkOptions & {
   readonly kept: Kept
   readonly clock: Clock
+  /** Of a document that is pinned. */
+  readonly checkGenesis: typeof checkGenesis
   /** Ends the opening. */
   readonly signal: AbortSignal
   /** Of a scan proxy, which is the only seed; nobody else is asked. `isTrusted`: no signature is checked. */
@@ -80,14 +82,18 @@ export async function openReader(parts: ReaderParts): Promise<OpenedReader> {
     }
   } else {
     // What was pinned by its hash needs no check.
-    const { checkGenesis } = await loadPart(() => import('../checked-genesis.ts'))
-    ;({ genesis, genesisHash } = await checkGenesis(pinned, crypto))
+    ;({ genesis, genesisHash } = await parts.checkGenesis(pinned, crypto))
   }
   if (!proxy?.isTrusted) await requireEd25519(crypto, genesis)
 
   const keyOf = (what: string) => storeKey(genesisHash, what)
   const options = {
-    ...{ genesis, genesisHash, seeds, transport, clock, crypto },
+    genesis,
+    genesisHash,
+    seeds,
+    transport,
+    clock,
+    crypto,
     sha256: platformSha256(),
     waitMs: TIMEOUT_MS,
     areSeedsAll: proxy !== undefined,

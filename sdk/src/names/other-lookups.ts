@@ -1,52 +1,52 @@
 /** The lookups other than `resolve`: with all facts, backwards, many at once, and by lists. */
 import { BATCH_LOOKUPS_MAX, formatInstant, type Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
-import { invalidArgument } from '../errors.ts'
-import {
-  type BoundRead,
-  type ListOptions,
-  type Names,
-  type NamesBase,
-  pageSizeOf,
-} from './bound-reads.ts'
-import { hasEnded, toEntry } from './entries.ts'
+import { assertText, assertTexts, pageSizeOf } from '../platform/arguments.ts'
+import { hasEnded } from '../platform/clock.ts'
+import { decided, readAnswer, retryLookups } from './asking.ts'
+import type { BoundRead, Bounds } from './bounded.ts'
 import {
   type Absent,
   type Answered,
   type AnswerFacts,
-  type EntriesPage,
   type Expired,
   type Found,
   type FoundEntry,
   isAnswered,
+  type ListOptions,
   type LookupOutcome,
+  type LookupSource,
   type NameChange,
+  type Names,
   type ReadOutcome,
+  toEntry,
 } from './lookups.ts'
 import { isName, normalizeName } from './name-rules.ts'
-import { outcomeError, toldOutcome } from './outcome-error.ts'
-import {
-  assertText,
-  parseName,
-  parsePrefix,
-  parseRegistrableName,
-  refusalOfName,
-} from './parse-name.ts'
-import { retryLookups } from './retry-lookups.ts'
+import { toldOutcome } from './outcome-error.ts'
+import { parseName, parsePrefix, parseRegistrableName, refusalOfName } from './parse-name.ts'
+import type { SeenNames, Sighting } from './seen-names.ts'
+import { watchName } from './watch.ts'
 
-export type OtherLookups = Omit<Names, 'resolve' | 'watch' | 'acceptChange'>
+export type NamesBase = LookupSource &
+  Bounds & {
+    /** What changed since it was last accepted, each in its place. */
+    changesOf(read: readonly Sighting[], isKept: boolean): Promise<(NameChange | null)[]>
+    readonly accept: SeenNames['accept']
+  }
+
+export type OtherLookups = Omit<Names, 'resolve'>
 type Read = ReadOutcome<CertifiedEntry | null>
 type Decided = Exclude<LookupOutcome, { readonly kind: 'mismatch' }>
 
 export function createOtherLookups(base: NamesBase): OtherLookups {
-  const { source, clock, bounded, changesOf } = base
+  const { clock, bounded, changesOf } = base
 
   /** In order, however many: those of one request are asked again together, where waiting helps. */
   const ask = async (lookups: readonly Lookup[], read: BoundRead): Promise<Read[]> => {
     const outcomes: Read[] = []
     for (let first = 0; first < lookups.length; first += BATCH_LOOKUPS_MAX) {
       const chunk = lookups.slice(first, first + BATCH_LOOKUPS_MAX)
-      outcomes.push(...(await retryLookups(() => source.lookup(chunk, read), { clock, read })))
+      outcomes.push(...(await retryLookups(() => base.lookup(chunk, read), { clock, read })))
     }
     return outcomes
   }
@@ -95,11 +95,10 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     const pageSize = pageSizeOf(lookup)
     let after: string | null = null
     for (let pageToken: string | null = null; ; ) {
-      const asked: EntriesPage = { subject, pageSize, pageToken, after }
-      const found: Answered<CertifiedPage> = await bounded(what, lookup, async (read) => {
-        const page = async () => [await source.page(asked, read)]
-        return decided(what, await retryLookups(page, { clock, read }))
-      })
+      const asked = { subject, pageSize, pageToken, after }
+      const found: Answered<CertifiedPage> = await readAnswer(base, what, lookup, (read) =>
+        base.page(asked, read),
+      )
       const entries = found.answer.entries.map(toEntry)
       const read = entries.map((entry) => ({ ...entry, atMicros: found.recordTime }))
       const changes = await changesOf(read, false)
@@ -111,19 +110,20 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     }
   }
 
+  const lookup: Names['lookup'] = async (typed, options = {}) => {
+    const { name } = parseName(typed)
+    const { receipt = true, expectParty = null } = options
+    return bounded(`look up ${name}`, options, async (read) => {
+      const [outcome] = await told(await ask([{ name }], { ...read, isShared: !receipt }), receipt)
+      const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
+      return isOther && expectParty !== null && expectParty !== outcome.entry.party
+        ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
+        : (outcome as Decided) // One asked, one answered.
+    })
+  }
+
   return {
-    async lookup(typed, lookup = {}) {
-      const { name } = parseName(typed)
-      return bounded(`look up ${name}`, lookup, async (read) => {
-        const options = { ...read, isShared: lookup.receipt === false }
-        const [outcome] = await told(await ask([{ name }], options), lookup.receipt !== false)
-        const { expectParty = null } = lookup
-        const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
-        return isOther && expectParty !== null && expectParty !== outcome.entry.party
-          ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
-          : (outcome as Decided) // One asked, one answered.
-      })
-    },
+    lookup,
     async resolveMany(typed, lookup = {}) {
       assertTexts('names', typed)
       return bounded(`resolve ${typed.length} names`, lookup, async (read) => {
@@ -163,11 +163,15 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     },
     async isAvailable(typed, lookup = {}) {
       const name = parseRegistrableName(typed)
-      return bounded(
-        `look up ${name}`,
-        lookup,
-        async (read) => decided(name, await ask([{ name }], read)).answer === null,
-      )
+      const ask = async (read: BoundRead) => (await base.lookup([{ name }], read))[0] as Read
+      return (await readAnswer(base, `look up ${name}`, lookup, ask)).answer === null
+    },
+    async *watch(typed, watched = {}) {
+      const channel = () => base.storeKey('names')
+      yield* watchName(parseName(typed).name, { ...watched, clock, channel, lookup })
+    },
+    async acceptChange(typed, party) {
+      await base.accept({ name: parseName(typed).name, party, atMicros: clock.nowMicros() })
     },
   }
 }
@@ -175,7 +179,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
 function toldAnswer(
   { answer, kind, recordTime, ...read }: Answered<CertifiedEntry | null>,
   changed: NameChange | null,
-  { source, clock }: Pick<NamesBase, 'source' | 'clock'>,
+  { verifiedBy, clock }: Pick<NamesBase, 'verifiedBy' | 'clock'>,
 ): Found | Absent | Expired {
   const facts: AnswerFacts = {
     offset: read.offset,
@@ -184,25 +188,11 @@ function toldAnswer(
     nodeCount: read.nodeCount,
     agreed: read.agreed,
     dissented: read.dissented,
-    verifiedBy: source.verifiedBy,
+    verifiedBy,
     receipt: read.receipt,
   }
   const basis = kind.startsWith('trusted') ? 'trusted' : 'verified'
   if (answer === null) return { kind: `${basis}-absent`, entry: null, ...facts }
   const isOver = hasEnded(answer.expires_at, clock)
   return { kind: isOver ? 'expired' : basis, entry: toEntry(answer), changed, ...facts }
-}
-
-function assertTexts(what: string, values: readonly string[]): void {
-  if (!Array.isArray(values)) throw invalidArgument(`${what} are an array of texts.`)
-  for (const value of values) assertText(`each of ${what}`, value)
-}
-
-/** @throws {QuorumscanError} Where the one outcome is no answer. */
-function decided<Answer>(
-  what: string,
-  [outcome]: readonly ReadOutcome<Answer>[],
-): Answered<Answer> {
-  if (outcome !== undefined && isAnswered(outcome)) return outcome
-  throw outcomeError(what, outcome as Exclude<ReadOutcome, Answered<unknown>>)
 }

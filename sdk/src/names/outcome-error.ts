@@ -1,12 +1,18 @@
 /** What goes wrong with reads, as errors of the SDK, with the codes of the scan proxy (D-38). */
 
-import { type Insufficient, type Lagging, ReaderError } from '@quorumscan/reader'
-import { formatInstant, GenesisError } from '@quorumscan/verifier'
-import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import { type ErrorCode, failure, passing, QuorumscanError } from '../errors.ts'
-import { toEntry } from './entries.ts'
-import { genesisError } from './genesis-error.ts'
-import type { Disputed, Unanswered } from './lookups.ts'
+import { type Insufficient, type Lagging, ReaderError, type SeedAnswer } from '@quorumscan/reader'
+import { formatInstant, GenesisError, toHex, utf8 } from '@quorumscan/verifier'
+import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
+import {
+  type ErrorCode,
+  failure,
+  isQuorumscanError,
+  passing,
+  type QuorumscanError,
+} from '../errors.ts'
+import { wrongGenesis } from '../genesis-pin.ts'
+import { parseJson } from '../http/http-failures.ts'
+import { type Disputed, toEntry, type Unanswered } from './lookups.ts'
 
 /** As callers get it: times are texts. */
 export function toldOutcome(outcome: Unanswered | Disputed): Disputed | Insufficient | Lagging {
@@ -20,40 +26,38 @@ export function toldOutcome(outcome: Unanswered | Disputed): Disputed | Insuffic
 
 /** The details hold the outcome, so that a caller of `resolve` can see who said what. */
 export function outcomeError(what: string, outcome: Unanswered | Disputed): QuorumscanError {
-  const facts = { definite: true, details: { outcome: toldOutcome(outcome) } }
+  const facts = { details: { outcome: toldOutcome(outcome) } }
   switch (outcome.kind) {
     case 'disputed':
-      return new QuorumscanError(
+      return passing(
+        'CONSENSUS_DISPUTED',
         `${what}: the scan nodes contradict each other beyond what lying ones can do. Do not use any of their answers.`,
-        { code: 'CONSENSUS_DISPUTED', retryable: true, ...facts },
+        facts,
       )
-    case 'insufficient':
-      if (outcome.retryAfterMs !== null)
-        return new QuorumscanError(
-          `${what}: the scan nodes take no more lookups from this address for now. Try again in ${Math.ceil(outcome.retryAfterMs / 1000)} s, or ask for fewer at a time.`,
-          {
-            code: 'RATE_LIMITED',
-            retryable: true,
-            retryAfterMs: outcome.retryAfterMs,
-            ...facts,
-          },
+    case 'insufficient': {
+      const { retryAfterMs, reachable, nodeCount, needed } = outcome
+      if (retryAfterMs !== null)
+        return passing(
+          'RATE_LIMITED',
+          `${what}: the scan nodes take no more lookups from this address for now. Try again in ${Math.ceil(retryAfterMs / 1000)} s, or ask for fewer at a time.`,
+          { ...facts, retryAfterMs },
         )
-      if (outcome.reachable === 0)
-        return new QuorumscanError(
-          `${what}: none of the ${outcome.nodeCount} scan nodes can be reached. Check the network, then the seeds.`,
-          { code: 'NETWORK_ERROR', retryable: true, ...facts },
+      if (reachable === 0)
+        return passing(
+          'NETWORK_ERROR',
+          `${what}: none of the ${nodeCount} scan nodes can be reached. Check the network, then the seeds.`,
+          facts,
         )
-      return new QuorumscanError(
-        `${what}: ${outcome.reachable} of ${outcome.nodeCount} scan nodes can be used, ${outcome.needed} must agree. Check the network and the seeds.`,
-        { code: 'NOT_ENOUGH_NODES', retryable: true, ...facts },
+      return passing(
+        'NOT_ENOUGH_NODES',
+        `${what}: ${reachable} of ${nodeCount} scan nodes can be used, ${needed} must agree. Check the network and the seeds.`,
+        facts,
       )
-    case 'lagging':
-      return new QuorumscanError(`${what}: ${LAGGING[outcome.reason]}`, {
-        code: 'CONSENSUS_LAGGING',
-        retryable: true,
-        retryAfterMs: outcome.retryAfterMs,
-        ...facts,
-      })
+    }
+    case 'lagging': {
+      const { reason, retryAfterMs } = outcome
+      return passing('CONSENSUS_LAGGING', `${what}: ${LAGGING[reason]}`, { ...facts, retryAfterMs })
+    }
   }
 }
 
@@ -89,4 +93,49 @@ export function ownError(error: unknown): unknown {
       cause: error,
     })
   return error instanceof GenesisError ? genesisError(error) : error
+}
+
+/**
+ * Why no seed gave the genesis that is pinned: out of reach, of another network, or no scan node at all. That one seed
+ * lies, or is misconfigured, comes first; then what may pass.
+ */
+function genesisError(error: GenesisError): QuorumscanError {
+  const { errors } = Object(error.cause) as { readonly errors?: readonly Error[] }
+  const own = errors?.find(isQuorumscanError) // A scan proxy was asked.
+  if (own !== undefined) return own
+  const answers = (errors ?? []).flatMap(({ cause }) => (isAnswer(cause) ? [cause] : []))
+  const other = answers.find((answer) => answer.status === 200 && isGenesis(answer.text))
+  if (other !== undefined)
+    return wrongGenesis(
+      `${other.seed} serves the genesis document ${toHex(sha256(utf8(other.text)))}, not the one that is pinned. Never take the hash from a seed: compare it with what the members of the network publish.`,
+      error,
+    )
+  const isAway = answers.length === 0 || errors?.length !== answers.length
+  const noNode = answers.find(({ status }) => status < 500 && status !== 429)
+  if (isAway || noNode === undefined)
+    return passing(
+      'NETWORK_ERROR',
+      `No scan node can be reached: ${(errors ?? [error]).map(reasonOf).join('; ')}. Check the network, then the seeds.`,
+      { cause: error },
+    )
+  const { seed, status } = noNode
+  return failure(
+    'INVALID_RESPONSE',
+    `${seed} is no scan node: it answers GET /v0/genesis with status ${status}${status === 200 ? ' and something else' : ''}. Check the seeds.`,
+    { status, cause: error },
+  )
+}
+
+function reasonOf({ message, cause }: Error): string {
+  const { message: why } = Object(cause) as { readonly message?: unknown }
+  return typeof why === 'string' ? `${message} (${why})` : message
+}
+
+function isAnswer(cause: unknown): cause is SeedAnswer {
+  return typeof Object(cause).seed === 'string'
+}
+
+/** Valid or not: it means to be one. */
+function isGenesis(text: string): boolean {
+  return Array.isArray(Object(parseJson(text)).nodes)
 }

@@ -1,5 +1,6 @@
 /** What was typed as a name, or as the beginning of one; what is wrong with it is said in words for a person. */
-import { invalidArgument, QuorumscanError } from '../errors.ts'
+import { failure, invalidArgument, type QuorumscanError } from '../errors.ts'
+import { assertText } from '../platform/arguments.ts'
 import { isName, normalizeName, SUFFIX } from './name-rules.ts'
 
 /** A name in its parts. */
@@ -65,11 +66,6 @@ export function parseRegistrableName(typed: string): string {
   throw refusal('NAME_SUFFIX_MISSING', `Names that can be registered end in ${SUFFIX}`, name)
 }
 
-/** @throws {QuorumscanError} INVALID_ARGUMENT if what a program without types passed in is no text. */
-export function assertText(what: string, value: string): void {
-  if (typeof value !== 'string') throw invalidArgument(`${what} is a text.`)
-}
-
 function invalidName(typed: string, rule: string): QuorumscanError {
   return refusal('INVALID_NAME', rule, typed)
 }
@@ -79,8 +75,7 @@ function refusal(
   rule: string,
   name: string,
 ): QuorumscanError {
-  const facts = { code, definite: true, retryable: false, details: { name, rule } }
-  return new QuorumscanError(`${rule}.`, facts)
+  return failure(code, `${rule}.`, { details: { name, rule } })
 }
 
 /** What other characters there are, letter by letter; undefined: none. */

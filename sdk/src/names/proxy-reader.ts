@@ -7,6 +7,7 @@ import type { Transport, TransportRequest } from '@quorumscan/reader'
 import type { CertifiedOutcome, CertifiedReader } from '@quorumscan/reader/certified'
 import { type CryptoPort, type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { CERTIFIED_MEDIA_TYPE, sha256 } from '@quorumscan/verifier/certified'
+import { checkGenesis } from '../checked-genesis.ts'
 import { failure, type QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import { parseJson } from '../http/http-failures.ts'
@@ -47,6 +48,7 @@ export async function openProxyReader(options: {
     seeds: [url],
     proxy: { transport, isTrusted: trust === null },
     clock,
+    checkGenesis,
     // What a proxy says of itself is no floor for others.
     kept: trust === null ? createKept(undefined, clock) : options.kept,
     signal: new AbortController().signal,

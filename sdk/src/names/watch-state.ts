@@ -4,17 +4,15 @@
  */
 import type { QuorumscanError } from '../errors.ts'
 import { instantMs } from '../platform/clock.ts'
-import type { Absent, Expired, Found, LookupOutcome, Mismatch } from './lookups.ts'
-
-/** Nobody can say any more, or yet, who owns the name. */
-export type Unverified = {
-  readonly kind: 'unverified'
-  /** `offline`: this device says that it is, or was when it last asked. `stale`: the last answer is too old. `failed`: see `error`. */
-  readonly reason: 'offline' | 'stale' | 'failed'
-  readonly error: QuorumscanError | null
-}
-/** What holds at a moment. */
-export type Watched = LookupOutcome | Unverified
+import type {
+  Absent,
+  Expired,
+  Found,
+  LookupOutcome,
+  Mismatch,
+  Unverified,
+  Watched,
+} from './lookups.ts'
 
 type Decided = Found | Absent | Mismatch | Expired
 

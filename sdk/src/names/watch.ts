@@ -3,23 +3,8 @@ import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { hearOthers } from '../platform/others.ts'
 import { isOffline, onWake } from '../platform/wake.ts'
-import type { LookupOptions, LookupOutcome } from './lookups.ts'
-import {
-  isSame,
-  NOTHING_KNOWN,
-  nextTickMs,
-  step,
-  view,
-  type WatchEvent,
-  type Watched,
-} from './watch-state.ts'
-
-/** What watching a name takes. */
-export type WatchOptions = Omit<LookupOptions, 'minOffset'> & {
-  readonly expectParty?: string
-  /** How often it is asked for, in ms. Default 250, as often as members certify. */
-  readonly pollMs?: number
-}
+import type { LookupOptions, LookupOutcome, Watched, WatchOptions } from './lookups.ts'
+import { isSame, NOTHING_KNOWN, nextTickMs, step, view, type WatchEvent } from './watch-state.ts'
 
 /** D-39. */
 const MAX_AGE_MS = 60_000

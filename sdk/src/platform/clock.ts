@@ -16,6 +16,14 @@ export function instantMs(instant: string): number {
   return Date.parse(`${instant.slice(0, 23)}Z`)
 }
 
+/**
+ * Whether an entry has ended by the caller's clock, whatever the state says that it was read from: somebody else may
+ * own the name by now.
+ */
+export function hasEnded(expiresAt: string | null, clock: Pick<Clock, 'nowMicros'>): boolean {
+  return expiresAt !== null && instantMs(expiresAt) * 1000 <= clock.nowMicros()
+}
+
 /** Timers of platforms count in 31 bits and end at once beyond; nobody waits for 24 days. */
 const DELAY_MS_MAX = 2 ** 31 - 1
 

@@ -1,10 +1,10 @@
 /** Parts that cannot be loaded. */
 import { afterEach, expect, it, vi } from 'vitest'
 import { createNames } from '../names/names.ts'
-import { createReaderSource } from '../names/reader-source.ts'
+import type { OpenedReader } from '../names/open-reader.ts'
+import { createReads } from '../names/reads.ts'
 import { scanExtras } from '../scan-extras.ts'
 import { systemClock } from './clock.ts'
-import { createKept } from './kept.ts'
 import { loadPart } from './load-part.ts'
 
 const blocked = () => Promise.reject(new TypeError('Failed to fetch dynamically imported module'))
@@ -33,25 +33,18 @@ it.each(['extras', 'reader'] as const)(
     const extras = part === 'extras' ? failing : async () => scanExtras
     const outcome = { kind: 'insufficient', retryAfterMs: 60_000, reachable: 0, needed: 2 }
     const reader = { lookup: async () => [outcome] }
-    const source = createReaderSource({
+    const reads = createReads({
+      client: { timeoutMs: 1000 },
+      clock: systemClock,
       verifiedBy: 'self',
       network: 'n',
       open: async () => {
         if (part === 'reader') await failing()
-        return { reader, options: {} } as unknown as Awaited<ReturnType<typeof source.whenOpened>>
+        return { reader, options: {} } as unknown as OpenedReader
       },
       extras,
     })
-    const kept = createKept(undefined, systemClock)
-    const parts = {
-      source,
-      clock: systemClock,
-      kept,
-      floor: async () => 0,
-      timeoutMs: 1000,
-      defaults: {},
-    }
-    const names = createNames({ ...parts, extras, onChanged: undefined })
+    const names = createNames(reads, {})
     const all = () => [
       names.lookup('a.unverified.ns'),
       names.resolve('a.unverified.ns'),

@@ -1,12 +1,11 @@
 /** Who the super-validators are, and where their scans answer: read by votes, like everything else. */
 import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
 import { maxFaulty } from '@quorumscan/verifier'
-import { QuorumscanError } from '../errors.ts'
-import { isObject, type JsonValue } from './exact-json.ts'
+import { passing } from '../errors.ts'
+import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { askDso, askScans, readContract, sortNames } from './network-questions.ts'
 import { decided } from './outcome.ts'
-import type { Question } from './question.ts'
-import { type Electorate, type ReadContext, readByVotes } from './vote-driver.ts'
+import { type Electorate, type Question, type ReadContext, readByVotes } from './question.ts'
 
 /** A scan, as upstream's list of them writes it. */
 export type SpliceScanAddress = {
@@ -37,20 +36,20 @@ export const askMembers: Question<readonly Member[]> = {
   ...askDso,
   what: 'the super-validators',
   read(body) {
-    const rules = isObject(body) ? readContract(body['dso_rules']) : undefined
-    const rows = rules?.payload['svs']
-    if (!Array.isArray(rows) || rows.length === 0 || rows.length > MEMBERS_MAX) return undefined
-    const members: Member[] = []
-    for (const row of rows as readonly JsonValue[]) {
-      // Upstream's map comes as pairs of party and facts, our list as facts with the party.
-      const [party, facts] = Array.isArray(row) ? row : [isObject(row) ? row['party'] : null, row]
-      const name = isObject(facts) ? facts['name'] : null
-      if (typeof party !== 'string' || typeof name !== 'string') return undefined
-      if (name === '' || name.length > SV_NAME_LENGTH_MAX) return undefined
-      members.push({ name, party })
-    }
+    const rows = readContract(membersOf(body)['dso_rules'])?.payload['svs']
+    const members = readAll(rows, readMember)
+    if (members === undefined || members.length === 0 || members.length > MEMBERS_MAX)
+      return undefined
     return sortNames(members)
   },
+}
+
+/** Upstream's map comes as pairs of party and facts, our list as facts with the party. */
+function readMember(row: JsonValue): Member | undefined {
+  const [party, facts] = Array.isArray(row) ? row : [membersOf(row)['party'], row]
+  const name = text(membersOf(facts)['name']) ?? ''
+  const isName = name !== '' && name.length <= SV_NAME_LENGTH_MAX
+  return whole<Member>({ name: isName ? name : undefined, party: text(party) })
 }
 
 /**
@@ -117,9 +116,9 @@ function withEnough(electorate: Electorate): Electorate {
   const { nodeCount, voters } = electorate
   const neededCount = 2 * maxFaulty(nodeCount) + 1
   if (voters.length >= neededCount) return electorate
-  throw new QuorumscanError(
+  throw passing(
+    'NOT_ENOUGH_NODES',
     `Scans of ${voters.length} of ${nodeCount} super-validators are known, ${neededCount} are needed.`,
-    { code: 'NOT_ENOUGH_NODES', definite: true, retryable: true },
   )
 }
 

@@ -3,9 +3,9 @@ import { entriesBytesMax } from '@quorumscan/reader'
 import { formatInstant, parseInstant } from '@quorumscan/verifier'
 import type { NameEntry } from '../names/lookups.ts'
 import { isContractId } from '../platform/contract-id.ts'
-import { isObject, type JsonValue } from './exact-json.ts'
+import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { sortNames } from './network-questions.ts'
-import { get, type Question } from './question.ts'
+import { type Question, question } from './question.ts'
 
 /** Live entries of a prefix, in order of the name. */
 export type EntryList = {
@@ -18,58 +18,54 @@ export type EntryList = {
 const ENTRY_BYTES_MAX = 64 * 1024
 
 export function askName(name: string): Question<NameEntry> {
-  return {
-    ...get(
-      `/v0/ans-entries/by-name/${encodeURIComponent(name)}`,
-      `the name ${name}`,
-      ENTRY_BYTES_MAX,
-    ),
-    absence: `No ans entry found for name: ${name}`,
-    read(body, nowMicros) {
-      const entry = isObject(body) ? readEntry(body['entry']) : undefined
-      if (entry === undefined || entry.name !== name) return undefined
-      // Whose clock is behind still shows it; it says the same as those who do not.
+  return question<NameEntry>(
+    {
+      path: `/v0/ans-entries/by-name/${encodeURIComponent(name)}`,
+      what: `the name ${name}`,
+      bytesMax: ENTRY_BYTES_MAX,
+      absence: `No ans entry found for name: ${name}`,
+    },
+    (body, nowMicros) => {
+      const entry = readEntry(body['entry'])
+      if (entry?.name !== name) return undefined
+      // A scan whose clock is behind still shows it; it says the same as those that do not.
       return isLive(entry, nowMicros) ? entry : null
     },
-  }
+  )
 }
 
 export function askParty(party: string): Question<NameEntry> {
-  return {
-    ...get(
-      `/v0/ans-entries/by-party/${encodeURIComponent(party)}`,
-      `a name of ${party}`,
-      ENTRY_BYTES_MAX,
-    ),
-    absence: `No ans entry found for party: ${party}`,
-    read(body, nowMicros) {
-      const entry = isObject(body) ? readEntry(body['entry']) : undefined
-      if (entry === undefined || entry.party !== party) return undefined
-      // The party may have another name, which this scan does not tell before its clock is there too.
-      return isLive(entry, nowMicros) ? entry : undefined
+  return question<NameEntry>(
+    {
+      path: `/v0/ans-entries/by-party/${encodeURIComponent(party)}`,
+      what: `a name of ${party}`,
+      bytesMax: ENTRY_BYTES_MAX,
+      absence: `No ans entry found for party: ${party}`,
     },
-  }
+    (body, nowMicros) => {
+      const entry = readEntry(body['entry'])
+      // The party may have another name, which this scan does not show before its clock is there too.
+      return entry?.party === party && isLive(entry, nowMicros) ? entry : undefined
+    },
+  )
 }
 
 export function askPrefix(prefix: string, pageSize: number): Question<EntryList> {
-  const bytesMax = entriesBytesMax(2 * pageSize) // With room for what newer versions add.
-  const query = `name_prefix=${encodeURIComponent(prefix)}&page_size=${pageSize}`
-  return {
-    ...get(`/v0/ans-entries?${query}`, `names that begin with ${prefix}`, bytesMax),
-    read(body, nowMicros) {
-      const rows = isObject(body) ? body['entries'] : undefined
-      if (!Array.isArray(rows) || rows.length > pageSize) return undefined
-      const entries: NameEntry[] = []
-      for (const row of rows as readonly JsonValue[]) {
-        const entry = readEntry(row)
-        if (entry === undefined || !entry.name.startsWith(prefix)) return undefined
-        if (isLive(entry, nowMicros)) entries.push(entry)
-      }
-      // Scans differ in how they sort.
-      const sorted = sortNames(entries)
-      return sorted && { entries: sorted, isComplete: rows.length < pageSize }
+  return question<EntryList>(
+    {
+      path: `/v0/ans-entries?name_prefix=${encodeURIComponent(prefix)}&page_size=${pageSize}`,
+      what: `names that begin with ${prefix}`,
+      bytesMax: entriesBytesMax(2 * pageSize), // With room for what newer versions add.
     },
-  }
+    (body, nowMicros) => {
+      const all = readAll(body['entries'], readEntry)
+      if (all === undefined || all.length > pageSize) return undefined
+      if (!all.every(({ name }) => name.startsWith(prefix))) return undefined
+      // Scans differ in how they sort.
+      const entries = sortNames(all.filter((entry) => isLive(entry, nowMicros)))
+      return entries && { entries, isComplete: all.length < pageSize }
+    },
+  )
 }
 
 /** As upstream shows it: up to and with the moment of its expiry. */
@@ -78,15 +74,15 @@ export function isLive({ expiresAt }: NameEntry, nowMicros: number): boolean {
 }
 
 function readEntry(entry: JsonValue | undefined): NameEntry | undefined {
-  if (!isObject(entry)) return undefined
-  const { name, user, url, description } = entry
-  const contractId = entry['contract_id'] ?? null
-  const expiresAt = readInstant(entry['expires_at'] ?? null)
-  if (typeof name !== 'string' || typeof user !== 'string' || user === '') return undefined
-  if (typeof url !== 'string' || typeof description !== 'string') return undefined
-  if (contractId !== null && !isContractId(contractId)) return undefined
-  if (expiresAt === undefined) return undefined
-  return { name, party: user, url, description, expiresAt, contractId }
+  const { name, user, url, description, contract_id = null, expires_at = null } = membersOf(entry)
+  return whole<NameEntry>({
+    name: text(name),
+    party: text(user) || undefined,
+    url: text(url),
+    description: text(description),
+    expiresAt: readInstant(expires_at),
+    contractId: contract_id === null || isContractId(contract_id) ? contract_id : undefined,
+  })
 }
 
 const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z$/

@@ -36,6 +36,7 @@ describe('parseExactJson', () => {
   it('reads as JSON.parse does, where that rounds nothing', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
+        fc.pre(!text.includes('__proto__')) // Refused on purpose.
         expect(parseExactJson(text)).toEqual(JSON.parse(text))
       }),
     )

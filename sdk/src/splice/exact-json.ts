@@ -38,6 +38,35 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The members of an object; of anything else none. */
+export function membersOf(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+/** undefined if it is no text. */
+export function text(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** undefined if any of its members is. */
+export function whole<T extends object>(
+  parts: {
+    readonly [Name in keyof T]: T[Name] | undefined
+  },
+): T | undefined {
+  return Object.values(parts).includes(undefined) ? undefined : (parts as T)
+}
+
+/** undefined if it is no list, or any in it is none. */
+export function readAll<T>(
+  values: JsonValue | undefined,
+  read: (value: JsonValue) => T | undefined,
+): T[] | undefined {
+  if (!Array.isArray(values)) return undefined
+  const all = values.map(read)
+  return all.includes(undefined) ? undefined : (all as T[])
+}
+
 function sorted(value: JsonObject): JsonObject {
   const names = Object.keys(value).sort()
   return Object.fromEntries(names.map((name) => [name, value[name] as JsonValue]))

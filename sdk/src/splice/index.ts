@@ -2,6 +2,7 @@ export { type ErrorCode, isQuorumscanError, QuorumscanError } from '../errors.ts
 export type { NameEntry } from '../names/lookups.ts'
 export type { Clock } from '../platform/clock.ts'
 export type { ContractId } from '../platform/contract-id.ts'
+export type { SpliceThreshold, VoteFailure as SpliceFailure } from './decider.ts'
 export type { SpliceScanAddress } from './directory.ts'
 export type { JsonObject, JsonValue } from './exact-json.ts'
 export type { SpliceNames } from './names.ts'
@@ -30,5 +31,3 @@ export {
   type SpliceScanOptions,
   type SpliceStatus,
 } from './splice-scan.ts'
-export type { SpliceThreshold } from './vote-rules.ts'
-export type { VoteFailure as SpliceFailure } from './vote-step.ts'

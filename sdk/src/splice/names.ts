@@ -1,7 +1,8 @@
 /** Lookups over several scans. */
 import { LONE_SURROGATE, PAGE_SIZE_MAX } from '@quorumscan/verifier'
-import { invalidArgument, QuorumscanError } from '../errors.ts'
+import { failure, invalidArgument } from '../errors.ts'
 import type { NameEntry } from '../names/lookups.ts'
+import { pageSizeOf } from '../platform/arguments.ts'
 import { askName, askParty, askPrefix, isLive } from './entry-questions.ts'
 import { decided, type SpliceOutcome } from './outcome.ts'
 import type { SpliceReader, SpliceReadOptions } from './reader.ts'
@@ -46,7 +47,6 @@ export interface SpliceNames {
   ): AsyncIterableIterator<NameEntry>
 }
 
-const PAGE_SIZE = 100
 /** No name and no party is as long. */
 const TEXT_LENGTH_MAX = 1000
 /** Lookups at a time: thirteen scans have a hundred requests on their way. */
@@ -92,9 +92,7 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
       })
     },
     async *search(prefix, options = {}) {
-      const { pageSize = PAGE_SIZE } = options
-      if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
-        throw invalidArgument(`pageSize is a whole number from 1 to ${PAGE_SIZE_MAX}.`)
+      const pageSize = pageSizeOf(options)
       text('the prefix', prefix)
       // There is no second page to ask for: a page that is full is asked for again, larger.
       for (let size = pageSize; ; size = Math.min(size * 4, PAGE_SIZE_MAX)) {
@@ -121,12 +119,7 @@ function spliceName(typed: string): string {
     .replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
   if (NAME.test(name)) return name
   const rule = 'A name is of a-z, 0-9, "_", "-" and ".", and complete, as in alice.unverified.cns'
-  throw new QuorumscanError(`${rule}.`, {
-    code: 'INVALID_NAME',
-    definite: true,
-    retryable: false,
-    details: { rule },
-  })
+  throw failure('INVALID_NAME', `${rule}.`, { details: { rule } })
 }
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT if it cannot stand in a URL. */

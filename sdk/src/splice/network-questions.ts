@@ -2,8 +2,16 @@
 import { activitiesBytesMax } from '@quorumscan/reader'
 import { toCamel } from '../platform/camel.ts'
 import { type ContractId, isContractId } from '../platform/contract-id.ts'
-import { isObject, type JsonObject, type JsonValue } from './exact-json.ts'
-import { get, post, type Question } from './question.ts'
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  membersOf,
+  readAll,
+  text,
+  whole,
+} from './exact-json.ts'
+import { type Question, question } from './question.ts'
 
 /** A contract as the ledger has it. */
 export type SpliceContract = {
@@ -72,72 +80,58 @@ const SCANS_BYTES_MAX = 512 * KIB
 /** A contract of rules with many future values, or some dozen rounds. */
 const CONTRACTS_BYTES_MAX = 1024 * KIB
 
-export const askDso: Question<SpliceDso> = {
-  ...get('/v0/dso', 'the operator', DSO_BYTES_MAX),
-  read(body) {
-    if (!isObject(body)) return undefined
-    const dso = {
-      dsoPartyId: body['dso_party_id'],
-      votingThreshold: body['voting_threshold'],
+export const askDso = question<SpliceDso>(
+  { path: '/v0/dso', what: 'the operator', bytesMax: DSO_BYTES_MAX },
+  (body) =>
+    whole<SpliceDso>({
+      dsoPartyId: text(body['dso_party_id']),
+      votingThreshold: count(body['voting_threshold']),
       latestMiningRound: readContract(body['latest_mining_round']),
       amuletRules: readContract(body['amulet_rules']),
       dsoRules: readContract(body['dso_rules']),
       svNodeStates: readAll(body['sv_node_states'], readContract)?.sort(byContractId),
-      initialRound: body['initial_round'] ?? null,
-    }
-    const isOne =
-      typeof dso.dsoPartyId === 'string' &&
-      Number.isSafeInteger(dso.votingThreshold) &&
-      (dso.initialRound === null || typeof dso.initialRound === 'string')
-    return isOne && Object.values(dso).every((part) => part !== undefined)
-      ? (dso as SpliceDso)
-      : undefined
-  },
-}
+      initialRound: textOrNull(body['initial_round']),
+    }),
+)
 
-export const askScans: Question<readonly SpliceScans[]> = {
-  ...get('/v0/scans', 'the addresses of the scans', SCANS_BYTES_MAX),
-  read(body) {
-    const domains = isObject(body) ? body['scans'] : undefined
-    return readAll(domains, (domain) => {
-      if (!isObject(domain) || typeof domain['domainId'] !== 'string') return undefined
-      const { domainId } = domain
-      const scans = readAll(domain['scans'], readScan)
-      return (
-        scans && {
-          domainId,
-          scans: scans.sort(by(({ svName, publicUrl }) => `${svName} ${publicUrl}`)),
-        }
-      )
-    })?.sort(by(({ domainId }) => domainId))
-  },
-}
+export const askScans = question<readonly SpliceScans[]>(
+  { path: '/v0/scans', what: 'the addresses of the scans', bytesMax: SCANS_BYTES_MAX },
+  (body) =>
+    readAll(body['scans'], (domain) => {
+      const { domainId, scans } = membersOf(domain)
+      return whole<SpliceScans>({
+        domainId: text(domainId),
+        scans: readAll(scans, readScan)?.sort(
+          by(({ svName, publicUrl }) => `${svName} ${publicUrl}`),
+        ),
+      })
+    })?.sort(by(({ domainId }) => domainId)),
+)
 
-export const askAnsRules: Question<SpliceContract> = {
-  ...post('/v0/ans-rules', 'the rules of names', CONTRACTS_BYTES_MAX),
-  body: {},
-  read: (body) => (isObject(body) ? readContract(body['ans_rules_update']) : undefined),
-}
+export const askAnsRules = question<SpliceContract>(
+  { path: '/v0/ans-rules', what: 'the rules of names', bytesMax: CONTRACTS_BYTES_MAX, body: {} },
+  (body) => readContract(body['ans_rules_update']),
+)
 
-export const askRounds: Question<SpliceRounds> = {
-  ...post('/v0/open-and-issuing-mining-rounds', 'the rounds', CONTRACTS_BYTES_MAX),
-  body: { cached_open_mining_round_contract_ids: [], cached_issuing_round_contract_ids: [] },
-  read(body) {
-    if (!isObject(body)) return undefined
-    const open = readRounds(body['open_mining_rounds'])
-    const issuing = readRounds(body['issuing_mining_rounds'])
-    return open && issuing && { open, issuing }
+export const askRounds = question<SpliceRounds>(
+  {
+    path: '/v0/open-and-issuing-mining-rounds',
+    what: 'the rounds',
+    bytesMax: CONTRACTS_BYTES_MAX,
+    body: { cached_open_mining_round_contract_ids: [], cached_issuing_round_contract_ids: [] },
   },
-}
+  (body) =>
+    whole<SpliceRounds>({
+      open: readRounds(body['open_mining_rounds']),
+      issuing: readRounds(body['issuing_mining_rounds']),
+    }),
+)
 
-export const askClosedRounds: Question<readonly SpliceContract[]> = {
-  ...get('/v0/closed-rounds', 'the closed rounds', CONTRACTS_BYTES_MAX),
-  read(body) {
-    const rounds = isObject(body) ? body['rounds'] : undefined
-    // Contracts without their synchronizer.
-    return readAll(rounds, (contract) => readContract({ contract }))?.sort(byRound)
-  },
-}
+export const askClosedRounds = question<readonly SpliceContract[]>(
+  { path: '/v0/closed-rounds', what: 'the closed rounds', bytesMax: CONTRACTS_BYTES_MAX },
+  // Contracts without their synchronizer.
+  (body) => readAll(body['rounds'], (contract) => readContract({ contract }))?.sort(byRound),
+)
 
 /** Which holdings. */
 export type HoldingsRequest = {
@@ -153,25 +147,27 @@ export type HoldingsRequest = {
 
 export function askHoldings(request: HoldingsRequest): Question<SpliceHoldings> {
   const { migrationId, recordTime, recordTimeMatch = 'exact', ownerPartyIds, asOfRound } = request
-  return {
-    ...post('/v0/holdings/summary', 'the holdings', ownerPartyIds.length * KIB + 4 * KIB),
-    body: {
-      migration_id: migrationId,
-      record_time: recordTime,
-      record_time_match: recordTimeMatch,
-      owner_party_ids: ownerPartyIds,
-      ...(asOfRound === undefined ? {} : { as_of_round: asOfRound }),
+  return question<SpliceHoldings>(
+    {
+      path: '/v0/holdings/summary',
+      what: 'the holdings',
+      bytesMax: ownerPartyIds.length * KIB + 4 * KIB,
+      body: {
+        migration_id: migrationId,
+        record_time: recordTime,
+        record_time_match: recordTimeMatch,
+        owner_party_ids: ownerPartyIds,
+        ...(asOfRound === undefined ? {} : { as_of_round: asOfRound }),
+      },
     },
-    read(body) {
-      if (!isObject(body)) return undefined
-      const { record_time: at, migration_id: migration, computed_as_of_round: round } = body
-      if (typeof at !== 'string' || !isCount(migration) || !isCount(round)) return undefined
-      const summaries = readAll(body['summaries'], readSummary)?.sort(by(({ partyId }) => partyId))
-      return (
-        summaries && { recordTime: at, migrationId: migration, computedAsOfRound: round, summaries }
-      )
-    },
-  }
+    (body) =>
+      whole<SpliceHoldings>({
+        recordTime: text(body['record_time']),
+        migrationId: count(body['migration_id']),
+        computedAsOfRound: count(body['computed_as_of_round']),
+        summaries: readAll(body['summaries'], readSummary)?.sort(by(({ partyId }) => partyId)),
+      }),
+  )
 }
 
 export function askActivities(page: {
@@ -179,54 +175,34 @@ export function askActivities(page: {
   readonly after: string | null
 }): Question<readonly SpliceActivity[]> {
   const { pageSize, after } = page
-  return {
-    ...post('/v0/activities', 'the activities', activitiesBytesMax(pageSize)),
-    // Upstream knows one order, and ignores this; our nodes begin with the oldest unless told.
-    body: {
-      page_size: pageSize,
-      sort_order: 'desc',
-      ...(after === null ? {} : { begin_after_id: after }),
+  // Upstream knows one order, and ignores this; our nodes begin with the oldest unless told.
+  const order = { page_size: pageSize, sort_order: 'desc' }
+  return question<readonly SpliceActivity[]>(
+    {
+      path: '/v0/activities',
+      what: 'the activities',
+      bytesMax: activitiesBytesMax(pageSize),
+      body: { ...order, ...(after === null ? {} : { begin_after_id: after }) },
     },
-    read(body) {
-      const rows = isObject(body) ? body['activities'] : undefined
-      const activities = readAll(rows, readActivity)
+    (body) => {
+      const activities = readAll(body['activities'], readActivity)
       return activities && activities.length <= pageSize ? activities : undefined
     },
-  }
-}
-
-/** undefined if it is no list, or any in it is none. */
-function readAll<T>(
-  values: JsonValue | undefined,
-  read: (value: JsonValue) => T | undefined,
-): T[] | undefined {
-  if (!Array.isArray(values)) return undefined
-  const all: T[] = []
-  for (const value of values) {
-    const one = read(value)
-    if (one === undefined) return undefined
-    all.push(one)
-  }
-  return all
+  )
 }
 
 /** With the synchronizer beside it. */
 export function readContract(value: JsonValue | undefined): SpliceContract | undefined {
-  const contract = isObject(value) ? value['contract'] : undefined
-  if (!isObject(value) || !isObject(contract) || !isObject(contract['payload'])) return undefined
-  const { template_id, contract_id, payload, created_event_blob, created_at } = contract
-  const domainId = value['domain_id'] ?? null
-  if (typeof template_id !== 'string' || !isContractId(contract_id)) return undefined
-  if (typeof created_event_blob !== 'string' || typeof created_at !== 'string') return undefined
-  if (domainId !== null && typeof domainId !== 'string') return undefined
-  return {
-    templateId: template_id,
-    contractId: contract_id,
-    payload,
-    createdEventBlob: created_event_blob,
-    createdAt: created_at,
-    domainId,
-  }
+  const { contract, domain_id } = membersOf(value)
+  const { template_id, contract_id, payload, created_event_blob, created_at } = membersOf(contract)
+  return whole<SpliceContract>({
+    templateId: text(template_id),
+    contractId: isContractId(contract_id) ? contract_id : undefined,
+    payload: isObject(payload) ? payload : undefined,
+    createdEventBlob: text(created_event_blob),
+    createdAt: text(created_at),
+    domainId: textOrNull(domain_id),
+  })
 }
 
 function readRounds(value: JsonValue | undefined): SpliceContract[] | undefined {
@@ -237,11 +213,8 @@ function readRounds(value: JsonValue | undefined): SpliceContract[] | undefined 
 }
 
 function readScan(scan: JsonValue): SpliceScans['scans'][number] | undefined {
-  if (!isObject(scan)) return undefined
-  const { svName, publicUrl } = scan
-  return typeof svName === 'string' && typeof publicUrl === 'string'
-    ? { svName, publicUrl }
-    : undefined
+  const { svName, publicUrl } = membersOf(scan)
+  return whole({ svName: text(svName), publicUrl: text(publicUrl) })
 }
 
 function readSummary(row: JsonValue): SpliceHoldings['summaries'][number] | undefined {
@@ -251,14 +224,20 @@ function readSummary(row: JsonValue): SpliceHoldings['summaries'][number] | unde
 }
 
 function readActivity(row: JsonValue): SpliceActivity | undefined {
-  if (!isObject(row) || typeof row['event_id'] !== 'string') return undefined
-  if (typeof row['activity_type'] !== 'string' || typeof row['date'] !== 'string') return undefined
-  const { offset: _, ...shared } = row
-  return toCamel(shared) as SpliceActivity
+  const { offset: _, ...shared } = membersOf(row)
+  const isOne = ['event_id', 'activity_type', 'date'].every(
+    (name) => text(shared[name]) !== undefined,
+  )
+  return isOne ? (toCamel(shared) as SpliceActivity) : undefined
 }
 
-function isCount(value: JsonValue | undefined): value is number {
-  return Number.isSafeInteger(value)
+function count(value: JsonValue | undefined): number | undefined {
+  return Number.isSafeInteger(value) ? (value as number) : undefined
+}
+
+/** null where it is missing; undefined if it is anything else. */
+function textOrNull(value: JsonValue = null): string | null | undefined {
+  return value === null ? null : text(value)
 }
 
 /** Sorts by name, in UTF-16 units; undefined if a name occurs twice. */

@@ -1,6 +1,6 @@
 /** What a read of several scans can end in, and the same as an error for calls that return values. */
-import { QuorumscanError } from '../errors.ts'
-import type { VoteFailure } from './vote-step.ts'
+import { passing, type QuorumscanError } from '../errors.ts'
+import type { VoteFailure } from './decider.ts'
 
 /** Who took part. Super-validators go by the names that they have on the ledger. */
 export type SpliceParticipation = {
@@ -66,32 +66,28 @@ function undecidedError<T>(
   what: string,
   outcome: SpliceUndecided<T> | SpliceInsufficient,
 ): QuorumscanError {
-  const facts = { definite: true, retryable: true, details: { outcome } }
+  const facts = { details: { outcome } }
   switch (outcome.kind) {
     case 'disputed':
-      return new QuorumscanError(
+      return passing(
+        'CONSENSUS_DISPUTED',
         `${what}: the scans contradict each other, and ${outcome.needed} equal answers did not come. Use none of them.`,
-        { code: 'CONSENSUS_DISPUTED', ...facts },
+        facts,
       )
     case 'lagging':
-      return new QuorumscanError(`${what}: scans are catching up with each other. Try again.`, {
-        code: 'CONSENSUS_LAGGING',
-        ...facts,
-      })
+      return passing(
+        'CONSENSUS_LAGGING',
+        `${what}: scans are catching up with each other. Try again.`,
+        facts,
+      )
     case 'insufficient': {
-      const why = `${outcome.reachable} of ${outcome.nodeCount} super-validators answered, ${outcome.needed} must agree`
-      const [first] = outcome.failures
-      const isOffline =
-        outcome.reachable === 0 && !outcome.failures.some(({ isReachable }) => isReachable)
-      return isOffline
-        ? new QuorumscanError(`${what}: ${why}. Is this device online?`, {
-            code: 'NETWORK_ERROR',
-            ...facts,
-          })
-        : new QuorumscanError(
-            `${what}: ${why}${first === undefined ? '' : ` (${first.svName}: ${first.reason})`}.`,
-            { code: 'NOT_ENOUGH_NODES', ...facts },
-          )
+      const { reachable, nodeCount, needed, failures } = outcome
+      const why = `${what}: ${reachable} of ${nodeCount} super-validators answered, ${needed} must agree`
+      const [first] = failures
+      if (reachable === 0 && !failures.some(({ isReachable }) => isReachable))
+        return passing('NETWORK_ERROR', `${why}. Is this device online?`, facts)
+      const example = first === undefined ? '' : ` (${first.svName}: ${first.reason})`
+      return passing('NOT_ENOUGH_NODES', `${why}${example}.`, facts)
     }
   }
 }

@@ -1,16 +1,37 @@
-/** What is asked of every scan alike, and what makes a reply an answer to it. */
-import type { TransportReply } from '@quorumscan/reader'
+/** What is asked of every scan alike, what makes a reply an answer to it, and what the answers of all amount to. */
+import type { Transport, TransportReply } from '@quorumscan/reader'
+import { maxFaulty } from '@quorumscan/verifier'
 import { retryAfter } from '../http/http-failures.ts'
-import { isObject, type JsonValue, parseExactJson } from './exact-json.ts'
-import type { VoteFailure } from './vote-step.ts'
+import type { Clock } from '../platform/clock.ts'
+import { withDeadline } from '../platform/deadline.ts'
+import {
+  type Candidate,
+  createVoteState,
+  type Judged,
+  type SpliceThreshold,
+  step,
+  VOTE_RULES,
+  type VoteEvent,
+  type Voter,
+  type VoteState,
+  type VoteVerdict,
+} from './decider.ts'
+import {
+  canonicalText,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseExactJson,
+} from './exact-json.ts'
+import type { SpliceAnswers, SpliceOutcome } from './outcome.ts'
 
 /** A read of the Scan API. */
 export type Question<T extends JsonValue> = {
   /** For messages. */
   readonly what: string
-  readonly method: 'GET' | 'POST'
   /** Below `/api/scan`, with its query. */
   readonly path: string
+  /** Of a POST; null: a GET. */
   readonly body: JsonValue | null
   /** A larger answer is none. */
   readonly bytesMax: number
@@ -24,34 +45,138 @@ export type Question<T extends JsonValue> = {
   read(body: JsonValue, nowMicros: number): T | null | undefined
 }
 
-/** A question, but for how its answers are read. */
-export function get(path: string, what: string, bytesMax: number): Omit<Question<never>, 'read'> {
-  return { what, method: 'GET', path, body: null, bytesMax, absence: null }
+/** A question whose answers are objects. */
+export function question<T extends JsonValue>(
+  asked: Pick<Question<T>, 'what' | 'path' | 'bytesMax'> &
+    Partial<Pick<Question<T>, 'body' | 'absence'>>,
+  read: (body: JsonObject, nowMicros: number) => T | null | undefined,
+): Question<T> {
+  return {
+    body: null,
+    absence: null,
+    ...asked,
+    read: (body, nowMicros) => (isObject(body) ? read(body, nowMicros) : undefined),
+  }
 }
 
-export function post(path: string, what: string, bytesMax: number): Omit<Question<never>, 'read'> {
-  return { ...get(path, what, bytesMax), method: 'POST' }
+/** Whom to ask. */
+export type Electorate = {
+  /** n, those without an address included. */
+  readonly nodeCount: number
+  /** Super-validators with an address, each once. */
+  readonly voters: readonly Candidate[]
 }
 
-/** What a reply, or none, amounts to. */
-export type Judged<T> = { readonly kind: 'answered'; readonly value: T | null } | Failed
+export type ReadContext = {
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly threshold: SpliceThreshold
+  /** When the read has to be over, by the monotonic clock. */
+  readonly endsAtMs: number
+  /** Ends the read: it rejects with the signal's reason. */
+  readonly signal: AbortSignal
+}
 
-type Failed = {
-  readonly kind: 'failed'
-  readonly failure: VoteFailure
-  /** How long the scan asks to be left alone. */
-  readonly retryAfterMs: number | null
+/** A scan that has not answered by then has failed; where its vote is needed, it is asked again. */
+const SCAN_TIMEOUT_MS = 5000
+const SILENCE = { reason: 'no answer in time', isReachable: false }
+const OVER = new Error('over')
+
+/**
+ * Asks all of the electorate.
+ *
+ * @throws {QuorumscanError} INVALID_QUORUM. What scans say, or fail to say, is an outcome.
+ */
+export async function readByVotes<T extends JsonValue>(
+  question: Question<T>,
+  { nodeCount, voters }: Electorate,
+  context: ReadContext,
+): Promise<SpliceOutcome<T>> {
+  const { clock, threshold, endsAtMs, signal } = context
+  signal.throwIfAborted()
+  const state = createVoteState(voters, VOTE_RULES.votesNeeded(threshold, nodeCount))
+  /** Each request and each pause has its own: Node warns of a leak at the eleventh listener of one signal. */
+  const open = new Set<AbortController>()
+  const begun = <R>(run: (signal: AbortSignal) => Promise<R>): Promise<R> => {
+    const own = new AbortController()
+    open.add(own)
+    return run(own.signal).finally(() => open.delete(own))
+  }
+  let leave = () => {}
+  try {
+    const verdict = await new Promise<VoteVerdict>((resolve, reject) => {
+      const feed = (event: VoteEvent): void => {
+        for (const effect of step(state, event, clock.monotonicMs())) {
+          if (effect.kind === 'ask') void ask(effect.voter)
+          else if (effect.kind === 'wake') wake(effect.atMs, { kind: 'woke' })
+          else resolve(effect.verdict)
+        }
+      }
+      const wake = (atMs: number, event: VoteEvent): void => {
+        const ms = Math.max(0, atMs - clock.monotonicMs())
+        begun((own) => clock.delay(ms, own)).then(
+          () => feed(event),
+          () => {}, // The read is over.
+        )
+      }
+      const ask = async (voter: Voter): Promise<void> => {
+        const reply = await begun((own) => askScan(question, voter, { ...context, signal: own }))
+        feed({ kind: 'reply', voter, reply })
+      }
+      leave = () => reject(signal.reason)
+      signal.addEventListener('abort', leave)
+      wake(endsAtMs, { kind: 'deadline' })
+      feed({ kind: 'began' })
+    })
+    return outcomeOf<T>(verdict, state, nodeCount)
+  } finally {
+    state.isOver = true
+    signal.removeEventListener('abort', leave)
+    for (const own of open) own.abort(OVER)
+  }
+}
+
+/** Asks one scan; whatever goes wrong is a failure of it. */
+async function askScan(
+  question: Question<JsonValue>,
+  { urls, requestCount }: Voter,
+  { transport, clock, signal }: Pick<ReadContext, 'transport' | 'clock' | 'signal'>,
+): Promise<Judged> {
+  const { path, body, bytesMax } = question
+  const url = urls[(requestCount - 1) % urls.length] as string // None is without.
+  const bound = { clock, timeoutMs: SCAN_TIMEOUT_MS, signal, what: url }
+  try {
+    const reply = await withDeadline(bound, (signal) =>
+      transport.request({
+        url,
+        method: body === null ? 'GET' : 'POST',
+        path,
+        // A GET needs none, and so no preflight in a browser.
+        headers: body === null ? {} : { 'content-type': 'application/json' },
+        body: body === null ? null : new TextEncoder().encode(JSON.stringify(body)),
+        bytesMax,
+        channel: 'lookup',
+        // Beyond this machine there is https alone, and no certificate is given for an address that is not public.
+        isPublicOnly: false,
+        signal,
+      }),
+    )
+    return judgeReply(question, reply, clock.nowMicros())
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { kind: 'failed', failure: { reason, isReachable: false }, retryAfterMs: null }
+  }
 }
 
 /**
  * Judges one reply. Only a 200 with an answer of the right form, or the 404 that names what was asked for, is a
  * vote: a 404 of a wrong address, of a proxy or of a scan that has not started says nothing about names.
  */
-export function judgeReply<T extends JsonValue>(
-  question: Question<T>,
+function judgeReply(
+  question: Question<JsonValue>,
   reply: TransportReply,
   nowMicros: number,
-): Judged<T> {
+): Judged {
   const { status } = reply
   if (status !== 200 && status !== 404)
     return failed(`HTTP status ${status}`, retryAfter(reply.header('retry-after')))
@@ -63,13 +188,61 @@ export function judgeReply<T extends JsonValue>(
   }
   if (status === 404)
     return question.absence !== null && isObject(body) && body['error'] === question.absence
-      ? { kind: 'answered', value: null }
+      ? answered(null)
       : failed('a 404 that is about something else')
   const value = question.read(body, nowMicros)
-  return value === undefined ? failed('no answer to what was asked') : { kind: 'answered', value }
+  return value === undefined ? failed('no answer to what was asked') : answered(value)
+}
+
+function answered(value: JsonValue | null): Judged {
+  return { kind: 'answered', value, answer: canonicalText(value) }
 }
 
 /** What came is no answer. */
-function failed(reason: string, retryAfterMs: number | null = null): Failed {
+function failed(reason: string, retryAfterMs: number | null = null): Judged {
   return { kind: 'failed', failure: { reason, isReachable: true }, retryAfterMs }
+}
+
+/** Values are what the question made of answers. */
+function outcomeOf<T>(
+  verdict: VoteVerdict,
+  { voters, needed }: VoteState,
+  nodeCount: number,
+): SpliceOutcome<T> {
+  const base = { needed, nodeCount, faultyMax: maxFaulty(nodeCount) }
+  switch (verdict.kind) {
+    case 'agreed': {
+      const voted = voters.filter(({ answer }) => answer !== null)
+      const agreed = voted.filter(({ answer }) => answer === verdict.answer)
+      const value = (agreed[0]?.value ?? null) as T | null
+      const parts = {
+        ...base,
+        agreed: agreed.map(({ svName }) => svName),
+        dissented: voted.filter((voter) => !agreed.includes(voter)).map(({ svName }) => svName),
+      }
+      return value === null
+        ? { kind: 'agreed-absent', value: null, ...parts }
+        : { kind: 'agreed', value, ...parts }
+    }
+    case 'disputed':
+    case 'lagging':
+      return { kind: verdict.kind, ...base, groups: groupsOf<T>(voters) }
+    case 'insufficient': {
+      const silent = voters.filter(({ answer }) => answer === null)
+      const failures = silent.map(({ svName, failure }) => ({ svName, ...(failure ?? SILENCE) }))
+      return { kind: verdict.kind, ...base, reachable: voters.length - silent.length, failures }
+    }
+  }
+}
+
+/** Those that said the same, most first. */
+function groupsOf<T>(voters: VoteState['voters']): SpliceAnswers<T>[] {
+  const groups = new Map<string, { readonly svNames: string[]; readonly value: T | null }>()
+  for (const { answer, value, svName } of voters) {
+    if (answer === null) continue
+    const group = groups.get(answer) ?? { svNames: [], value: value as T | null }
+    group.svNames.push(svName)
+    groups.set(answer, group)
+  }
+  return [...groups.values()].sort((a, b) => b.svNames.length - a.svNames.length)
 }

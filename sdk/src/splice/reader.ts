@@ -2,12 +2,11 @@
 import type { Transport } from '@quorumscan/reader'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
+import type { SpliceThreshold } from './decider.ts'
 import { learn, type Origin, openElectorate } from './directory.ts'
 import type { JsonValue } from './exact-json.ts'
 import type { SpliceOutcome } from './outcome.ts'
-import type { Question } from './question.ts'
-import { type Electorate, readByVotes } from './vote-driver.ts'
-import type { SpliceThreshold } from './vote-rules.ts'
+import { type Electorate, type Question, readByVotes } from './question.ts'
 
 /** What a read may be bound by; each overrules the default of the client. */
 export type SpliceReadOptions = {

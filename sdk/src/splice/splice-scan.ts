@@ -1,9 +1,10 @@
 /** Reads over the public Scan API of a Splice network, believing what enough super-validators say alike. */
 
 import { createFetchTransport } from '@quorumscan/reader'
-import { PAGE_SIZE_MAX } from '@quorumscan/verifier'
-import { invalidArgument, QuorumscanError } from '../errors.ts'
+import { failure, invalidArgument } from '../errors.ts'
+import { pageSizeOf } from '../platform/arguments.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import type { SpliceThreshold } from './decider.ts'
 import { parseScanUrl, type SpliceScanAddress } from './directory.ts'
 import { createSpliceNames, type SpliceNames } from './names.ts'
 import {
@@ -24,7 +25,6 @@ import {
 } from './network-questions.ts'
 import { decided, type SpliceOutcome } from './outcome.ts'
 import { createSpliceReader, type SpliceReadOptions } from './reader.ts'
-import type { SpliceThreshold } from './vote-rules.ts'
 
 /** Whom to ask, and how many of them must say the same. */
 export type SpliceScanOptions = {
@@ -95,8 +95,6 @@ export interface SpliceScan extends AsyncDisposable {
   close(): Promise<void>
 }
 
-const PAGE_SIZE = 100
-
 /**
  * A reader of a Splice network for applications without a validator. Nothing is sent before the first read.
  *
@@ -115,14 +113,7 @@ export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
     defaults: options,
     signal: closing.signal,
   })
-  const close = async (): Promise<void> =>
-    closing.abort(
-      new QuorumscanError('The client is closed.', {
-        code: 'CLOSED',
-        definite: true,
-        retryable: false,
-      }),
-    )
+  const close = async (): Promise<void> => closing.abort(failure('CLOSED', 'The client is closed.'))
   return {
     names: createSpliceNames(reader),
     dso: (read = {}) => reader.read(askDso, read),
@@ -131,9 +122,8 @@ export function createSpliceScan(options: SpliceScanOptions): SpliceScan {
     rounds: (read = {}) => reader.read(askRounds, read),
     closedRounds: (read = {}) => reader.read(askClosedRounds, read),
     holdings: async (request, read = {}) => reader.read(askHoldings(request), read),
-    async *activities({ pageSize = PAGE_SIZE, after, ...read }) {
-      if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX)
-        throw invalidArgument(`pageSize is a whole number from 1 to ${PAGE_SIZE_MAX}.`)
+    async *activities({ after, ...read }) {
+      const pageSize = pageSizeOf(read)
       for (let last = after ?? null; ; ) {
         const outcome = await reader.read(askActivities({ pageSize, after: last }), read)
         const rows = decided('list activities', outcome).value ?? []

@@ -4,26 +4,27 @@
  */
 
 import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
-import {
-  failure,
-  invalidArgument,
-  isQuorumscanError,
-  type PaymentState,
-  QuorumscanError,
-} from '../errors.ts'
+import { failure, invalidArgument, isQuorumscanError, type PaymentState } from '../errors.ts'
 import { isCreateEntryAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
-import type { Names } from '../names/bound-reads.ts'
-import type { NameEntry } from '../names/lookups.ts'
+import type { NameEntry, Names } from '../names/lookups.ts'
 import { outcomeError } from '../names/outcome-error.ts'
-import { assertText, parseRegistrableName } from '../names/parse-name.ts'
+import { parseRegistrableName } from '../names/parse-name.ts'
+import { assertText } from '../platform/arguments.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/contract-id.ts'
-import { listOwnEntries } from './own-entries.ts'
-import { isCertain, isFor, isGone, withPayment } from './payment.ts'
+import {
+  callsUntil,
+  type EntryDetails,
+  isCertain,
+  isFor,
+  isGone,
+  listOwnEntries,
+  requestedDetails,
+  withPayment,
+} from './own-names.ts'
 import { BEGUN, type Event, type Found, step, type Task } from './registration-step.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './registration-steps.ts'
-import { type EntryDetails, requestedDetails } from './requested-fields.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
 const TIMEOUT_MS = 120_000
@@ -239,18 +240,5 @@ function checkedInput(input: RegisterInput): EntryFields {
   const violation = findEntryFieldViolation(fields)
   if (violation === undefined) return fields
   const { code, rule } = violation
-  const facts = { code, definite: true, retryable: false, details: { rule } }
-  throw new QuorumscanError(`The request breaks a rule: ${rule}.`, facts)
-}
-
-/** Of each call: as long as any may take, and not beyond the end of all. */
-export function callsUntil(
-  parts: Pick<RegistrationParts, 'clock' | 'timeoutMs'>,
-  endsAtMs: number,
-  signal: AbortSignal | undefined,
-): () => CallOptions {
-  return () => ({
-    ...(signal === undefined ? {} : { signal }),
-    timeoutMs: Math.max(1, Math.min(parts.timeoutMs, endsAtMs - parts.clock.monotonicMs())),
-  })
+  throw failure(code, `The request breaks a rule: ${rule}.`, { details: { rule } })
 }

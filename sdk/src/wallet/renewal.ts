@@ -3,8 +3,8 @@ import { formatInstant } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { microsOf } from '../platform/time.ts'
-import { isCertain, isFor, isGone, withPayment } from './payment.ts'
-import { callsUntil, type RegistrationParts } from './registration.ts'
+import { callsUntil, isCertain, isFor, isGone, withPayment } from './own-names.ts'
+import type { RegistrationParts } from './registration.ts'
 import type { AtOffset, CallOptions, Subscription } from './wallet.ts'
 
 /** A name that is paid for another period. */

@@ -131,30 +131,31 @@ export interface Wallet {
 }
 
 const PAGE_SIZE = 100
-const TRANSFERS = '/v0/wallet/token-standard/transfers'
+const WALLET = '/v0/wallet'
+const TRANSFERS = `${WALLET}/token-standard/transfers`
+const REQUESTS = `${WALLET}/subscription-requests`
+const SUBSCRIPTIONS = `${WALLET}/subscriptions`
+
+type Check<T> = (body: unknown) => body is T
 
 export function createWallet(http: Http): Wallet {
-  const call = <T>(
-    method: HttpRequest['method'],
-    path: string,
-    isValid: (body: unknown) => body is T,
-    {
-      body,
-      signal,
-      timeoutMs,
-      isSafe = method === 'GET',
-    }: CallOptions & { body?: unknown; isSafe?: boolean },
-  ): Promise<T> => http.call({ method, path, body, signal, timeoutMs, isSafe }, isValid)
   const get = async <T>(
     path: string,
-    isValid: (body: unknown) => body is T,
-    options: CallOptions = {},
-  ): Promise<Camel<T>> => toCamel(await call('GET', path, isValid, options))
-  const post = <T>(
+    isValid: Check<T>,
+    { signal, timeoutMs }: CallOptions = {},
+  ): Promise<Camel<T>> =>
+    toCamel(await http.call({ method: 'GET', path, signal, timeoutMs }, isValid))
+  /** A write, with where the ledger shows it. */
+  const write = async <T>(
+    method: HttpRequest['method'],
     path: string,
-    isValid: (body: unknown) => body is T,
-    options: Parameters<typeof call>[3],
-  ): Promise<T> => call('POST', path, isValid, options)
+    isValid: Check<T>,
+    { body, isSafe, signal, timeoutMs }: CallOptions & Pick<HttpRequest, 'body' | 'isSafe'> = {},
+  ): Promise<Camel<T> & AtOffset> => {
+    const answer = await http.call({ method, path, body, isSafe, signal, timeoutMs }, isValid)
+    return { ...toCamel(answer), offset: http.offset() }
+  }
+  /** A write whose answer says nothing. */
   const settle = async (
     method: HttpRequest['method'],
     path: string,
@@ -163,87 +164,73 @@ export function createWallet(http: Http): Wallet {
     await http.send({ method, path, signal, timeoutMs })
     return { offset: http.offset() }
   }
-  /** Of a write, with where it shows. */
-  const written = <T>(answer: T): Camel<T> & AtOffset => ({
-    ...toCamel(answer),
-    offset: http.offset(),
-  })
-  const step = async (contractId: ContractId, choice: string, options: CallOptions = {}) =>
-    written(await post(`${TRANSFERS}/${id(contractId)}/${choice}`, isTransferAnswer, options))
+  const choose = (contractId: ContractId, choice: string, options?: CallOptions) =>
+    write('POST', `${TRANSFERS}/${id(contractId)}/${choice}`, isTransferAnswer, options)
 
   return {
     // The same party however often it is asked for.
-    register: async (options = {}) =>
-      written(await post('/v0/register', isPartyIdAnswer, { ...options, isSafe: true })),
-    status: (options) => get('/v0/wallet/user-status', isUserStatusAnswer, options),
-    balance: (options) => get('/v0/wallet/balance', isBalanceAnswer, options),
-    coins: (options) => get('/v0/wallet/coins', isCoinsAnswer, options),
-    async tap({ amount, commandId = randomId(), ...options }) {
+    register: (options) =>
+      write('POST', '/v0/register', isPartyIdAnswer, { ...options, isSafe: true }),
+    status: (options) => get(`${WALLET}/user-status`, isUserStatusAnswer, options),
+    balance: (options) => get(`${WALLET}/balance`, isBalanceAnswer, options),
+    coins: (options) => get(`${WALLET}/coins`, isCoinsAnswer, options),
+    tap({ amount, commandId = randomId(), ...options }) {
       const body = { amount, command_id: commandId }
-      return written(await post('/v0/wallet/tap', isTapAnswer, { ...options, body }))
+      return write('POST', `${WALLET}/tap`, isTapAnswer, { ...options, body })
     },
     async *transactions({ pageSize = PAGE_SIZE, ...options } = {}) {
       for (let after: string | null = null; ; ) {
         const body: unknown = { page_size: pageSize, begin_after_id: after }
-        const path = '/v0/wallet/transactions'
-        const page = await post(path, isTransactionsAnswer, { ...options, body, isSafe: true })
+        const asked = { ...options, body, isSafe: true }
+        const page = await write('POST', `${WALLET}/transactions`, isTransactionsAnswer, asked)
         for (const item of page.items) {
-          yield toCamel(item)
-          after = item.event_id
+          yield item
+          after = item.eventId
         }
         if (page.items.length === 0) return
       }
     },
-    async subscriptionRequests(options) {
-      const path = '/v0/wallet/subscription-requests'
-      return (await get(path, isSubscriptionRequestsAnswer, options)).subscriptionRequests
-    },
+    subscriptionRequests: async (options) =>
+      (await get(REQUESTS, isSubscriptionRequestsAnswer, options)).subscriptionRequests,
     subscriptionRequest: (contractId, options) =>
-      get(`/v0/wallet/subscription-requests/${id(contractId)}`, isContract, options),
-    async acceptSubscriptionRequest(contractId, { autoRenew = false, ...options } = {}) {
-      const path = `/v0/wallet/subscription-requests/${id(contractId)}/accept`
+      get(`${REQUESTS}/${id(contractId)}`, isContract, options),
+    acceptSubscriptionRequest(contractId, { autoRenew = false, ...options } = {}) {
       const body = { auto_renew: autoRenew }
-      return written(await post(path, isAcceptAnswer, { ...options, body }))
+      const path = `${REQUESTS}/${id(contractId)}/accept`
+      return write('POST', path, isAcceptAnswer, { ...options, body })
     },
     rejectSubscriptionRequest: (contractId, options) =>
-      settle('POST', `/v0/wallet/subscription-requests/${id(contractId)}/reject`, options),
+      settle('POST', `${REQUESTS}/${id(contractId)}/reject`, options),
     async initialPayments(options) {
-      const path = '/v0/wallet/subscription-initial-payments'
+      const path = `${WALLET}/subscription-initial-payments`
       return (await get(path, isInitialPaymentsAnswer, options)).initialPayments
     },
     subscriptions: async (options) =>
-      (await get('/v0/wallet/subscriptions', isSubscriptionsAnswer, options)).subscriptions,
+      (await get(SUBSCRIPTIONS, isSubscriptionsAnswer, options)).subscriptions,
     cancelSubscription: (contractId, options) =>
-      settle('DELETE', `/v0/wallet/subscription-requests/${id(contractId)}`, options),
-    async setAutoRenew(contractId, isEnabled, options = {}) {
-      const path = `/v0/wallet/subscriptions/${id(contractId)}/auto-renew`
-      const body = { enabled: isEnabled }
-      await call('PUT', path, isAutoRenewAnswer, { ...options, body, isSafe: true })
-      return { offset: http.offset() }
+      settle('DELETE', `${REQUESTS}/${id(contractId)}`, options),
+    async setAutoRenew(contractId, isEnabled, options) {
+      const path = `${SUBSCRIPTIONS}/${id(contractId)}/auto-renew`
+      const asked = { ...options, body: { enabled: isEnabled }, isSafe: true }
+      const { offset } = await write('PUT', path, isAutoRenewAnswer, asked)
+      return { offset }
     },
-    paySubscription: async (contractId, options = {}) =>
-      written(await post(`/v0/wallet/subscriptions/${id(contractId)}/pay`, isPayAnswer, options)),
-    async createTransfer({
-      receiver,
-      amount,
-      expiresAt,
-      trackingId,
-      description = '',
-      ...options
-    }) {
+    paySubscription: (contractId, options) =>
+      write('POST', `${SUBSCRIPTIONS}/${id(contractId)}/pay`, isPayAnswer, options),
+    async createTransfer({ receiver, amount, expiresAt, trackingId, description, ...options }) {
       const body = {
         receiver_party_id: receiver,
         amount,
-        description,
+        description: description ?? '',
         expires_at: microsOf(expiresAt),
         tracking_id: trackingId,
       }
-      return written(await post(TRANSFERS, isTransferAnswer, { ...options, body }))
+      return write('POST', TRANSFERS, isTransferAnswer, { ...options, body })
     },
     transfers: async (options) => (await get(TRANSFERS, isTransfersAnswer, options)).transfers,
-    acceptTransfer: (contractId, options) => step(contractId, 'accept', options),
-    rejectTransfer: (contractId, options) => step(contractId, 'reject', options),
-    withdrawTransfer: (contractId, options) => step(contractId, 'withdraw', options),
+    acceptTransfer: (contractId, options) => choose(contractId, 'accept', options),
+    rejectTransfer: (contractId, options) => choose(contractId, 'reject', options),
+    withdrawTransfer: (contractId, options) => choose(contractId, 'withdraw', options),
   }
 }
 

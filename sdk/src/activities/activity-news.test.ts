@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { type ToldSide, toldSockets } from '../../testing/told-socket.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { createActivitySocket } from './activity-socket.ts'
+import { createActivityNews } from './activities.ts'
 
 function world(serve: readonly ((server: ToldSide) => void)[]) {
   let nowMs = 0
@@ -17,7 +17,7 @@ function world(serve: readonly ((server: ToldSide) => void)[]) {
     },
   }
   const { WebSocket, opened } = toldSockets(serve)
-  const news = createActivitySocket({ WebSocket, url: 'https://v.test/api/validator', clock })
+  const news = createActivityNews({ WebSocket, url: 'https://v.test/api/validator', clock })
   const take = async (signal?: AbortSignal) => {
     const offsets: number[] = []
     let error: unknown = null

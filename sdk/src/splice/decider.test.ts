@@ -2,8 +2,15 @@
 import { maxFaulty } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { VOTE_RULES, type VoteRules } from './vote-rules.ts'
-import { createVoteState, step, type VoteEvent, type VoteVerdict } from './vote-step.ts'
+import {
+  createVoteState,
+  step,
+  VOTE_RULES,
+  type VoteEvent,
+  type VoteRules,
+  type Voter,
+  type VoteVerdict,
+} from './decider.ts'
 
 const DEADLINE_MS = 10_000
 /** A request that hangs ends in a failure after so long. */
@@ -26,41 +33,45 @@ type Run = {
 }
 
 function simulate(nodes: readonly Node[], needed: number, rules: VoteRules = VOTE_RULES): Run {
-  const state = createVoteState({ names: nodes.map((_, index) => `sv-${index}`), needed })
+  const candidates = nodes.map((_, index) => ({ svName: `sv-${index}`, urls: ['https://sv'] }))
+  const state = createVoteState(candidates, needed, rules)
   const queue: { readonly atMs: number; readonly event: VoteEvent }[] = []
-  const counts = nodes.map(() => 0)
   const said: { node: number; answer: string }[] = []
   const plan = (atMs: number, event: VoteEvent) => queue.push({ atMs, event })
-  plan(0, { kind: 'started' })
+  plan(0, { kind: 'began' })
   plan(DEADLINE_MS, { kind: 'deadline' })
   for (;;) {
     queue.sort((a, b) => a.atMs - b.atMs)
     const next = queue.shift()
     if (next === undefined) throw new Error('nothing is planned, and the read is not over')
     const { atMs, event } = next
-    if (event.kind === 'answered') said.push({ node: event.voter, answer: event.answer })
-    for (const effect of step(state, event, { nowMs: atMs, rules })) {
-      if (effect.kind === 'end') {
-        const requestCount = counts.reduce((sum, count) => sum + count, 0)
+    if (event.kind === 'reply' && event.reply.kind === 'answered')
+      said.push({ node: state.voters.indexOf(event.voter), answer: event.reply.answer })
+    for (const effect of step(state, event, atMs)) {
+      if (effect.kind === 'done') {
+        const requestCount = state.voters.reduce((sum, voter) => sum + voter.requestCount, 0)
         return { verdict: effect.verdict, endedMs: atMs, said, requestCount }
       }
-      if (effect.kind === 'wake') plan(atMs + effect.afterMs, { kind: 'woke' })
-      else {
-        const voter = effect.voter
-        const count = counts[voter] as number
-        counts[voter] = count + 1
-        const reply = (nodes[voter] as Node)({ atMs, count })
-        if ('answer' in reply && reply.afterMs < REQUEST_MS_MAX)
-          plan(atMs + reply.afterMs, { kind: 'answered', voter, answer: reply.answer })
-        else
-          plan(atMs + Math.min(reply.afterMs, REQUEST_MS_MAX), {
-            kind: 'failed',
-            voter,
-            failure: { reason: 'reason' in reply ? reply.reason : 'hung', isReachable: true },
-            retryAfterMs: ('retryAfterMs' in reply ? reply.retryAfterMs : null) ?? null,
-          })
-      }
+      if (effect.kind === 'wake') plan(effect.atMs, { kind: 'woke' })
+      else plan(...replyOf(effect.voter, atMs))
     }
+  }
+
+  function replyOf(voter: Voter, atMs: number): [number, VoteEvent] {
+    const count = voter.requestCount - 1
+    const reply = (nodes[state.voters.indexOf(voter)] as Node)({ atMs, count })
+    if ('answer' in reply && reply.afterMs < REQUEST_MS_MAX) {
+      const { answer, afterMs } = reply
+      const answered = { kind: 'answered', answer, value: null } as const
+      return [atMs + afterMs, { kind: 'reply', voter, reply: answered }]
+    }
+    const failed = {
+      kind: 'failed',
+      failure: { reason: 'reason' in reply ? reply.reason : 'hung', isReachable: true },
+      retryAfterMs: ('retryAfterMs' in reply ? reply.retryAfterMs : null) ?? null,
+    } as const
+    const afterMs = Math.min(reply.afterMs, REQUEST_MS_MAX)
+    return [atMs + afterMs, { kind: 'reply', voter, reply: failed }]
   }
 }
 

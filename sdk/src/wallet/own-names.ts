@@ -1,0 +1,131 @@
+/** What registering and renewing share: the names of the user, what they were asked for with, and what is known of the coin. */
+import { formatInstant } from '@quorumscan/verifier'
+import { isQuorumscanError, type PaymentState, QuorumscanError } from '../errors.ts'
+import { isOwnEntriesAnswer } from '../generated/checks.ts'
+import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
+import type { Http } from '../http/http.ts'
+import { formatOf, readPage } from '../ledger/update-pages.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { ContractId } from '../platform/contract-id.ts'
+import type { CallOptions, Contract } from './wallet.ts'
+
+/** A name of the user's own, with its subscription. */
+export type OwnEntry = {
+  readonly contractId: ContractId
+  readonly name: string
+  /** What a renewal costs. */
+  readonly amount: string
+  /** In which unit: `USDUnit`. */
+  readonly unit: string
+  /** To the millisecond. */
+  readonly expiresAt: string
+  /** What a payment adds. */
+  readonly paymentIntervalMs: number
+  /** How long before its end it can be renewed. */
+  readonly paymentDurationMs: number
+}
+
+/** Those that are live. */
+export async function listOwnEntries(http: Http, options: CallOptions = {}): Promise<OwnEntry[]> {
+  const { signal, timeoutMs } = options
+  const request = { method: 'GET', path: '/v0/entry/all', signal, timeoutMs } as const
+  const { entries } = await http.call(request, isOwnEntriesAnswer)
+  return entries.map(({ contractId, paymentInterval, paymentDuration, ...entry }) => ({
+    ...entry,
+    contractId: contractId as ContractId, // It was checked.
+    expiresAt: formatInstant(Number(entry.expiresAt) * 1000),
+    paymentIntervalMs: Number(paymentInterval) / 1000,
+    paymentDurationMs: Number(paymentDuration) / 1000,
+  }))
+}
+
+/** The name stands in quotes at the end of what the subscription says about itself; names hold no quote. */
+export function isFor(
+  contract: Contract,
+  wanted: { readonly name: string; readonly party: string },
+): boolean {
+  const data = Object(contract.payload['subscriptionData']) as Record<string, unknown>
+  return (
+    data['sender'] === wanted.party &&
+    typeof data['description'] === 'string' &&
+    data['description'].endsWith(`"${wanted.name}"`)
+  )
+}
+
+/** Whether it is certain that nothing happened; an abort by the caller goes through as it is. */
+export function isCertain(error: unknown, signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true || !isQuorumscanError(error) || error.definite
+}
+
+/** Whether the contract is used up. */
+export function isGone(error: unknown): boolean {
+  return (
+    isQuorumscanError(error) &&
+    (error.code === 'CONTRACT_NOT_FOUND' || error.code === 'CONTRACT_CONSUMED')
+  )
+}
+
+/** The same error, with what is known of the coin. */
+export function withPayment(error: unknown, payment: PaymentState): unknown {
+  if (!isQuorumscanError(error) || error.payment !== null) return error
+  const { code, status, definite, retryable, requestId, details, retryAfterMs } = error
+  return new QuorumscanError(error.message, {
+    ...{ code, status, definite, retryable, requestId, details, retryAfterMs },
+    payment,
+    cause: error.cause ?? error,
+  })
+}
+
+/** Beside a name. */
+export type EntryDetails = { readonly url: string; readonly description: string }
+
+/**
+ * What was asked for together with a subscription request, which may be used up.
+ *
+ * @returns null where the ledger interface does not tell.
+ */
+export async function requestedDetails(
+  http: Http,
+  asked: { readonly party: string; readonly requestCid: string },
+  call: () => CallOptions,
+): Promise<EntryDetails | null> {
+  const updateFormat = formatOf([asked.party])
+  try {
+    const body = {
+      contractId: asked.requestCid,
+      eventFormat: updateFormat.includeTransactions?.eventFormat,
+    }
+    const path = '/v2/events/events-by-contract-id'
+    const { created } = await http.call(
+      { method: 'POST', path, body, isSafe: true, ...call() },
+      isJsGetEventsByContractIdResponse,
+    )
+    const { offset } = created.createdEvent
+    const range = { after: offset - 1, end: offset, updateFormat, signal: call().signal }
+    for (const { update } of await readPage(http, range, 1)) {
+      if (!('Transaction' in update)) continue
+      for (const event of update.Transaction.value.events) {
+        const made = 'CreatedEvent' in event ? Object(event.CreatedEvent.createArgument) : {}
+        const { reference, url, description } = made as Readonly<Record<string, unknown>>
+        if (reference === asked.requestCid && typeof url === 'string')
+          return { url, description: String(description) }
+      }
+    }
+  } catch (error) {
+    // Pruned, forbidden, or out of reach: whoever asks decides what that means.
+    if (!isQuorumscanError(error)) throw error
+  }
+  return null
+}
+
+/** Of each call: as long as any may take, and not beyond the end of all. */
+export function callsUntil(
+  parts: { readonly clock: Clock; readonly timeoutMs: number },
+  endsAtMs: number,
+  signal: AbortSignal | undefined,
+): () => CallOptions {
+  return () => ({
+    ...(signal === undefined ? {} : { signal }),
+    timeoutMs: Math.max(1, Math.min(parts.timeoutMs, endsAtMs - parts.clock.monotonicMs())),
+  })
+}
