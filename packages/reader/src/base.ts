@@ -1,13 +1,14 @@
 /** What a reader is made of, in whichever way it decides: addresses, floor, and checks of what it is asked. */
 import {
+  ASKED_NAME_LENGTH_MAX,
   BATCH_LOOKUPS_MAX,
   createWebCrypto,
+  LONE_SURROGATE,
   type Lookup,
   maxFaulty,
   type Threshold,
   thresholdVotes,
 } from '@quorumscan/verifier'
-import { isLookup } from './answers/lookups.ts'
 import { createFloor } from './floor.ts'
 import { ReaderError, type ReaderOptions } from './reader-options.ts'
 import type { Address } from './source/address-book.ts'
@@ -97,4 +98,13 @@ export function checkLookups(lookups: readonly Lookup[]): void {
 
 export function overloaded(): ReaderError {
   return new ReaderError('OVERLOADED', 'too many reads are waiting')
+}
+
+const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
+
+/** Whether every node takes it as a lookup: a well-formed name of a length that operations take, or a party (D-30). */
+export function isLookup(lookup: Lookup): boolean {
+  return 'name' in lookup
+    ? lookup.name.length <= ASKED_NAME_LENGTH_MAX && !LONE_SURROGATE.test(lookup.name)
+    : PARTY.test(lookup.party)
 }

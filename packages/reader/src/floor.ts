@@ -1,15 +1,9 @@
 /** The lowest offset that a reader reads at: its highest verified pin, kept over restarts (D-39). */
 import { type FloorStore, ReaderError } from './reader-options.ts'
 
-export type Floor = {
-  value(): number
-  /** Never lowers it. Stored in the background, the newest only. */
-  raise(offset: number): void
-  /** Reads what was stored, once. @throws {ReaderError} NO_FLOOR if that fails; the next call tries again. */
-  load(): Promise<void> | undefined
-}
+export type Floor = ReturnType<typeof createFloor>
 
-export function createFloor(store: FloorStore | undefined): Floor {
+export function createFloor(store: FloorStore | undefined) {
   let floor = 0
   let isSaving = false
   let loading: Promise<void> | undefined
@@ -40,12 +34,14 @@ export function createFloor(store: FloorStore | undefined): Floor {
 
   return {
     value: () => floor,
-    raise(offset) {
+    /** Never lowers it. Stored in the background, the newest only. */
+    raise(offset: number): void {
       if (offset <= floor) return
       floor = offset
       if (store !== undefined && !isSaving) void save(store)
     },
-    load() {
+    /** Reads what was stored, once. @throws {ReaderError} NO_FLOOR if that fails; the next call tries again. */
+    load(): Promise<void> | undefined {
       loading ??= store && take(store)
       return loading
     },

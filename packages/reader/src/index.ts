@@ -4,7 +4,6 @@ export { createFloor, type Floor } from './floor.ts'
 export {
   type AddressStore,
   type FloorStore,
-  type Fork,
   type NodeReply,
   type NodeStatus,
   type Reader,
@@ -27,6 +26,7 @@ export {
   type TransportRequest,
 } from './source/transport.ts'
 export { DECISIONS, type Decisions } from './votes/decisions.ts'
+export type { Fork } from './votes/histories.ts'
 export {
   type Decided,
   type Disputed,

@@ -3,6 +3,7 @@
 import type { CanonicalRequest, CryptoPort, Genesis, Lookup } from '@quorumscan/verifier'
 import type { AddressRecord } from './source/address-book.ts'
 import type { Transport } from './source/transport.ts'
+import type { Fork } from './votes/histories.ts'
 import type { Outcome, ReadOptions } from './votes/outcome.ts'
 
 /** The part of a clock that reading needs; `Clock` of `packages/base` is one. */
@@ -60,12 +61,6 @@ export type NodeReply = {
   readonly node: string
   readonly kind: 'answer' | 'lagging' | 'failed'
   readonly durationMs: number
-}
-
-export type Fork = {
-  readonly offset: number
-  /** Hash → the nodes that hold it; `local` stands for the own replica. */
-  readonly histories: readonly { readonly historyHash: string; readonly nodes: readonly string[] }[]
 }
 
 /** An operation other than a lookup, as a request to a node. */

@@ -1,8 +1,8 @@
 import { bytesEqual, utf8 } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isLookup } from '../base.ts'
 import { cutBatchAnswer, isAbsence, isEntryAnswer } from './batch.ts'
-import { isLookup } from './lookups.ts'
 import { decodeText } from './reply.ts'
 
 const RECORD_TIME = 1_700_000_000_000_000

@@ -7,7 +7,6 @@ export {
   type Expired,
   kindOf,
 } from './outcome.ts'
-export { requestOfActivitiesPage, requestOfEntriesPage } from './page-request.ts'
 export {
   type CertifiedNodeStatus,
   type CertifiedReader,
@@ -16,4 +15,9 @@ export {
   type CertifiedReadOptions,
   createCertifiedReader,
 } from './reader.ts'
-export { type CertifiedRequest, requestOfLookups } from './requests.ts'
+export {
+  type CertifiedRequest,
+  requestOfActivitiesPage,
+  requestOfEntriesPage,
+  requestOfLookups,
+} from './requests.ts'

@@ -7,14 +7,15 @@
  * kept as `source/source.ts`, by which the next one to ask is chosen. `outcome.ts` has what a read can end in.
  */
 
-import { type Lookup, type Sha256, type Threshold, toHex } from '@quorumscan/verifier'
+import { type Lookup, type Sha256, toHex } from '@quorumscan/verifier'
 import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
 import { type Bounds, checkLookups, createReaderBase } from '../base.ts'
 import { NEVER } from '../driver/decider.ts'
 import { createDriver } from '../driver/run.ts'
-import type { ReaderOptions } from '../reader-options.ts'
+import type { NodeStatus, ReaderOptions, ReaderStatus } from '../reader-options.ts'
 import type { Known } from '../source/source.ts'
 import type { Fork } from '../votes/histories.ts'
+import type { ReadOptions } from '../votes/outcome.ts'
 import { createAsker } from './asker.ts'
 import { step } from './decider.ts'
 import type { CertifiedDecisions } from './decisions.ts'
@@ -53,22 +54,15 @@ export type CertifiedReaderOptions = Pick<
   readonly onFork?: (fork: Fork) => void
 }
 
-export type CertifiedReadOptions = {
-  /** Members that must have signed. Default `weak`. */
-  readonly threshold?: Threshold | undefined
-  /** Floor for this call (D-39). */
-  readonly minOffset?: number | undefined
-  /** Default 60 000; Infinity accepts any age. */
-  readonly maxAgeMs?: number | undefined
+export type CertifiedReadOptions = Omit<ReadOptions, 'headers'> & {
   /** When the caller leaves, by the reader's monotonic clock: what is known is told shortly before. */
   readonly endsAtMs?: number | undefined
   /** Whether the proof may be one of other lookups too. Default true. */
   readonly isShared?: boolean | undefined
-  readonly signal?: AbortSignal | undefined
 }
 
 /** What is known of an address that may be asked. */
-export type CertifiedNodeStatus = {
+export type CertifiedNodeStatus = Pick<NodeStatus, 'requests' | 'errors' | 'lastError'> & {
   /** null: a seed that no node has signed to be its own. */
   readonly name: string | null
   readonly url: string
@@ -76,19 +70,13 @@ export type CertifiedNodeStatus = {
   readonly state: 'unknown' | 'live' | 'failing'
   /** Newest offset that it proved to have. */
   readonly head: number | null
-  readonly requests: number
-  readonly errors: number
-  readonly lastError: string | null
   /** Moving average; null before the first answer. */
   readonly latencyMs: number | null
 }
 
-export type CertifiedReaderStatus = {
-  readonly nodeCount: number
-  readonly faultyMax: number
+export type CertifiedReaderStatus = Pick<ReaderStatus, 'nodeCount' | 'faultyMax' | 'waiting'> & {
   /** Offset of the newest certificate seen. */
   readonly floor: number
-  readonly waiting: number
   readonly nodes: readonly CertifiedNodeStatus[]
   /** What ended all believing, if anything did. */
   readonly fork: Fork | null

@@ -1,9 +1,31 @@
 /** Questions as requests to a node. */
 
-import type { Threshold } from '@quorumscan/verifier'
-import { type CanonicalRequest, type Lookup, requestOfLookup, utf8 } from '@quorumscan/verifier'
-import type { AnyQuestion, CertifiedEntry, Question } from '@quorumscan/verifier/certified'
-import { askBatch, CERTIFIED_MEDIA_TYPE, type HashedNetwork } from '@quorumscan/verifier/certified'
+import {
+  type CanonicalRequest,
+  type Lookup,
+  requestOfActivities,
+  requestOfEntries,
+  requestOfEntriesByParty,
+  requestOfLookup,
+  type Threshold,
+  utf8,
+} from '@quorumscan/verifier'
+import {
+  type ActivitiesAnswer,
+  type ActivitiesPage,
+  type AnyQuestion,
+  askActivities,
+  askBatch,
+  askEntries,
+  askEntriesOfParty,
+  CERTIFIED_MEDIA_TYPE,
+  type CertifiedEntry,
+  type CertifiedPage,
+  type HashedNetwork,
+  type PageRequest,
+  type PageSubject,
+  type Question,
+} from '@quorumscan/verifier/certified'
 import type { TransportRequest } from '../source/transport.ts'
 
 /** What is asked, in every form that it takes. */
@@ -46,6 +68,52 @@ export function requestOfLookups(
     path: `/v0/ans-entries/by-${'name' in lookup ? 'name' : 'party'}/${asked}`,
     body: null,
     entryCountMax: 1,
+  }
+}
+
+/** A page of the entries of a prefix, or of all entries of a party. */
+export function requestOfEntriesPage(
+  page: PageRequest & { readonly subject: PageSubject },
+): CertifiedRequest<CertifiedPage> {
+  const { subject, pageSize, pageToken } = page
+  const asked = { page_size: pageSize, page_token: pageToken }
+  const token = pageToken === null ? '' : `&page_token=${encodeURIComponent(pageToken)}`
+  const query = `page_size=${pageSize}${token}`
+  const shared = { body: null, entryCountMax: pageSize + 1 }
+  if (subject.kind === 'party') {
+    const { party } = subject
+    return {
+      ...shared,
+      request: requestOfEntriesByParty(party, asked),
+      question: (network) => askEntriesOfParty(party, page, network),
+      path: `/v0/ans-entries/by-party/${encodeURIComponent(party)}/all?${query}`,
+    }
+  }
+  const { prefix } = subject
+  return {
+    ...shared,
+    request: requestOfEntries({ name_prefix: prefix, ...asked }),
+    question: (network) => askEntries(prefix, page, network),
+    path: `/v0/ans-entries?name_prefix=${encodeURIComponent(prefix)}&${query}`,
+  }
+}
+
+/** A page of rows takes as many bytes as so many entries, however many rows it has: one may have megabytes. */
+const ACTIVITIES_ENTRIES = 100
+
+export function requestOfActivitiesPage(page: ActivitiesPage): CertifiedRequest<ActivitiesAnswer> {
+  const { pageSize, after, order } = page
+  const request = requestOfActivities({
+    page_size: pageSize,
+    begin_after_id: after,
+    sort_order: order,
+  })
+  return {
+    request,
+    question: (network) => askActivities(page, network),
+    path: '/v0/activities',
+    body: request.parameters,
+    entryCountMax: ACTIVITIES_ENTRIES,
   }
 }
 

@@ -18,20 +18,6 @@ const TURN_MS = 1
 /** How a request becomes HTTP, and its answer what the decider hears. Rejects where there is none. */
 export type Asker<F, R> = (flight: F, signal: AbortSignal) => Promise<R>
 
-export type Driver<I, O, X> = {
-  /**
-   * What a read ends in.
-   *
-   * @param endsAtMs - How long it may wait, by the reader's clock.
-   * @throws The signal's reason, or that of `close`.
-   */
-  ask(input: I, endsAtMs: number, signal: AbortSignal | undefined): Promise<O>
-  /** Something happened that only this decider knows of. */
-  tell(event: X): void
-  waitingCount(): number
-  close(reason: unknown): void
-}
-
 type Pending<O> = {
   readonly endsAtMs: number
   resolve(outcome: O | Promise<never>): void
@@ -51,7 +37,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   readonly reasonOf?: (error: unknown, flight: F) => string
   /** Calls a function once what came at the same moment has come. Default: a microtask. */
   readonly defer?: (run: () => void) => void
-}): Driver<I, O, X> {
+}) {
   const { world, clock, defer = queueMicrotask, reasonOf = () => 'unreachable' } = options
   const aborts = new Map<F, AbortController>()
   const pending = new Map<number, Pending<O>>()
@@ -183,9 +169,16 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   }
 
   return {
-    tell,
+    /** Something happened that only this decider knows of. */
+    tell: (event: X): void => tell(event),
     waitingCount: () => pending.size,
-    ask: (input, endsAtMs, signal) =>
+    /**
+     * What a read ends in.
+     *
+     * @param endsAtMs - How long it may wait, by the reader's clock.
+     * @throws The signal's reason, or that of `close`.
+     */
+    ask: (input: I, endsAtMs: number, signal: AbortSignal | undefined): Promise<O> =>
       new Promise((resolve) => {
         const id = ++readCount
         const leave = () => {
@@ -197,7 +190,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
         setAlarm(endsAtMs - stalledMs)
         if (fresh.push({ id, input }) === 1) defer(begin)
       }),
-    close(reason) {
+    close(reason: unknown): void {
       isClosed = true
       alarm?.abort()
       for (const abort of aborts.values()) abort.abort(reason)

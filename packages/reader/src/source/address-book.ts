@@ -3,8 +3,13 @@
  * can be reached, so one honest source is enough and no quorum is needed to learn the list.
  */
 
-import type { Genesis } from '@quorumscan/verifier'
-import { type CryptoPort, encodeAddressStatement, fromHex, isSignature } from '@quorumscan/verifier'
+import {
+  type CryptoPort,
+  encodeAddressStatement,
+  fromHex,
+  type Genesis,
+  isSignature,
+} from '@quorumscan/verifier'
 import { parseNodeUrl } from './node-url.ts'
 
 /** A node's own statement of where it can be reached, as `/v0/scans` serves it. */
@@ -19,13 +24,6 @@ export type AddressRecord = {
 /** Where a node is, as its newest record says; the URL without trailing slash. */
 export type Address = Pick<AddressRecord, 'name' | 'url' | 'sequence'>
 
-export type AddressBook = {
-  /** Takes over what is signed by the node it names and newer than what is known. Returns what was. */
-  offer(records: readonly unknown[]): Promise<Address[]>
-  /** The newest record of each node that has one. */
-  records(): AddressRecord[]
-}
-
 const RECORDS_OFFERED_MAX = 1000 // Ten times the largest network; more is noise.
 
 export function createAddressBook(options: {
@@ -35,7 +33,7 @@ export function createAddressBook(options: {
   readonly allowPrivate: boolean
   /** Told, as often as it is offered, of what would have been taken over were it not private. */
   readonly onPrivate?: ((address: Address) => void) | undefined
-}): AddressBook {
+}) {
   const recordByName = new Map<string, AddressRecord>()
   const keyByName = new Map(options.genesis.nodes.map((node) => [node.name, node.scanKey]))
 
@@ -50,7 +48,8 @@ export function createAddressBook(options: {
     })
 
   return {
-    async offer(records) {
+    /** Takes over what is signed by the node it names and newer than what is known. Returns what was. */
+    async offer(records: readonly unknown[]): Promise<Address[]> {
       const taken: Address[] = []
       for (const record of records.slice(0, RECORDS_OFFERED_MAX)) {
         if (!isRecord(record) || !keyByName.has(record.name)) continue
@@ -68,7 +67,8 @@ export function createAddressBook(options: {
       }
       return taken
     },
-    records: () => [...recordByName.values()],
+    /** The newest record of each node that has one. */
+    records: (): AddressRecord[] => [...recordByName.values()],
   }
 }
 

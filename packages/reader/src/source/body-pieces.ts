@@ -6,21 +6,15 @@ const PIECES_FREE = 64
 /** Of all further ones on average: below the smallest packets of slow links, far above one byte. */
 const PIECE_BYTES_MIN = 256
 
-export type BodyPieces = {
-  /** @throws {RangeError} If the body is too large, or comes in pieces that are too small. */
-  add(piece: Uint8Array): void
-  /** All of it, as plain bytes: a Buffer's `slice` would not copy. */
-  bytes(): Uint8Array<ArrayBuffer>
-}
-
 /** Where it is known how long the body will be, pieces are copied as they come, and not kept beside the whole. */
-export function createBodyPieces(bytesMax: number, lengthSaid: number | null = null): BodyPieces {
+export function createBodyPieces(bytesMax: number, lengthSaid: number | null = null) {
   const pieces: Uint8Array[] = []
   let whole: Uint8Array<ArrayBuffer> | null = null
   let pieceCount = 0
   let byteCount = 0
   return {
-    add(piece) {
+    /** @throws {RangeError} If the body is too large, or comes in pieces that are too small. */
+    add(piece: Uint8Array): void {
       const start = byteCount
       byteCount += piece.byteLength
       if (byteCount > Math.min(bytesMax, lengthSaid ?? bytesMax))
@@ -35,6 +29,7 @@ export function createBodyPieces(bytesMax: number, lengthSaid: number | null = n
         whole.set(piece, start)
       }
     },
-    bytes: () => whole?.subarray(0, byteCount) ?? concatBytes(pieces),
+    /** All of it, as plain bytes: a Buffer's `slice` would not copy. */
+    bytes: (): Uint8Array<ArrayBuffer> => whole?.subarray(0, byteCount) ?? concatBytes(pieces),
   }
 }

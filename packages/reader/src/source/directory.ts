@@ -21,15 +21,6 @@ const ASK_MS_MAX = 5000
 /** From then on a request may be lost, and the next refresh asks again. */
 const LOST_MS = 2500
 
-export type Directory = {
-  /** Those of the reader, without trailing slash. */
-  readonly seeds: readonly string[]
-  /** Asks all sources if it is time to, or at once; a source that hangs does not keep others waiting. */
-  refresh(options: { readonly isUneasy: boolean; readonly isForced?: boolean }): Promise<void>
-  /** True until every source of the first round has answered or failed: addresses may still come. */
-  isLearning(): boolean
-}
-
 export function createDirectory(options: {
   readonly reader: ReaderOptions
   readonly crypto: CryptoPort
@@ -38,7 +29,7 @@ export function createDirectory(options: {
   readonly onAddress: (address: Address) => void
   /** Told of an address that a node has signed and that is not taken, as it is private. */
   readonly onPrivate?: (address: Address) => void
-}): Directory {
+}) {
   const { reader } = options
   const allowPrivate = reader.allowPrivateAddresses ?? false
   const seeds = reader.seeds.map((seed) => {
@@ -104,9 +95,13 @@ export function createDirectory(options: {
   }
 
   return {
+    /** Those of the reader, without trailing slash. */
     seeds,
+    /** True until every source of the first round has answered or failed: addresses may still come. */
     isLearning: () => !learned,
-    async refresh({ isUneasy, isForced = false }) {
+    /** Asks all sources if it is time to, or at once; a source that hangs does not keep others waiting. */
+    async refresh(how: { readonly isUneasy: boolean; readonly isForced?: boolean }): Promise<void> {
+      const { isUneasy, isForced = false } = how
       const now = reader.clock.monotonicMs()
       const periodMs = isUneasy ? REFRESH_MS_UNEASY : REFRESH_MS
       if (!isForced && now - refreshedAtMs < periodMs) return

@@ -2,15 +2,23 @@
  * What becomes of an item as votes come in and hopes fade (D-38): an answer, a second round, or one of the
  * outcomes without an answer. The counting is in `tally.ts`; here is what follows from it.
  */
-import { isAnswer } from '../answers/is-answer.ts'
+import { isEntryAnswer } from '../answers/batch.ts'
+import { parseJson } from '../answers/reply.ts'
 import { noteError } from '../source/source.ts'
-import { decidedOutcome } from '../votes/decided.ts'
 import { isForkAt } from '../votes/histories.ts'
 import type { Decided } from '../votes/outcome.ts'
 import { claimedByMany } from '../votes/pins.ts'
-import { type Group, judge, largestGroup, strikeGroup, type Verdict } from '../votes/tally.ts'
+import {
+  type Group,
+  judge,
+  largestGroup,
+  strikeGroup,
+  type Verdict,
+  type Vote,
+} from '../votes/tally.ts'
 import { claimedHeads, nextPin } from './heads.ts'
 import {
+  type Asked,
   createRound,
   type Item,
   isPruned,
@@ -21,7 +29,7 @@ import {
 import type { Node } from './node.ts'
 import { compareAt, isUncompared } from './own-history.ts'
 import { finish, type State, wait } from './state.ts'
-import { type Ending, undecided } from './undecided.ts'
+import { type Ending, participation, undecided } from './undecided.ts'
 import { isHopeless, isUnusable } from './usable.ts'
 
 const MALFORMED = 'malformed answer'
@@ -134,19 +142,21 @@ function accept(
   item: Item,
   { round, group }: { readonly round: Round; readonly group: Group },
 ): void {
-  const { nodes, nodeCount, nowMicros } = state
+  const { nodes, nowMicros } = state
   for (const other of round.ballot.groups)
     if (other !== group)
       for (const voter of other.voters) (nodes[voter] as Node).counters.dissents++ // Voters are nodes.
   item.decided = group.vote
   if (item.asked.kind === 'read') shortenOthers(state, item, group)
   if (!isSelfPinned(item)) state.floor = Math.max(state.floor, group.vote.offset)
-  const outcome = decidedOutcome({
-    ...{ group, nodes, nodeCount, threshold: item.threshold, ballot: round.ballot },
-    isAbsent: state.decisions.isAbsence(group.vote, nowMicros),
-    isTrusted: state.faultyMax === 0,
+  const { threshold } = item
+  const isAbsent = state.decisions.isAbsence(group.vote, nowMicros)
+  const kind = state.faultyMax === 0 ? 'trusted' : 'verified'
+  conclude(state, item, {
+    kind: isAbsent ? `${kind}-absent` : kind,
+    ...group.vote,
+    ...participation({ state, threshold, ballot: round.ballot, group }),
   })
-  conclude(state, item, outcome)
 }
 
 /** Nodes that have not answered yet need not say more than was decided. */
@@ -168,4 +178,12 @@ function conclude(state: State, item: Item, outcome: Decided | Undecided): void 
   if (--call.missing > 0) return
   state.calls.delete(call.id)
   state.effects.push({ kind: 'done', read: call.id, outcome: call.outcomes })
+}
+
+/** Whether what enough nodes said is an answer to what was asked (D-35). */
+function isAnswer(asked: Asked, { answer, recordTime }: Vote): boolean {
+  if (asked.kind === 'lookup') return isEntryAnswer(answer, asked.lookup, recordTime)
+  const body = parseJson(answer)
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  return isObject && asked.request.isValid?.(body) !== false
 }

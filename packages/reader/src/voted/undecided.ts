@@ -2,9 +2,8 @@
 
 import { ENTRY_NAME_LENGTH_MAX } from '@quorumscan/verifier'
 import { parseJson } from '../answers/reply.ts'
-import { namesOf, participation } from '../votes/decided.ts'
-import type { Disputed, Insufficient, Lagging, VoteGroup } from '../votes/outcome.ts'
-import { createBallot, type Group } from '../votes/tally.ts'
+import type { Disputed, Insufficient, Lagging, Participation, VoteGroup } from '../votes/outcome.ts'
+import { type Ballot, createBallot, type Group } from '../votes/tally.ts'
 import type { Item, Round, Undecided, Undigested } from './item.ts'
 import type { Node } from './node.ts'
 import type { State } from './state.ts'
@@ -32,9 +31,9 @@ export type Ended = {
 export function undecided(state: State, ended: Ended, ending: Ending): Undecided {
   const { item, round, group } = ended
   const { threshold, staleAgeMs } = item
-  const { nodes, nodeCount } = state
+  const { nodes } = state
   const ballot = round?.ballot ?? createBallot()
-  const part = participation({ threshold, ballot, group, nodes, nodeCount })
+  const part = participation({ state, threshold, ballot, group })
   switch (ending.kind) {
     case 'disputed':
       return { ...ending, groups: voteGroups(state, ended), ...part }
@@ -89,4 +88,33 @@ function entryOf(answer: Uint8Array): VoteGroup['entry'] {
         user: entry.user.slice(0, PARTY_LENGTH_MAX),
       }
     : null
+}
+
+export function participation({
+  state: { nodes, nodeCount },
+  threshold,
+  ballot,
+  group,
+}: {
+  readonly state: Pick<State, 'nodes' | 'nodeCount'>
+  readonly threshold: number
+  readonly ballot: Ballot
+  readonly group: Group | undefined
+}): Participation {
+  const others = ballot.groups.filter((other) => other !== group)
+  return {
+    threshold,
+    nodeCount,
+    answered: ballot.votedCount,
+    agreed: namesOf(group?.voters ?? [], nodes),
+    dissented: namesOf(
+      others.flatMap(({ voters }) => voters),
+      nodes,
+    ),
+  }
+}
+
+/** In order of the genesis. */
+function namesOf(voters: readonly number[], nodes: readonly Node[]): string[] {
+  return nodes.filter(({ index }) => voters.includes(index)).map(({ name }) => name)
 }
