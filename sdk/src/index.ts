@@ -43,6 +43,7 @@ export { addAmounts, compareAmounts } from './platform/amount.ts'
 export type { Checkpoint } from './platform/checkpoint.ts'
 export type { Clock } from './platform/clock.ts'
 export { type ContractId, isContractId, parseContractId } from './platform/contract-id.ts'
+export { isParty, type Party, parseParty, shortParty } from './platform/party.ts'
 export {
   createLocalStorageStore,
   createMemoryStore,

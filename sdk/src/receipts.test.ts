@@ -1,7 +1,7 @@
 /** Receipts: what one proves under which pin, and what is said of the others. */
 
 import { createSignedState, createTestNetwork, simEntry } from '@quorumscan/testkit'
-import { createWebCrypto } from '@quorumscan/verifier'
+import { createWebCrypto, requestOfLookup } from '@quorumscan/verifier'
 import { askName, askParty, sha256 } from '@quorumscan/verifier/certified'
 import { describe, expect, it } from 'vitest'
 import { type VerifyReceiptOptions, verifyReceipt } from './receipts.ts'
@@ -53,6 +53,14 @@ describe('a receipt', () => {
     ['a document and a hash are pinned', { genesis: [otherDocument, genesisHash] }],
   ])('is believed where %s', async (_, options) => {
     expect(await verify(options)).toMatchObject({ entry: { party: PARTY }, genesisHash })
+  })
+})
+
+it('of another name is said to be of that name', async () => {
+  const receipt = { request: requestOfLookup({ name: ALICE }), document }
+  await expect(verify({ name: 'bob' }, receipt)).rejects.toMatchObject({
+    ...{ code: 'INVALID_RECEIPT', details: { reason: 'NOT_PROVEN' } },
+    message: `The receipt does not prove it: it is of ${ALICE}.`,
   })
 })
 

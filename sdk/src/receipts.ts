@@ -102,7 +102,9 @@ export async function verifyReceipt(
     }
   } catch (error) {
     if (!(error instanceof InvalidProof)) throw error
-    throw invalidReceipt(error.code, error.message, error)
+    const of = subjectOf(receipt)
+    const isOther = of !== null && of !== ('name' in lookup ? lookup.name : lookup.party)
+    throw invalidReceipt(error.code, isOther ? `it is of ${of}` : error.message, error)
   }
 }
 
@@ -130,6 +132,14 @@ function lookupOf({ name, party }: VerifyReceiptOptions): Lookup {
   if (typeof name === 'string' && party === undefined) return { name: parseName(name).name }
   if (typeof party === 'string' && name === undefined) return { party }
   throw invalidArgument('Either `name` or `party` says what the receipt must be for.')
+}
+
+/** The name or party that a receipt says it is of; null: it does not say. */
+function subjectOf(receipt: unknown): string | null {
+  const { parameters } = Object(Object(receipt).request)
+  const { name, party } = Object(parameters)
+  const of = name ?? party
+  return typeof of === 'string' ? of : null
 }
 
 function invalidReceipt(reason: string, why: string, cause?: unknown): QuorumscanError {

@@ -23,7 +23,7 @@ import { scanExtras } from './scan-extras.ts'
 import { listOwnEntries, type OwnEntry } from './wallet/own-names.ts'
 import { type RegistrationParts, register } from './wallet/registration.ts'
 import type { RegisterInput, RegisterOptions, Registration } from './wallet/registration-steps.ts'
-import { cancel, type Renewal, type RenewOptions, renew } from './wallet/renewal.ts'
+import { cancel, type Renewal, type RenewOptions, renew, setAutoRenew } from './wallet/renewal.ts'
 import { type AtOffset, type CallOptions, createWallet, type Wallet } from './wallet/wallet.ts'
 
 /** Which validator, as whom, and the defaults of calls. */
@@ -82,8 +82,13 @@ export interface OwnNames extends Names {
   register(input: RegisterInput, options?: RegisterOptions): Promise<Registration & AtOffset>
   /** Pays for another period, once; goes on from what is there. Errors have `payment`. */
   renew(name: string, options?: RenewOptions): Promise<Renewal & AtOffset>
-  /** Stops paying: the name stays until it expires. */
+  /**
+   * Stops paying, for good: it cannot be undone, and the name lapses when it expires. To stop only the automatic
+   * payments, use `setAutoRenew`. A second call changes nothing.
+   */
   cancel(name: string, options?: CallOptions): Promise<AtOffset>
+  /** Whether the wallet pays renewals of the name by itself. */
+  setAutoRenew(name: string, isEnabled: boolean, options?: CallOptions): Promise<AtOffset>
 }
 
 /** All that a validator does for the token's user. It holds nothing open: there is nothing to close. */
@@ -155,6 +160,7 @@ export function createValidator(options: ValidatorOptions): Validator {
       register: async (input, more) => atOffset(await register(parts, input, more)),
       renew: async (name, more) => atOffset(await renew(parts, name, more)),
       cancel: (name, more) => cancel(parts, name, more),
+      setAutoRenew: (name, isEnabled, more) => setAutoRenew(parts, name, { ...more, isEnabled }),
     },
     wallet,
     writtenOffset: reads.written.offset,

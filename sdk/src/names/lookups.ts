@@ -122,11 +122,11 @@ export type Expired = AnswerFacts & {
 /** All that a lookup can end in. Only `Found` and `Absent` are answers to act on. */
 export type LookupOutcome = Found | Absent | Mismatch | Expired | Disputed | Insufficient | Lagging
 
-/** What was asked for can be no name: nobody was asked. */
+/** What was asked for can be no name, or no party: no node was asked. */
 export type Invalid = {
   readonly kind: 'invalid'
   readonly entry: null
-  /** INVALID_NAME, with what is wrong in its message. */
+  /** INVALID_NAME or INVALID_PARTY, with what is wrong in its message. */
   readonly error: QuorumscanError
 }
 
@@ -186,7 +186,7 @@ export interface Names {
   resolve(name: string, options?: ResolveOptions): Promise<string | null>
   /**
    * The entry that stands for a party, or null. Checked forward: a name that does not lead back to the
-   * party is none. Throws as `resolve`, but for NAME_CHANGED: the entry has `changed`.
+   * party is none. Throws as `resolve`, but for NAME_CHANGED: the entry has `changed`; and INVALID_PARTY.
    */
   reverse(party: string, options?: LookupOptions): Promise<FoundEntry | null>
   /**
@@ -212,7 +212,7 @@ export interface Names {
   reverseMany(
     parties: readonly string[],
     options?: LookupOptions,
-  ): Promise<readonly LookupOutcome[]>
+  ): Promise<readonly (LookupOutcome | Invalid)[]>
   /**
    * Live entries whose name starts with the prefix, in byte order, none left out. All pages are read at one offset;
    * whoever takes longer than nodes keep it, a minute, goes on at a newer one. Names that come by are not remembered.

@@ -1,8 +1,10 @@
 /** The lookups other than `resolve`: with all facts, backwards, many at once, and by lists. */
 import { BATCH_LOOKUPS_MAX, formatInstant, type Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
-import { assertText, assertTexts, pageSizeOf } from '../platform/arguments.ts'
+import type { QuorumscanError } from '../errors.ts'
+import { assertTexts, pageSizeOf } from '../platform/arguments.ts'
 import { hasEnded } from '../platform/clock.ts'
+import { isParty, parseParty } from '../platform/party.ts'
 import { decided, readAnswer, retryLookups } from './asking.ts'
 import type { BoundRead, Bounds } from './bounded.ts'
 import {
@@ -12,6 +14,7 @@ import {
   type Expired,
   type Found,
   type FoundEntry,
+  type Invalid,
   isAnswered,
   type ListOptions,
   type LookupOutcome,
@@ -137,7 +140,7 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       })
     },
     async reverse(party, lookup = {}) {
-      assertText('the party', party)
+      parseParty(party)
       return bounded(`reverse ${party}`, lookup, async (read) => {
         const outcomes = await askReverse([party], read)
         decided(party, outcomes)
@@ -149,16 +152,18 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     },
     async reverseMany(parties, lookup = {}) {
       assertTexts('parties', parties)
-      return bounded(`reverse ${parties.length} parties`, lookup, async (read) =>
-        told(await askReverse(parties, read)),
-      )
+      return bounded(`reverse ${parties.length} parties`, lookup, async (read) => {
+        const outcomes = await told(await askReverse(parties.filter(isParty), read))
+        // One outcome for each that can be a party, in order.
+        return parties.map((party) => refusalOfParty(party) ?? (outcomes.shift() as Decided))
+      })
     },
     async *search(typed, lookup = {}) {
       const prefix = parsePrefix(typed)
       yield* list(`search ${prefix}`, { kind: 'prefix', prefix }, lookup)
     },
     async *namesOf(party, lookup = {}) {
-      assertText('the party', party)
+      parseParty(party)
       yield* list(`list the names of ${party}`, { kind: 'party', party }, lookup)
     },
     async isAvailable(typed, lookup = {}) {
@@ -195,4 +200,14 @@ function toldAnswer(
   if (answer === null) return { kind: `${basis}-absent`, entry: null, ...facts }
   const isOver = hasEnded(answer.expires_at, clock)
   return { kind: isOver ? 'expired' : basis, entry: toEntry(answer), changed, ...facts }
+}
+
+/** null: it can be one. */
+function refusalOfParty(party: string): Invalid | null {
+  try {
+    parseParty(party)
+    return null
+  } catch (error) {
+    return { kind: 'invalid', entry: null, error: error as QuorumscanError }
+  }
 }

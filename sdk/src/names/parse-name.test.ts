@@ -26,6 +26,7 @@ describe('what was typed', () => {
     [`${LONGEST}a`, /1 to 46/],
     ['a.b.unverified.ns', /1 to 46/],
     ['.unverified.ns', /1 to 46/],
+    [`alice::1220${'a'.repeat(64)}`, /is a party, not a name: `names\.reverse`/],
     ['alice.ns', /ends in \.unverified\.ns/],
     ['alice.unverified', /ends in \.unverified\.ns/],
     ['alice.eth', /ends in \.unverified\.ns/],

@@ -1,6 +1,7 @@
 /** What was typed as a name, or as the beginning of one; what is wrong with it is said in words for a person. */
 import { failure, invalidArgument, type QuorumscanError } from '../errors.ts'
 import { assertText } from '../platform/arguments.ts'
+import { isParty } from '../platform/party.ts'
 import { isName, normalizeName, SUFFIX } from './name-rules.ts'
 
 /** A name in its parts. */
@@ -44,6 +45,8 @@ export function parseName(typed: string): ParsedName {
 export function refusalOfName(typed: string): QuorumscanError | null {
   if (typeof typed !== 'string') return invalidArgument('a name is a text.')
   const name = normalizeName(typed)
+  if (isParty(typed.trim()))
+    return invalidName(typed, 'This is a party, not a name: `names.reverse` finds its name')
   return isName(name) ? null : invalidName(typed, foreignIn(name) ?? shapeOf(name))
 }
 

@@ -8,7 +8,7 @@ import type { LoadScanExtras } from '../scan-extras.ts'
 import { type Bounds, createBounded, type Defaults } from './bounded.ts'
 import type { LookupSource } from './lookups.ts'
 import type { OpenedReader } from './open-reader.ts'
-import { createWritten, type Writer, type Written } from './written.ts'
+import { createWriterOffset, createWritten, type Writer, type Written } from './written.ts'
 
 export type Reads = LookupSource &
   Bounds & {
@@ -59,10 +59,12 @@ export function createReads(options: {
   /** Of the type that is asked for: only walks over entries expire, and their pages begin again. */
   const reading = async (read: (opened: OpenedReader) => Promise<unknown>): Promise<never> =>
     (await read(await whenOpened()).catch(ownError)) as never
-  // Clients of a network share it, whatever they are verified by.
-  const writtenKey = async () => (client.store === undefined ? 'written' : keyOf('written', null))
+  // Clients of a network share it, whatever they are verified by. That of a pinned one is known without a reader.
+  const pin = options.verifiedBy === 'self' ? network : null
+  const writtenKey = async () => (client.store === undefined ? 'written' : keyOf('written', pin))
   const written = createWritten(kept, writtenKey, clock)
-  const floor = async () => Math.max(await written.offset(), (await writer?.writtenOffset()) ?? 0)
+  const writerOffset = writer && createWriterOffset(writer, clock)
+  const floor = async () => Math.max(await written.offset(), (await writerOffset?.()) ?? 0)
 
   return {
     clock,

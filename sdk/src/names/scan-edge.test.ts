@@ -43,6 +43,7 @@ const NOBODY = 'nobody.unverified.ns'
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
 const HEAD = 7
+const WRITER_MS = 1000
 const STORE_MS = 1000
 const FAR_MICROS = 4_000_000_000_000_000
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -631,6 +632,24 @@ it('nothing is read that is older than what was written: by the client, one it w
   await using other = connect()
   await other.readFrom(HEAD)
   expect(await other.names.resolve(NOBODY)).toBeNull()
+})
+
+it.each([
+  ['is dead', () => Promise.reject(new Error('refused'))],
+  ['hangs', () => new Promise<never>(() => {})],
+])('a validator that %s stops no read, and is waited for once', async (_, writtenOffset) => {
+  asked = []
+  serve()
+  let waitCount = 0
+  const delay: Clock['delay'] = async (ms, signal) => {
+    if (ms !== WRITER_MS) return systemClock.delay(ms, signal)
+    await systemClock.delay(50, signal)
+    waitCount++
+  }
+  await using scan = connect({ validator: { writtenOffset }, clock: { ...systemClock, delay } })
+  expect(await scan.names.resolve(NOBODY)).toBeNull()
+  expect(await scan.names.resolve(NOBODY)).toBeNull()
+  expect(waitCount).toBeLessThanOrEqual(1)
 })
 
 describe('a store', () => {

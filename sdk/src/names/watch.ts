@@ -1,6 +1,7 @@
 /** Drives `watch-state.ts`: asks, keeps time, and hears what others tell. */
 import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
+import { onAbort } from '../platform/deadline.ts'
 import { hearOthers } from '../platform/others.ts'
 import { isOffline, onWake } from '../platform/wake.ts'
 import type { LookupOptions, LookupOutcome, Watched, WatchOptions } from './lookups.ts'
@@ -99,14 +100,14 @@ export async function* watchName(
       const noticed = new Promise<void>((resolve) => {
         notice = resolve
       })
-      const stop = () => notice()
-      signal?.addEventListener('abort', stop, { signal: waiting.signal })
+      const forget = signal && onAbort(signal, () => notice())
       const timer = clock.delay(waitMs, waiting.signal).then(() => {
         const lateMs = now().ms - startedAtMs - waitMs
         tell({ kind: lateMs > SLEPT_MS ? 'wake' : 'tick' })
       })
       await Promise.race([noticed, timer.catch(() => {})]) // It is ended below.
       waiting.abort(OVER)
+      forget?.()
     }
   } finally {
     closing.abort(OVER)

@@ -32,9 +32,7 @@ export async function withDeadline<T>(
   const late = new AbortController()
   const done = new AbortController()
   const bound = late.signal
-  const leave = () => late.abort(signal?.reason)
-  // Its own listener keeps the caller's timeout alive: Node may drop one that only `AbortSignal.any` follows.
-  signal?.addEventListener('abort', leave)
+  const forget = signal && onAbort(signal, () => late.abort(signal.reason))
   clock.delay(timeoutMs, done.signal).then(
     () =>
       late.abort(
@@ -53,6 +51,39 @@ export async function withDeadline<T>(
     })
   } finally {
     done.abort(OVER)
-    signal?.removeEventListener('abort', leave)
+    forget?.()
+  }
+}
+
+const callsBySignal = new WeakMap<AbortSignal, Set<() => void>>()
+
+/**
+ * Calls when the signal aborts, until the function that it returns is called. All calls that share a signal share one
+ * listener, as Node warns of a leak at the eleventh. It stays, and keeps the caller's timeout alive: Node may drop one
+ * that only `AbortSignal.any` follows.
+ */
+export function onAbort(signal: AbortSignal, call: () => void): () => void {
+  const known = callsBySignal.get(signal)
+  const calls = known ?? new Set()
+  calls.add(call)
+  if (known === undefined) {
+    callsBySignal.set(signal, calls)
+    signal.addEventListener('abort', () => {
+      for (const each of calls) each()
+    })
+  }
+  return () => calls.delete(call)
+}
+
+/** What comes within so many milliseconds. @throws What `coming` rejects with, and an error when it is late. */
+export async function inTime<T>(clock: Clock, ms: number, coming: Promise<T>): Promise<T> {
+  const done = new AbortController()
+  try {
+    return await Promise.race([
+      coming,
+      clock.delay(ms, done.signal).then(() => Promise.reject(OVER)),
+    ])
+  } finally {
+    done.abort(OVER)
   }
 }

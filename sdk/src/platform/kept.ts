@@ -3,11 +3,11 @@
  * that a store which hangs or fails costs one wait, and never a lookup.
  */
 import type { Clock } from './clock.ts'
+import { inTime } from './deadline.ts'
 import type { Store } from './store.ts'
 
 /** So long a store is waited for, once; what it would have said by then is not worth more. */
 const STORE_MS = 1000
-const LATE = new Error('late')
 
 type Change = (value: string | null) => string
 
@@ -41,20 +41,10 @@ export function createKept(store: Store | undefined, clock: Clock): Kept {
     trying.then(over(true), over(false))
     if (isAway) return otherwise()
     try {
-      return await inTime(trying)
+      return await inTime(clock, STORE_MS, trying)
     } catch {
       isAway = true
       return otherwise()
-    }
-  }
-
-  const inTime = async <T>(trying: Promise<T>): Promise<T> => {
-    const done = new AbortController()
-    const late = clock.delay(STORE_MS, done.signal).then(() => Promise.reject(LATE))
-    try {
-      return await Promise.race([trying, late])
-    } finally {
-      done.abort(LATE)
     }
   }
 
@@ -88,7 +78,7 @@ export function createKept(store: Store | undefined, clock: Clock): Kept {
         if (value !== stored) await store.set(key, value)
       }
       // A change is repeated where it may not have been stored; and a store that hangs keeps nobody else out.
-      return attempt(() => alone(key, () => inTime(there())), here)
+      return attempt(() => alone(key, () => inTime(clock, STORE_MS, there())), here)
     },
   }
   return kept

@@ -48,7 +48,7 @@ it.each(['extras', 'reader'] as const)(
     const all = () => [
       names.lookup('a.unverified.ns'),
       names.resolve('a.unverified.ns'),
-      names.reverse('p'),
+      names.reverse(`p::1220${'a'.repeat(64)}`),
       names.search('a').next(),
     ]
     for (const read of all())

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { addAmounts, compareAmounts } from './amount.ts'
 import { isContractId, parseContractId } from './contract-id.ts'
+import { isParty, parseParty, shortParty } from './party.ts'
 import { fromDate, toDate } from './time.ts'
 
 const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', definite: true })
@@ -37,4 +38,14 @@ it('a text is a contract id only by its form', () => {
   for (const wrong of ['', 'alice::1220', id.slice(1), id.toUpperCase(), 7])
     expect(isContractId(wrong), String(wrong)).toBe(false)
   expect(() => parseContractId('00')).toThrow(refused)
+})
+
+it('a text is a party only by its form', () => {
+  const party = `alice::1220${'0'.repeat(60)}09ab`
+  expect(parseParty(` ${party}\n`)).toBe(party)
+  expect(shortParty(party)).toBe('alice::12200000…09ab')
+  expect(shortParty('alice')).toBe('alice')
+  for (const wrong of ['', 'alice', 'alice::1220', party.toUpperCase(), `a b${party}`, 7])
+    expect(isParty(wrong), String(wrong)).toBe(false)
+  expect(() => parseParty('alice')).toThrow(expect.objectContaining({ code: 'INVALID_PARTY' }))
 })

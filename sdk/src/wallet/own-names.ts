@@ -1,10 +1,12 @@
 /** What registering and renewing share: the names of the user, what they were asked for with, and what is known of the coin. */
 import { formatInstant } from '@quorumscan/verifier'
-import { isQuorumscanError, type PaymentState, QuorumscanError } from '../errors.ts'
+import { failure, isQuorumscanError, type PaymentState } from '../errors.ts'
 import { isOwnEntriesAnswer } from '../generated/checks.ts'
 import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
 import { formatOf, readPage } from '../ledger/update-pages.ts'
+import type { NameEntry, Names } from '../names/lookups.ts'
+import { outcomeError } from '../names/outcome-error.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { ContractId } from '../platform/contract-id.ts'
 import type { CallOptions, Contract } from './wallet.ts'
@@ -39,6 +41,18 @@ export async function listOwnEntries(http: Http, options: CallOptions = {}): Pro
   }))
 }
 
+/** As enough nodes have it; null: they prove that it is not the user's. */
+export async function ownEntry(
+  names: Pick<Names, 'lookup'>,
+  { name, party }: { readonly name: string; readonly party: string },
+  call: () => CallOptions,
+): Promise<NameEntry | null> {
+  const outcome = await names.lookup(name, { ...call(), receipt: false })
+  if (outcome.kind === 'expired') return null
+  if (!('entry' in outcome)) throw outcomeError(name, outcome)
+  return outcome.entry?.party === party ? outcome.entry : null
+}
+
 /** The name stands in quotes at the end of what the subscription says about itself; names hold no quote. */
 export function isFor(
   contract: Contract,
@@ -68,12 +82,8 @@ export function isGone(error: unknown): boolean {
 /** The same error, with what is known of the coin. */
 export function withPayment(error: unknown, payment: PaymentState): unknown {
   if (!isQuorumscanError(error) || error.payment !== null) return error
-  const { code, status, definite, retryable, requestId, details, retryAfterMs } = error
-  return new QuorumscanError(error.message, {
-    ...{ code, status, definite, retryable, requestId, details, retryAfterMs },
-    payment,
-    cause: error.cause ?? error,
-  })
+  const { code, message, name: _, cause = error, ...facts } = error
+  return failure(code, message, { ...facts, payment, cause })
 }
 
 /** Beside a name. */

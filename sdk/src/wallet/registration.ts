@@ -8,7 +8,6 @@ import { failure, invalidArgument, isQuorumscanError, type PaymentState } from '
 import { isCreateEntryAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
 import type { NameEntry, Names } from '../names/lookups.ts'
-import { outcomeError } from '../names/outcome-error.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { assertText } from '../platform/arguments.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -20,6 +19,7 @@ import {
   isFor,
   isGone,
   listOwnEntries,
+  ownEntry,
   requestedDetails,
   withPayment,
 } from './own-names.ts'
@@ -112,13 +112,7 @@ function createCalls(
   const isOurs = (contract: Contract) => isFor(contract, { name, party })
   let madeNow: ContractId | null = null
 
-  /** As enough nodes have it; null: they prove that it is not the user's. */
-  const ownEntry = async (): Promise<NameEntry | null> => {
-    const outcome = await names.lookup(name, { ...call(), receipt: false })
-    if (outcome.kind === 'expired') return null
-    if (!('entry' in outcome)) throw outcomeError(name, outcome)
-    return outcome.entry?.party === party ? outcome.entry : null
-  }
+  const own = () => ownEntry(names, { name, party }, call)
   const owns = async (): Promise<boolean> =>
     (await listOwnEntries(http, call())).some((entry) => entry.name === name)
 
@@ -154,7 +148,7 @@ function createCalls(
   return {
     look: async (): Promise<Event> => ({ kind: 'found', found: await find() }),
     async ask(): Promise<Event> {
-      const kind = (await ownEntry()) === null ? 'nothing' : 'owned'
+      const kind = (await own()) === null ? 'nothing' : 'owned'
       return { kind: 'found', found: { kind } }
     },
     async request(): Promise<Event> {
@@ -198,21 +192,21 @@ function createCalls(
       if (payments.some(({ contractId }) => contractId === paymentCid))
         return { kind: 'decided', isOurs: null }
       // Read after the payment had ended, so that what it led to is there.
-      return { kind: 'decided', isOurs: (await owns()) || (await ownEntry()) !== null }
+      return { kind: 'decided', isOurs: (await owns()) || (await own()) !== null }
     },
     /** The validator is ahead of the nodes by a moment; a wallet that shows the name asks the nodes. */
-    resolve: async (): Promise<Event> => ({ kind: 'resolved', entry: await ownEntry() }),
+    resolve: async (): Promise<Event> => ({ kind: 'resolved', entry: await own() }),
     /** What the wallet does from now on; it is only changed where this call says so. */
     async finish(entry: NameEntry): Promise<boolean | null> {
       // The user asked for the name, whoever had it before.
       await names.acceptChange(name, party)
       demandSame(entry)
       const subscriptions = await wallet.subscriptions(call())
-      const own = subscriptions.find(({ subscription }) => isOurs(subscription))
-      if (own === undefined) return null
-      const { autoRenew = own.autoRenew } = input
-      if (autoRenew !== own.autoRenew)
-        await wallet.setAutoRenew(own.subscription.contractId, autoRenew, call())
+      const paid = subscriptions.find(({ subscription }) => isOurs(subscription))
+      if (paid === undefined) return null
+      const { autoRenew = paid.autoRenew } = input
+      if (autoRenew !== paid.autoRenew)
+        await wallet.setAutoRenew(paid.subscription.contractId, autoRenew, call())
       return autoRenew
     },
   }

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../platform/clock.ts'
 import { parseContractId } from '../platform/contract-id.ts'
 import { microsOf } from '../platform/time.ts'
 import type { RegistrationParts } from './registration.ts'
-import { cancel, renew } from './renewal.ts'
+import { cancel, renew, setAutoRenew } from './renewal.ts'
 import type { Subscription, Wallet } from './wallet.ts'
 
 const NAME = 'a.unverified.ns'
@@ -205,6 +205,30 @@ describe('called again after a crash, a renewal', () => {
     await renew(pays, NAME, { after: DUE.before })
     expect(count).toBe(1)
   })
+})
+
+it('a cancellation of what was cancelled changes nothing while the name lasts', async () => {
+  const cancelled = (party: string): RegistrationParts => {
+    const lookup = async () => ({ kind: 'verified', entry: { party } })
+    const names = { lookup } as unknown as RegistrationParts['names']
+    return { ...world(() => {}, [otherName]), http: { offset: () => 7 } as Http, names }
+  }
+  expect(await cancel(cancelled(PARTY), NAME)).toEqual({ offset: 7 })
+  await expect(cancel(cancelled('bob'), NAME)).rejects.toMatchObject({ code: 'CONTRACT_NOT_FOUND' })
+})
+
+it('automatic payments are set by the name', async () => {
+  const set: unknown[] = []
+  const parts = world(() => {}, [idle(DUE.before)])
+  const wallet = {
+    ...parts.wallet,
+    async setAutoRenew(contractId: string, isEnabled: boolean) {
+      set.push(contractId, isEnabled)
+      return { offset: 7 }
+    },
+  }
+  expect(await setAutoRenew({ ...parts, wallet }, 'A', { isEnabled: false })).toEqual({ offset: 7 })
+  expect(set).toEqual([`00${'1'.repeat(64)}`, false])
 })
 
 it('what can be no name, or no time, is refused before anything is asked', async () => {

@@ -3,7 +3,7 @@ import { formatInstant } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { microsOf } from '../platform/time.ts'
-import { callsUntil, isCertain, isFor, isGone, withPayment } from './own-names.ts'
+import { callsUntil, isCertain, isFor, isGone, ownEntry, withPayment } from './own-names.ts'
 import type { RegistrationParts } from './registration.ts'
 import type { AtOffset, CallOptions, Subscription } from './wallet.ts'
 
@@ -116,10 +116,10 @@ export async function renew(
 }
 
 /**
- * Ends the subscription: the name stays until it expires, and is not renewed. A payment that is under way
- * is waited for.
+ * Ends the subscription, for good: the name stays until it expires. A payment that is under way is waited for. Where
+ * the subscription of a name that is still the user's has ended, there is nothing to do.
  *
- * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the user has no subscription of that name.
+ * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the name is not the user's.
  */
 export async function cancel(
   parts: RegistrationParts,
@@ -127,12 +127,17 @@ export async function cancel(
   options: CallOptions = {},
 ): Promise<AtOffset> {
   const name = parseRegistrableName(typed)
-  const { wallet, clock } = parts
+  const { wallet, clock, http } = parts
   const { signal } = options
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   for (;;) {
-    const { state } = await ownSubscription(parts, name, call)
+    const { found, party } = await findSubscription(parts, name, call)
+    if (found === undefined) {
+      if ((await ownEntry(parts.names, { name, party }, call)) === null) throw noSubscription(name)
+      return { offset: http.offset() }
+    }
+    const { state } = found
     if ('idle' in state) return wallet.cancelSubscription(state.idle.contractId, call())
     if (clock.monotonicMs() >= endsAtMs)
       throw passing(
@@ -143,16 +148,45 @@ export async function cancel(
   }
 }
 
+/**
+ * Whether the wallet pays renewals of the name by itself.
+ *
+ * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the user has no subscription of that name.
+ */
+export async function setAutoRenew(
+  parts: RegistrationParts,
+  typed: string,
+  { isEnabled, ...options }: CallOptions & { readonly isEnabled: boolean },
+): Promise<AtOffset> {
+  const name = parseRegistrableName(typed)
+  const endsAtMs = parts.clock.monotonicMs() + (options.timeoutMs ?? parts.timeoutMs)
+  const call = callsUntil(parts, endsAtMs, options.signal)
+  const { subscription } = await ownSubscription(parts, name, call)
+  return parts.wallet.setAutoRenew(subscription.contractId, isEnabled, call())
+}
+
 async function ownSubscription(
   parts: RegistrationParts,
   name: string,
   call: () => CallOptions,
 ): Promise<Subscription> {
-  const { partyId: party } = await parts.wallet.status(call())
-  const subscriptions = await parts.wallet.subscriptions(call())
-  const found = subscriptions.find(({ subscription }) => isFor(subscription, { name, party }))
+  const { found } = await findSubscription(parts, name, call)
   if (found !== undefined) return found
-  throw failure('CONTRACT_NOT_FOUND', `The user has no subscription for ${name}.`)
+  throw noSubscription(name)
+}
+
+async function findSubscription(
+  { wallet }: RegistrationParts,
+  name: string,
+  call: () => CallOptions,
+): Promise<{ readonly found: Subscription | undefined; readonly party: string }> {
+  const { partyId: party } = await wallet.status(call())
+  const all = await wallet.subscriptions(call())
+  return { found: all.find(({ subscription }) => isFor(subscription, { name, party })), party }
+}
+
+function noSubscription(name: string): QuorumscanError {
+  return failure('CONTRACT_NOT_FOUND', `The user has no subscription for ${name}.`)
 }
 
 /** What may pass is waited out: a payment is under way, and nothing is asked twice that could pay twice. */
