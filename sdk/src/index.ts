@@ -59,12 +59,7 @@ export {
   type ValidatorOptions,
 } from './validator.ts'
 export type { OwnEntry } from './wallet/own-names.ts'
-export type {
-  RegisterInput,
-  RegisterOptions,
-  RegisterProgress,
-  Registration,
-} from './wallet/registration-steps.ts'
+export type * from './wallet/registration-steps.ts'
 export type { Renewal, RenewOptions } from './wallet/renewal.ts'
 export type {
   AtOffset,

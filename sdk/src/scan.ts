@@ -1,18 +1,18 @@
 /** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
 
 import type { CertifiedReaderStatus } from '@quorumscan/reader/certified'
-import type { Genesis, Threshold } from '@quorumscan/verifier'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Activities } from './activities/activities.ts'
 import { cryptoUnavailable, failure, invalidArgument } from './errors.ts'
 import { assertPin } from './genesis-pin.ts'
-import type { NameChange, Names } from './names/lookups.ts'
+import type { ReadsOptions } from './names/bounded.ts'
+import type { Names } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
 import type { NetworkOptions, ReaderParts } from './names/open-reader.ts'
 import { createReads } from './names/reads.ts'
 import type { Writer } from './names/written.ts'
-import { type Clock, systemClock } from './platform/clock.ts'
+import { systemClock } from './platform/clock.ts'
 import { loadPart } from './platform/load-part.ts'
-import type { Store } from './platform/store.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
 
 /**
@@ -28,28 +28,13 @@ export type Network = {
 }
 
 /** Whom to ask, whom to believe, and what of the platform to use. */
-export type ScanOptions = NetworkOptions & {
-  /** Of a `Network`; nothing depends on it. */
-  readonly name?: string
-  /** Default for every lookup; `weak` (f+1 signers) unless given. */
-  readonly threshold?: Threshold
-  /** Default for every lookup: how old an answer may be by record time, in ms. 60 000 unless given. */
-  readonly maxAgeMs?: number
-  /** For a whole call, in ms. Default 10 000. */
-  readonly timeoutMs?: number
-  /** Keeps the floor, addresses and last seen parties over restarts. Default: in memory. */
-  readonly store?: Store
-  /** Whose writes are seen: nothing is read that is older. Clients that share a store see each other's anyway. */
-  readonly validator?: Writer
-  readonly clock?: Clock
-  /**
-   * Names that this client remembers with their parties. A lookup of another name throws SEEN_NAMES_FULL, since no name
-   * is forgotten. Default 10 000; with 0 none is remembered, and no change of owner is noticed.
-   */
-  readonly seenNamesMax?: number
-  /** A name belongs to somebody else than when it was last accepted. */
-  readonly onChanged?: (change: NameChange) => void
-}
+export type ScanOptions = NetworkOptions &
+  ReadsOptions & {
+    /** Of a `Network`; nothing depends on it. */
+    readonly name?: string
+    /** Whose writes are seen: nothing is read that is older. Clients that share a store see each other's anyway. */
+    readonly validator?: Writer
+  }
 
 /** Reads that this program verifies itself. */
 export interface Scan extends AsyncDisposable {

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
-import { passing, QuorumscanError } from './errors.ts'
+import { failure, passing, type QuorumscanError } from './errors.ts'
 import { systemClock } from './platform/clock.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
 import { createValidator, type Validator, type ValidatorOptions } from './validator.ts'
@@ -143,8 +143,7 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
 }
 
 function clusterFailed(message: string, cause?: unknown): QuorumscanError {
-  const facts = { code: 'CLUSTER_FAILED', definite: true, retryable: false, cause } as const
-  return new QuorumscanError(message, facts)
+  return failure('CLUSTER_FAILED', message, { cause })
 }
 
 /** The status that it prints when all is ready. */

@@ -1,5 +1,5 @@
 /** Everything of a validator: lookups through its scan proxy, names of one's own, and the wallet. */
-import type { CryptoPort, Genesis, Threshold } from '@quorumscan/verifier'
+import type { Genesis } from '@quorumscan/verifier'
 import { type Activities, createActivities, createActivityNews } from './activities/activities.ts'
 import { checkedGenesis } from './checked-genesis.ts'
 import { invalidArgument } from './errors.ts'
@@ -7,18 +7,18 @@ import { assertPin } from './genesis-pin.ts'
 import { createHttp } from './http/http.ts'
 import type { WebSocketConstructor } from './http/socket.ts'
 import type { TokenSource } from './http/token.ts'
-import { type Traceparent, tracedFetch } from './http/traced-fetch.ts'
+import { tracedFetch } from './http/traced-fetch.ts'
 import { type Commands, createCommands } from './ledger/commands.ts'
 import { createUpdates, type Updates } from './ledger/updates.ts'
-import type { NameChange, Names } from './names/lookups.ts'
+import type { ReadsOptions } from './names/bounded.ts'
+import type { Names } from './names/lookups.ts'
 import { createNames } from './names/names.ts'
 import { openProxyReader } from './names/proxy-reader.ts'
 import { createReads } from './names/reads.ts'
 import type { Writer } from './names/written.ts'
-import { type Clock, platformRandom, type Random, systemClock } from './platform/clock.ts'
+import { platformRandom, type Random, systemClock } from './platform/clock.ts'
 import { TIMEOUT_MS } from './platform/deadline.ts'
 import { platformCrypto } from './platform/platform-crypto.ts'
-import type { Store } from './platform/store.ts'
 import { scanExtras } from './scan-extras.ts'
 import { listOwnEntries, type OwnEntry } from './wallet/own-names.ts'
 import { type RegistrationParts, register } from './wallet/registration.ts'
@@ -27,7 +27,7 @@ import { cancel, type Renewal, type RenewOptions, renew, setAutoRenew } from './
 import { type AtOffset, type CallOptions, createWallet, type Wallet } from './wallet/wallet.ts'
 
 /** Which validator, as whom, and the defaults of calls. */
-export type ValidatorOptions = {
+export type ValidatorOptions = ReadsOptions & {
   /** Where the validator is mounted, such as `https://validator.example.com/api/validator`. */
   readonly url: string
   /** Where its ledger interface is, for `updates` and `commands`. Default: `url` without `/api/validator`. */
@@ -42,36 +42,13 @@ export type ValidatorOptions = {
    * that the proxy is not trusted.
    */
   readonly genesis?: Genesis | string
-  /** Default for every lookup; `weak` (f+1 signers) unless given. */
-  readonly threshold?: Threshold
-  /** Default for every lookup: how old an answer may be by record time, in ms. 60 000 unless given. */
-  readonly maxAgeMs?: number
-  /** For a whole call, in ms. Default 10 000. */
-  readonly timeoutMs?: number
-  /** Keeps the floor and last seen parties over restarts. Default: in memory. */
-  readonly store?: Store
-  /** Default: the platform's. */
-  readonly fetch?: typeof globalThis.fetch
-  /** The trace that requests belong to. */
-  readonly traceparent?: Traceparent
   /**
    * For `updates`, and for `activities` that follow. Default: the platform's, where it has one (browsers, Node 22); null: by pages over HTTP.
    * Pass one in Node 20, such as that of `ws` or undici.
    */
   readonly WebSocket?: WebSocketConstructor | null
-  /** For deadlines, pauses and freshness. Default: the platform's. */
-  readonly clock?: Clock
   /** For jitter. */
   readonly random?: Random
-  /** SHA-256 and Ed25519. Default: WebCrypto. */
-  readonly crypto?: CryptoPort
-  /**
-   * Names that this client remembers with their parties. A lookup of another name throws SEEN_NAMES_FULL, since no name
-   * is forgotten. Default 10 000; with 0 none is remembered, and no change of owner is noticed.
-   */
-  readonly seenNamesMax?: number
-  /** A name belongs to somebody else than when it was last accepted. */
-  readonly onChanged?: (change: NameChange) => void
 }
 
 /** Lookups, and the names of the token's user. */

@@ -67,8 +67,9 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
         if (!isQuorumscanError(attempt)) return { ...attempt, wasDuplicate: false }
         const prior = duplicateOf(attempt)
         if (prior !== null) {
-          const { updateId } = await findUpdate({ submission, commandId, after: prior - 1, signal })
+          const found = await findUpdate({ submission, commandId, after: prior - 1, signal })
           const wasDuplicate = lost === null
+          const updateId = found?.updateId ?? null
           return { kind: 'committed', commandId, offset: prior, updateId, wasDuplicate }
         }
         const isInFlight = attempt.code === 'SUBMISSION_ALREADY_IN_FLIGHT'
@@ -77,14 +78,7 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
         // A refusal now says nothing of the attempt before: that may have used the contract up itself.
         lost ??= attempt
         const found = await findUpdate({ submission, commandId, after: before, signal })
-        if (found.updateId !== null && found.offset !== null)
-          return {
-            kind: 'committed',
-            commandId,
-            offset: found.offset,
-            updateId: found.updateId,
-            wasDuplicate: false,
-          }
+        if (found !== null) return { kind: 'committed', commandId, ...found, wasDuplicate: false }
         if (clock.monotonicMs() + PAUSE_MS >= endsAtMs)
           return { kind: 'unknown', commandId, error: lost }
         await clock.delay(PAUSE_MS, signal)
@@ -98,18 +92,12 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
     readonly timeoutMs: number
     readonly signal: AbortSignal | undefined
   }) {
-    const { commandId, submission, timeoutMs, signal } = input
+    const { commandId, submission, ...bounds } = input
+    const path = '/v2/commands/submit-and-wait'
+    const body = { ...submission, commandId, submissionId: randomId() }
+    const request = { method: 'POST', path, body, ...bounds } as const
     try {
-      const answer = await http.call(
-        {
-          method: 'POST',
-          path: '/v2/commands/submit-and-wait',
-          body: { ...submission, commandId, submissionId: randomId() },
-          timeoutMs,
-          signal,
-        },
-        isSubmitAndWaitResponse,
-      )
+      const answer = await http.call(request, isSubmitAndWaitResponse)
       const { updateId, completionOffset: offset } = answer
       return { kind: 'committed', commandId, offset, updateId } as const
     } catch (error) {
@@ -124,7 +112,7 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
     readonly commandId: string
     readonly after: number
     readonly signal: AbortSignal | undefined
-  }): Promise<{ readonly updateId: string | null; readonly offset: number | null }> {
+  }): Promise<{ readonly updateId: string; readonly offset: number } | null> {
     const { submission, commandId, signal } = input
     try {
       const end = await readLedgerEnd(http, signal)
@@ -133,17 +121,16 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
         const page = await readPage(http, { after, end, updateFormat, signal }, PAGE_SIZE)
         for (const { update } of page) {
           if (!('Transaction' in update)) continue
-          const { value } = update.Transaction
-          if (value.commandId === commandId)
-            return { updateId: value.updateId, offset: value.offset }
-          after = value.offset
+          const { updateId, offset, ...found } = update.Transaction.value
+          if (found.commandId === commandId) return { updateId, offset }
+          after = offset
         }
         if (page.length < PAGE_SIZE) break
       }
     } catch (error) {
       if (!isQuorumscanError(error)) throw error
     }
-    return { updateId: null, offset: null }
+    return null
   }
 }
 

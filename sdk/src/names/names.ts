@@ -1,7 +1,8 @@
 /** Looking names up: one interface, whether the nodes themselves are asked or a validator's scan proxy. */
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { hasEnded } from '../platform/clock.ts'
-import type { NameChange, Names, ReadOutcome } from './lookups.ts'
+import type { ReadsOptions } from './bounded.ts'
+import type { Names, ReadOutcome } from './lookups.ts'
 import { isName, normalizeName } from './name-rules.ts'
 import type { NamesBase, OtherLookups } from './other-lookups.ts'
 import type { Reads } from './reads.ts'
@@ -11,7 +12,7 @@ type Read = ReadOutcome<CertifiedEntry | null>
 
 export function createNames(
   reads: Reads,
-  options: { readonly seenNamesMax?: number; readonly onChanged?: (change: NameChange) => void },
+  options: Pick<ReadsOptions, 'seenNamesMax' | 'onChanged'>,
 ): Names {
   const { clock, extras, bounded } = reads
   const seen = createSeenNames(reads.kept, () => reads.storeKey('names'), {

@@ -12,15 +12,16 @@ import {
   type CertifiedReaderOptions,
   createCertifiedReader,
 } from '@quorumscan/reader/certified'
-import { type CryptoPort, createWebCrypto, type Genesis, toHex, utf8 } from '@quorumscan/verifier'
+import { createWebCrypto, type Genesis, toHex, utf8 } from '@quorumscan/verifier'
 import type { checkGenesis } from '../checked-genesis.ts'
-import { type Traceparent, tracedFetch } from '../http/traced-fetch.ts'
+import { tracedFetch } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS } from '../platform/deadline.ts'
 import { type Kept, keptValue } from '../platform/kept.ts'
 import { requireEd25519 } from '../platform/platform-crypto.ts'
 import { platformSha256 } from '../platform/platform-sha256.ts'
 import { storeKey } from '../platform/store.ts'
+import type { ReadsOptions } from './bounded.ts'
 
 /** Which nodes are asked, and whom to believe. */
 export type NetworkOptions = {
@@ -31,12 +32,6 @@ export type NetworkOptions = {
    * is the root of all trust. With a hash the document is fetched from the seeds, checked, and kept in the store.
    */
   readonly genesis: Genesis | string
-  /** Default: the platform's. */
-  readonly fetch?: typeof globalThis.fetch
-  /** The trace that requests belong to; of lookups that share a request, when it is sent. */
-  readonly traceparent?: Traceparent
-  /** SHA-256 and Ed25519. Default: WebCrypto; without either nothing is read. */
-  readonly crypto?: CryptoPort
   /**
    * Whether nodes may be at loopback and private addresses. Default: if all seeds are, as in a cluster
    * on one's own machine.
@@ -46,16 +41,17 @@ export type NetworkOptions = {
   readonly onFork?: (fork: Fork) => void
 }
 
-export type ReaderParts = NetworkOptions & {
-  readonly kept: Kept
-  readonly clock: Clock
-  /** Of a document that is pinned. */
-  readonly checkGenesis: typeof checkGenesis
-  /** Ends the opening. */
-  readonly signal: AbortSignal
-  /** Of a scan proxy, which is the only seed; nobody else is asked. `isTrusted`: no signature is checked. */
-  readonly proxy?: { readonly transport: Transport; readonly isTrusted: boolean }
-}
+export type ReaderParts = NetworkOptions &
+  Pick<ReadsOptions, 'fetch' | 'traceparent' | 'crypto'> & {
+    readonly kept: Kept
+    readonly clock: Clock
+    /** Of a document that is pinned. */
+    readonly checkGenesis: typeof checkGenesis
+    /** Ends the opening. */
+    readonly signal: AbortSignal
+    /** Of a scan proxy, which is the only seed; nobody else is asked. `isTrusted`: no signature is checked. */
+    readonly proxy?: { readonly transport: Transport; readonly isTrusted: boolean }
+  }
 
 export type OpenedReader = {
   readonly reader: CertifiedReader

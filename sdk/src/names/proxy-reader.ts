@@ -75,35 +75,25 @@ async function tellGenesis(http: Http): Promise<Genesis> {
 }
 
 /** Requests of the reader as a scan proxy has them. `lastFailure` says how the last one failed. */
-function createProxyTransport(http: Http): {
-  readonly transport: Transport
-  lastFailure(): unknown
-} {
+function createProxyTransport(http: Http) {
   let failed: unknown = null
   const request: Transport['request'] = async (input) => {
-    const reply = await http.send({ ...PUBLIC, ...proxyRequest(input), signal: input.signal })
-    const isDocument = reply.header('content-type')?.startsWith(CERTIFIED_MEDIA_TYPE)
-    const isGenesis = input.path === GENESIS_PATH // It is checked by its hash.
-    if (reply.status === 200 && isDocument !== true && !isGenesis) throw noProxy()
-    const bytes = new TextEncoder().encode(reply.text)
-    if (bytes.byteLength > input.bytesMax) throw noProxy()
-    return { status: reply.status, header: reply.header, body: bytes }
+    failed = null
+    try {
+      const reply = await http.send({ ...PUBLIC, ...proxyRequest(input), signal: input.signal })
+      const isDocument = reply.header('content-type')?.startsWith(CERTIFIED_MEDIA_TYPE)
+      const isGenesis = input.path === GENESIS_PATH // It is checked by its hash.
+      if (reply.status === 200 && isDocument !== true && !isGenesis) throw noProxy()
+      const body = new TextEncoder().encode(reply.text)
+      if (body.byteLength > input.bytesMax) throw noProxy()
+      return { status: reply.status, header: reply.header, body }
+    } catch (error) {
+      // What the reader has ended itself says nothing of the proxy.
+      if (!input.signal.aborted) failed = error
+      throw error
+    }
   }
-  return {
-    lastFailure: () => failed,
-    transport: {
-      async request(input) {
-        failed = null
-        try {
-          return await request(input)
-        } catch (error) {
-          // What the reader has ended itself says nothing of the proxy.
-          if (!input.signal.aborted) failed = error
-          throw error
-        }
-      },
-    },
-  }
+  return { transport: { request }, lastFailure: () => failed }
 }
 
 /** The proxy has its threshold as `quorum`, and the floor of what is no batch in a header. */

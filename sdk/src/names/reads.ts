@@ -3,9 +3,9 @@ import type { CertifiedReader } from '@quorumscan/reader/certified'
 import { QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createKept, type Kept } from '../platform/kept.ts'
-import { type Store, storeKey } from '../platform/store.ts'
+import { storeKey } from '../platform/store.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
-import { type Bounds, createBounded, type Defaults } from './bounded.ts'
+import { type Bounds, createBounded, type ReadsOptions } from './bounded.ts'
 import type { LookupSource } from './lookups.ts'
 import type { OpenedReader } from './open-reader.ts'
 import { createWriterOffset, createWritten, type Writer, type Written } from './written.ts'
@@ -22,7 +22,7 @@ export type Reads = LookupSource &
   }
 
 export function createReads(options: {
-  readonly client: Defaults & { readonly store?: Store }
+  readonly client: ReadsOptions
   readonly clock: Clock
   readonly verifiedBy: LookupSource['verifiedBy']
   /** What is remembered belongs to it; null: to the network of the reader, by its genesis hash. */

@@ -13,23 +13,18 @@ export type Checkpoint = {
   readonly key: string
 }
 
-export type Progress = {
-  /** @throws {QuorumscanError} STORE_UNAVAILABLE, as `save`. */
-  load(): Promise<string | null>
-  /** The consumer is done with everything up to here. */
-  note(position: string): void
-  /** Writes what was noted, if it is not written yet. */
-  save(): Promise<void>
-}
-
-export function createProgress(checkpoint: Checkpoint | undefined): Progress {
+/** @throws {QuorumscanError} Each: STORE_UNAVAILABLE. */
+export function createProgress(checkpoint: Checkpoint | undefined) {
   let noted: string | null = null
   return {
-    load: async () => ofStore(() => checkpoint?.store.get(checkpoint.key) ?? null),
-    note(position) {
+    load: (): Promise<string | null> =>
+      ofStore(() => checkpoint?.store.get(checkpoint.key) ?? null),
+    /** The consumer is done with everything up to here. */
+    note(position: string): void {
       noted = position
     },
-    async save() {
+    /** Writes what was noted, if it is not written yet. */
+    async save(): Promise<void> {
       if (noted === null) return
       const position = noted
       noted = null

@@ -18,20 +18,7 @@ export type SpliceReadOptions = {
   readonly signal?: AbortSignal
 }
 
-export interface SpliceReader {
-  read<T extends JsonValue>(
-    question: Question<T>,
-    options: SpliceReadOptions,
-  ): Promise<SpliceOutcome<T>>
-  /** Several reads within one deadline; `bound` are the options of the next of them. */
-  bounded<T>(
-    options: SpliceReadOptions,
-    run: (bound: () => SpliceReadOptions) => Promise<T>,
-  ): Promise<T>
-  nowMicros(): number
-  /** null before it is known. */
-  electorate(): Electorate | null
-}
+export type SpliceReader = ReturnType<typeof createSpliceReader>
 
 /** Members change a few times a year; a new list is fetched beside the first read after so long. */
 const ELECTORATE_AGE_MS = 600_000
@@ -45,7 +32,7 @@ export function createSpliceReader(options: {
   readonly defaults: { readonly threshold?: SpliceThreshold; readonly timeoutMs?: number }
   /** Ends everything. */
   readonly signal: AbortSignal
-}): SpliceReader {
+}) {
   const { origin, transport, clock, defaults, signal: closing } = options
   let current: { readonly electorate: Electorate; readonly learnedAtMs: number } | null = null
   let learning: Promise<Electorate> | null = null
@@ -78,7 +65,10 @@ export function createSpliceReader(options: {
     timeoutMs
 
   return {
-    async read(question, asked) {
+    async read<T extends JsonValue>(
+      question: Question<T>,
+      asked: SpliceReadOptions,
+    ): Promise<SpliceOutcome<T>> {
       const { threshold = defaults.threshold ?? 'f+1' } = asked
       const timeoutMs = timeoutOf(asked)
       const endsAtMs = clock.monotonicMs() + timeoutMs
@@ -88,11 +78,16 @@ export function createSpliceReader(options: {
       const electorate = await withDeadline(bound, whenKnown)
       return readByVotes(question, electorate, { transport, clock, threshold, endsAtMs, signal })
     },
-    async bounded(asked, run) {
+    /** Several reads within one deadline; `bound` are the options of the next of them. */
+    async bounded<T>(
+      asked: SpliceReadOptions,
+      run: (bound: () => SpliceReadOptions) => Promise<T>,
+    ): Promise<T> {
       const endsAtMs = clock.monotonicMs() + timeoutOf(asked)
       return run(() => ({ ...asked, timeoutMs: Math.max(0, endsAtMs - clock.monotonicMs()) }))
     },
     nowMicros: () => clock.nowMicros(),
-    electorate: () => current?.electorate ?? null,
+    /** null before it is known. */
+    electorate: (): Electorate | null => current?.electorate ?? null,
   }
 }

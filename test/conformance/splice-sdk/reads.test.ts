@@ -20,6 +20,7 @@ import {
 const NAMES = ['Alpha-1', 'Beta-2', 'Gamma-3', 'Delta-4']
 const [FIRST, SECOND, THIRD, FOURTH] = NAMES as [string, string, string, string]
 const ALICE = 'alice.unverified.cns'
+const ALBA = 'alba.unverified.cns'
 const NOBODY = 'nobody.unverified.cns'
 const PARTY = partyOf('alice')
 const THIEF = partyOf('thief')
@@ -46,7 +47,7 @@ const connect = (more: Partial<Parameters<typeof createSpliceScan>[0]> = {}) =>
 beforeAll(async () => {
   scans = await startScans({
     svNames: NAMES,
-    entries: [entry(ALICE), entry('alba.unverified.cns')],
+    entries: [entry(ALICE), entry(ALBA)],
   })
   scan = connect()
   await scan.dso() // It knows the members from here on, whichever test runs.
@@ -109,7 +110,7 @@ describe('what scans say alike', () => {
     expect(await scan.names.reverse(PARTY)).toMatchObject({ name: ALICE, party: PARTY })
     expect(await scan.names.reverse(THIEF)).toBeNull()
     const found = await all(scan.names.search('al', { pageSize: 1 }))
-    expect(found.map(({ name }) => name)).toEqual(['alba.unverified.cns', ALICE])
+    expect(found.map(({ name }) => name)).toEqual([ALBA, ALICE])
     expect(await scan.names.lookup(ALICE, { threshold: 4 })).toEqual({
       kind: 'agreed',
       value: {
@@ -322,11 +323,10 @@ describe('scans that lag', () => {
 describe('who is asked', () => {
   it('is learned from one seed, confirmed by the others, and each is asked once', async () => {
     await using seeded = createSpliceScan({ seeds: [scans.urls[2] as string] })
-    const before = NAMES.map((name) => scans.requests(name).length)
-    expect(await seeded.names.resolve(ALICE, { threshold: 4 })).toBe(PARTY)
-    const paths = NAMES.map((name, index) => scans.requests(name).slice(before[index]))
-    for (const asked of paths)
-      expect(asked.filter((request) => request.includes('/by-name/'))).toHaveLength(1)
+    // Of this test alone: a request that another one gave up may reach a server later.
+    expect(await seeded.names.resolve(ALBA, { threshold: 4 })).toBe(PARTY)
+    for (const asked of NAMES.map((name) => scans.requests(name)))
+      expect(asked.filter((request) => request.includes(`/by-name/${ALBA}`))).toHaveLength(1)
     expect(seeded.status()).toEqual({ nodeCount: 4, svNames: expect.arrayContaining(NAMES) })
   })
 
