@@ -439,6 +439,17 @@ describe('a token function', () => {
     expect(signals).toHaveLength(2)
   })
 
+  it('that fails is one of our errors, with its own as the cause', async () => {
+    const cause = new Error('no session')
+    const fails = () => {
+      throw cause
+    }
+    for (const token of [fails, async () => fails()])
+      await expect(connect({ token }).wallet.balance()).rejects.toMatchObject({
+        ...{ code: 'UNAUTHENTICATED', definite: true, retryable: false, cause },
+      })
+  })
+
   it('whose second token is refused too gives up; a text is not renewed', async () => {
     nock(URL).get('/v0/wallet/balance').times(2).reply(401, refusal('UNAUTHENTICATED'))
     let count = 0
@@ -468,11 +479,6 @@ describe('a token function', () => {
       .matchHeader('authorization', 'Bearer t-9')
       .reply(200, BALANCE)
     expect(await connect({ token: () => 't-9\n' }).wallet.balance()).toMatchObject({ round: 1 })
-  })
-
-  it('that fails lets the call fail with its error', async () => {
-    const { wallet } = connect({ token: () => Promise.reject(new Error('signed out')) })
-    await expect(wallet.balance()).rejects.toThrow('signed out')
   })
 })
 

@@ -1,5 +1,7 @@
 /** Where the token comes from, and when it is asked for anew. */
 
+import { failure, isQuorumscanError } from '../errors.ts'
+
 /** A text, or asked for when one is needed; asked again, once, when the server refuses the last one. */
 export type TokenSource =
   | string
@@ -23,7 +25,8 @@ export function createTokenKeeper(source: TokenSource | null) {
         if (current !== null && current !== refused) return current
         // Calls of one moment ask once.
         if (asking === undefined) {
-          const token = Promise.resolve(source({ refused, signal })).finally(() => {
+          const ask = async () => source({ refused, signal })
+          const token = ask().finally(() => {
             asking = undefined
           })
           asking = { signal, token }
@@ -34,7 +37,11 @@ export function createTokenKeeper(source: TokenSource | null) {
           return current
         } catch (error) {
           // The call that asked was given up; that is no failure of the others.
-          if (signal.aborted || !askedFor.aborted) throw error
+          if (signal.aborted || isQuorumscanError(error)) throw error
+          if (!askedFor.aborted)
+            throw failure('UNAUTHENTICATED', 'The function that was passed as `token` failed.', {
+              cause: error,
+            })
         }
       }
     },

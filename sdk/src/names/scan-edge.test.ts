@@ -734,6 +734,19 @@ it('what is no number of milliseconds, no array of names, or out of bounds is re
   }
 })
 
+it('what can be no party is refused, and of several it alone is', async () => {
+  asked = []
+  serve()
+  await using scan = connect()
+  const error = expect.objectContaining({ code: 'INVALID_PARTY', definite: true })
+  await expect(scan.names.reverse('alice')).rejects.toEqual(error)
+  await expect(scan.names.namesOf('alice').next()).rejects.toEqual(error)
+  expect(await scan.names.reverseMany(['alice', PARTY])).toEqual([
+    { kind: 'invalid', entry: null, error },
+    expect.objectContaining({ kind: 'verified' }),
+  ])
+})
+
 it('a genesis document that is none is refused by the first lookup, before anything is asked', async () => {
   asked = []
   serve()
