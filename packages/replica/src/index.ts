@@ -17,8 +17,8 @@ export {
   type ReplicaState,
 } from './replica.ts'
 export { measureProtocol, measureReplica } from './replica-metrics.ts'
-export { stateDiverged } from './state-tree/state-follower.ts'
-export type { StateDivergence, StateReads } from './state-tree/state-reads.ts'
+export { type StateDivergence, stateDiverged } from './state-tree/state-follower.ts'
+export type { StateReads } from './state-tree/state-service.ts'
 export { deleteReplica } from './storage/delete-replica.ts'
 export { ReplicaStateError } from './storage/head.ts'
 export { REPLICA_REDIS_OPTIONS } from './storage/keys.ts'

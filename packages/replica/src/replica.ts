@@ -13,8 +13,7 @@ import type { Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import { endConnection, openRedis } from '@quorumscan/redis'
 import type { Genesis } from '@quorumscan/verifier'
-import type { Redis } from 'ioredis'
-import { raiseHorizon } from './clean-up/horizon.ts'
+import { raiseHorizon } from './clean-up/clean-up.ts'
 import { pruneHistory } from './clean-up/update-history.ts'
 import { openReadConnection } from './connection.ts'
 import { loadOrStart } from './ingest/genesis.ts'
@@ -29,14 +28,13 @@ import { createMoments, type Moments } from './reads/moments.ts'
 import { createNameReader, type NameReader } from './reads/name-reader.ts'
 import { createNewestReads, type NewestReads } from './reads/newest-reads.ts'
 import { createUpdateHistory, type HistoryStep, type UpdateHistory } from './reads/update-reads.ts'
-import { createSnapshotMaker, NO_SNAPSHOTS, type SnapshotMaker } from './snapshot/maker.ts'
+import { createSnapshotMaker, type SnapshotMaker } from './snapshot/maker.ts'
 import { scrub } from './state-tree/scrub.ts'
 import {
   createStateFollower,
   type StateFollower,
   stateDiverged,
 } from './state-tree/state-follower.ts'
-import type { StateReads } from './state-tree/state-reads.ts'
 import { createStateService, type StateService } from './state-tree/state-service.ts'
 import { deleteReplica } from './storage/delete-replica.ts'
 import { ReplicaStateError } from './storage/head.ts'
@@ -77,7 +75,7 @@ const START_MS_MAX = 10_000
 
 /** Owns its connections. One `run` at a time writes; any number of processes may read. */
 export class Replica implements Ledger, AsyncDisposable {
-  readonly proofs: StateReads
+  readonly proofs: StateService
   readonly lookups: Lookups
   readonly history: UpdateHistory
   readonly pin: Moments['pin']
@@ -93,10 +91,8 @@ export class Replica implements Ledger, AsyncDisposable {
   readonly dryRun: NewestReads['dryRun']
   readonly #options: ReplicaOptions
   readonly #store: Store
-  readonly #redis: Redis
   readonly #nameReader: NameReader
   readonly #stateFollower: StateFollower
-  readonly #state: StateService
   readonly #closing = new AbortController()
   readonly #listeners = new Set<(entry: AppliedEntry) => void>()
   readonly #followers = new Set<(step: HistoryStep) => void>()
@@ -136,7 +132,6 @@ export class Replica implements Ledger, AsyncDisposable {
   private constructor(options: ReplicaOptions, store: Store, mirror: Mirror) {
     this.#options = options
     this.#store = store
-    this.#redis = store.redis
     const onProblem = (error: Error) => this.#options.onProblem?.(error)
     const follower = createStateFollower({ ...options, layout: store.layout, onProblem })
     this.#stateFollower = follower
@@ -144,14 +139,13 @@ export class Replica implements Ledger, AsyncDisposable {
       onRead: ({ head, byName }) => follower.compareNames(head, byName),
     })
     const head = () => this.#mirror.head
-    this.#state = createStateService({
+    this.proofs = createStateService({
       redis: store.redis,
       rules: activityRulesOf(options.genesis),
       nameReader: this.#nameReader,
       follower,
       head,
     })
-    this.proofs = this.#state
     this.#mirror = mirror
     this.#moments = createMoments(() => this.#mirror, options.clock)
     this.pin = this.#moments.pin
@@ -228,7 +222,7 @@ export class Replica implements Ledger, AsyncDisposable {
   /** Forgets updates and completions up to an offset; returns what is pruned now. */
   async prune(upTo: Offset): Promise<Offset> {
     assert(upTo <= this.head().offset, 'what is pruned has been applied')
-    return await pruneHistory(this.#redis, upTo)
+    return await pruneHistory(this.#store.redis, upTo)
   }
 
   /** The oldest offset that can be read (D-10). */
@@ -243,7 +237,9 @@ export class Replica implements Ledger, AsyncDisposable {
   async raiseHorizon(to: Offset, signal: AbortSignal): Promise<Offset> {
     assert(to <= this.head().offset, 'the head can always be read')
     // Fenced by the ingest, whose reply is about to come.
-    while ((await raiseHorizon(this.#redis, this.#mirror, { horizon: to, signal })) === 'fenced')
+    while (
+      (await raiseHorizon(this.#store.redis, this.#mirror, { horizon: to, signal })) === 'fenced'
+    )
       signal.throwIfAborted()
     return this.horizon()
   }
@@ -251,18 +247,18 @@ export class Replica implements Ledger, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new ScanError('NOT_READY', 'The replica is closed.'))
     await this.#running
-    this.#redis.disconnect()
+    this.#store.redis.disconnect()
   }
 
   /** Ingest, and the scrub as long as it runs. */
   async #runBoth(ordering: Ordering, signal: AbortSignal): Promise<void> {
     const ended = new AbortController()
     const { genesis, clock } = this.#options
-    const scrubbing = scrub(this.#redis, {
-      follower: this.#stateFollower,
+    const scrubbing = scrub({
+      ...this.#store,
       genesis,
-      layout: this.#store.layout,
       clock,
+      follower: this.#stateFollower,
       signal: anySignal([signal, ended.signal]),
     })
     try {
@@ -279,13 +275,8 @@ export class Replica implements Ledger, AsyncDisposable {
     signal.addEventListener('abort', onAbort, { once: true })
     try {
       this.#standstill = await ingest(redis, ordering, {
-        genesis: this.#options.genesis,
-        genesisHash: this.#options.genesisHash,
+        ...this.#options,
         layout: this.#store.layout,
-        clock: this.#options.clock,
-        ...(this.#options.participant === undefined
-          ? {}
-          : { participant: this.#options.participant }),
         signal,
         state: this.#stateFollower,
         maker: makerOf(this.#options, this.#store),
@@ -312,7 +303,7 @@ export class Replica implements Ledger, AsyncDisposable {
     const touched = entries.length === 0 ? null : touchedVersions(entries).names
     this.#nameReader.moveTo(mirror.head.offset, touched)
     this.#moments.wake()
-    this.#state.onWritten()
+    this.proofs.onWritten()
     this.#tellFollowers(mirror, entries)
     for (const { delta, ...entry } of entries)
       for (const listener of this.#listeners)
@@ -332,18 +323,20 @@ export class Replica implements Ledger, AsyncDisposable {
 
   /** For what is answered from what is stored. */
   #trusted(offset: Offset): ReturnType<Moments['instant']> {
-    const diverged = this.#state.diverged()
+    const diverged = this.proofs.diverged()
     // No answer is better than one that may be wrong: failures do not vote (Rule 8).
     if (diverged !== null) throw stateDiverged(diverged)
     return this.#moments.instant(offset)
   }
 }
 
-function makerOf(options: ReplicaOptions, store: Store): SnapshotMaker {
-  const { snapshots, genesisHash, clock } = options
-  if (snapshots?.take === undefined) return NO_SNAPSHOTS
+function makerOf(options: ReplicaOptions, store: Store): SnapshotMaker | null {
+  const { snapshots, genesis } = options
+  if (snapshots?.take === undefined) return null
   return createSnapshotMaker({
-    ...{ store, genesisHash, clock, rules: activityRulesOf(options.genesis) },
+    ...options,
+    store,
+    rules: activityRulesOf(genesis),
     take: snapshots.take.bind(snapshots),
     onProblem: (error) => options.onProblem?.(error),
   })

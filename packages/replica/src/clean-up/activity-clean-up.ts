@@ -10,20 +10,17 @@ import { type Mirror, writeFenced } from '../ingest/store.ts'
 import type { ActivityRules } from '../reads/activity-reads.ts'
 import { activityPartyMember, decodeActivity } from '../storage/activity-member.ts'
 import { dropTiles } from '../storage/activity-tiles.ts'
-import { type Command, cutCommand } from '../storage/commands.ts'
-import { encodeHead } from '../storage/head.ts'
+import { createGatheredCommands } from '../storage/commands.ts'
 import { lexBound } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
 
 /** Rows, and notices, per pass: about 2 ms of Redis each, which reads wait for. */
 export const ACTIVITY_CLEAN_UP_PORTION = 200
 
-/** `done`: nothing is left that could go. `fenced`: somebody else wrote; load anew. */
-export type ActivityCleanUp = 'done' | 'more' | 'fenced'
-
 /**
- * One pass. It leaves the head as it is: taking out what is gone already changes nothing, so two writers
- * may do it, and a pass of unknown outcome is done again with the next batch.
+ * One pass; `done` when nothing is left that could go, `fenced` when another process wrote. It leaves the head as it
+ * is: taking out what is gone already changes nothing, so two writers may do it, and a pass of unknown outcome is done
+ * again with the next batch.
  */
 export async function cleanUpActivities(
   redis: Redis,
@@ -34,7 +31,7 @@ export async function cleanUpActivities(
     readonly held?: Micros | null
     readonly signal: AbortSignal
   },
-): Promise<ActivityCleanUp> {
+): Promise<'done' | 'more' | 'fenced'> {
   const { rules, held, signal } = options
   const horizon = mirror.timeline.at(mirror.head.horizon)
   assert(horizon !== undefined, 'the horizon has its instant')
@@ -61,39 +58,17 @@ export async function cleanUpActivities(
   const timesUntil = isWhole
     ? goneUntil
     : `(${Math.min(...cut.map((portion) => portion.at(-1)?.recordTime ?? 0))}`
-  const head = encodeHead(mirror.head)
-  const outcome = await writeFenced(redis, {
-    expected: head,
-    next: head,
-    commands: [
-      ...cutCommand(
-        'ZREM',
-        KEYS.activities,
-        activities.map((member) => [member]),
-      ),
-      ...cutCommand(
-        'ZREM',
-        KEYS.notices,
-        notices.map((member) => [member]),
-      ),
-      ...cutCommand(
-        'ZREM',
-        KEYS.activityParties,
-        portions
-          .flat()
-          .flatMap(({ eventId, tags }) => tags.map((tag) => [activityPartyMember(tag, eventId)])),
-      ),
-      ['ZREMRANGEBYSCORE', KEYS.activityTimes, '-inf', timesUntil],
-      ...dropTilesBefore(rows),
-    ],
-    signal,
-  })
-  if (outcome === 'fenced') return 'fenced'
-  return isWhole ? 'done' : 'more'
-}
-
-/** The tiles that only rows before the one that stays have. */
-function dropTilesBefore(rows: readonly Buffer[]): readonly Command[] {
+  const commands = createGatheredCommands()
+  for (const member of activities) commands.add('ZREM', KEYS.activities, member)
+  for (const member of notices) commands.add('ZREM', KEYS.notices, member)
+  for (const { eventId, tags } of portions.flat())
+    for (const tag of tags)
+      commands.add('ZREM', KEYS.activityParties, activityPartyMember(tag, eventId))
+  commands.addWhole('ZREMRANGEBYSCORE', KEYS.activityTimes, '-inf', timesUntil)
+  // The tiles that only rows before the one that stays have.
   const [first, last] = [rows[0], rows.at(-1)].map((row) => row && decodeActivity(row).index)
-  return first == null || last == null ? [] : dropTiles({ from: first, before: last })
+  if (first != null && last != null) dropTiles(commands, { from: first, before: last })
+  const { head } = mirror
+  if ((await writeFenced(redis, mirror, { head, commands, signal })) === 'fenced') return 'fenced'
+  return isWhole ? 'done' : 'more'
 }

@@ -1,16 +1,15 @@
 /**
  * Takes versions that ended at or below the horizon out of Redis, in bounded passes. No read that the
- * horizon allows can tell whether a pass ran (D-9).
+ * horizon allows can tell whether a pass ran (D-9). Here, too, the horizon is raised by hand.
  */
+import type { Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { partyMember, putVersions } from '../ingest/plan-versions.ts'
 import { type Mirror, readVersions, type WriteOutcome, writeFenced } from '../ingest/store.ts'
-import { type Command, cutCommand } from '../storage/commands.ts'
-import { decodeEnded } from '../storage/ended.ts'
+import { type CommandSink, createGatheredCommands } from '../storage/commands.ts'
 import { ownerOf } from '../storage/entry-body.ts'
-import { encodeHead } from '../storage/head.ts'
 import { KEYS } from '../storage/keys.ts'
-import type { Version } from '../storage/versions.ts'
+import { decodeEnded, type Version } from '../storage/versions.ts'
 
 /** Versions per pass: about 2 ms of Redis, which reads wait for. */
 export const CLEAN_UP_PORTION = 500
@@ -28,75 +27,63 @@ export async function cleanUp(
 ): Promise<WriteOutcome> {
   const count = Math.min(cleanUpBacklog(mirror), CLEAN_UP_PORTION)
   const members = await redis.lrangeBuffer(KEYS.ended, 0, count - 1)
-  const ended = members.map(decodeEnded)
-  const fieldsOf = (kind: 'names' | 'documents') => [
-    ...new Set(ended.flatMap((version) => (version.kind === kind ? [version.field] : []))),
-  ]
+  const fields = { names: new Set<string>(), documents: new Set<string>() }
+  for (const { kind, field } of members.map(decodeEnded)) fields[kind].add(field)
   const [names, documents] = await Promise.all([
-    readVersions(redis, 'names', fieldsOf('names')),
-    readVersions(redis, 'documents', fieldsOf('documents')),
+    readVersions(redis, 'names', [...fields.names]),
+    readVersions(redis, 'documents', [...fields.documents]),
   ])
-  const { horizon } = mirror.head
-  const next = { ...mirror.head, cleanedCount: mirror.head.cleanedCount + count }
-  const outcome = await writeFenced(redis, {
-    expected: encodeHead(mirror.head),
-    next: encodeHead(next),
-    commands: [
-      ['LTRIM', KEYS.ended, count, -1],
-      ...planNames(names, horizon),
-      ...planDocuments(documents, horizon),
-    ],
-    signal,
-  })
-  if (outcome === 'written') mirror.head = next
-  return outcome
+  const { head } = mirror
+  const commands = createGatheredCommands()
+  commands.addWhole('LTRIM', KEYS.ended, count, -1)
+  planNames(commands, names, head.horizon)
+  putVersions(commands, 'documents', readableOf(documents, head.horizon))
+  const next = { ...head, cleanedCount: head.cleanedCount + count }
+  return await writeFenced(redis, mirror, { head: next, commands, signal })
 }
 
-function planNames(names: ReadonlyMap<string, readonly Version[]>, horizon: number): Command[] {
-  const kept = new Map<string, readonly Version[]>()
-  const gone: string[] = []
-  const parties: Uint8Array[] = []
+function planNames(
+  commands: CommandSink,
+  names: ReadonlyMap<string, readonly Version[]>,
+  horizon: Offset,
+): void {
+  const readable = readableOf(names, horizon)
   for (const [name, versions] of names) {
-    const readable = versions.filter((version) => isReadable(version, horizon))
-    const owners = new Set(readable.map((version) => ownerOf(version.body)))
-    for (const version of versions) {
-      const owner = ownerOf(version.body)
-      if (!owners.has(owner)) parties.push(partyMember(owner, name))
-    }
-    if (readable.length === 0) gone.push(name)
-    else kept.set(name, readable)
+    const kept = readable.get(name) ?? []
+    const owners = new Set(kept.map(({ body }) => ownerOf(body)))
+    for (const owner of versions.map(({ body }) => ownerOf(body)))
+      if (!owners.has(owner)) commands.add('ZREM', KEYS.parties, partyMember(owner, name))
+    if (kept.length > 0) continue
+    readable.delete(name)
+    commands.add('HDEL', KEYS.names, name)
+    commands.add('ZREM', KEYS.lex, name)
   }
-  return [
-    ...putVersions('names', kept),
-    ...cutCommand(
-      'HDEL',
-      KEYS.names,
-      gone.map((name) => [name]),
-    ),
-    ...cutCommand(
-      'ZREM',
-      KEYS.lex,
-      gone.map((name) => [name]),
-    ),
-    ...cutCommand(
-      'ZREM',
-      KEYS.parties,
-      parties.map((member) => [member]),
-    ),
-  ]
+  putVersions(commands, 'names', readable)
 }
 
-function planDocuments(
-  documents: ReadonlyMap<string, readonly Version[]>,
-  horizon: number,
-): Command[] {
-  const readable = [...documents].map(
-    ([entity, versions]) =>
-      [entity, versions.filter((version) => isReadable(version, horizon))] as const,
-  )
-  return putVersions('documents', new Map(readable))
+/** The versions that can still be read, by field. */
+function readableOf(all: ReadonlyMap<string, readonly Version[]>, horizon: Offset) {
+  const isReadable = ({ to }: Version) => to === null || to > horizon
+  return new Map([...all].map(([field, versions]) => [field, versions.filter(isReadable)]))
 }
 
-function isReadable(version: Version, horizon: number): boolean {
-  return version.to === null || version.to > horizon
+/**
+ * Moves the horizon by hand, as `quorumscan prune` does: reads below it are refused from then on (D-10). One fenced
+ * write in addition to those of the ingest: whichever comes second is fenced, and the ingest then loads the state
+ * again. Clean-up takes what lies below with the next batches.
+ *
+ * @param horizon - Not above the head. One that is not above the present one changes nothing.
+ */
+export async function raiseHorizon(
+  redis: Redis,
+  mirror: Mirror,
+  { horizon, signal }: { readonly horizon: Offset; readonly signal: AbortSignal },
+): Promise<WriteOutcome> {
+  const { head } = mirror
+  if (horizon <= head.horizon) return 'written'
+  const commands = createGatheredCommands()
+  commands.addWhole('LTRIM', KEYS.at, horizon - head.horizon, -1)
+  const outcome = await writeFenced(redis, mirror, { head: { ...head, horizon }, commands, signal })
+  if (outcome === 'written') mirror.timeline.dropBelow(horizon)
+  return outcome
 }

@@ -9,8 +9,7 @@ import { PRUNED_FIELD, THROUGH_FIELD, tagMembers } from '../ingest/plan-updates.
 import { type Mirror, type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { completionsBelow } from '../reads/completions.ts'
 import { decodeUpdates, readPrunedOffset } from '../reads/update-reads.ts'
-import { toRedis } from '../storage/commands.ts'
-import { encodeHead } from '../storage/head.ts'
+import { createGatheredCommands, toRedis } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
 import { readUpdates } from '../storage/scripts.ts'
 
@@ -23,20 +22,15 @@ export async function beginHistory(
   mirror: Mirror,
   signal: AbortSignal,
 ): Promise<WriteOutcome> {
-  const { offset } = mirror.head
+  const { head } = mirror
   const through = await redis.hget(KEYS.history, THROUGH_FIELD)
-  if (through !== null && Number(through) === offset) return 'written'
-  const head = encodeHead(mirror.head)
-  return await writeFenced(redis, {
-    expected: head,
-    next: head,
-    commands: [
-      ['UNLINK', KEYS.updates],
-      ['UNLINK', KEYS.updateTags],
-      ['HSET', KEYS.history, THROUGH_FIELD, offset, PRUNED_FIELD, offset],
-    ],
-    signal,
-  })
+  if (through !== null && Number(through) === head.offset) return 'written'
+  const commands = createGatheredCommands()
+  commands.addWhole('UNLINK', KEYS.updates)
+  commands.addWhole('UNLINK', KEYS.updateTags)
+  const fields = [THROUGH_FIELD, head.offset, PRUNED_FIELD, head.offset]
+  commands.addWhole('HSET', KEYS.history, ...fields)
+  return await writeFenced(redis, mirror, { head, commands, signal })
 }
 
 /**

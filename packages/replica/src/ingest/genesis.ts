@@ -3,14 +3,22 @@ import { assert } from '@quorumscan/base'
 import { genesisDelta, svPartyOf } from '@quorumscan/ledger'
 import type { Genesis } from '@quorumscan/verifier'
 import { DSO_ENTRY_NAME, svEntryName } from '@quorumscan/verifier'
+import { EMPTY_FRONTIER } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { createStateKeeper } from '../state-tree/state-keeper.ts'
 import { deleteReplica } from '../storage/delete-replica.ts'
 import { ReplicaStateError } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
-import { type SyntheticEntry, syntheticFacts } from './plan-versions.ts'
+import { createTimeline } from '../storage/timeline.ts'
+import { planBatch } from './plan.ts'
+import {
+  planSyntheticEntries,
+  type SyntheticEntry,
+  syntheticFacts,
+  touchedVersions,
+} from './plan-versions.ts'
 import type { Step } from './step.ts'
-import { loadMirror, type Mirror, writeGenesis } from './store.ts'
+import { loadMirror, type Mirror, writeFenced } from './store.ts'
 
 export type GenesisContext = {
   readonly genesis: Genesis
@@ -62,9 +70,20 @@ export async function loadOrStart(
       entryHash: genesisHash,
       delta: genesisDelta(genesis, genesisHash),
     }
-    const synthetic = syntheticEntries(genesis)
     const state = { offset: 0, root: genesisRoot(genesis, step), activityCount: 0 }
-    await writeGenesis(redis, { genesisHash, step, state, synthetic, layout, signal })
+    const { documents } = touchedVersions([step])
+    const { commands, head } = planBatch({
+      head: { genesisHash, dueHash: layout.dueHash, endedCount: 0, cleanedCount: 0 },
+      layout,
+      timeline: createTimeline(),
+      activities: EMPTY_FRONTIER,
+      steps: [step],
+      state,
+      stored: { names: new Map(), documents: new Map(documents.map((entity) => [entity, []])) },
+      expired: { seen: [], changes: [] },
+    })
+    planSyntheticEntries(commands, syntheticEntries(genesis))
+    await writeFenced(redis, null, { head, commands, signal })
   }
 }
 

@@ -40,8 +40,8 @@ export type IngestContext = GenesisContext & {
   readonly clock: Clock
   readonly participant?: string
   readonly state: StateFollower
-  /** Takes snapshots of what is written. */
-  readonly maker: SnapshotMaker
+  /** Takes snapshots of what is written; null: none are taken. */
+  readonly maker: SnapshotMaker | null
   /** Finds those of others; null: there is nobody to ask. */
   readonly snapshots: Pick<Snapshots, 'find'> | null
   readonly onProblem: (error: Error) => void
@@ -74,7 +74,7 @@ export async function ingest(
       await followFromHead(redis, ordering, { ...context, isBehindLog })
       isBehindLog = false
     } catch (error) {
-      context.maker.abandon()
+      context.maker?.abandon()
       if (signal.aborted) break
       if (isScanError(error) && STANDSTILLS.some((code) => code === error.code)) {
         context.onProblem(error)
@@ -109,7 +109,7 @@ async function followFromHead(
   },
 ): Promise<void> {
   const { signal, isBehindLog } = context
-  context.maker.abandon()
+  context.maker?.abandon()
   const mirror = await loadOrStart(redis, context, signal)
   // A snapshot is quicker than the log from its beginning.
   const isWanted = isBehindLog || mirror.head.offset === 0
@@ -144,13 +144,13 @@ async function followFromHead(
       if (entries === null) return
       const state = await context.state.apply(entries, mirror)
       if (state === null) return
-      context.maker.note(entries, mirror)
-      const held = context.maker.held()
+      context.maker?.note(entries, mirror)
+      const held = context.maker?.held() ?? null
       context.onWriting(entries.at(-1)?.offset ?? mirror.head.offset)
       const batch = { steps: entries, state, held, layout: context.layout, signal }
       if ((await writeSteps(redis, mirror, batch)) === 'fenced') return
       context.onMirror(mirror, entries)
-      context.maker.written(mirror, context.state.keeper())
+      context.maker?.written(mirror, context.state.keeper())
       if (working.cellCount > CELLS_MAX) working.clear()
       if ((await keepClean(redis, mirror, { ...context, entries, held })) === 'fenced') return
       rest = rest.slice(entries.length)

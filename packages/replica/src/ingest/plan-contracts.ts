@@ -2,7 +2,7 @@
 import { assert } from '@quorumscan/base'
 import { dueOf, type FiledContract, keysOf, type StateDelta } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
-import { type Command, createGatheredCommands, type GatheredCommands } from '../storage/commands.ts'
+import type { CommandSink } from '../storage/commands.ts'
 import {
   contractIdBytes,
   type Place,
@@ -16,16 +16,14 @@ import type { Layout } from '../storage/layout.ts'
 /** What a step changes of them. */
 type Steps = readonly { readonly delta: Pick<StateDelta, 'created' | 'archived'> }[]
 
-export function planContracts(steps: Steps, layout: Layout): Command[] {
+export function planContracts(commands: CommandSink, steps: Steps, layout: Layout): void {
   const { created, archived } = netOf(steps)
-  const commands = createGatheredCommands()
   for (const contract of archived) takeOut(filed(contract), { commands, layout })
   for (const contract of created)
     putContract(filed(contract), layout.codec.encode(contract), { commands, layout })
-  return commands.take()
 }
 
-type Target = { readonly commands: Pick<GatheredCommands, 'add'>; readonly layout: Layout }
+type Target = { readonly commands: CommandSink; readonly layout: Layout }
 
 /** @param bytes - The contract as the codec of the layout writes it. */
 export function putContract(

@@ -1,6 +1,6 @@
 /** What a batch adds to the history of updates, where the app asks for one. */
 import { concatBytes, fromHex, utf8 } from '@quorumscan/base'
-import { type Command, cutCommand } from '../storage/commands.ts'
+import type { CommandSink } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { StoredUpdate } from '../storage/update-codec.ts'
 import type { Step } from './step.ts'
@@ -13,21 +13,15 @@ export const THROUGH_FIELD = 'through'
 /** Field of `history`: what was pruned, or never written; reads begin after it. */
 export const PRUNED_FIELD = 'pruned'
 
-export function planUpdates(steps: readonly Step[]): Command[] {
+export function planUpdates(commands: CommandSink, steps: readonly Step[]): void {
   const last = steps.at(-1)
-  if (last?.update === undefined) return []
-  const updates = steps.flatMap(({ update }) => update ?? [])
-  return [
-    ...updates.map(
-      ({ offset, bytes }): Command => ['XADD', KEYS.updates, utf8(`${offset}-0`), 'u', bytes],
-    ),
-    ...cutCommand(
-      'ZADD',
-      KEYS.updateTags,
-      updates.flatMap(tagMembers).map((member) => [0, member]),
-    ),
-    ['HSET', KEYS.history, THROUGH_FIELD, last.offset],
-  ]
+  if (last?.update === undefined) return
+  for (const { update } of steps) {
+    if (update == null) continue
+    commands.addWhole('XADD', KEYS.updates, utf8(`${update.offset}-0`), 'u', update.bytes)
+    for (const member of tagMembers(update)) commands.add('ZADD', KEYS.updateTags, 0, member)
+  }
+  commands.addWhole('HSET', KEYS.history, THROUGH_FIELD, last.offset)
 }
 
 /** Members of `updateTags`: what finds the update. */

@@ -2,12 +2,11 @@
 import { assert, concatBytes, utf8 } from '@quorumscan/base'
 import type { ContractCodec, StateDelta } from '@quorumscan/ledger'
 import { type Contract, type Offset, type PartyId, parseTime } from '@quorumscan/model'
-import { type Command, cutCommand } from '../storage/commands.ts'
-import { type EndedVersion, encodeEnded } from '../storage/ended.ts'
+import type { CommandSink } from '../storage/commands.ts'
 import { type EntryBody, encodeEntryBody } from '../storage/entry-body.ts'
 import { tagOf } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
-import { encodeVersions, type Version } from '../storage/versions.ts'
+import { encodeEnded, encodeVersions, type Version } from '../storage/versions.ts'
 import { entityOf, type Step } from './step.ts'
 
 /** Versions by name and by entity, of every name and document that the steps touch. */
@@ -28,101 +27,86 @@ export const DOCUMENT_ENTITIES = new Set([
   'ScanAddress',
 ])
 
+/** Where lookups find the versions of a contract. */
+type VersionField = { readonly kind: 'names' | 'documents'; readonly field: string }
+
+/** Null where no lookup reads contracts of its template. */
+export function versionFieldOf(contract: Contract): VersionField | null {
+  const entity = entityOf(contract)
+  if (entity === 'AnsEntry') return { kind: 'names', field: textOf(contract, 'name') }
+  return DOCUMENT_ENTITIES.has(entity) ? { kind: 'documents', field: entity } : null
+}
+
 export function touchedVersions(steps: readonly Step[]): { names: string[]; documents: string[] } {
-  const names = new Set<string>()
-  const documents = new Set<string>()
+  const touched = { names: new Set<string>(), documents: new Set<string>() }
   for (const { delta } of steps)
     for (const contract of [...delta.created, ...delta.archived]) {
-      const entity = entityOf(contract)
-      if (entity === 'AnsEntry') names.add(textOf(contract, 'name'))
-      else if (DOCUMENT_ENTITIES.has(entity)) documents.add(entity)
+      const found = versionFieldOf(contract)
+      if (found !== null) touched[found.kind].add(found.field)
     }
-  return { names: [...names], documents: [...documents] }
+  return { names: [...touched.names], documents: [...touched.documents] }
 }
 
-/** What a step changes of them. */
-type VersionStep = Pick<Step, 'offset'> & {
-  readonly delta: Pick<StateDelta, 'created' | 'archived'>
-}
-
-/** `endedCounts[i]` is how many versions ended with step i. */
+/** Returns how many versions ended with each step. */
 export function planVersions(
-  steps: readonly VersionStep[],
+  commands: CommandSink,
+  steps: readonly (Pick<Step, 'offset'> & {
+    readonly delta: Pick<StateDelta, 'created' | 'archived'>
+  })[],
   { stored, codec }: { readonly stored: StoredVersions; readonly codec: ContractCodec },
-): { commands: Command[]; endedCounts: number[] } {
-  const names = copyOf(stored.names)
-  const documents = copyOf(stored.documents)
-  const entries: EntryFacts[] = []
-  const ended: EndedVersion[] = []
-  const endedCounts: number[] = []
-
-  for (const step of steps) {
-    const endedBefore = ended.length
-    for (const contract of step.delta.archived) {
-      const entity = entityOf(contract)
-      if (entity === 'AnsEntry') {
-        const name = textOf(contract, 'name')
-        end(names, name, step.offset, (version) => version.from === contract.offset)
-        ended.push({ to: step.offset, kind: 'names', field: name })
-      } else if (DOCUMENT_ENTITIES.has(entity)) {
-        const isOf = (version: Version) =>
-          codec.decode(version.body).contractId === contract.contractId
-        end(documents, entity, step.offset, isOf)
-        ended.push({ to: step.offset, kind: 'documents', field: entity })
-      }
+): number[] {
+  const versions = { names: copyOf(stored.names), documents: copyOf(stored.documents) }
+  const begun: EntryFacts[] = []
+  const endedCounts = steps.map(({ offset, delta }) => {
+    let endedCount = 0
+    for (const contract of delta.archived) {
+      const found = versionFieldOf(contract)
+      if (found === null) continue
+      const isSame = ({ from, body }: Version) =>
+        found.kind === 'names'
+          ? from === contract.offset
+          : codec.decode(body).contractId === contract.contractId
+      end(versions[found.kind], found.field, offset, isSame)
+      commands.add('RPUSH', KEYS.ended, encodeEnded({ ...found, to: offset }))
+      endedCount++
     }
-    for (const contract of step.delta.created) {
-      const entity = entityOf(contract)
-      if (entity === 'AnsEntry') {
+    for (const contract of delta.created) {
+      const found = versionFieldOf(contract)
+      if (found?.kind === 'names') {
         const facts = entryFacts(contract)
-        beginEntry(names, facts, contract.offset)
-        entries.push(facts)
-      } else if (DOCUMENT_ENTITIES.has(entity)) {
+        beginEntry(versions.names, facts, contract.offset)
+        begun.push(facts)
+      } else if (found !== null) {
         const body = codec.encode(contract)
-        begin(documents, entity, { from: contract.offset, to: null, expires: null, body })
+        const version = { from: contract.offset, to: null, expires: null, body }
+        begin(versions.documents, found.field, version)
       }
     }
-    endedCounts.push(ended.length - endedBefore)
-  }
-
-  return {
-    commands: [
-      ...putNames(names, entries),
-      ...putVersions('documents', documents),
-      ...cutCommand(
-        'RPUSH',
-        KEYS.ended,
-        ended.map((version) => [encodeEnded(version)]),
-      ),
-    ],
-    endedCounts,
-  }
+    return endedCount
+  })
+  putNames(commands, versions.names, begun)
+  putVersions(commands, 'documents', versions.documents)
+  return endedCounts
 }
 
 /** The synthetic entries as ordinary versions. */
-export function planSyntheticEntries(entries: readonly SyntheticEntry[]): Command[] {
+export function planSyntheticEntries(
+  commands: CommandSink,
+  entries: readonly SyntheticEntry[],
+): void {
   const names = new Map(entries.map((entry) => [entry.name, [syntheticVersion(entry)]]))
-  return putNames(names, entries.map(syntheticFacts))
+  putNames(commands, names, entries.map(syntheticFacts))
 }
 
 /** All versions of each name that changed, and the entries that have begun. */
 export function putNames(
+  commands: CommandSink,
   names: ReadonlyMap<string, readonly Version[]>,
   begun: readonly Pick<EntryFacts, 'name' | 'user'>[],
-): Command[] {
-  return [
-    ...putVersions('names', names),
-    ...cutCommand(
-      'ZADD',
-      KEYS.lex,
-      [...names.keys()].map((name) => [0, name]),
-    ),
-    ...cutCommand(
-      'ZADD',
-      KEYS.parties,
-      begun.map(({ user, name }) => [0, partyMember(user, name)]),
-    ),
-  ]
+): void {
+  putVersions(commands, 'names', names)
+  for (const name of names.keys()) commands.add('ZADD', KEYS.lex, 0, name)
+  for (const { user, name } of begun) commands.add('ZADD', KEYS.parties, 0, partyMember(user, name))
 }
 
 /** A member of `parties`. */
@@ -131,14 +115,12 @@ export function partyMember(party: PartyId, name: string): Uint8Array {
 }
 
 export function putVersions(
+  commands: CommandSink,
   key: 'names' | 'documents',
   changed: ReadonlyMap<string, readonly Version[]>,
-): Command[] {
-  return cutCommand(
-    'HSET',
-    KEYS[key],
-    [...changed].map(([field, versions]) => [field, encodeVersions(versions)]),
-  )
+): void {
+  for (const [field, versions] of changed)
+    commands.add('HSET', KEYS[key], field, encodeVersions(versions))
 }
 
 /** What lookups say of an entry, and the state tree proves. */

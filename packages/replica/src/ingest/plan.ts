@@ -4,7 +4,7 @@ import type { ChangeRecord, StateDelta } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import type { Frontier } from '@quorumscan/verifier/state-tree'
 import { planCompletions } from '../reads/completions.ts'
-import { type Command, cutCommand } from '../storage/commands.ts'
+import { type CommandSink, createGatheredCommands } from '../storage/commands.ts'
 import type { StateMark, StoredHead } from '../storage/head.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
@@ -14,12 +14,6 @@ import { planContracts } from './plan-contracts.ts'
 import { planUpdates } from './plan-updates.ts'
 import { planVersions, type StoredVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
-
-export type Plan = {
-  readonly commands: readonly Command[]
-  readonly head: StoredHead
-  readonly activities: Frontier
-}
 
 /**
  * Appends the steps to the timeline, whose oldest instant is the horizon of `head`.
@@ -40,55 +34,36 @@ export function planBatch(input: {
     readonly seen: readonly Uint8Array[]
     readonly changes: readonly Uint8Array[]
   }
-}): Plan {
+}) {
   const { head, timeline, steps, state, expired, layout, stored } = input
   const last = steps.at(-1)
   assert(last !== undefined, 'a batch has a step')
-  const activities = planActivities(steps, input.activities)
-  const versions = planVersions(steps, { stored, codec: layout.codec })
+  const commands = createGatheredCommands()
+  for (const id of expired.seen) commands.add('ZREM', KEYS.seen, id)
+  for (const id of expired.changes) {
+    commands.add('ZREM', KEYS.changesUntil, id)
+    commands.add('HDEL', KEYS.changes, id)
+  }
+  planContracts(commands, steps, layout)
+  const endedCounts = planVersions(commands, steps, { stored, codec: layout.codec })
+  const activities = planActivities(commands, steps, input.activities)
+  planCompletions(commands, steps)
+  planUpdates(commands, steps)
+  for (const { delta } of steps) putRecords(commands, delta, last.recordTime)
 
   let endedCount = head.endedCount
-  const instants = steps.map((step, index) => {
-    endedCount += versions.endedCounts[index] ?? 0
-    return { ...step, endedCount }
-  })
   const first = timeline.first()
-  for (const instant of instants) timeline.append(instant)
+  for (const [index, step] of steps.entries()) {
+    endedCount += endedCounts[index] ?? 0
+    const instant = { ...step, endedCount }
+    timeline.append(instant)
+    commands.add('RPUSH', KEYS.at, encodeInstant(instant))
+  }
   const horizon = timeline.horizonAt({ ...last, endedCount })
+  if (horizon > first) commands.addWhole('LTRIM', KEYS.at, horizon - first, -1)
 
   return {
-    commands: [
-      ...cutCommand(
-        'ZREM',
-        KEYS.seen,
-        expired.seen.map((id) => [id]),
-      ),
-      ...cutCommand(
-        'ZREM',
-        KEYS.changesUntil,
-        expired.changes.map((id) => [id]),
-      ),
-      ...cutCommand(
-        'HDEL',
-        KEYS.changes,
-        expired.changes.map((id) => [id]),
-      ),
-      ...planContracts(steps, layout),
-      ...versions.commands,
-      ...activities.commands,
-      ...planCompletions(steps),
-      ...planUpdates(steps),
-      ...planRecords(
-        steps.map(({ delta }) => delta),
-        last.recordTime,
-      ),
-      ...cutCommand(
-        'RPUSH',
-        KEYS.at,
-        instants.map((instant) => [encodeInstant(instant)]),
-      ),
-      ...(horizon > first ? [['LTRIM', KEYS.at, horizon - first, -1] as const] : []),
-    ],
+    commands,
     head: {
       genesisHash: head.genesisHash,
       dueHash: head.dueHash,
@@ -99,46 +74,30 @@ export function planBatch(input: {
       horizon,
       endedCount,
       cleanedCount: head.cleanedCount,
-      activityCount: activities.frontier.size,
+      activityCount: activities.size,
       state,
     },
-    activities: activities.frontier,
+    activities,
   }
 }
 
-/** What a change of the state is beside contracts. */
-export type RecordDelta = Pick<StateDelta, 'change' | 'seen' | 'allocated'>
-
-/** What is past its time at the end of the batch is not even written. */
-export function planRecords(deltas: readonly RecordDelta[], recordTime: Micros): Command[] {
-  const changes = deltas.flatMap(({ change }) =>
-    change === null || change.record.until <= recordTime ? [] : [change],
-  )
-  const seen = deltas.flatMap((delta) =>
-    delta.seen === null || delta.seen.until <= recordTime ? [] : [delta.seen],
-  )
-  return [
-    ...cutCommand(
-      'HSET',
-      KEYS.changes,
-      changes.map(({ id, record }) => [fromHex(id), encodeChange(record)]),
-    ),
-    ...cutCommand(
-      'ZADD',
-      KEYS.changesUntil,
-      changes.map(({ id, record }) => [record.until, fromHex(id)]),
-    ),
-    ...cutCommand(
-      'ZADD',
-      KEYS.seen,
-      seen.map(({ id, until }) => [until, fromHex(id)]),
-    ),
-    ...cutCommand(
-      'ZADD',
-      KEYS.hosted,
-      deltas.flatMap(({ allocated }) => allocated.map((party) => [0, party])),
-    ),
-  ]
+/**
+ * Puts what a change of the state is in addition to contracts. What is past its time at the end of the batch is not
+ * even written.
+ */
+export function putRecords(
+  commands: CommandSink,
+  { change, seen, allocated }: Partial<Pick<StateDelta, 'change' | 'seen' | 'allocated'>>,
+  recordTime: Micros,
+): void {
+  if (change != null && change.record.until > recordTime) {
+    const id = fromHex(change.id)
+    commands.add('HSET', KEYS.changes, id, encodeChange(change.record))
+    commands.add('ZADD', KEYS.changesUntil, change.record.until, id)
+  }
+  if (seen != null && seen.until > recordTime)
+    commands.add('ZADD', KEYS.seen, seen.until, fromHex(seen.id))
+  for (const party of allocated ?? []) commands.add('ZADD', KEYS.hosted, 0, party)
 }
 
 export function encodeChange(record: ChangeRecord): Uint8Array {

@@ -25,7 +25,8 @@ import {
 } from '../storage/activity-member.ts'
 import { type Argument, toRedis } from '../storage/commands.ts'
 import { lexBound, tagOf } from '../storage/intern.ts'
-import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
+import { KEYS } from '../storage/keys.ts'
+import { readAtOnce } from '../storage/moment.ts'
 import type { Moment } from '../storage/versions.ts'
 import { assertReadable } from './reads.ts'
 
@@ -69,6 +70,7 @@ export async function readActivities(
 ): Promise<StoredActivity[]> {
   const first = await firstVisible(redis, moment, rules)
   if (first === null) return []
+  const key = page.party === undefined ? 'activities' : 'activityParties'
   const prefix = page.party === undefined ? new Uint8Array(0) : tagOf(page.party)
   let bounds = boundsOfPage(prefix, page, { first, last: moment.offset })
   const found: StoredActivity[] = []
@@ -76,10 +78,7 @@ export async function readActivities(
   while (found.length < page.limit) {
     const count = Math.min(page.limit - found.length, PORTION)
     const walk = { bounds, count, order: page.order }
-    const rows =
-      page.party === undefined
-        ? await readRows(redis, walk, moment)
-        : await readRowsOfParty(redis, walk, moment)
+    const rows = await readRows(redis, key, { walk, moment })
     for (const row of rows) {
       bytes += row.body.byteLength
       if (bytes > ACTIVITY_PAGE_BYTES_MAX && found.length > 0) return found
@@ -164,22 +163,19 @@ type Walk = {
   readonly order: 'asc' | 'desc'
 }
 
-async function readRows(redis: Redis, walk: Walk, moment: Moment): Promise<StoredActivity[]> {
-  const [members] = await readTogether(redis, [rangeOf('activities', walk)], moment)
-  return (members ?? []).map(decodeActivity)
-}
-
-async function readRowsOfParty(
+/** Rows of the whole history, or of a party's: its members say which rows and notices those are. */
+async function readRows(
   redis: Redis,
-  walk: Walk,
-  moment: Moment,
+  key: 'activities' | 'activityParties',
+  { walk, moment }: { readonly walk: Walk; readonly moment: Moment },
 ): Promise<StoredActivity[]> {
-  const [members = []] = await readTogether(redis, [rangeOf('activityParties', walk)], moment)
+  const [members = []] = await readTogether(redis, [rangeOf(key, walk)], moment)
+  if (key === 'activities') return members.map(decodeActivity)
   if (members.length === 0) return []
   const ranges = members.map((member) => {
     const eventId = eventIdOfPartyMember(member)
-    const walk = { bounds: boundsOfRow(eventId), count: 1, order: 'asc' } as const
-    return rangeOf(isNoticeId(eventId) ? 'notices' : 'activities', walk)
+    const row = { bounds: boundsOfRow(eventId), count: 1, order: 'asc' } as const
+    return rangeOf(isNoticeId(eventId) ? 'notices' : 'activities', row)
   })
   return (await readTogether(redis, ranges, moment)).map(([row]) => {
     assert(row !== undefined, 'a visible row is there as long as its offset can be read')
@@ -200,14 +196,10 @@ async function readTogether(
   ranges: readonly (readonly Argument[])[],
   moment: Moment,
 ): Promise<Buffer[][]> {
-  const transaction = redis.multi().hgetBuffer(KEYS.names, HEAD_FIELD)
-  for (const range of ranges) transaction.callBuffer('ZRANGE', range.map(toRedis))
-  const [head, ...replies] = (
-    (await reach(transaction.exec())) as [Error | null, Buffer | Buffer[] | null][]
-  ).map(([error, reply]) => {
-    if (error !== null) throw error
-    return reply
+  const reading = readAtOnce<Buffer[][]>(redis, (transaction) => {
+    for (const range of ranges) transaction.callBuffer('ZRANGE', range.map(toRedis))
   })
-  assertReadable(head as Buffer | null, moment)
-  return replies as Buffer[][]
+  const { head, replies } = await reach(reading)
+  assertReadable(head, moment)
+  return replies
 }

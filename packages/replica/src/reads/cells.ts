@@ -1,11 +1,11 @@
 /** Fetches cells of the newest state, however many, at once. */
-import { assert, fromHex } from '@quorumscan/base'
+import { fromHex } from '@quorumscan/base'
 import type { CellKey, LoadedCell } from '@quorumscan/ledger'
-import type { Contract, ContractId } from '@quorumscan/model'
-import type { ChainableCommander } from 'ioredis'
+import type { ContractId } from '@quorumscan/model'
 import { decodeChange } from '../ingest/plan.ts'
 import { toRedis } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
+import { execute } from '../storage/moment.ts'
 import { readMoment, type Store } from './contracts.ts'
 
 /** The cells asked for, and the contracts that came along with their index keys. */
@@ -16,14 +16,6 @@ export async function fetchCells(store: Store, keys: readonly CellKey[]): Promis
     fetchRecordCells(store, asked),
   ])
   return [...contracts, ...records]
-}
-
-/** Active contracts in the order asked; null for what is none. */
-export async function fetchContracts(
-  store: Store,
-  ids: readonly ContractId[],
-): Promise<readonly (Contract | null)[]> {
-  return (await readMoment(store, { ids })).byId
 }
 
 async function fetchContractCells(store: Store, asked: Asked): Promise<LoadedCell[]> {
@@ -49,55 +41,37 @@ async function fetchContractCells(store: Store, asked: Asked): Promise<LoadedCel
 async function fetchRecordCells({ redis }: Store, asked: Asked): Promise<LoadedCell[]> {
   // A pipeline, because ioredis hands every other command to the socket by itself.
   const pipeline = redis.pipeline()
-  const takers = [
-    askChanges(pipeline, asked.change),
-    askSeen(pipeline, asked.seen),
-    askParties(pipeline, asked.party),
-  ].filter((taker) => taker !== null)
-  if (takers.length === 0) return []
-  const replies = (await pipeline.exec()) ?? []
-  return takers.flatMap((take, index) => {
-    const reply = replies[index]
-    assert(reply !== undefined, 'every command of a pipeline has its reply')
-    if (reply[0] !== null) throw reply[0]
-    return take(reply[1])
-  })
-}
-
-/** Makes cells of the reply to the command that was put into the pipeline. */
-type Taker = (reply: unknown) => LoadedCell[]
-
-function askChanges(pipeline: ChainableCommander, ids: readonly string[]): Taker | null {
-  if (ids.length === 0) return null
-  pipeline.hmgetBuffer(KEYS.changes, ...ids.map((id) => buffer(fromHex(id))))
-  return (reply) =>
-    (reply as (Buffer | null)[]).map((bytes, index) => ({
-      kind: 'change',
-      id: ids[index] as string,
-      value: bytes === null ? null : decodeChange(bytes),
-    }))
-}
-
-function askSeen(pipeline: ChainableCommander, ids: readonly string[]): Taker | null {
-  if (ids.length === 0) return null
-  pipeline.zmscore(KEYS.seen, ...ids.map((id) => buffer(fromHex(id))))
-  return (reply) =>
-    (reply as (string | null)[]).map((score, index) => ({
-      kind: 'seen',
-      id: ids[index] as string,
-      value: score === null ? null : Number(score),
-    }))
-}
-
-function askParties(pipeline: ChainableCommander, parties: readonly string[]): Taker | null {
-  if (parties.length === 0) return null
-  pipeline.zmscore(KEYS.hosted, ...parties)
-  return (reply) =>
-    (reply as (string | null)[]).map((score, index) => ({
-      kind: 'party',
-      id: parties[index] as string,
-      value: score !== null,
-    }))
+  const cellsOf: ((replies: unknown) => LoadedCell[])[] = []
+  const ask = <Reply>(
+    ids: readonly string[],
+    addCommand: () => unknown,
+    cellOf: (id: string, reply: Reply) => LoadedCell,
+  ): void => {
+    if (ids.length === 0) return
+    addCommand()
+    cellsOf.push((replies) =>
+      (replies as Reply[]).map((reply, index) => cellOf(ids[index] as string, reply)),
+    )
+  }
+  const { change, seen, party } = asked
+  ask<Buffer | null>(
+    change,
+    () => pipeline.hmgetBuffer(KEYS.changes, ...change.map(idBytes)),
+    (id, bytes) => ({ kind: 'change', id, value: bytes === null ? null : decodeChange(bytes) }),
+  )
+  ask<string | null>(
+    seen,
+    () => pipeline.zmscore(KEYS.seen, ...seen.map(idBytes)),
+    (id, until) => ({ kind: 'seen', id, value: until === null ? null : Number(until) }),
+  )
+  ask<string | null>(
+    party,
+    () => pipeline.zmscore(KEYS.hosted, ...party),
+    (id, score) => ({ kind: 'party', id, value: score !== null }),
+  )
+  if (cellsOf.length === 0) return []
+  const replies = await execute(pipeline)
+  return cellsOf.flatMap((cells, index) => cells(replies[index]))
 }
 
 type Asked = Readonly<Record<CellKey['kind'], readonly string[]>>
@@ -114,6 +88,6 @@ function groupByKind(keys: readonly CellKey[]): Asked {
   return groups
 }
 
-function buffer(bytes: Uint8Array): Buffer {
-  return toRedis(bytes) as Buffer
+function idBytes(hex: string): Buffer {
+  return toRedis(fromHex(hex)) as Buffer
 }

@@ -8,7 +8,7 @@ import { type CompletionRecord, type Offset, partyParticipant } from '@quorumsca
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import type { InterpretedEntry, Step } from '../ingest/step.ts'
-import { type Command, cutCommand } from '../storage/commands.ts'
+import type { CommandSink } from '../storage/commands.ts'
 import { lexBound } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
 
@@ -37,16 +37,12 @@ export function completionOf(
   return { offset, recordTime, entryHash, completion, outcome }
 }
 
-export function planCompletions(steps: readonly Step[]): Command[] {
-  const records = steps.flatMap(({ completion }) => (completion === undefined ? [] : [completion]))
-  return cutCommand(
-    'ZADD',
-    KEYS.completions,
-    records.map((record) => [
-      0,
-      concatBytes([offsetBytes(record.offset), utf8(JSON.stringify(record))]),
-    ]),
-  )
+export function planCompletions(commands: CommandSink, steps: readonly Step[]): void {
+  for (const { completion } of steps) {
+    if (completion === undefined) continue
+    const json = utf8(JSON.stringify(completion))
+    commands.add('ZADD', KEYS.completions, 0, concatBytes([offsetBytes(completion.offset), json]))
+  }
 }
 
 /** After an offset, up to another one, ascending. */

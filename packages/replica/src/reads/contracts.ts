@@ -1,10 +1,19 @@
-/** Reading contracts, by id or by what they are filed by. A contract says itself which it is. */
+/** Reading contracts, by id or by what they are filed by, and walks over them. A contract says itself which it is. */
 import { keysOf } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
-import { lexBound, membersWith, placeBytes, placeOfId, placeOfKey } from '../storage/intern.ts'
-import { indexKey } from '../storage/keys.ts'
+import { reach } from '../connection.ts'
+import {
+  BUCKETS,
+  lexBound,
+  membersWith,
+  placeBytes,
+  placeOfId,
+  placeOfKey,
+} from '../storage/intern.ts'
+import { contractsKey, indexKey } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
+import { execute } from '../storage/moment.ts'
 import { type RangeReply, readContracts } from '../storage/scripts.ts'
 
 /** A connection to a replica, and how it is laid out there. */
@@ -15,24 +24,20 @@ export type KeyRange = {
   readonly key: string
   /** -1 for all. */
   readonly count: number
-  readonly after?: Uint8Array
+  readonly after?: Uint8Array | undefined
 }
 
-export type KeyReply = {
+type KeyReply = {
   readonly contracts: readonly Contract[]
   /** From where to go on; undefined where nothing is left. */
-  readonly next?: Uint8Array
+  readonly next?: Uint8Array | undefined
 }
 
 /** All of one moment: the head's bytes, contracts in the order asked, null for what is none. */
 export async function readMoment(
   { redis, layout }: Store,
   query: { readonly ids?: readonly ContractId[]; readonly keys?: readonly KeyRange[] },
-): Promise<{
-  head: Buffer | null
-  byId: readonly (Contract | null)[]
-  byKey: readonly KeyReply[]
-}> {
+) {
   const { ids = [], keys = [] } = query
   const { head, contracts, ranges } = await readContracts(redis, {
     ids: ids.map(shortId),
@@ -70,7 +75,46 @@ function replyOf({ key, count }: KeyRange, reply: RangeReply, { codec }: Layout)
   const found = reply.values.flatMap((bytes) => (bytes === null ? [] : [codec.decode(bytes)]))
   const contracts = found.filter((contract) => keysOf(contract).includes(key))
   const last = reply.members.at(-1)
-  return last === undefined || count < 0 || reply.members.length < count
-    ? { contracts }
-    : { contracts, next: last }
+  const isLast = count < 0 || reply.members.length < count
+  return { contracts, next: isLast ? undefined : last }
+}
+
+/** Contracts per command: what Redis does without noticeable delay for others. */
+const PORTION = 500
+/** Buckets per round trip: some 800 contracts at 100 000 names. */
+export const BUCKETS_READ = 8
+
+/**
+ * Contracts under an index key, in byte order of their ids, in portions, while the ledger moves on: what is active from
+ * beginning to end is told, what comes or goes meanwhile may be told or not, and nothing is told twice.
+ */
+export async function* walkContractsByKey(
+  store: Store,
+  key: string,
+  limit = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly Contract[]> {
+  let after: Uint8Array | undefined
+  let rest = limit
+  do {
+    const range = { key, count: Math.min(rest, PORTION), after }
+    const [reply] = (await reach(readMoment(store, { keys: [range] }))).byKey
+    const contracts = reply?.contracts ?? []
+    rest -= contracts.length
+    yield contracts
+    after = reply?.next
+  } while (after !== undefined && rest > 0)
+}
+
+/** Every contract, bucket by bucket. As `walkContractsByKey`. */
+export async function* walkContracts({
+  redis,
+  layout,
+}: Store): AsyncGenerator<readonly Contract[]> {
+  for (let start = 0; start < BUCKETS.length; start += BUCKETS_READ) {
+    const pipeline = redis.pipeline()
+    for (const bucket of BUCKETS.slice(start, start + BUCKETS_READ))
+      pipeline.hvalsBuffer(contractsKey(bucket))
+    const replies = (await reach(execute(pipeline))) as Buffer[][]
+    yield replies.flat().map((bytes) => layout.codec.decode(bytes))
+  }
 }

@@ -48,12 +48,13 @@ async function readAll(
   { limit, portion }: Required<Bounds>,
 ): Promise<JoinedContracts | null> {
   const contracts: Contract[][] = keys.map(() => [])
-  let open: readonly Open[] = keys.map((key, index) => ({ index, key }))
+  /** Keys of which not all was read. */
+  let open: readonly OpenKey[] = keys.map((key, index) => ({ index, key, after: undefined }))
   let head: Buffer | null = null
   while (open.length > 0) {
     const ranges = open.map(({ index, key, after }) => {
       const count = Math.min(portion, limit - (contracts[index] as Contract[]).length)
-      return { key, count, ...(after === undefined ? {} : { after }) }
+      return { key, count, after }
     })
     const reply = await reach(readMoment(store, { keys: ranges }))
     if (head !== null && reply.head !== null && !bytesEqual(head, reply.head)) return null
@@ -62,8 +63,9 @@ async function readAll(
       const list = contracts[index] as Contract[]
       const part = reply.byKey[i]
       list.push(...(part?.contracts ?? []))
-      const after = part?.next
-      return after === undefined || list.length >= limit ? [] : [{ index, key, after }]
+      return part?.next === undefined || list.length >= limit
+        ? []
+        : [{ index, key, after: part.next }]
     })
   }
   if (head === null) throw new ScanError('NOT_READY', 'The replica is empty.')
@@ -71,5 +73,8 @@ async function readAll(
   return { offset, recordTime, contracts }
 }
 
-/** A key of which not all was read. */
-type Open = { readonly index: number; readonly key: string; readonly after?: Uint8Array }
+type OpenKey = {
+  readonly index: number
+  readonly key: string
+  readonly after: Uint8Array | undefined
+}

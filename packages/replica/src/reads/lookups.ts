@@ -13,86 +13,74 @@ import {
 } from './activity-reads.ts'
 import type { Store } from './contracts.ts'
 import type { NameReader } from './name-reader.ts'
-import {
-  type NamedBody,
-  readDocuments,
-  readNames,
-  readNamesOfParty,
-  readParties,
-  readPrefix,
-} from './reads.ts'
+import { readDocuments, readNames, readNamesOfParty, readParties, readPrefix } from './reads.ts'
 
 /** Templates of which the contract in force at an offset can be read. */
 export type DocumentEntity = 'DsoRules' | 'AnsRules' | 'CoinRules' | 'OpenMiningRound'
 
 type Page = { readonly after: string | null; readonly limit: number; readonly offset: Offset }
 
-/** Each throws ScanError OFFSET_NOT_REACHED, OFFSET_PRUNED, STATE_DIVERGED or DEPENDENCY_UNAVAILABLE. */
-export type Lookups = {
-  /** Bytes of the entries with these names at a pinned offset, in the order asked; null for none. */
-  lookupNames(names: readonly string[], offset: Offset): Promise<readonly (Uint8Array | null)[]>
-  /** The entry that stands for each party: its synthetic one, else its lowest live name (D-12). */
-  lookupParties(
-    parties: readonly PartyId[],
-    offset: Offset,
-  ): Promise<readonly (Uint8Array | null)[]>
-  /** Live entries whose names start with the prefix, in UTF-8 byte order, after a name (D-11). */
-  listByPrefix(page: Page & { readonly prefix: string }): Promise<readonly NamedBody[]>
-  /** Live entries of a party, its synthetic one included, in byte order of the names, after a name. */
-  listByParty(page: Page & { readonly party: PartyId }): Promise<readonly NamedBody[]>
-  /**
-   * Rows of the activity history at a pinned offset, in the order of their event ids (D-25), of everyone or of one
-   * party's own history. A walk continues `after` the event id of its last row, at the same offset or a later one,
-   * until a page is empty: large rows make a page shorter than its limit.
-   */
-  activities(page: ActivityPage & { readonly offset: Offset }): Promise<readonly ActivityBody[]>
-  /** The contract in force at a pinned offset; of the rounds the newest open one. */
-  documentAsOf(entity: DocumentEntity, offset: Offset): Promise<Contract>
-  /** All that are active at a pinned offset, the newest first. */
-  documentsAsOf(
-    entity: DocumentEntity | 'ScanAddress',
-    offset: Offset,
-  ): Promise<readonly Contract[]>
-}
-
-/** @param trusted - The moment of an offset; throws where what is stored cannot be trusted. */
+/**
+ * Each throws ScanError OFFSET_NOT_REACHED, OFFSET_PRUNED, STATE_DIVERGED or DEPENDENCY_UNAVAILABLE.
+ *
+ * @param trusted - The moment of an offset; throws where what is stored cannot be trusted.
+ */
 export function createLookups(context: {
   readonly store: Store
   readonly genesis: Genesis
   readonly nameReader: NameReader
   readonly trusted: (offset: Offset) => Instant
-}): Lookups {
+}) {
   const { store, genesis, nameReader, trusted } = context
   const { redis } = store
   const rules = activityRulesOf(genesis)
   const syntheticBodies: ReadonlyMap<PartyId, Uint8Array> = new Map(
     syntheticEntries(genesis).map((entry) => [entry.party, syntheticVersion(entry).body]),
   )
-  const documentsAsOf: Lookups['documentsAsOf'] = async (entity, offset) =>
+  const documentsAsOf = async (entity: DocumentEntity | 'ScanAddress', offset: Offset) =>
     await readDocuments(store, entity, trusted(offset))
 
   return {
-    async lookupNames(names, offset) {
+    /** Bytes of the entries with these names at a pinned offset, in the order asked; null for none. */
+    async lookupNames(names: readonly string[], offset: Offset): Promise<Bodies> {
       const bodies = await readNames(nameReader, names, trusted(offset))
       // What was read has been compared meanwhile.
       trusted(offset)
       return bodies
     },
-    async lookupParties(parties, offset) {
+    /** The entry that stands for each party: its synthetic one, else its lowest live name (D-12). */
+    async lookupParties(parties: readonly PartyId[], offset: Offset): Promise<Bodies> {
       const moment = trusted(offset)
       const others = parties.filter((party) => !syntheticBodies.has(party))
       const found = await readParties(redis, others, moment)
       let next = 0
       return parties.map((party) => syntheticBodies.get(party) ?? found[next++] ?? null)
     },
-    listByPrefix: async (page) => await readPrefix(redis, page, trusted(page.offset)),
-    listByParty: async (page) => await readNamesOfParty(redis, page, trusted(page.offset)),
-    activities: async (page) => await readActivities(redis, page, trusted(page.offset), rules),
-    async documentAsOf(entity, offset) {
+    /** Live entries whose names start with the prefix, in UTF-8 byte order, after a name (D-11). */
+    listByPrefix: async (page: Page & { readonly prefix: string }) =>
+      await readPrefix(redis, page, trusted(page.offset)),
+    /** Live entries of a party, its synthetic one included, in byte order of the names, after a name. */
+    listByParty: async (page: Page & { readonly party: PartyId }) =>
+      await readNamesOfParty(redis, page, trusted(page.offset)),
+    /**
+     * Rows of the activity history at a pinned offset, in the order of their event ids (D-25), of everyone or of one
+     * party's own history. A walk continues `after` the event id of its last row, at the same offset or a later one,
+     * until a page is empty: large rows make a page shorter than its limit.
+     */
+    activities: async (
+      page: ActivityPage & { readonly offset: Offset },
+    ): Promise<readonly ActivityBody[]> =>
+      await readActivities(redis, page, trusted(page.offset), rules),
+    /** The contract in force at a pinned offset; of the rounds the newest open one. */
+    async documentAsOf(entity: DocumentEntity, offset: Offset): Promise<Contract> {
       const [contract] = await documentsAsOf(entity, offset)
       assert(contract !== undefined, `a ${entity} is in force from genesis on`)
       return contract
     },
+    /** All that are active at a pinned offset, the newest first. */
     documentsAsOf,
   }
 }
+
+export type Lookups = ReturnType<typeof createLookups>
+type Bodies = readonly (Uint8Array | null)[]

@@ -21,30 +21,11 @@ export type Pinned = {
   readonly historyHash: string
 }
 
-export type Moments = {
-  /**
-   * The newest applied offset for null, else the offset asked for; waits up to 250 ms for one that is close ahead
-   * (D-10).
-   *
-   * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, OVERLOADED.
-   */
-  pin(at: Offset | null, signal: AbortSignal): Promise<Pinned>
-  /**
-   * As `pin`, without waiting: null for an offset that is still ahead.
-   *
-   * @throws {ScanError} OFFSET_PRUNED.
-   */
-  pinNow(at: Offset | null): Pinned | null
-  /** @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED. */
-  instant(offset: Offset): Instant
-  /** The head has moved: wakes the reads that wait for an offset up to it. */
-  wake(): void
-}
-
-export function createMoments(mirrorOf: () => Mirror, clock: Clock): Moments {
+export function createMoments(mirrorOf: () => Mirror, clock: Clock) {
   const waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()
   const headOffset = () => mirrorOf().head.offset
 
+  /** @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED. */
   const instant = (offset: Offset): Instant => {
     const { head, timeline } = mirrorOf()
     // The timeline runs ahead of the head while a write is on its way.
@@ -72,18 +53,32 @@ export function createMoments(mirrorOf: () => Mirror, clock: Clock): Moments {
   }
 
   return {
-    async pin(at, signal) {
+    /**
+     * The newest applied offset for null, else the offset asked for; waits up to 250 ms for one that is close ahead
+     * (D-10).
+     *
+     * @throws {ScanError} OFFSET_NOT_REACHED, OFFSET_PRUNED, OVERLOADED.
+     */
+    async pin(at: Offset | null, signal: AbortSignal): Promise<Pinned> {
       const offset = at ?? headOffset()
       if (offset > headOffset()) await waitFor(offset, signal)
       return instant(offset)
     },
-    pinNow(at) {
+    /**
+     * As `pin`, without waiting: null for an offset that is still ahead.
+     *
+     * @throws {ScanError} OFFSET_PRUNED.
+     */
+    pinNow(at: Offset | null): Pinned | null {
       const offset = at ?? headOffset()
       return offset > headOffset() ? null : instant(offset)
     },
     instant,
-    wake() {
+    /** The head has moved: wakes the reads that wait for an offset up to it. */
+    wake(): void {
       for (const waiter of waiters) if (waiter.offset <= headOffset()) waiter.wake()
     },
   }
 }
+
+export type Moments = ReturnType<typeof createMoments>

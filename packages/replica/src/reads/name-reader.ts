@@ -26,17 +26,6 @@ export type NameFields = {
   readonly byName: ReadonlyMap<string, Buffer | null | undefined>
 }
 
-export type NameReader = {
-  /** Versions of the name that decide every read at the offset, null for none; undefined where Redis has to be asked. */
-  known(name: string, at: Offset): Buffer | null | undefined
-  /** Asks Redis. Rejects as its commands do. */
-  fetch(names: readonly string[]): Promise<NameFields>
-  /** As `fetch`, of names of a page: in memory they would drive out those that are asked for one by one. */
-  fetchOfPage(names: readonly string[]): Promise<NameFields>
-  /** Ingest has written up to the head, and these names have changed; null where anything may have. */
-  moveTo(head: Offset, touched: readonly string[] | null): void
-}
-
 export function createNameReader(
   redis: Redis,
   options: {
@@ -44,7 +33,7 @@ export function createNameReader(
     /** Shown all that Redis answers. */
     readonly onRead?: (fields: NameFields) => void
   } = {},
-): NameReader {
+) {
   const { keptBytesMax = KEPT_BYTES_MAX, onRead = () => {} } = options
   const kept = new LRUCache<string, { readonly value: Buffer | null }>({
     maxSize: keptBytesMax,
@@ -75,12 +64,14 @@ export function createNameReader(
   }
 
   return {
-    known(name, at) {
+    /** Versions of the name that decide every read at the offset, null for none; undefined where Redis has to be asked. */
+    known(name: string, at: Offset): Buffer | null | undefined {
       // The empty field is the head's.
       if (name === HEAD_FIELD) return null
       return at <= trueAt ? kept.get(name)?.value : undefined
     },
-    fetch(asked) {
+    /** Asks Redis. Rejects as its commands do. */
+    fetch(asked: readonly string[]): Promise<NameFields> {
       if (open === null || open.names.size + asked.length > NAMES_PER_COMMAND_MAX) {
         const names = new Set<string>()
         open = { names, fields: readAtEndOfTurn(names) }
@@ -88,11 +79,15 @@ export function createNameReader(
       for (const name of asked) open.names.add(name)
       return open.fields
     },
+    /** As `fetch`, of names of a page: in memory they would drive out those that are asked for one by one. */
     fetchOfPage: read,
-    moveTo(head, touched) {
+    /** Ingest has written up to the head, and these names have changed; null where anything may have. */
+    moveTo(head: Offset, touched: readonly string[] | null): void {
       if (touched === null) kept.clear()
       else for (const name of touched) kept.delete(name)
       trueAt = head
     },
   }
 }
+
+export type NameReader = ReturnType<typeof createNameReader>

@@ -1,47 +1,24 @@
 /** Reads of the newest applied state: the reading part of the port `Ledger`, and what wallets and the /v2 surface need. */
 import { assert, type Clock } from '@quorumscan/base'
-import type { Ledger } from '@quorumscan/ledger'
-import type { CompletionRecord, Contract, Micros, Offset, PartyId } from '@quorumscan/model'
+import type { DueItem, Ledger } from '@quorumscan/ledger'
+import type { Contract, ContractId, Micros, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
+import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
-import { fetchCells, fetchContracts } from './cells.ts'
+import { contractIdOf } from '../storage/intern.ts'
+import { dueKey, KEYS } from '../storage/keys.ts'
+import { fetchCells } from './cells.ts'
 import { readCompletions } from './completions.ts'
-import { walkContracts, walkContractsByKey } from './contract-walks.ts'
-import type { Store } from './contracts.ts'
-import { type JoinedContracts, readJoinedContracts } from './joined-reads.ts'
-import { dryRun, readContractsByKey, readDueItems, readHostedParties } from './ledger-reads.ts'
+import { readMoment, type Store, walkContracts, walkContractsByKey } from './contracts.ts'
+import { dryRun } from './dry-run.ts'
+import { readJoinedContracts } from './joined-reads.ts'
 
 /** Contracts of one key that are read unless the caller says otherwise. */
 const CONTRACTS_BY_KEY_MAX = 10_000
+/** Items per command: what Redis does without noticeable delay for others. */
+const PORTION = 1_000
 
-type LedgerReads = Pick<
-  Ledger,
-  'contracts' | 'contractsByKey' | 'isPartyAllocated' | 'dueItems' | 'dryRun'
->
-
-export type NewestReads = LedgerReads & {
-  /**
-   * Active contracts of several keys at one moment, at most `limit` of each: for joins, which would miss what moves
-   * from one key to another between two reads.
-   */
-  contractsByKeys(
-    keys: readonly string[],
-    options?: { readonly limit?: number },
-  ): Promise<JoinedContracts>
-  /** Completions of the own participant after an offset and up to another one, at most one an offset. */
-  completions(range: {
-    readonly after: Offset
-    readonly upTo: Offset
-    readonly limit: number
-  }): Promise<readonly CompletionRecord[]>
-  /** Active contracts under an index key, or all of them for null, in portions (`contract-walks.ts`). */
-  walkContracts(key: string | null): AsyncGenerator<readonly Contract[]>
-  /** Allocated parties of the whole network in byte order, after `after` ('' from the first). */
-  parties(page: {
-    readonly after: PartyId | ''
-    readonly limit: number
-  }): Promise<readonly PartyId[]>
-}
+type Limit = { readonly limit?: number }
 
 export function createNewestReads(context: {
   readonly store: Store
@@ -50,29 +27,72 @@ export function createNewestReads(context: {
   readonly clock: Clock
   /** Of the head. */
   readonly recordTime: () => Micros
-}): NewestReads {
+}) {
   const { store, genesis, genesisHash, clock, recordTime } = context
   const { redis, layout } = store
   return {
-    contracts: async (ids) => await reach(fetchContracts(store, ids)),
-    contractsByKey: (key, { limit = CONTRACTS_BY_KEY_MAX } = {}) =>
-      readContractsByKey(store, key, limit),
-    contractsByKeys: (keys, { limit = CONTRACTS_BY_KEY_MAX } = {}) =>
+    contracts: async (ids: readonly ContractId[]) => (await reach(readMoment(store, { ids }))).byId,
+    async contractsByKey(key: string, { limit = CONTRACTS_BY_KEY_MAX }: Limit = {}) {
+      const found: Contract[] = []
+      for await (const contracts of walkContractsByKey(store, key, limit)) found.push(...contracts)
+      return found
+    },
+    /**
+     * Active contracts of several keys at one moment, at most `limit` of each: for joins, which would miss what moves
+     * from one key to another between two reads.
+     */
+    contractsByKeys: (keys: readonly string[], { limit = CONTRACTS_BY_KEY_MAX }: Limit = {}) =>
       readJoinedContracts(store, keys, { limit }),
-    completions: (range) => readCompletions(redis, range),
-    walkContracts: (key) => (key === null ? walkContracts(store) : walkContractsByKey(store, key)),
-    async isPartyAllocated(party) {
+    /** Completions of the own participant after an offset and up to another one, at most one an offset. */
+    completions: (range: Parameters<typeof readCompletions>[1]) => readCompletions(redis, range),
+    /** Active contracts under an index key, or all of them for null, in portions (`contracts.ts`). */
+    walkContracts: (key: string | null) =>
+      key === null ? walkContracts(store) : walkContractsByKey(store, key),
+    async isPartyAllocated(party: PartyId) {
       const [cell] = await reach(fetchCells(store, [{ kind: 'party', id: party }]))
       return cell?.value === true
     },
-    parties: (page) => readHostedParties(redis, page),
-    async dueItems(query) {
-      assert(layout.hasDue(query.job), `this replica keeps what is due for ${query.job}`)
-      return await readDueItems(redis, { ...query, recordTime: recordTime() })
+    /** Allocated parties of the whole network in byte order, after `after` ('' from the first). */
+    async parties({ after, limit }: { readonly after: PartyId | ''; readonly limit: number }) {
+      const from = after === '' ? '-' : `(${after}`
+      return await reach(redis.zrange(KEYS.hosted, from, '+', 'BYLEX', 'LIMIT', 0, limit))
     },
-    dryRun(submission, { notBefore = 0 } = {}) {
+    async dueItems(query: Parameters<Ledger['dueItems']>[0]) {
+      assert(layout.hasDue(query.job), `this replica keeps what is due for ${query.job}`)
+      return await readDueItems(redis, query, recordTime())
+    },
+    dryRun(...[submission, { notBefore = 0 } = {}]: Parameters<Ledger['dryRun']>) {
       const now = Math.max(clock.nowMicros(), notBefore)
       return dryRun(store, submission, { genesis, genesisHash, now })
     },
   }
+}
+
+export type NewestReads = ReturnType<typeof createNewestReads>
+
+/** What the job is due for at or before the record time, by (time, contract id), after the cursor. */
+async function readDueItems(
+  redis: Redis,
+  { job, limit, after }: Parameters<Ledger['dueItems']>[0],
+  recordTime: Micros,
+): Promise<DueItem[]> {
+  const found: DueItem[] = []
+  // Items of one instant come from one transaction, so few are skipped here (1 000 nodes at most).
+  for (let skipped = 0; found.length < limit; skipped += PORTION) {
+    const min = after?.at ?? '-inf'
+    const range = ['WITHSCORES', 'LIMIT', skipped, PORTION] as const
+    const flat = await reach(redis.zrangebyscoreBuffer(dueKey(job), min, recordTime, ...range))
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const contractId = contractIdOf(flat[i] as Buffer)
+      const item = { job, contractId, at: Number(flat[i + 1]) }
+      if (after === null || isAfter(item, after)) found.push(item)
+    }
+    if (flat.length < 2 * PORTION) break
+  }
+  return found.slice(0, limit)
+}
+
+function isAfter(item: DueItem, after: DueItem): boolean {
+  // Contract ids have one length and one case: their order is that of their bytes.
+  return item.at === after.at ? item.contractId > after.contractId : item.at > after.at
 }

@@ -1,4 +1,4 @@
-/** Lookups at an offset of the horizon. Each is one command, which answers data and head of one moment. */
+/** Reads of names and documents, at an offset of the horizon. Each is one command, which answers data and head of one moment. */
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Contract, PartyId } from '@quorumscan/model'
@@ -7,9 +7,10 @@ import { reach } from '../connection.ts'
 import { ownerOf } from '../storage/entry-body.ts'
 import { decodeSpan } from '../storage/head.ts'
 import { lexBound, membersWith, TAG_BYTES, tagOf } from '../storage/intern.ts'
-import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
+import { KEYS } from '../storage/keys.ts'
+import { readAtOnce } from '../storage/moment.ts'
 import { type Range, type RangeReply, readRanges } from '../storage/scripts.ts'
-import { decodeVersions, findVisible, isActiveAt, type Moment } from '../storage/versions.ts'
+import { activeVersions, findVisible, type Moment } from '../storage/versions.ts'
 import type { Store } from './contracts.ts'
 import type { NameReader } from './name-reader.ts'
 
@@ -69,42 +70,41 @@ export async function readParties(
   for (const [index, party] of parties.entries()) {
     const reply = replies[index] as RangeReply
     const visible = visibleOf(reply, BY_PARTY.skip, moment).filter(isOwnedBy(party))
-    const [first] = visible
     budget.dead -= reply.members.length - visible.length
     const last = reply.members.at(-1)
-    if (first !== undefined || last === undefined || reply.members.length < FIRST_PORTION)
-      answers.push(first?.body ?? null)
-    else {
+    let [first] = visible
+    if (first === undefined && last !== undefined && reply.members.length === FIRST_PORTION) {
       const range = { min: lexBound('(', last), max: rangeOfParty(party, null).max }
-      const walk = { redis, query: BY_PARTY, range, limit: 1, accept: isOwnedBy(party) }
-      answers.push((await collect({ ...walk, moment, budget }))[0]?.body ?? null)
+      const walk = { query: BY_PARTY, range, limit: 1, accept: isOwnedBy(party) }
+      first = (await collect(redis, walk, moment, budget))[0]
     }
+    answers.push(first?.body ?? null)
   }
   return answers
 }
 
+type Page = { readonly after: string | null; readonly limit: number }
+
 /** Visible entries whose name starts with the prefix, in byte order of the names, after a name. */
 export async function readPrefix(
   redis: Redis,
-  page: { readonly prefix: string; readonly after: string | null; readonly limit: number },
+  { prefix, after, limit }: Page & { readonly prefix: string },
   moment: Moment,
 ): Promise<NamedBody[]> {
-  const prefix = utf8(page.prefix)
-  const bounds = page.prefix === '' ? { min: utf8('-'), max: utf8('+') } : membersWith(prefix)
-  const range = { ...bounds, min: laterOf(bounds.min, prefix, page.after) }
-  const walk = { redis, query: BY_NAME, range, limit: page.limit, accept: () => true }
-  return await collect({ ...walk, moment, budget: { dead: DEAD_MEMBERS_MAX } })
+  const start = utf8(prefix)
+  const bounds = prefix === '' ? { min: utf8('-'), max: utf8('+') } : membersWith(start)
+  const range = { ...bounds, min: laterOf(bounds.min, start, after) }
+  return await collect(redis, { query: BY_NAME, range, limit, accept: () => true }, moment)
 }
 
 /** Visible entries of the party, in byte order of the names, after a name. */
 export async function readNamesOfParty(
   redis: Redis,
-  page: { readonly party: PartyId; readonly after: string | null; readonly limit: number },
+  { party, after, limit }: Page & { readonly party: PartyId },
   moment: Moment,
 ): Promise<NamedBody[]> {
-  const range = rangeOfParty(page.party, page.after)
-  const walk = { redis, query: BY_PARTY, range, limit: page.limit, accept: isOwnedBy(page.party) }
-  return await collect({ ...walk, moment, budget: { dead: DEAD_MEMBERS_MAX } })
+  const range = rangeOfParty(party, after)
+  return await collect(redis, { query: BY_PARTY, range, limit, accept: isOwnedBy(party) }, moment)
 }
 
 /** The contracts of the entity that are active at the moment, the newest first. */
@@ -113,45 +113,62 @@ export async function readDocuments(
   entity: string,
   moment: Moment,
 ): Promise<readonly Contract[]> {
-  const reply = await reach(
-    redis.multi().hgetBuffer(KEYS.names, HEAD_FIELD).hgetBuffer(KEYS.documents, entity).exec(),
+  const reading = readAtOnce<[Buffer | null]>(redis, (transaction) =>
+    transaction.hgetBuffer(KEYS.documents, entity),
   )
-  const [head, value] = (reply ?? []).map(([error, result]) => {
-    if (error !== null) throw error
-    return result as Buffer | null
-  })
+  const { head, replies } = await reach(reading)
   assertReadable(head, moment)
-  return decodeVersions(value ?? new Uint8Array(0)).flatMap((version) =>
-    isActiveAt(version, moment.offset) ? [layout.codec.decode(version.body)] : [],
-  )
+  return activeVersions(replies[0], moment.offset).map(({ body }) => layout.codec.decode(body))
 }
 
-const BY_NAME = { members: 'lex', values: 'names', skip: 0 } as const
-const BY_PARTY = { members: 'parties', values: 'names', skip: TAG_BYTES } as const
+/** Versions of all documents, by entity, with the head of their moment. */
+export async function readAllDocuments(redis: Redis) {
+  const { head, replies } = await readAtOnce<[Record<string, Buffer>]>(redis, (transaction) =>
+    transaction.hgetallBuffer(KEYS.documents),
+  )
+  return { head, documents: replies[0] }
+}
+
+/** Versions of the names after one, in byte order, at most `count`, with the head of their moment. */
+export async function readNamesAfter(redis: Redis, after: string | null, count: number) {
+  const min = after === null ? utf8('-') : lexBound('(', utf8(after))
+  const ranges = [{ min, max: utf8('+'), count }]
+  const { head, replies } = await readRanges(redis, { ...BY_NAME, ranges })
+  const { members = [], values = [] } = replies[0] ?? {}
+  const names = members.map(
+    (name, index) => [name.toString('utf8'), values[index] ?? null] as const,
+  )
+  return { head, names: new Map(names) }
+}
+
+const BY_NAME = { members: 'lex', skip: 0 } as const
+const BY_PARTY = { members: 'parties', skip: TAG_BYTES } as const
 
 type Bounds = Pick<Range, 'min' | 'max'>
 
-async function collect(walk: {
-  readonly redis: Redis
-  readonly query: typeof BY_NAME | typeof BY_PARTY
-  readonly range: Bounds
-  readonly limit: number
-  readonly accept: (entry: NamedBody) => boolean
-  readonly moment: Moment
-  readonly budget: { dead: number }
-}): Promise<NamedBody[]> {
+async function collect(
+  redis: Redis,
+  walk: {
+    readonly query: typeof BY_NAME | typeof BY_PARTY
+    readonly range: Bounds
+    readonly limit: number
+    readonly accept: (entry: NamedBody) => boolean
+  },
+  moment: Moment,
+  budget = { dead: DEAD_MEMBERS_MAX },
+): Promise<NamedBody[]> {
   const found: NamedBody[] = []
   let { min } = walk.range
   let count = Math.min(walk.limit, PORTION)
   while (found.length < walk.limit) {
     const ranges = [{ min, max: walk.range.max, count }]
-    const { head, replies } = await reach(readRanges(walk.redis, { ...walk.query, ranges }))
-    assertReadable(head, walk.moment)
+    const { head, replies } = await reach(readRanges(redis, { ...walk.query, ranges }))
+    assertReadable(head, moment)
     const reply = replies[0] as RangeReply
-    const visible = visibleOf(reply, walk.query.skip, walk.moment).filter(walk.accept)
+    const visible = visibleOf(reply, walk.query.skip, moment).filter(walk.accept)
     found.push(...visible)
-    walk.budget.dead -= reply.members.length - visible.length
-    if (walk.budget.dead < 0)
+    budget.dead -= reply.members.length - visible.length
+    if (budget.dead < 0)
       throw new ScanError(
         'OVERLOADED',
         'Too many names of this range have just ended; ask again in a few minutes, or for a narrower range.',

@@ -5,7 +5,7 @@ import type { RedisAddress } from '@quorumscan/redis'
 import { endConnection } from '@quorumscan/redis'
 import { openReadConnection, reach } from '../connection.ts'
 import { decodeSpan } from '../storage/head.ts'
-import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
+import { readHeadBytes } from '../storage/moment.ts'
 
 /**
  * What the replica in the Redis there has applied; 0 where there is none.
@@ -16,7 +16,7 @@ import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
 export async function readStoredOffset(address: RedisAddress): Promise<Offset> {
   const redis = await openReadConnection(address)
   try {
-    const bytes = await reach(redis.hgetBuffer(KEYS.names, HEAD_FIELD))
+    const bytes = await reach(readHeadBytes(redis))
     return bytes === null ? 0 : decodeSpan(bytes).offset
   } finally {
     endConnection(redis)

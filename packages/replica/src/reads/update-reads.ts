@@ -11,6 +11,7 @@ import { PRUNED_FIELD, UPDATE_TAG_BYTES, updateTag } from '../ingest/plan-update
 import { decodeHead } from '../storage/head.ts'
 import { membersWith } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
+import { execute } from '../storage/moment.ts'
 import { readUpdates } from '../storage/scripts.ts'
 import { StoredUpdate } from '../storage/update-codec.ts'
 import type { Store } from './contracts.ts'
@@ -50,35 +51,14 @@ export type HistoryStep = {
 }
 
 /** The history of updates, each read of one moment. */
-export type UpdateHistory = {
-  /**
-   * A portion of the updates after an offset and up to another one, which must have been applied.
-   *
-   * @throws {ScanError} NOT_READY if the replica does not reach so far, as after it was wiped.
-   */
-  updates(range: UpdateRange): Promise<UpdatePortion>
-  /** @param updateId - `1220` and 64 hex digits. @returns null if there is none, or it was pruned. */
-  updateById(updateId: string): Promise<StoredUpdate | null>
-  /** The update that archived the contract; null if none did, or it was pruned. */
-  archivalOf(contractId: ContractId): Promise<StoredUpdate | null>
+export function createUpdateHistory({ redis, layout }: Store) {
   /** The update of an offset; null if it has none or was pruned. */
-  updateAt(offset: Offset): Promise<StoredUpdate | null>
-  /** The offset after which updates and completions can be read; 0 if nothing was pruned. */
-  prunedOffset(): Promise<Offset>
-  /** Contracts of before that the update archived, from the bytes that it keeps of them. */
-  archivedContracts(update: StoredUpdate): readonly Contract[]
-}
-
-export function createUpdateHistory({ redis, layout }: Store): UpdateHistory {
   const updateAt = async (offset: Offset): Promise<StoredUpdate | null> => {
     const id = `${offset}-0`
-    const [[, pruned], [, found]] = (await reach(
-      redis
-        .multi()
-        .hget(KEYS.history, PRUNED_FIELD)
-        .callBuffer('XRANGE', KEYS.updates, id, id)
-        .exec(),
-    )) as [[null, string | null], [null, [Buffer, [Buffer, Buffer]][]]]
+    const transaction = redis.multi().hget(KEYS.history, PRUNED_FIELD)
+    transaction.callBuffer('XRANGE', KEYS.updates, id, id)
+    type Reply = [pruned: string | null, found: [Buffer, [Buffer, Buffer]][]]
+    const [pruned, found] = (await reach(execute(transaction))) as Reply
     const bytes = found[0]?.[1][1]
     return bytes === undefined || offset <= Number(pruned ?? 0)
       ? null
@@ -98,7 +78,12 @@ export function createUpdateHistory({ redis, layout }: Store): UpdateHistory {
   }
 
   return {
-    async updates(range) {
+    /**
+     * A portion of the updates after an offset and up to another one, which must have been applied.
+     *
+     * @throws {ScanError} NOT_READY if the replica does not reach so far, as after it was wiped.
+     */
+    async updates(range: UpdateRange): Promise<UpdatePortion> {
       const { after, upTo, order, bytes = PORTION_BYTES } = range
       const found = await reach(readUpdates(redis, { from: after + 1, to: upTo, order, bytes }))
       if (found.head === null || decodeHead(found.head).offset < upTo)
@@ -112,13 +97,21 @@ export function createUpdateHistory({ redis, layout }: Store): UpdateHistory {
       const rest = order === 'asc' ? { ...range, after: offset } : { ...range, upTo: offset - 1 }
       return { kind: 'updates', updates, rest: rest.after < rest.upTo ? rest : null }
     },
-    updateById: (updateId) => findUpdate(updateId, (update) => update.updateId === updateId),
-    archivalOf: (id) => findUpdate(id, (update) => update.archivedIds().includes(id)),
+    /** @param updateId - `1220` and 64 hex digits. @returns null if there is none, or it was pruned. */
+    updateById: (updateId: string) =>
+      findUpdate(updateId, (update) => update.updateId === updateId),
+    /** The update that archived the contract; null if none did, or it was pruned. */
+    archivalOf: (id: ContractId) => findUpdate(id, (update) => update.archivedIds().includes(id)),
     updateAt,
+    /** The offset after which updates and completions can be read; 0 if nothing was pruned. */
     prunedOffset: () => readPrunedOffset(redis),
-    archivedContracts: (update) => update.archived().map((bytes) => layout.codec.decode(bytes)),
+    /** Contracts of before that the update archived, from the bytes that it keeps of them. */
+    archivedContracts: (update: StoredUpdate): readonly Contract[] =>
+      update.archived().map((bytes) => layout.codec.decode(bytes)),
   }
 }
+
+export type UpdateHistory = ReturnType<typeof createUpdateHistory>
 
 /** What Redis holds of updates, each decoded when its turn comes. */
 export function* decodeUpdates(

@@ -9,14 +9,15 @@ import type { Micros } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { decodeChange } from '../ingest/plan.ts'
 import type { ActivityRules } from '../reads/activity-reads.ts'
-import type { Store } from '../reads/contracts.ts'
-import { activeVersions } from '../state-tree/compare-state.ts'
-import { readAllDocuments } from '../state-tree/read-stored.ts'
+import { BUCKETS_READ, type Store } from '../reads/contracts.ts'
+import { readAllDocuments } from '../reads/reads.ts'
 import { decodeActivity, offsetText } from '../storage/activity-member.ts'
 import { readTilesBefore } from '../storage/activity-tiles.ts'
 import { decodeSpan } from '../storage/head.ts'
 import { BUCKETS, lexBound } from '../storage/intern.ts'
-import { contractsKey, HEAD_FIELD, KEYS } from '../storage/keys.ts'
+import { contractsKey, KEYS } from '../storage/keys.ts'
+import { execute, readHeadBytes } from '../storage/moment.ts'
+import { activeVersions } from '../storage/versions.ts'
 import { type SnapshotHead, type SnapshotRecord, writeRecord } from './records.ts'
 import type { Since } from './since.ts'
 
@@ -24,9 +25,6 @@ import type { Since } from './since.ts'
 const PORTION = 1_000
 /** Rows have 1 kB each. */
 const ROWS = 200
-/** Buckets per round trip: some 800 contracts at 100 000 names. */
-const BUCKETS_READ = 8
-
 /** What is stored is not what it was at the offset any more, or not yet again. */
 export class StateMovedOn extends Error {
   override readonly name = 'StateMovedOn'
@@ -66,8 +64,7 @@ async function* describe(
     return writer.finish()
   }
   yield encoded([{ kind: 'head', head }, ...(await documents)])
-  const sections = [parties, changes, seen, contracts, activities]
-  for (const section of sections)
+  for (const section of [parties, changes, seen, contracts, activities])
     for await (const records of section(context)) {
       await assertThere(context)
       yield encoded(records)
@@ -79,7 +76,7 @@ type Records = AsyncGenerator<readonly SnapshotRecord[]>
 
 /** A Redis that lost its last seconds may have lost the offset. */
 async function assertThere({ store, head }: Context): Promise<void> {
-  const stored = await store.redis.hgetBuffer(KEYS.names, HEAD_FIELD)
+  const stored = await readHeadBytes(store.redis)
   if (stored === null || decodeSpan(stored).offset < head.offset)
     throw new StateMovedOn('the state of the offset is not stored any more')
 }
@@ -159,12 +156,10 @@ async function* contracts({ store, head, since }: Context): Records {
     const buckets = BUCKETS.slice(start, start + BUCKETS_READ)
     const pipeline = redis.pipeline()
     for (const bucket of buckets) pipeline.callBuffer('HGETALL', contractsKey(bucket))
-    const replies = (await pipeline.exec()) ?? []
+    const replies = (await execute(pipeline)) as Buffer[][]
     yield buckets.flatMap((bucket, index) => {
-      const [error, reply] = replies[index] ?? []
-      if (error != null) throw error
       const byRest = new Map(since.takeArchived(bucket))
-      const flat = reply as Buffer[]
+      const flat = replies[index] ?? []
       for (let at = 0; at + 1 < flat.length; at += 2) {
         const bytes = flat[at + 1] as Buffer
         if (layout.codec.offsetOf(bytes) <= head.offset)
@@ -238,15 +233,8 @@ async function* byScore(redis: Redis, key: string, above: Micros): AsyncGenerato
   let skip = 0
   for (;;) {
     const min = last === null ? `(${above}` : last.score
-    const flat = await redis.zrangebyscoreBuffer(
-      key,
-      min,
-      '+inf',
-      'WITHSCORES',
-      'LIMIT',
-      skip,
-      PORTION,
-    )
+    const range = ['WITHSCORES', 'LIMIT', skip, PORTION] as const
+    const flat = await redis.zrangebyscoreBuffer(key, min, '+inf', ...range)
     const members: Scored[] = []
     for (let at = 0; at + 1 < flat.length; at += 2)
       members.push({ member: flat[at] as Buffer, score: Number(flat[at + 1]) })

@@ -5,35 +5,30 @@ import {
   EMPTY_FRONTIER,
   type Frontier,
   hashActivity,
-  type Subtree,
 } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { activityPartyMember, decodeActivity } from '../storage/activity-member.ts'
 import {
-  planTiles,
-  planTilesBefore,
+  putTiles,
+  putTilesBefore,
   readFrontier,
   type TileBefore,
+  type WholeSubtree,
 } from '../storage/activity-tiles.ts'
 import { KEYS } from '../storage/keys.ts'
 import type { WriteBehind } from './write-behind.ts'
 
-export type ActivityLoader = {
-  /** All of them before the first row. */
-  takeTile(tile: TileBefore): void
-  load(members: readonly Uint8Array[]): Promise<void>
-  /** The tree of what was loaded. */
-  frontier(): Frontier
-}
-
-export function createActivityLoader(redis: Redis, writes: WriteBehind): ActivityLoader {
+export function createActivityLoader(redis: Redis, writes: WriteBehind) {
   const tiles: TileBefore[] = []
   let frontier: Frontier | null = null
 
   return {
-    takeTile: (tile) => tiles.push(tile),
-    async load(members) {
-      const whole: { subtree: Subtree; hash: Uint8Array }[] = []
+    /** All of them before the first row. */
+    takeTile(tile: TileBefore): void {
+      tiles.push(tile)
+    },
+    async load(members: readonly Uint8Array[]): Promise<void> {
+      const whole: WholeSubtree[] = []
       for (const member of members) {
         const { index, eventId, recordTime, body, tags } = decodeActivity(member)
         frontier ??= await frontierBefore(index)
@@ -44,14 +39,15 @@ export function createActivityLoader(redis: Redis, writes: WriteBehind): Activit
           writes.add('ZADD', KEYS.activityParties, 0, activityPartyMember(tag, eventId))
         writes.add('ZADD', KEYS.activityTimes, recordTime, offsetOf(eventId))
       }
-      for (const [name, key, ...args] of planTiles(whole)) writes.addWhole(name, key, ...args)
+      putTiles(writes, whole)
     },
-    frontier: () => frontier ?? EMPTY_FRONTIER,
+    /** The tree of what was loaded. */
+    frontier: (): Frontier => frontier ?? EMPTY_FRONTIER,
   }
 
   async function frontierBefore(row: number | null): Promise<Frontier> {
     assert(row !== null, 'a row has its place in the tree')
-    for (const command of planTilesBefore(tiles, row)) writes.addWhole(...command)
+    putTilesBefore(writes, tiles, row)
     await writes.drain()
     return await readFrontier(redis, row)
   }

@@ -4,37 +4,28 @@ import type { Redis } from 'ioredis'
 import { putContract } from '../ingest/plan-contracts.ts'
 import {
   beginEntry,
-  DOCUMENT_ENTITIES,
   type EntryFacts,
   entryFacts,
   putNames,
   putVersions,
+  versionFieldOf,
 } from '../ingest/plan-versions.ts'
-import { entityOf } from '../ingest/step.ts'
 import { readVersions } from '../ingest/store.ts'
 import type { StateKeeper } from '../state-tree/state-keeper.ts'
 import type { Layout } from '../storage/layout.ts'
 import { SnapshotError } from './records.ts'
 import type { WriteBehind } from './write-behind.ts'
 
-export type ContractLoader = {
-  load(all: readonly Uint8Array[]): Promise<void>
-  /** Once all are loaded: those in force of the templates that lookups read, by entity, the newest first. */
-  loadDocuments(idsByEntity: ReadonlyMap<string, readonly ContractId[]>): void
-}
-
 export function createContractLoader(context: {
   readonly redis: Redis
   readonly writes: WriteBehind
   readonly layout: Layout
   readonly keeper: Pick<StateKeeper, 'add' | 'setDocuments'>
-}): ContractLoader {
+}) {
   const { redis, writes, layout, keeper } = context
   const names = new Set<string>()
-  const documents = new Map<
-    ContractId,
-    { readonly contract: Contract; readonly body: Uint8Array }
-  >()
+  type Document = { readonly contract: Contract; readonly body: Uint8Array }
+  const documents = new Map<ContractId, Document>()
 
   const loadEntries = async (begun: readonly { facts: EntryFacts; from: number }[]) => {
     // One that has expired, and the one that followed it.
@@ -46,47 +37,42 @@ export function createContractLoader(context: {
       keeper.add(facts)
       beginEntry(versions, facts, from)
     }
-    const commands = putNames(
-      versions,
-      begun.map(({ facts }) => facts),
-    )
-    for (const command of commands) writes.add(...command)
+    const entries = begun.map(({ facts }) => facts)
+    putNames(writes, versions, entries)
   }
 
   return {
-    async load(all) {
+    async load(all: readonly Uint8Array[]): Promise<void> {
       const begun: { facts: EntryFacts; from: number }[] = []
       for (const body of all) {
         const filed = layout.codec.decodeFiled(body)
         const { contract } = filed
         putContract(filed, body, { commands: writes, layout })
-        const entity = entityOf(contract)
-        if (DOCUMENT_ENTITIES.has(entity)) documents.set(contract.contractId, { contract, body })
-        if (entity === 'AnsEntry')
-          begun.push({ facts: entryFacts(contract), from: contract.offset })
+        const kind = versionFieldOf(contract)?.kind
+        if (kind === 'documents') documents.set(contract.contractId, { contract, body })
+        if (kind === 'names') begun.push({ facts: entryFacts(contract), from: contract.offset })
       }
       await loadEntries(begun)
     },
-    loadDocuments(idsByEntity) {
+    /** Once all are loaded: those in force of the templates that lookups read, by entity, the newest first. */
+    loadDocuments(idsByEntity: ReadonlyMap<string, readonly ContractId[]>): void {
       const found = [...idsByEntity].map(([entity, ids]) => {
         const all = ids.map((id) => {
           const document = documents.get(id)
           if (document === undefined) throw new SnapshotError(`it lacks a contract of ${entity}`)
           return document
         })
-        return [entity, all] as const
-      })
-      keeper.setDocuments(
-        new Map(found.map(([entity, all]) => [entity, all.map(({ contract }) => contract)])),
-      )
-      const versions = found.map(([entity, all]) => {
         const inForce = { to: null, expires: null }
-        return [
-          entity,
-          all.map(({ contract, body }) => ({ from: contract.offset, ...inForce, body })),
-        ] as const
+        const versions = all.map(({ contract, body }) => ({
+          from: contract.offset,
+          ...inForce,
+          body,
+        }))
+        return { entity, versions, contracts: all.map(({ contract }) => contract) }
       })
-      for (const command of putVersions('documents', new Map(versions))) writes.add(...command)
+      keeper.setDocuments(new Map(found.map(({ entity, contracts }) => [entity, contracts])))
+      const versions = new Map(found.map(({ entity, versions }) => [entity, versions]))
+      putVersions(writes, 'documents', versions)
     },
   }
 }

@@ -8,11 +8,11 @@ import type { OfferedSnapshot } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { type GenesisContext, syntheticEntries } from '../ingest/genesis.ts'
-import { planRecords, type RecordDelta } from '../ingest/plan.ts'
+import { putRecords } from '../ingest/plan.ts'
 import { planSyntheticEntries, syntheticFacts } from '../ingest/plan-versions.ts'
 import { type WriteOutcome, writeFenced } from '../ingest/store.ts'
 import { createStateKeeper, type StateKeeper } from '../state-tree/state-keeper.ts'
-import { encodeHead } from '../storage/head.ts'
+import { createGatheredCommands } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
 import { encodeInstant } from '../storage/timeline.ts'
 import { createActivityLoader } from './load-activities.ts'
@@ -28,11 +28,9 @@ import { createWriteBehind } from './write-behind.ts'
 /** Records that are worked on at a stretch, then requests get their turn: some 20 ms. */
 const STRETCH_RECORDS = 1_000
 
-/** The tree of the state that was loaded, and whether it was: somebody else may have written meanwhile. */
-export type Loaded = { readonly outcome: WriteOutcome; readonly keeper: StateKeeper }
-
 /**
- * Redis holds nothing of a replica.
+ * Redis holds nothing of a replica. Returns the tree of the state that was loaded, and whether it was: another process
+ * may have written meanwhile.
  *
  * @throws {SnapshotError} If the snapshot is none of this network, or not what it says of itself, or cannot be had.
  */
@@ -40,7 +38,7 @@ export async function loadSnapshot(
   redis: Redis,
   snapshot: OfferedSnapshot,
   context: GenesisContext & { readonly signal: AbortSignal },
-): Promise<Loaded> {
+): Promise<{ readonly outcome: WriteOutcome; readonly keeper: StateKeeper }> {
   const loader = createLoader(redis, snapshot, context)
   const reader = createRecordReader()
   for await (const piece of piecesOf(snapshot))
@@ -55,13 +53,6 @@ async function* piecesOf({ content }: OfferedSnapshot): AsyncGenerator<Uint8Arra
   } catch (cause) {
     throw new SnapshotError('it cannot be had to its end', { cause })
   }
-}
-
-/** What was taken and not written yet. */
-type Portion = {
-  readonly contracts: Uint8Array[]
-  readonly activities: Uint8Array[]
-  readonly others: RecordDelta[]
 }
 
 function createLoader(
@@ -81,7 +72,9 @@ function createLoader(
   let count = 0
   let isOver = false
   const documentIds = new Map<string, readonly ContractId[]>()
-  let portion: Portion = { contracts: [], activities: [], others: [] }
+  /** What was taken and not written yet. */
+  const none = () => ({ contracts: [] as Uint8Array[], activities: [] as Uint8Array[] })
+  let portion = none()
   let portionCount = 0
 
   const takeHead = (told: SnapshotHead): void => {
@@ -102,11 +95,10 @@ function createLoader(
 
   const flush = async (): Promise<void> => {
     signal.throwIfAborted()
-    const { recordTime } = headOf()
+    headOf()
     const taken = portion
-    portion = { contracts: [], activities: [], others: [] }
+    portion = none()
     portionCount = 0
-    for (const command of planRecords(taken.others, recordTime)) writes.add(...command)
     await contracts.load(taken.contracts)
     await activities.load(taken.activities)
     await writes.flow()
@@ -123,12 +115,12 @@ function createLoader(
       else if (record.kind === 'tile') activities.takeTile(record)
       else if (record.kind === 'activity') portion.activities.push(record.member)
       else if (record.kind === 'end') isOver = record.count === count
-      else portion.others.push(deltaOf(record))
+      else putRecords(writes, deltaOf(record), headOf().recordTime)
       count++
       return ++portionCount >= STRETCH_RECORDS
     },
     flush,
-    async finish(): Promise<Loaded> {
+    async finish() {
       if (!isOver) throw new SnapshotError('it lacks its end')
       await flush()
       contracts.loadDocuments(documentIds)
@@ -142,33 +134,28 @@ function createLoader(
       const activityCount = activities.frontier().size
       if (found !== stateRoot || activityCount !== place.activityCount)
         throw new SnapshotError(`it has the state root ${found}, not ${stateRoot}, which it names`)
-      const next = encodeHead({
+      const head = {
         ...place,
-        ...{ dueHash: layout.dueHash, horizon: offset, cleanedCount: endedCount },
+        dueHash: layout.dueHash,
+        horizon: offset,
+        cleanedCount: endedCount,
         state: { offset, root: stateRoot, activityCount },
-      })
-      const outcome = await writeFenced(redis, {
-        expected: new Uint8Array(0),
-        next,
-        commands: [
-          ...planSyntheticEntries(synthetic),
-          ['RPUSH', KEYS.at, encodeInstant({ ...place, endedCount })],
-        ],
-        signal,
-      })
+      }
+      const commands = createGatheredCommands()
+      planSyntheticEntries(commands, synthetic)
+      commands.add('RPUSH', KEYS.at, encodeInstant({ ...place, endedCount }))
+      const outcome = await writeFenced(redis, null, { head, commands, signal })
       return { outcome, keeper }
     },
   }
 }
 
-/** What it adds to the state beside contracts. */
+/** What it adds to the state in addition to contracts. */
 function deltaOf(
   record: Extract<SnapshotRecord, { readonly kind: 'party' | 'change' | 'seen' }>,
-): RecordDelta {
-  const none = { change: null, seen: null, allocated: [] }
-  if (record.kind === 'party') return { ...none, allocated: [record.party] }
+): Parameters<typeof putRecords>[1] {
+  if (record.kind === 'party') return { allocated: [record.party] }
   const id = toHex(record.id)
-  return record.kind === 'change'
-    ? { ...none, change: { id, record: record.record } }
-    : { ...none, seen: { id, until: record.until } }
+  if (record.kind === 'change') return { change: { id, record: record.record } }
+  return { seen: { id, until: record.until } }
 }

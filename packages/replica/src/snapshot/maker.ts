@@ -18,24 +18,6 @@ import { isSnapshotOffset } from './snapshot-offsets.ts'
 /** Who is further behind than this takes none: while a log is caught up with, its snapshots are those of others. */
 const LAG_MICROS_MAX = 600_000_000
 
-export type SnapshotMaker = {
-  /** Tells what is about to be written. */
-  note(steps: readonly Step[], mirror: Mirror): void
-  /** Nothing that was there at this record time may be cleaned up; null while none is taken. */
-  held(): Micros | null
-  /** It was written. */
-  written(mirror: Mirror, keeper: StateKeeper | null): void
-  /** What is stored is not followed any more: what was begun is given up. */
-  abandon(): void
-}
-
-export const NO_SNAPSHOTS: SnapshotMaker = {
-  note() {},
-  held: () => null,
-  written() {},
-  abandon() {},
-}
-
 type Taking = {
   readonly step: Step
   readonly since: Since
@@ -53,7 +35,7 @@ export function createSnapshotMaker(context: {
   readonly isDue?: typeof isSnapshotOffset
   readonly clock: Clock
   readonly onProblem: (error: Error) => void
-}): SnapshotMaker {
+}) {
   const { store, take, clock, isDue = isSnapshotOffset } = context
   let taking: Taking | null = null
 
@@ -89,7 +71,8 @@ export function createSnapshotMaker(context: {
   }
 
   return {
-    note(steps, { head }) {
+    /** Receives what is about to be written. */
+    note(steps: readonly Step[], { head }: Mirror): void {
       let previous = head.recordTime
       for (const step of steps) {
         if (taking !== null && !taking.since.add(step)) abandon('too much has changed meanwhile')
@@ -104,15 +87,20 @@ export function createSnapshotMaker(context: {
         previous = step.recordTime
       }
     },
-    held: () => taking?.step.recordTime ?? null,
-    written(mirror, keeper) {
+    /** Nothing that was there at this record time may be cleaned up; null while none is taken. */
+    held: (): Micros | null => taking?.step.recordTime ?? null,
+    /** It was written. */
+    written(mirror: Mirror, keeper: StateKeeper | null): void {
       if (taking === null || taking.isBegun) return
       if (keeper === null) abandon('what is stored is not what the log made')
       else begin(taking, mirror, keeper)
     },
+    /** What is stored is not followed any more: what was begun is given up. */
     abandon: () => abandon('what is stored is another state'),
   }
 }
+
+export type SnapshotMaker = ReturnType<typeof createSnapshotMaker>
 
 async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   for await (const item of items) {

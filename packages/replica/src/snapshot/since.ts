@@ -11,19 +11,7 @@ import { placeOfId } from '../storage/intern.ts'
 /** What is remembered at most, about 1 KiB each: a snapshot that takes longer is given up. */
 const REMEMBERED_MAX = 200_000
 
-export type Since = {
-  /** False when there is too much of it. */
-  add(step: Step): boolean
-  /** Of one bucket: rest of the id in hex -> its stored form. Each is given once. */
-  takeArchived(bucket: string): ReadonlyMap<string, Uint8Array>
-  /** Records that others took the place of, by the id of the change in hex. */
-  replacedChanges(): ReadonlyMap<string, ChangeRecord>
-  /** Ids of entries, hex. */
-  isSeen(id: string): boolean
-  isAllocated(party: PartyId): boolean
-}
-
-export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>): Since {
+export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>) {
   const archivedByBucket = new Map<string, Map<string, Uint8Array>>()
   const replaced = new Map<string, ChangeRecord>()
   const seen = new Set<string>()
@@ -31,7 +19,8 @@ export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>
   let remembered = 0
 
   return {
-    add({ delta, replacedChange }) {
+    /** False when there is too much of it. */
+    add({ delta, replacedChange }: Step): boolean {
       for (const contract of delta.archived) {
         if (contract.offset > offset) continue
         const place = placeOfId(contract.contractId)
@@ -51,13 +40,18 @@ export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>
       remembered += 1 + delta.allocated.length
       return remembered <= REMEMBERED_MAX
     },
-    takeArchived(bucket) {
+    /** Of one bucket: rest of the id in hex -> its stored form. Each is given once. */
+    takeArchived(bucket: string): ReadonlyMap<string, Uint8Array> {
       const archived = archivedByBucket.get(bucket) ?? new Map()
       archivedByBucket.delete(bucket)
       return archived
     },
-    replacedChanges: () => replaced,
-    isSeen: (id) => seen.has(id),
-    isAllocated: (party) => allocated.has(party),
+    /** Records that others took the place of, by the id of the change in hex. */
+    replacedChanges: (): ReadonlyMap<string, ChangeRecord> => replaced,
+    /** @param id - Of an entry, hex. */
+    isSeen: (id: string) => seen.has(id),
+    isAllocated: (party: PartyId) => allocated.has(party),
   }
 }
+
+export type Since = ReturnType<typeof createSince>

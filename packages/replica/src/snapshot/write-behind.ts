@@ -3,27 +3,16 @@
  * made.
  */
 import type { Redis } from 'ioredis'
-import {
-  type Command,
-  createGatheredCommands,
-  type GatheredCommands,
-  toRedis,
-} from '../storage/commands.ts'
+import { type Command, createGatheredCommands, toRedis } from '../storage/commands.ts'
+import { execute } from '../storage/moment.ts'
 
 /** Gathered before they are sent: members of some 30 000 contracts, which are seven a key. */
 const GATHERED_BYTES = 16 * 1024 * 1024
 /** Encoded at a stretch: some 10 ms. */
 const COMMANDS_AT_ONCE = 500
 
-export type WriteBehind = Pick<GatheredCommands, 'add' | 'addWhole'> & {
-  /** Sends what was gathered, if it is much; waits while Redis is behind. */
-  flow(): Promise<void>
-  /** Returns when all is written. */
-  drain(): Promise<void>
-}
-
 /** What fails is told by the `flow` or `drain` that comes next. */
-export function createWriteBehind(redis: Redis): WriteBehind {
+export function createWriteBehind(redis: Redis) {
   const gathered = createGatheredCommands()
   let sending: Promise<void> = Promise.resolve()
 
@@ -32,7 +21,7 @@ export function createWriteBehind(redis: Redis): WriteBehind {
       const pipeline = redis.pipeline()
       for (const [name, key, ...args] of commands.slice(start, start + COMMANDS_AT_ONCE))
         pipeline.call(name, key, ...args.map(toRedis))
-      for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error
+      await execute(pipeline)
     }
   }
   const flush = async (): Promise<void> => {
@@ -44,12 +33,16 @@ export function createWriteBehind(redis: Redis): WriteBehind {
   return {
     add: gathered.add,
     addWhole: gathered.addWhole,
-    async flow() {
+    /** Sends what was gathered, if it is much; waits while Redis is behind. */
+    async flow(): Promise<void> {
       if (gathered.bytes() >= GATHERED_BYTES) await flush()
     },
-    async drain() {
+    /** Returns when all is written. */
+    async drain(): Promise<void> {
       await flush()
       await sending
     },
   }
 }
+
+export type WriteBehind = ReturnType<typeof createWriteBehind>

@@ -1,6 +1,5 @@
 /** Whether what is stored is what the state tree says. Each function throws where what is stored cannot be read. */
 import { bytesEqual, sha256, toHex, utf8 } from '@quorumscan/base'
-import type { Offset } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import {
   componentsOf,
@@ -11,7 +10,7 @@ import {
 } from '@quorumscan/verifier/state-tree'
 import { decodeSpan } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
-import { decodeVersions, isActiveAt, type Version } from '../storage/versions.ts'
+import { activeVersions } from '../storage/versions.ts'
 import type { KeptState, StateKeeper } from './state-keeper.ts'
 import { documentLeaves } from './state-values.ts'
 
@@ -86,10 +85,4 @@ export function areDocumentsEqual(
     const id = keeper.tree.find(root, keyOf(key))
     return id !== undefined && bytesEqual(keeper.leafAt(id).valueHash, sha256(utf8(value)))
   })
-}
-
-/** Of a value of the hash of names, or of documents. */
-export function activeVersions(value: Uint8Array | null | undefined, offset: Offset): Version[] {
-  const versions = decodeVersions(value ?? new Uint8Array(0))
-  return versions.filter((version) => isActiveAt(version, offset))
 }

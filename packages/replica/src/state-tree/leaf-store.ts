@@ -10,17 +10,6 @@ import type { EntryFacts } from '../ingest/plan-versions.ts'
 /** A leaf that is no entry's carries its value. */
 export type StoredLeaf = Leaf & { readonly value?: string }
 
-export type LeafStore = {
-  /** The numbers of the leaves of an entry; a synthetic one has a leaf by name only. */
-  putEntry(entry: EntryFacts): readonly number[]
-  /** The number of the leaf of a constant key. */
-  putValue(key: Uint8Array, value: string): number
-  leafAt(id: number): StoredLeaf
-  keyAt(id: number): Uint8Array
-  /** The second of two leaves of an entry is freed together with the first. */
-  onFreed(id: number): void
-}
-
 /** Records lie at multiples of this. */
 const BLOCK_BYTES = 16
 const BLOCKS_MIN = 1_024
@@ -51,7 +40,7 @@ export function partyKey(user: PartyId, name: string, contractId: ContractId): U
   return Buffer.from(`p\0${user}\0${name}\0${contractId}\0`)
 }
 
-export function createLeafStore(): LeafStore {
+export function createLeafStore() {
   let bytes = new Uint8Array(BLOCKS_MIN * BLOCK_BYTES)
   let view = new DataView(bytes.buffer)
   let usedBlocks = 0
@@ -122,7 +111,8 @@ export function createLeafStore(): LeafStore {
   }
 
   return {
-    putEntry({ name, contractId, user, expiresAt, body }) {
+    /** The numbers of the leaves of an entry; a synthetic one has a leaf by name only. */
+    putEntry({ name, contractId, user, expiresAt, body }: EntryFacts): readonly number[] {
       const [hint = '', participant = ''] = user.split(PARTICIPANT_PREFIX)
       const [hintBytes, nameBytes] = [Buffer.from(hint), Buffer.from(name)]
       assert(hintBytes.length < 256 && nameBytes.length < 256, 'names and hints are short')
@@ -139,12 +129,13 @@ export function createLeafStore(): LeafStore {
       bytes.set(nameBytes, start + TEXTS_AT + hintBytes.length)
       return contractId === null ? [2 * block] : [2 * block, 2 * block + 1]
     },
-    putValue(key, value) {
+    /** The number of the leaf of a constant key. */
+    putValue(key: Uint8Array, value: string): number {
       const id = nextValueId++
       values.set(id, { key, expiresAt: null, valueHash: sha256(utf8(value)), value })
       return id
     },
-    leafAt(id) {
+    leafAt(id: number): StoredLeaf {
       if (id >= VALUE_ID_MIN) return values.get(id) as StoredLeaf
       const start = (id >> 1) * BLOCK_BYTES
       const expiresAt = view.getFloat64(start + EXPIRES_AT)
@@ -154,8 +145,9 @@ export function createLeafStore(): LeafStore {
         valueHash: bytes.slice(start + VALUE_HASH_AT, start + VALUE_HASH_AT + HASH_BYTES),
       }
     },
-    keyAt: (id) => (id >= VALUE_ID_MIN ? (values.get(id) as StoredLeaf).key : entryKey(id)),
-    onFreed(id) {
+    keyAt: (id: number) => (id >= VALUE_ID_MIN ? (values.get(id) as StoredLeaf).key : entryKey(id)),
+    /** The second of two leaves of an entry is freed together with the first. */
+    onFreed(id: number): void {
       if (id >= VALUE_ID_MIN) values.delete(id)
       else if ((id & 1) === 0) {
         const block = id >> 1

@@ -4,15 +4,16 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
+import { repeat } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { isConnectionError, isReplyError } from '../connection.ts'
 import { activityRulesOf } from '../reads/activity-reads.ts'
-import { HEAD_FIELD, KEYS } from '../storage/keys.ts'
+import { readAllDocuments, readNamesAfter } from '../reads/reads.ts'
 import type { Layout } from '../storage/layout.ts'
+import { readHeadBytes } from '../storage/moment.ts'
 import { areDocumentsEqual, comparableState, differingName, rangeOfNames } from './compare-state.ts'
 import { proveActivities } from './prove-activities.ts'
-import { readAllDocuments, readNamesAfter } from './read-stored.ts'
 import { differs, type StateFollower } from './state-follower.ts'
 
 /** 400 names a second: 100 000 in four minutes, with one part in a hundred of a processor. */
@@ -25,28 +26,25 @@ const FIRST_PASS_INTERVAL_MS = 10
 /** Before it begins again, with the documents, which are dear: a small network is through at once. */
 const SCRUB_PAUSE_MS = 1000
 
+type Context = {
+  readonly redis: Redis
+  readonly follower: StateFollower
+  readonly genesis: Genesis
+  readonly layout: Layout
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
 /** Runs until the signal aborts. */
-export async function scrub(
-  redis: Redis,
-  context: {
-    readonly follower: StateFollower
-    readonly genesis: Genesis
-    readonly layout: Layout
-    readonly clock: Clock
-    readonly signal: AbortSignal
-  },
-): Promise<void> {
-  const { follower } = context
-  const names = scrubOver(context, async (after) => {
-    if (after === null) await scrubDocuments(redis, context)
-    return scrubNames(redis, follower, after)
+export async function scrub(context: Context): Promise<void> {
+  const names = scrubOver(context, SCRUB_INTERVAL_MS, async (after) => {
+    if (after === null) await scrubDocuments(context)
+    return scrubNames(context, after)
   })
-  const rows = scrubOver(
-    context,
-    (after) => scrubActivities(redis, context, after),
-    FIRST_PASS_INTERVAL_MS,
+  const rows = scrubOver(context, FIRST_PASS_INTERVAL_MS, (after) =>
+    scrubActivities(context, after),
   )
-  await Promise.all([names, rows])
+  await Promise.all([names.ended, rows.ended])
 }
 
 /**
@@ -54,39 +52,36 @@ export async function scrub(
  *
  * @param portion - Goes on behind what it gave last, null at first; gives null when it is through.
  */
-async function scrubOver(
-  { follower, clock, signal }: Pick<Parameters<typeof scrub>[1], 'follower' | 'clock' | 'signal'>,
+function scrubOver(
+  { follower, clock, signal }: Context,
+  firstPassIntervalMs: number,
   portion: (after: string | null) => Promise<string | null>,
-  firstPassIntervalMs = SCRUB_INTERVAL_MS,
-): Promise<void> {
+) {
   let after: string | null = null
-  let waitMs = SCRUB_INTERVAL_MS
   let intervalMs = firstPassIntervalMs
-  while (!signal.aborted) {
-    try {
-      await clock.delay(waitMs, signal)
-      waitMs = SCRUB_INTERVAL_MS
-      if (follower.keeper() === null) continue
-      after = await portion(after)
-      if (after === null) intervalMs = SCRUB_INTERVAL_MS
-      waitMs = after === null ? SCRUB_PAUSE_MS : intervalMs
-    } catch (error) {
-      // Whoever reads is told that Redis is away.
-      if (
-        !signal.aborted &&
-        !isConnectionError(error) &&
-        !isReplyError(error) &&
-        !isScanError(error)
-      )
-        throw error
-    }
+  let waitMs = SCRUB_INTERVAL_MS
+  const work = async () => {
+    waitMs = SCRUB_INTERVAL_MS
+    if (follower.keeper() === null) return
+    after = await portion(after)
+    if (after === null) intervalMs = SCRUB_INTERVAL_MS
+    waitMs = after === null ? SCRUB_PAUSE_MS : intervalMs
   }
+  return repeat(work, {
+    clock,
+    everyMs: () => waitMs,
+    waitsFirst: true,
+    signal,
+    onError(error) {
+      // A reader receives the error of a Redis that is away.
+      if (!isConnectionError(error) && !isReplyError(error) && !isScanError(error)) throw error
+    },
+  })
 }
 
 /** The name behind which to go on; null from the first one. */
 async function scrubNames(
-  redis: Redis,
-  follower: StateFollower,
+  { redis, follower }: Context,
   after: string | null,
 ): Promise<string | null> {
   const { head, names } = await readNamesAfter(redis, after, SCRUB_NAMES)
@@ -100,11 +95,10 @@ async function scrubNames(
 
 /** The row behind which to go on; null from the first one. */
 async function scrubActivities(
-  redis: Redis,
-  { follower, genesis }: Pick<Parameters<typeof scrub>[1], 'follower' | 'genesis'>,
+  { redis, follower, genesis }: Context,
   after: string | null,
 ): Promise<string | null> {
-  const stored = await redis.hgetBuffer(KEYS.names, HEAD_FIELD)
+  const stored = await readHeadBytes(redis)
   const keeper = follower.keeper()
   const kept = keeper === null || stored === null ? undefined : comparableState(keeper, stored)
   if (kept === undefined) return after
@@ -114,10 +108,7 @@ async function scrubActivities(
   return proven.rows.at(-1)?.eventId ?? null
 }
 
-async function scrubDocuments(
-  redis: Redis,
-  { follower, genesis, layout }: Parameters<typeof scrub>[1],
-): Promise<void> {
+async function scrubDocuments({ redis, follower, genesis, layout }: Context): Promise<void> {
   const { head, documents } = await readAllDocuments(redis)
   follower.compare(head, (keeper, kept) =>
     areDocumentsEqual(keeper, kept, { documents, layout, genesis })

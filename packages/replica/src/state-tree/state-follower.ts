@@ -5,6 +5,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { ScanError } from '@quorumscan/errors'
+import type { Offset } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import type { InterpretedEntry } from '../ingest/step.ts'
@@ -14,49 +15,27 @@ import type { Layout } from '../storage/layout.ts'
 import { comparableState, differingName, rangeOfName } from './compare-state.ts'
 import { loadState, StateUnusable } from './load-state.ts'
 import { type KeptState, OtherHistory, type StateKeeper, StateMismatch } from './state-keeper.ts'
-import type { StateDivergence } from './state-reads.ts'
+
+/** What the log made and what is stored are not the same. */
+export type StateDivergence = {
+  /** The newest state point at which they were compared. */
+  readonly offset: Offset
+  /** A sentence for the operator: what differs. */
+  readonly what: string
+}
 
 /** Contracts that are applied at a stretch, then lookups get their turn: some 10 ms. */
 const STRETCH_CONTRACTS = 200
-
-export type StateFollower = {
-  /** null while there is none, or none that can be trusted. */
-  keeper(): StateKeeper | null
-  diverged(): StateDivergence | null
-  /** Something else than what the log made is stored: the tree goes, and every write says so until a wipe. */
-  diverge(divergence: StateDivergence): void
-  /**
-   * Holds what was read with a head against the newest kept state of that head. `difference` says what differs;
-   * where it throws, what was read is nothing that a replica stores.
-   */
-  compare(
-    head: Uint8Array | null | undefined,
-    difference: (keeper: StateKeeper, kept: KeptState) => string | null,
-  ): void
-  /** As `compare`, of what the hash of names has for each of these. */
-  compareNames(
-    head: Uint8Array | null | undefined,
-    values: ReadonlyMap<string, Uint8Array | null | undefined>,
-  ): void
-  /** Takes the tree of what is about to be stored. */
-  adopt(keeper: StateKeeper): void
-  /** Makes the tree one of the stored state; false where that changed meanwhile and is to be loaded again. */
-  follow(redis: Redis, mirror: Mirror): Promise<boolean>
-  /**
-   * Applies what is about to be written; the mark to write with it. null where the tree was of another history:
-   * the stored state is to be loaded again.
-   */
-  apply(entries: readonly InterpretedEntry[], mirror: Mirror): Promise<StateMark | null>
-}
 
 export function createStateFollower(context: {
   readonly genesis: Genesis
   readonly layout: Layout
   readonly onProblem: (error: Error) => void
-}): StateFollower {
+}) {
   let keeper: StateKeeper | null = null
   let diverged: StateDivergence | null = null
 
+  /** Something else than what the log made is stored: the tree goes, and every write says so until a wipe. */
   const diverge = (divergence: StateDivergence, cause?: unknown): void => {
     keeper = null
     // The first one is told: what follows may be its consequence.
@@ -65,7 +44,14 @@ export function createStateFollower(context: {
     context.onProblem(stateDiverged(divergence, cause))
   }
 
-  const compare: StateFollower['compare'] = (head, difference) => {
+  /**
+   * Compares what was read with a head with the newest kept state of that head. `difference` says what differs; where
+   * it throws, what was read is nothing that a replica stores.
+   */
+  const compare = (
+    head: Uint8Array | null | undefined,
+    difference: (keeper: StateKeeper, kept: KeptState) => string | null,
+  ): void => {
     const kept = keeper === null || head == null ? undefined : comparableState(keeper, head)
     if (keeper === null || kept === undefined) return
     const { offset } = kept.point
@@ -78,11 +64,16 @@ export function createStateFollower(context: {
   }
 
   return {
-    keeper: () => keeper,
-    diverged: () => diverged,
+    /** Null while there is none, or none that can be trusted. */
+    keeper: (): StateKeeper | null => keeper,
+    diverged: (): StateDivergence | null => diverged,
     diverge,
     compare,
-    compareNames(head, values) {
+    /** As `compare`, of what the hash of names has for each of these. */
+    compareNames(
+      head: Uint8Array | null | undefined,
+      values: ReadonlyMap<string, Uint8Array | null | undefined>,
+    ): void {
       compare(head, (of, kept) => {
         for (const [name, value] of values) {
           const stored = { range: rangeOfName(name), values: new Map([[name, value]]) }
@@ -91,11 +82,13 @@ export function createStateFollower(context: {
         return null
       })
     },
-    adopt(loaded) {
+    /** Takes the tree of what is about to be stored. */
+    adopt(loaded: StateKeeper): void {
       keeper = loaded
       diverged = null
     },
-    async follow(redis, mirror) {
+    /** Makes the tree one of the stored state; false where that changed meanwhile and is to be loaded again. */
+    async follow(redis: Redis, mirror: Mirror): Promise<boolean> {
       if (keeper !== null && isOfHistory(keeper, mirror)) return true
       keeper = null
       try {
@@ -108,7 +101,11 @@ export function createStateFollower(context: {
         return true
       }
     },
-    async apply(entries, { head }) {
+    /**
+     * Applies what is about to be written; the mark to write with it. Null where the tree was of another history: the
+     * stored state is to be loaded again.
+     */
+    async apply(entries: readonly InterpretedEntry[], { head }: Mirror): Promise<StateMark | null> {
       try {
         let contracts = 0
         for (const entry of entries) {
@@ -141,6 +138,8 @@ export function createStateFollower(context: {
     },
   }
 }
+
+export type StateFollower = ReturnType<typeof createStateFollower>
 
 /** What is said of names whose entries are others. */
 export function differs(name: string): string {

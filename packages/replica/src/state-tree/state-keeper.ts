@@ -12,12 +12,11 @@ import {
   type Frontier,
   keyOf,
   NODE_BYTES,
-  type StateTree,
 } from '@quorumscan/verifier/state-tree'
-import { DOCUMENT_ENTITIES, type EntryFacts, entryFacts } from '../ingest/plan-versions.ts'
-import { entityOf, type Step } from '../ingest/step.ts'
+import { type EntryFacts, entryFacts, versionFieldOf } from '../ingest/plan-versions.ts'
+import type { Step } from '../ingest/step.ts'
 import { isCertifiable } from './certifiable.ts'
-import { createLeafStore, nameKey, partyKey, type StoredLeaf } from './leaf-store.ts'
+import { createLeafStore, nameKey, partyKey } from './leaf-store.ts'
 import {
   activitiesLeaf,
   type ConstantLeaf,
@@ -56,46 +55,11 @@ export type Place = {
   readonly historyHash: string
 }
 
-export type StateKeeper = {
-  /** Up to where entries were applied; before the genesis at first. */
-  place(): Place
-  /** Kept states, oldest first. */
-  kept(): readonly KeptState[]
-  /** Points up to an offset that were not taken before, oldest first, of states that are not kept any more, too. */
-  takePoints(upTo: Offset): readonly StatePoint[]
-  /**
-   * Applies what the log has next. Entries that were applied are only compared: a Redis that stepped back gets
-   * them again.
-   *
-   * @throws {OtherHistory} If the log has another history than the tree.
-   * @throws {StateMismatch} As `add` and `remove`.
-   */
-  apply(step: Step, isCheckpoint: boolean): void
-  /** Adds an entry. @throws {StateMismatch} If one with its key is there. */
-  add(entry: EntryFacts): void
-  /** Removes an entry. @throws {StateMismatch} If it is not there. */
-  remove(entry: EntryFacts): void
-  setDocuments(documents: Documents): void
-  /** The documents as they are now. */
-  documents(): Documents
-  /** The activity tree as it is now. */
-  setActivities(tree: Frontier): void
-  /** Keeps the state as it is now, as that of a certifiable offset. */
-  keep(place: Place): void
-  /** The log is followed from here. */
-  moveTo(place: Place): void
-  /** Reads the trees of `kept`. */
-  readonly tree: Pick<StateTree, 'open' | 'keyBelow' | 'hash' | 'find'>
-  leafAt(id: number): StoredLeaf
-  /** Bytes that kept states take beside the newest one. */
-  keptBytes(): number
-}
-
 /** Starts without entries and documents. */
 export function createStateKeeper(
   genesis: Genesis,
   { keptBytesMax = KEPT_BYTES_MAX }: { readonly keptBytesMax?: number } = {},
-): StateKeeper {
+) {
   const store = createLeafStore()
   const tree = createStateTree(store, { sha256, toBase64 })
   const kept: KeptState[] = []
@@ -119,15 +83,18 @@ export function createStateKeeper(
     addLeaf(store.putValue(bytes, value))
   }
 
+  /** Adds an entry. @throws {StateMismatch} If one with its key is there. */
   const add = (entry: EntryFacts): void => {
     for (const id of store.putEntry(entry)) addLeaf(id)
   }
+  /** Removes an entry. @throws {StateMismatch} If it is not there. */
   // By name last: it frees the record.
   const remove = ({ name, contractId, user }: EntryFacts): void => {
     if (contractId !== null) removeLeaf(partyKey(user, name, contractId))
     removeLeaf(nameKey(name, contractId))
   }
 
+  /** Bytes that kept states take in addition to the newest one. */
   const keptBytes = (): number => {
     const newestNodes = Math.max(0, 2 * tree.leafCount() - 1)
     return (tree.nodeCount() - newestNodes) * NODE_BYTES
@@ -141,6 +108,7 @@ export function createStateKeeper(
     }
   }
 
+  /** Keeps the state as it is now, as that of a certifiable offset. */
   const keep = ({ offset, recordTime, historyHash }: Place): void => {
     if (isDocumentsChanged) for (const leaf of documentLeaves(documents, genesis)) putConstant(leaf)
     isDocumentsChanged = false
@@ -153,24 +121,18 @@ export function createStateKeeper(
     releaseOld(point)
   }
 
-  const archive = (contract: Contract): void => {
-    const entity = entityOf(contract)
-    if (entity === 'AnsEntry') remove(entryFacts(contract))
-    else if (DOCUMENT_ENTITIES.has(entity)) {
-      const others = (documents.get(entity) ?? []).filter(
-        ({ contractId }) => contractId !== contract.contractId,
-      )
-      documents.set(entity, others)
-      isDocumentsChanged = true
+  const change = (contract: Contract, isCreated: boolean): void => {
+    const found = versionFieldOf(contract)
+    if (found === null) return
+    if (found.kind === 'names') {
+      if (isCreated) add(entryFacts(contract))
+      else remove(entryFacts(contract))
+      return
     }
-  }
-  const create = (contract: Contract): void => {
-    const entity = entityOf(contract)
-    if (entity === 'AnsEntry') add(entryFacts(contract))
-    else if (DOCUMENT_ENTITIES.has(entity)) {
-      documents.set(entity, [contract, ...(documents.get(entity) ?? [])])
-      isDocumentsChanged = true
-    }
+    const { contractId } = contract
+    const others = (documents.get(found.field) ?? []).filter((one) => one.contractId !== contractId)
+    documents.set(found.field, isCreated ? [contract, ...others] : others)
+    isDocumentsChanged = true
   }
 
   const assertSameHistory = ({ offset, historyHash }: Place): void => {
@@ -182,20 +144,31 @@ export function createStateKeeper(
 
   putConstant(membersLeaf(genesis))
   return {
+    /** Up to where entries were applied; before the genesis at first. */
     place: () => place,
-    kept: () => kept,
-    takePoints(upTo) {
+    /** Kept states, oldest first. */
+    kept: (): readonly KeptState[] => kept,
+    /** Points up to an offset that were not taken before, oldest first, of states that are not kept any more, too. */
+    takePoints(upTo: Offset): readonly StatePoint[] {
       const end = untaken.findIndex(({ offset }) => offset > upTo)
       return untaken.splice(0, end < 0 ? untaken.length : end)
     },
-    apply({ offset, recordTime, historyHash, delta, activities: rows = [] }, isCheckpoint) {
+    /**
+     * Applies what the log has next. Entries that were applied are only compared: a Redis that stepped back gets them
+     * again.
+     *
+     * @throws {OtherHistory} If the log has another history than the tree.
+     * @throws {StateMismatch} As `add` and `remove`.
+     */
+    apply(step: Step, isCheckpoint: boolean): void {
+      const { offset, recordTime, historyHash, delta, activities: rows = [] } = step
       if (offset <= place.offset) {
         assertSameHistory({ offset, recordTime, historyHash })
         return
       }
       assert(offset === place.offset + 1, 'entries are applied without gaps')
-      for (const contract of delta.archived) archive(contract)
-      for (const contract of delta.created) create(contract)
+      for (const contract of delta.archived) change(contract, false)
+      for (const contract of delta.created) change(contract, true)
       for (const { leafHash } of rows) activities = append(activities, leafHash, sha256)
       const before = place.recordTime
       place = { offset, recordTime, historyHash }
@@ -203,21 +176,25 @@ export function createStateKeeper(
     },
     add,
     remove,
-    setDocuments(all) {
+    setDocuments(all: Documents): void {
       documents.clear()
       for (const [entity, contracts] of all) documents.set(entity, contracts)
       isDocumentsChanged = true
     },
-    documents: () => documents,
-    setActivities(tree) {
+    /** The activity tree as it is now. */
+    setActivities(tree: Frontier): void {
       activities = tree
     },
     keep,
-    moveTo(at) {
+    /** The log is followed from here. */
+    moveTo(at: Place): void {
       place = at
     },
+    /** Reads the trees of `kept`. */
     tree,
     leafAt: store.leafAt,
     keptBytes,
   }
 }
+
+export type StateKeeper = ReturnType<typeof createStateKeeper>

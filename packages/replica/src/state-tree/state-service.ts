@@ -1,9 +1,17 @@
-/** The port of the state tree (`state-reads.ts`) over what ingest follows and what is stored. */
+/**
+ * What apps see of the state tree, over what ingest follows and what is stored: a root for each certifiable offset, to
+ * be signed, and proofs against the roots that are kept.
+ */
 import { fromUtf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { StatePoint } from '@quorumscan/verifier'
-import { ACTIVITY_TREE, joinActivitiesProof } from '@quorumscan/verifier/certified'
+import {
+  ACTIVITY_TREE,
+  type ActivitiesPage,
+  joinActivitiesProof,
+  type ProvenActivities,
+} from '@quorumscan/verifier/certified'
 import type { KeyRange, ProvenRange } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
@@ -15,17 +23,11 @@ import { proveActivities } from './prove-activities.ts'
 import { pruneRange, showRange } from './prove-range.ts'
 import { differs, type StateFollower, stateDiverged } from './state-follower.ts'
 import type { KeptState, StateKeeper } from './state-keeper.ts'
-import type { StateReads } from './state-reads.ts'
 
 /** Proofs of ten thousand names, or of thirty pages of a thousand. */
 const PROVEN_BYTES_MAX = 32 * 2 ** 20
 /** Of the map and the objects of one proof. */
 const PROVEN_OVERHEAD_BYTES = 512
-
-export type StateService = StateReads & {
-  /** The head has moved on. */
-  onWritten(): void
-}
 
 export function createStateService(context: {
   readonly redis: Redis
@@ -34,7 +36,7 @@ export function createStateService(context: {
   readonly follower: StateFollower
   /** Of what is stored. */
   readonly head: () => Pick<StoredHead, 'offset' | 'horizon'>
-}): StateService {
+}) {
   const { nameReader, follower, head } = context
   const listeners = new Set<(point: StatePoint) => void>()
   /** Up to where listeners were told. */
@@ -101,7 +103,17 @@ export function createStateService(context: {
     throw stateDiverged(divergence)
   }
 
-  const proveRanges: StateReads['proveRanges'] = async (at, ranges) => {
+  /**
+   * Ranges at a kept certifiable offset, in order, each with its proof. Every value was held against its leaf before
+   * it is shown.
+   *
+   * @throws {ScanError} OFFSET_PRUNED where no state is kept at the offset, OFFSET_NOT_REACHED; OVERLOADED
+   *   where too many expired leaves lie in the range; STATE_DIVERGED; DEPENDENCY_UNAVAILABLE.
+   */
+  const proveRanges = async (
+    at: Offset,
+    ranges: readonly KeyRange[],
+  ): Promise<readonly ProvenRange[]> => {
     const state = keptAt(at)
     const known = ranges.map((range) => provenByRange.get(idOf(state.kept.point, range)))
     if (isComplete(known)) return known
@@ -109,16 +121,19 @@ export function createStateService(context: {
   }
 
   return {
-    statePoints() {
+    /** Kept certifiable offsets, oldest first: 60 s of record time, fewer where they take much memory. None while diverged. */
+    statePoints(): readonly StatePoint[] {
       const { offset, horizon } = head()
       const points = (follower.keeper()?.kept() ?? []).map(({ point }) => point)
       return points.filter((point) => point.offset >= horizon && point.offset <= offset)
     },
-    onStatePoint(listener) {
+    /** Tells of each new one once its batch is written, in order, none twice. */
+    onStatePoint(listener: (point: StatePoint) => void): Disposable {
       listeners.add(listener)
       return { [Symbol.dispose]: () => listeners.delete(listener) }
     },
-    onWritten() {
+    /** The head has moved on. */
+    onWritten(): void {
       for (const point of follower.keeper()?.takePoints(head().offset) ?? []) {
         if (point.offset <= told) continue
         told = point.offset
@@ -126,7 +141,16 @@ export function createStateService(context: {
       }
     },
     proveRanges,
-    async proveActivities(at, { pageSize: limit, after, order }) {
+    /**
+     * A page of the activity history at a kept certifiable offset, with its proof. Every row is held against the tree
+     * before it is shown.
+     *
+     * @throws {ScanError} As `proveRanges`.
+     */
+    async proveActivities(
+      at: Offset,
+      { pageSize: limit, after, order }: ActivitiesPage,
+    ): Promise<ProvenActivities> {
       const { kept } = keptAt(at)
       const [state, run] = await Promise.all([
         proveRanges(at, [ACTIVITY_TREE]),
@@ -138,9 +162,14 @@ export function createStateService(context: {
       )
       return { proof, rows: run.proven.rows }
     },
-    diverged: () => follower.diverged(),
+    /** What was found to differ, until the replica is wiped; null while nothing was. */
+    diverged: follower.diverged,
   }
 }
+
+export type StateService = ReturnType<typeof createStateService>
+/** What reads of other packages need of it. */
+export type StateReads = Omit<StateService, 'onWritten'>
 
 function isComplete<T>(all: readonly (T | undefined)[]): all is readonly T[] {
   return !all.includes(undefined)

@@ -13,15 +13,13 @@ import {
   subtreesOf,
 } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
-import type { Command } from './commands.ts'
-import { activityTileKey, HEAD_FIELD, KEYS } from './keys.ts'
+import type { CommandSink } from './commands.ts'
+import { activityTileKey } from './keys.ts'
+import { readAtOnce } from './moment.ts'
 
 /** Levels of the tree that a tile spans: it has 2^8 hashes. */
 const TILE_LEVELS = 8
 const TILE_HASHES = 2 ** TILE_LEVELS
-
-/** Hashes within a tile. */
-type Span = { readonly key: string; readonly first: number; readonly count: number }
 
 /** What `readTiles` read. */
 export type Tiles = {
@@ -31,10 +29,11 @@ export type Tiles = {
   hashOf(subtree: Subtree): Uint8Array
 }
 
-/** Commands that store the hashes of subtrees that have become whole, in the order in which they have. */
-export function planTiles(
-  whole: readonly { readonly subtree: Subtree; readonly hash: Uint8Array }[],
-): Command[] {
+/** A subtree that has become whole. */
+export type WholeSubtree = { readonly subtree: Subtree; readonly hash: Uint8Array }
+
+/** Stores the hashes of subtrees, in the order in which they have become whole. */
+export function putTiles(commands: CommandSink, whole: readonly WholeSubtree[]): void {
   const runs = new Map<string, { readonly first: number; readonly hashes: Uint8Array[] }>()
   for (const { subtree, hash } of whole) {
     if (subtree.level % TILE_LEVELS !== 0) continue
@@ -43,37 +42,31 @@ export function planTiles(
     if (run === undefined) runs.set(key, { first, hashes: [hash] })
     else run.hashes.push(hash)
   }
-  return [...runs].map(([key, { first, hashes }]) => [
-    'SETRANGE',
-    key,
-    first * HASH_BYTES,
-    Buffer.concat(hashes),
-  ])
+  for (const [key, { first, hashes }] of runs)
+    commands.addWhole('SETRANGE', key, first * HASH_BYTES, Buffer.concat(hashes))
 }
 
 /**
- * Commands that take out tiles which lie wholly before a row, from that of another row on.
+ * Takes out the tiles that lie wholly before a row, from that of another row on.
  *
  * @param rows.from - The tiles before that of this row are gone already.
  */
-export function dropTiles(rows: { readonly from: number; readonly before: number }): Command[] {
-  const commands: Command[] = []
+export function dropTiles(
+  commands: CommandSink,
+  rows: { readonly from: number; readonly before: number },
+): void {
   for (let level = 0, width = TILE_HASHES; width <= rows.before; level++, width *= TILE_HASHES) {
     const end = Math.floor(rows.before / width)
     for (let tile = Math.floor(rows.from / width); tile < end; tile++)
-      commands.push(['UNLINK', activityTileKey(level, tile)])
+      commands.addWhole('UNLINK', activityTileKey(level, tile))
   }
-  return commands
 }
 
 /** The hashes of whole subtrees, all of one moment. */
 export async function readTiles(redis: Redis, subtrees: readonly Subtree[]): Promise<Tiles> {
   const keys = [...new Set(subtrees.map((subtree) => spanOf(subtree).key))]
-  const transaction = redis.multi().hgetBuffer(KEYS.names, HEAD_FIELD)
-  for (const key of keys) transaction.getBuffer(key)
-  const [head = null, ...tiles] = ((await transaction.exec()) ?? []).map(([error, reply]) => {
-    if (error !== null) throw error
-    return reply as Buffer | null
+  const { head, replies: tiles } = await readAtOnce<(Buffer | null)[]>(redis, (transaction) => {
+    for (const key of keys) transaction.getBuffer(key)
   })
   const tileByKey = new Map(keys.map((key, index) => [key, tiles[index] ?? null]))
   return {
@@ -108,12 +101,16 @@ export async function readTilesBefore(redis: Redis, row: number): Promise<readon
   return tiles
 }
 
-/** Commands that store what `readTilesBefore` gave. */
-export function planTilesBefore(tiles: readonly TileBefore[], row: number): Command[] {
-  return tiles.map(({ level, hashes }) => {
+/** Stores what `readTilesBefore` returned. */
+export function putTilesBefore(
+  commands: CommandSink,
+  tiles: readonly TileBefore[],
+  row: number,
+): void {
+  for (const { level, hashes } of tiles) {
     const key = tileKeyBefore(level, Math.floor(row / TILE_HASHES ** level))
-    return ['SETRANGE', key, 0, hashes]
-  })
+    commands.addWhole('SETRANGE', key, 0, hashes)
+  }
 }
 
 /** Of the tile with the hash that has so many of its level before it. */
@@ -129,7 +126,8 @@ export async function readFrontier(redis: Redis, size: number): Promise<Frontier
   return { size, peaks: peaks.map(tiles.hashOf) }
 }
 
-function spanOf({ level, index }: Subtree): Span {
+/** Where the hashes of a subtree lie within a tile. */
+function spanOf({ level, index }: Subtree) {
   const count = 2 ** (level % TILE_LEVELS)
   const first = index * count
   const tile = Math.floor(first / TILE_HASHES)

@@ -1,4 +1,4 @@
-/** The commands of which batches consist: gathered by key, and cut so that Lua can unpack them. */
+/** The commands that batches consist of: gathered by key, and cut so that Lua can unpack them. */
 /** What Redis takes as an argument. */
 export type Argument = string | number | Uint8Array
 /** One command of a batch: its name, the key it changes, the rest of its arguments. */
@@ -9,11 +9,15 @@ const COMMAND_ARGUMENTS_MAX = 1_000
 /** Of an argument in memory beside its bytes, about. */
 const ARGUMENT_BYTES = 32
 
-export type GatheredCommands = {
+/** Where a plan puts its commands. Those of one key run in the order in which their first members were added. */
+export type CommandSink = {
   /** Only of commands that take any number of members, such as HSET: those of a key go together, in their order. */
   add(name: string, key: string, ...member: Argument[]): void
   /** Of all others. */
   addWhole(name: string, key: string, ...args: Argument[]): void
+}
+
+export type GatheredCommands = CommandSink & {
   /** About so much memory. */
   bytes(): number
   /** All of them, in the order in which their first members came. */
@@ -67,17 +71,6 @@ export function createGatheredCommands(): GatheredCommands {
       return taken
     },
   }
-}
-
-/** A command with any number of members as several of a size that Lua can unpack. */
-export function cutCommand(
-  name: string,
-  key: string,
-  members: readonly (readonly Argument[])[],
-): Command[] {
-  const gathered = createGatheredCommands()
-  for (const member of members) gathered.add(name, key, ...member)
-  return gathered.take()
 }
 
 /** The same bytes as ioredis takes them. */

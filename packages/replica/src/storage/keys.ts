@@ -19,7 +19,7 @@ export const KEYS = {
   parties: '{replica}:parties',
   /** hash: entity of a template that lookups read (`plan-versions.ts`) -> versions whose bodies are contracts */
   documents: '{replica}:documents',
-  /** list: versions that ended, oldest first: what the clean-up takes up (`ended.ts`) */
+  /** list: versions that ended, oldest first: what the clean-up takes up (`versions.ts`) */
   ended: '{replica}:ended',
   /** list: record time, count of ended versions and history hash of each offset from horizon to head */
   at: '{replica}:at',

@@ -11,7 +11,7 @@ import { CONTRACTS_PREFIX, KEYS } from './keys.ts'
 
 type Script = { readonly lua: string; readonly sha: string }
 
-export const WRITE_BATCH = define(`
+const WRITE_BATCH = define(`
 --[[
   write-batch: changes everything, or nothing when the head is not the one that the writer started from.
 
@@ -34,7 +34,7 @@ redis.call('HSET', KEYS[1], '', ARGV[2])
 return ARGV[2]
 `)
 
-export const READ_RANGES = define(`
+const READ_RANGES = define(`
 --[[
   read-ranges: members of a sorted set in byte order, with what a hash holds for them, and the head,
   all of one moment.
@@ -66,7 +66,7 @@ end
 return reply
 `)
 
-export const READ_UPDATES = define(`
+const READ_UPDATES = define(`
 --[[
   read-updates: updates of a range of offsets until they exceed a number of bytes, with the head and with
   what was pruned, all of one moment.
@@ -117,28 +117,24 @@ export async function readUpdates(
     readonly order: 'asc' | 'desc'
     readonly bytes: number
   },
-): Promise<{
-  head: Buffer | null
-  pruned: string | null
-  isCut: boolean
-  entries: { id: Buffer; bytes: Buffer }[]
-}> {
+) {
   const { from, to, order, bytes } = range
   const ends = [`${from}-0`, `${to}-0`]
   const args = order === 'asc' ? ['XRANGE', ...ends] : ['XREVRANGE', ...ends.toReversed()]
-  const [head, pruned, mark, ...flat] = (await run(
+  type Reply = [head: Buffer | null, pruned: Buffer | null, mark: Buffer, ...Buffer[]]
+  const [head, pruned, mark, ...flat] = await run<Reply>(
     redis,
     READ_UPDATES,
     [KEYS.names, KEYS.history, KEYS.updates],
     [...args, bytes, UPDATES_FETCHED],
-  )) as [Buffer | null, Buffer | null, Buffer, ...Buffer[]]
+  )
   const entries: { id: Buffer; bytes: Buffer }[] = []
   for (let index = 0; index + 1 < flat.length; index += 2)
     entries.push({ id: flat[index] as Buffer, bytes: flat[index + 1] as Buffer })
   return { head, pruned: pruned?.toString('latin1') ?? null, isCut: mark.length > 0, entries }
 }
 
-export const READ_CONTRACTS = define(`
+const READ_CONTRACTS = define(`
 --[[
   read-contracts: contracts by id and by index key, and the head, all of one moment.
 
@@ -197,8 +193,8 @@ export async function writeBatch(
     numberByKey.set(key, number)
     args.push(name, number, rest.length, ...rest)
   }
-  const head = await run(redis, WRITE_BATCH, [...numberByKey.keys()], args)
-  return { wrote: bytesEqual(head as Buffer, batch.next) }
+  const head = await run<Buffer>(redis, WRITE_BATCH, [...numberByKey.keys()], args)
+  return { wrote: bytesEqual(head, batch.next) }
 }
 
 /** Bounds as `ZRANGE BYLEX` takes them. `count` is at most 1 000. */
@@ -208,8 +204,8 @@ export type RangeReply = { readonly members: Buffer[]; readonly values: (Buffer 
 export async function readRanges(
   redis: Redis,
   query: {
+    /** Whose values are versions of names. */
     readonly members: 'lex' | 'parties'
-    readonly values: 'names'
     /** Bytes of a member before its field in the hash. */
     readonly skip: number
     readonly ranges: readonly Range[]
@@ -217,68 +213,56 @@ export async function readRanges(
 ): Promise<{ head: Buffer | null; replies: RangeReply[] }> {
   const args: Argument[] = [query.skip + 1]
   for (const range of query.ranges) args.push(range.min, range.max, range.count)
-  const keys = [KEYS.names, KEYS[query.members], KEYS[query.values]]
-  const [head, ...rest] = (await run(redis, READ_RANGES, keys, args)) as [
-    Buffer | null,
-    ...(Buffer | null)[][],
-  ]
-  return {
-    head,
-    replies: query.ranges.map((_, index) => ({
-      members: rest[2 * index] as Buffer[],
-      values: rest[2 * index + 1] as (Buffer | null)[],
-    })),
-  }
+  const keys = [KEYS.names, KEYS[query.members], KEYS.names]
+  const [head, ...rest] = await run<[Buffer | null, ...Flat]>(redis, READ_RANGES, keys, args)
+  return { head, replies: rangesOf(rest) }
 }
 
-export type ContractsReply = {
-  readonly head: Buffer | null
-  /** In the order of the ids asked. */
-  readonly contracts: readonly (Buffer | null)[]
-  readonly ranges: readonly RangeReply[]
-}
-export type ContractsQuery = {
-  /** Short forms. */
-  readonly ids: readonly Uint8Array[]
-  /** Each in one bucket of the index; a `count` of -1 is for all. */
-  readonly ranges: readonly (Range & { readonly key: string })[]
+/** Members and values of each range, one after the other. */
+type Flat = (Buffer | null)[][]
+
+function rangesOf(flat: Flat): RangeReply[] {
+  const replies: RangeReply[] = []
+  for (let at = 0; at + 1 < flat.length; at += 2)
+    replies.push({ members: flat[at] as Buffer[], values: flat[at + 1] ?? [] })
+  return replies
 }
 
-export async function readContracts(redis: Redis, query: ContractsQuery): Promise<ContractsReply> {
+/** Contracts in the order of the ids asked, and those of each range, of one moment. */
+export async function readContracts(
+  redis: Redis,
+  query: {
+    /** Short forms. */
+    readonly ids: readonly Uint8Array[]
+    /** Each in one bucket of the index; a `count` of -1 is for all. */
+    readonly ranges: readonly (Range & { readonly key: string })[]
+  },
+) {
   const { ids, ranges } = query
   const keys = [KEYS.names, ...ranges.map(({ key }) => key)]
   const args: Argument[] = [CONTRACTS_PREFIX, BUCKET_BYTES, INDEX_TAG_BYTES, ids.length, ...ids]
   for (const { min, max, count } of ranges) args.push(min, max, count)
-  const [head, contracts, ...rest] = (await run(redis, READ_CONTRACTS, keys, args)) as [
-    Buffer | null,
-    (Buffer | null)[],
-    ...(Buffer | null)[][],
-  ]
-  return {
-    head,
-    contracts,
-    ranges: ranges.map((_, index) => ({
-      members: rest[2 * index] as Buffer[],
-      values: rest[2 * index + 1] as (Buffer | null)[],
-    })),
-  }
+  type Reply = [head: Buffer | null, contracts: (Buffer | null)[], ...Flat]
+  const [head, contracts, ...rest] = await run<Reply>(redis, READ_CONTRACTS, keys, args)
+  return { head, contracts, ranges: rangesOf(rest) }
 }
 
 function define(lua: string): Script {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') }
 }
 
-async function run(
+/** @throws What ioredis throws. The reply is as the script returns it. */
+async function run<Reply>(
   redis: Redis,
   script: Script,
   keys: readonly string[],
   args: readonly Argument[],
-): Promise<unknown> {
+): Promise<Reply> {
   const rest = [keys.length, ...keys, ...args.map(toRedis)]
   try {
-    return await redis.callBuffer('EVALSHA', [script.sha, ...rest])
+    return (await redis.callBuffer('EVALSHA', [script.sha, ...rest])) as Reply
   } catch (error) {
     if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error
-    return await redis.callBuffer('EVAL', [script.lua, ...rest])
+    return (await redis.callBuffer('EVAL', [script.lua, ...rest])) as Reply
   }
 }

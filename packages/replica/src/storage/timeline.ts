@@ -42,19 +42,8 @@ export function decodeInstant(offset: Offset, bytes: Uint8Array): Instant {
   }
 }
 
-export type Timeline = {
-  /** undefined outside of horizon and head. */
-  at(offset: Offset): Instant | undefined
-  first(): Offset
-  append(instant: Instant): void
-  /** Forgets what lies below the offset. */
-  dropBelow(offset: Offset): void
-  /** The horizon that belongs to a head: a function of genesis and log alone, wherever batches were cut. */
-  horizonAt(head: Instant): Offset
-}
-
 /** Starts empty; the first instant appended is the oldest. */
-export function createTimeline(): Timeline {
+export function createTimeline() {
   // Packed, because a million instants as objects would take half a gigabyte.
   let records = new Uint8Array(64 * INSTANT_BYTES)
   let firstOffset = 0
@@ -82,22 +71,25 @@ export function createTimeline(): Timeline {
   }
 
   return {
+    /** undefined outside of horizon and head. */
     at: read,
     first: () => firstOffset,
-    append(instant) {
+    append(instant: Instant): void {
       if (count === 0) firstOffset = instant.offset
       assert(instant.offset === firstOffset + count, 'instants are appended without gaps')
       makeRoom()
       records.set(encodeInstant(instant), (start + count) * INSTANT_BYTES)
       count++
     },
-    dropBelow(offset) {
+    /** Forgets what lies below the offset. */
+    dropBelow(offset: Offset): void {
       const dropped = Math.min(Math.max(offset - firstOffset, 0), count)
       firstOffset += dropped
       start += dropped
       count -= dropped
     },
-    horizonAt(head) {
+    /** The horizon that belongs to a head: a function of genesis and log alone, wherever batches were cut. */
+    horizonAt(head: Instant): Offset {
       const isReadable = (instant: Instant) =>
         instant.recordTime >= head.recordTime - HORIZON_MICROS &&
         head.endedCount - instant.endedCount <= HORIZON_ENDED_MAX &&
@@ -116,3 +108,5 @@ export function createTimeline(): Timeline {
     },
   }
 }
+
+export type Timeline = ReturnType<typeof createTimeline>

@@ -2,7 +2,7 @@
  * The versions of one name or document: `[from, to, expires, body]`, newest first, in one value.
  * A version is visible at N when from ≤ N < to and expires > T(N) (D-9).
  */
-import { ByteReader, ByteWriter } from '@quorumscan/base'
+import { ByteReader, ByteWriter, fromUtf8, utf8 } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
 
 export type Version = {
@@ -53,6 +53,12 @@ export function isActiveAt({ from, to }: Version, offset: Offset): boolean {
   return from <= offset && (to === null || offset < to)
 }
 
+/** Those that are active at the offset, of a value of the hash of names, or of documents. */
+export function activeVersions(value: Uint8Array | null | undefined, offset: Offset): Version[] {
+  const versions = decodeVersions(value ?? new Uint8Array(0))
+  return versions.filter((version) => isActiveAt(version, offset))
+}
+
 function readVersion(reader: ByteReader): Version {
   const from = reader.unsigned()
   const span = reader.unsigned()
@@ -62,5 +68,32 @@ function readVersion(reader: ByteReader): Version {
     to: span === 0 ? null : from + span,
     expires: expires === 0 ? null : expires,
     body: reader.raw(reader.unsigned()),
+  }
+}
+
+/** A member of the list `ended`: which name or document has a version that ended, and at which offset. */
+export type EndedVersion = {
+  readonly to: Offset
+  readonly kind: 'names' | 'documents'
+  /** The field of the hash. */
+  readonly field: string
+}
+
+const KIND_BYTES = { names: 0, documents: 1 } as const
+
+export function encodeEnded({ to, kind, field }: EndedVersion): Uint8Array {
+  const writer = new ByteWriter()
+  writer.unsigned(to)
+  writer.byte(KIND_BYTES[kind])
+  writer.raw(utf8(field))
+  return writer.finish()
+}
+
+export function decodeEnded(bytes: Uint8Array): EndedVersion {
+  const reader = new ByteReader(bytes)
+  return {
+    to: reader.unsigned(),
+    kind: reader.byte() === KIND_BYTES.names ? 'names' : 'documents',
+    field: fromUtf8(reader.rest()),
   }
 }

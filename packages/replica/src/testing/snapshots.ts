@@ -15,7 +15,7 @@ import {
 import type { Scenario } from '@quorumscan/ledger/testing'
 import type { Offset } from '@quorumscan/model'
 import { createManualClock, DAY_MICROS, type TestRedis } from '@quorumscan/testkit'
-import { raiseHorizon } from '../clean-up/horizon.ts'
+import { raiseHorizon } from '../clean-up/clean-up.ts'
 import { ingest } from '../ingest/ingest.ts'
 import { loadMirror } from '../ingest/store.ts'
 import { activityRulesOf } from '../reads/activity-reads.ts'

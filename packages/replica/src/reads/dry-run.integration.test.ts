@@ -8,7 +8,7 @@ import { interpretBatch } from '../ingest/interpret-batch.ts'
 import { type Mirror, writeSteps } from '../ingest/store.ts'
 import { createLayout } from '../storage/layout.ts'
 import { fetchCells } from './cells.ts'
-import { dryRun } from './ledger-reads.ts'
+import { dryRun } from './dry-run.ts'
 
 let server: TestRedis
 let redis: Redis

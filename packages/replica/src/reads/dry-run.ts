@@ -1,0 +1,69 @@
+/** What a submission would do as the next entry, interpreted against the newest applied state. */
+import { AssertionError, bytesEqual, sha256, toHex, utf8 } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { interpret, unknownVersion, WorkingState } from '@quorumscan/ledger'
+import type { EntryResult, Submission } from '@quorumscan/model'
+import { canonicalJson, type Genesis, type Json } from '@quorumscan/verifier'
+import { reach } from '../connection.ts'
+import { decodeHead } from '../storage/head.ts'
+import { readHeadBytes } from '../storage/moment.ts'
+import { fetchCells } from './cells.ts'
+import type { Store } from './contracts.ts'
+
+/** A dry run that the head overtook is repeated so often. */
+const DRY_RUN_ATTEMPTS = 3
+
+type Options = { readonly genesis: Genesis; readonly genesisHash: string; readonly now: number }
+
+/** What the submission would do as the next entry. Its signature is not looked at. */
+export async function dryRun(
+  store: Store,
+  submission: Submission,
+  options: Options,
+): Promise<EntryResult> {
+  for (let attempt = 1; ; attempt++) {
+    const { isOneMoment, result } = await rehearse(store, submission, options)
+    const isLast = attempt === DRY_RUN_ATTEMPTS
+    if (result !== null && (isOneMoment || isLast)) return result
+    if (isLast)
+      throw new ScanError('OVERLOADED', 'The ledger moves on faster than a command is tried.', {
+        retryAfterSeconds: 1,
+      })
+  }
+}
+
+/**
+ * `isOneMoment` is false where the head moved between two fetches, `result` null where cells of two moments contradict
+ * each other.
+ */
+async function rehearse(store: Store, submission: Submission, options: Options) {
+  const { genesis, genesisHash } = options
+  const entryHash = toHex(sha256(utf8(canonicalJson(submission as unknown as Json))))
+  const begin = await reach(readHeadBytes(store.redis))
+  if (begin === null) throw new ScanError('NOT_READY', 'The replica is empty.')
+  const head = decodeHead(begin)
+  const entry = {
+    offset: head.offset + 1,
+    recordTime: Math.max(head.recordTime + 1, options.now),
+  }
+  const decoded = { kind: 'submission', submission, entryHash } as const
+  const view = new WorkingState()
+  // Every write changes the bytes of the head.
+  const isOneMoment = async () => {
+    const end = await reach(readHeadBytes(store.redis))
+    return end !== null && bytesEqual(end, begin)
+  }
+  try {
+    for (;;) {
+      const interpretation = interpret({ entry, decoded, genesis, genesisHash, view })
+      if (interpretation.kind === 'done')
+        return { isOneMoment: await isOneMoment(), result: interpretation.result }
+      if (interpretation.kind === 'unknown version') throw unknownVersion(interpretation.version)
+      view.load(await reach(fetchCells(store, interpretation.keys)))
+    }
+  } catch (error) {
+    // Interpretation trusts its cells to agree with each other.
+    if (!(error instanceof AssertionError) || (await isOneMoment())) throw error
+    return { isOneMoment: false, result: null }
+  }
+}
