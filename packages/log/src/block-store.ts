@@ -32,34 +32,6 @@ export type StoredBlock = Group &
     readonly hash: string
   }
 
-export type BlockStore = Disposable & {
-  /** The newest block; null: there is none. */
-  newest(): Promise<StoredBlock | null>
-  /** The blocks from the newest back, until the first one that is not newer than `recordTime`. */
-  newerThan(recordTime: Micros): Promise<readonly StoredBlock[]>
-  /** The block with this offset; null: it is not there any more, or not yet. */
-  holding(offset: Offset): Promise<StoredBlock | null>
-  /**
-   * The block whose group is the app hash at an offset: the newest at or before it that is no checkpoint. Null: the
-   * log does not have it.
-   */
-  agreedAt(offset: Offset): Promise<StoredBlock | null>
-  /**
-   * Puts a block in the place of the whole log, which begins with it from then on.
-   *
-   * @throws {LogGroupError} If its bytes are no group.
-   */
-  beginWith(bytes: Uint8Array, seal: BlockSeal): Promise<StoredBlock>
-  /**
-   * Resolves, with what followers are given, when the group stands in the stream. Waits for a Redis that is away or
-   * full.
-   *
-   * @throws {LogFencedError} If another group stands there: this process does not know the log any more.
-   * @throws The signal's reason.
-   */
-  append(group: Omit<StreamGroup, 'signature'>, seal: BlockSeal): Promise<StreamGroup>
-}
-
 const HEIGHT_BYTES = 8
 const SEAL_BYTES = HEIGHT_BYTES + 32
 /** At most 32 MiB in memory, as a group has at most 1 MiB. */
@@ -72,7 +44,7 @@ export function createBlockStore(options: {
   readonly signal: AbortSignal
   /** Told why a group has to wait. */
   readonly onProblem: (error: unknown) => void
-}): BlockStore {
+}) {
   const { clock, random, signal } = options
   let connection: LogConnection | null = null
 
@@ -92,6 +64,7 @@ export function createBlockStore(options: {
     }
   }
 
+  /** The block with this offset; null: it is not there any more, or not yet. */
   const holding = async (offset: Offset): Promise<StoredBlock | null> => {
     const [raw] = await insist((redis) => redis.range(offset, 1))
     if (raw === undefined) return null
@@ -101,7 +74,11 @@ export function createBlockStore(options: {
 
   return {
     holding,
-    async agreedAt(offset) {
+    /**
+     * The block whose group is the app hash at an offset: the newest at or before it that is no checkpoint. Null: the
+     * log does not have it.
+     */
+    async agreedAt(offset: Offset): Promise<StoredBlock | null> {
       const [first, at] = [(await insist((redis) => redis.range(0, 1)))[0], await holding(offset)]
       if (first === undefined || at === null) return null
       // Blocks since the one that is looked for have the same app hash.
@@ -114,28 +91,29 @@ export function createBlockStore(options: {
       }
       return found.hash === at.appHash ? found : null
     },
-    async beginWith(bytes, seal) {
-      const { firstOffset, previousHash, entries } = decodeGroup(bytes)
-      const raw = {
-        id: idOf(firstOffset + entries.length - 1),
-        bytes,
-        signature: encodeSeal(seal),
-      }
+    /**
+     * Puts a block in the place of the whole log, which begins with it from then on.
+     *
+     * @throws {LogGroupError} If its bytes are no group.
+     */
+    async beginWith(bytes: Uint8Array, seal: BlockSeal): Promise<StoredBlock> {
+      const { firstOffset, lastOffset, previousHash } = decodeGroup(bytes)
+      const raw = { id: idOf(lastOffset), bytes, signature: encodeSeal(seal) }
       const start = { offset: firstOffset - 1, hash: previousHash }
       await insist((redis) => redis.replace(start, raw))
       return openBlock(raw)
     },
-    newest: async () => {
+    /** The newest block; null: the log is empty. */
+    async newest(): Promise<StoredBlock | null> {
       const raw = await insist((redis) => redis.newest())
       return raw === null ? null : openBlock(raw)
     },
-    async newerThan(recordTime) {
+    /** The blocks from the newest back, until the first one that is not newer than `recordTime`. */
+    async newerThan(recordTime: Micros): Promise<readonly StoredBlock[]> {
       const blocks: StoredBlock[] = []
-      let before: string | null = null
-      for (;;) {
-        const raws: RawGroup[] = await insist((redis) =>
-          redis.newestBefore(before, GROUPS_PER_READ),
-        )
+      for (let before: string | null = null; ; ) {
+        const id: string | null = before
+        const raws: RawGroup[] = await insist((redis) => redis.newestBefore(id, GROUPS_PER_READ))
         for (const raw of raws) {
           const block = openBlock(raw)
           if ((block.entries.at(-1)?.recordTime ?? 0) <= recordTime) return blocks
@@ -145,7 +123,17 @@ export function createBlockStore(options: {
         if (raws.length < GROUPS_PER_READ) return blocks
       }
     },
-    append: ({ firstOffset, lastOffset, bytes }, seal) =>
+    /**
+     * Resolves, with what followers are given, when the group stands in the stream. Waits for a Redis that is away or
+     * full.
+     *
+     * @throws {LogFencedError} If another group stands there: this process does not know the log any more.
+     * @throws The signal's reason.
+     */
+    append: (
+      { firstOffset, lastOffset, bytes }: Omit<StreamGroup, 'signature'>,
+      seal: BlockSeal,
+    ): Promise<StreamGroup> =>
       insist(async (redis) => {
         const group = { firstOffset, lastOffset, bytes, signature: encodeSeal(seal) }
         const afterOffset = firstOffset - 1
@@ -160,6 +148,8 @@ export function createBlockStore(options: {
     [Symbol.dispose]: () => connection?.close(),
   }
 }
+
+export type BlockStore = ReturnType<typeof createBlockStore>
 
 function encodeSeal({ height, appHash }: BlockSeal): Uint8Array {
   const bytes = new Uint8Array(HEIGHT_BYTES)
@@ -177,7 +167,6 @@ function openBlock({ bytes, signature: seal }: RawGroup): StoredBlock {
     ...group,
     bytes,
     signature: seal,
-    lastOffset: group.firstOffset + group.entries.length - 1,
     hash: toHex(sha256(bytes)),
     height,
     appHash: toHex(seal.subarray(HEIGHT_BYTES)),

@@ -22,18 +22,13 @@ const REST_MS = 60_000
 /** A log of which more is damaged is not described any better by a longer list. */
 const DAMAGES_KEPT_MAX = 100
 
-export type ChainCheck = AsyncDisposable & {
-  /** What is damaged and what to do about it, for an operator; null while nothing is known to be. */
-  detail(): string | null
-}
-
 /** Begins at once, and goes on until it is disposed of. Each damage is one line of the log file. */
 export function watchChain(options: {
   readonly log: Pick<VerifyLogOptions, 'redis' | 'genesis'>
   readonly clock: Clock
   readonly logger: Pick<Logger, 'error'>
   readonly metrics: Pick<Metrics, 'sampled'>
-}): ChainCheck {
+}) {
   const { clock, logger } = options
   /** By where each begins, in the order in which they were found. */
   let known = new Map<number, LogDamage>()
@@ -72,7 +67,8 @@ export function watchChain(options: {
   })
 
   return {
-    detail() {
+    /** What is damaged and what to do about it, for an operator; null while nothing is known to be. */
+    detail(): string | null {
       const [first] = known.values()
       if (first === undefined) return null
       const others = known.size - 1

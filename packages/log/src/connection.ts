@@ -3,12 +3,38 @@
  * itself and repeats nothing: its owner knows what a lost answer means. Every failure is a
  * LogUnavailableError, a command has 10 s.
  */
+import type { Offset } from '@quorumscan/model'
 import { checkSettings, openRedis, type RedisAddress } from '@quorumscan/redis'
 import { LOG_START_KEY, LOG_STREAM_KEY } from './acl.ts'
-import { APPEND_GROUP } from './append-script.ts'
 import type { StreamGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
 import { decodeLogStart, encodeLogStart, type LogStart } from './log-start.ts'
+
+/** The one way into the log. */
+const APPEND_GROUP = `--[[
+  append-group: adds one group behind the newest, or does nothing.
+
+  The stream's newest id fences writers: of two that believe in the same end, one wins, and the other
+  learns of it. It also makes a repeated call harmless, because the first moved the end.
+
+  KEYS[1] log           stream: one element a group, id <last offset>-0, fields g (bytes), s (signature)
+  ARGV[1] expectedId    id of the newest group as the caller believes, '' for none
+  ARGV[2] groupId       id of the group to add
+  ARGV[3] group         bytes, passed through unread
+  ARGV[4] signature     bytes, passed through unread
+
+  Returns 1 when added
+          0 when the newest group is another (the caller reads it and decides)
+]]
+local log = KEYS[1]
+local expectedId, groupId, group, signature = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)
+local newestId = ''
+if newest[1] then newestId = newest[1][1] end
+if newestId ~= expectedId then return 0 end
+redis.call('XADD', log, groupId, 'g', group, 's', signature)
+return 1
+`
 
 /** An element of the stream, unverified. */
 export type RawGroup = {
@@ -17,37 +43,11 @@ export type RawGroup = {
   readonly signature: Uint8Array
 }
 
-export type LogConnection = {
-  isOpen(): boolean
-  /** Elements whose last offset is at least `from`, oldest first. */
-  range(from: number, countMax: number): Promise<RawGroup[]>
-  newest(): Promise<RawGroup | null>
-  /** Elements before the one with this id, newest first; null: from the newest on. */
-  newestBefore(id: string | null, countMax: number): Promise<RawGroup[]>
-  /** False if the newest element is not the one that ends at `expectedOffset` (0: none). */
-  append(
-    group: Pick<StreamGroup, 'bytes' | 'signature' | 'lastOffset'>,
-    expectedOffset: number,
-  ): Promise<boolean>
-  /** Adds elements as they are behind all others, where nobody else writes. */
-  add(groups: readonly RawGroup[]): Promise<void>
-  /** Where the log begins; null: with the genesis. @throws {LogGroupError} If that cannot be read. */
-  start(): Promise<LogStart | null>
-  /** Writes down that the log begins there, and takes out what ends there or before. */
-  trim(start: LogStart): Promise<void>
-  /** Puts one group in the place of all, behind this start, where nobody else writes. */
-  replace(start: LogStart, group: RawGroup): Promise<void>
-  check: (required: Parameters<typeof checkSettings>[1]) => ReturnType<typeof checkSettings>
-  close(): void
-}
-
-type Options = { readonly signal: AbortSignal; readonly onClose?: () => void }
-
 /** @throws {LogUnavailableError} If it cannot be reached, refuses the user, or the signal aborts. */
 export async function openLogConnection(
   address: RedisAddress,
-  options: Options,
-): Promise<LogConnection> {
+  options: { readonly signal: AbortSignal; readonly onClose?: () => void },
+) {
   let lastError: unknown
   const client = openRedis(address, 'log', (error) => {
     lastError = error
@@ -76,7 +76,8 @@ export async function openLogConnection(
     }
   }
   await guarded(() => client.connect())
-  const newestBefore = async (id: string | null, countMax: number) => {
+  /** Elements before the one with this id, newest first; null: from the newest on. */
+  const newestBefore = async (id: string | null, countMax: number): Promise<RawGroup[]> => {
     const start = id === null ? '+' : `(${id}`
     const reply = await guarded(() =>
       client.xrevrangeBuffer(LOG_STREAM_KEY, start, '-', 'COUNT', countMax),
@@ -87,49 +88,67 @@ export async function openLogConnection(
   return {
     isOpen: () => client.status === 'ready',
     close,
-    range: async (from, countMax) =>
-      (
-        await guarded(() => client.xrangeBuffer(LOG_STREAM_KEY, idOf(from), '+', 'COUNT', countMax))
-      ).map(toRawGroup),
+    [Symbol.dispose]: close,
+    /** Elements whose last offset is at least `from`, oldest first. */
+    async range(from: Offset, countMax: number): Promise<RawGroup[]> {
+      const ends = [idOf(from), '+'] as const
+      const reply = guarded(() => client.xrangeBuffer(LOG_STREAM_KEY, ...ends, 'COUNT', countMax))
+      return (await reply).map(toRawGroup)
+    },
     newest: async () => (await newestBefore(null, 1))[0] ?? null,
     newestBefore,
-    append: async (group, expectedOffset) =>
-      (await guarded(() =>
-        client.eval(
-          APPEND_GROUP,
-          1,
-          LOG_STREAM_KEY,
-          expectedOffset === 0 ? '' : idOf(expectedOffset),
-          idOf(group.lastOffset),
-          Buffer.from(group.bytes),
-          Buffer.from(group.signature),
-        ),
-      )) === 1,
-    add: (groups) =>
+    /** False if the newest element is not the one that ends at `expectedOffset` (0: none). */
+    async append(
+      group: Pick<StreamGroup, 'bytes' | 'signature' | 'lastOffset'>,
+      expectedOffset: Offset,
+    ): Promise<boolean> {
+      const expectedId = expectedOffset === 0 ? '' : idOf(expectedOffset)
+      const [, bytes, , signature] = fieldsOf(group)
+      const args = [expectedId, idOf(group.lastOffset), bytes, signature]
+      return (await guarded(() => client.eval(APPEND_GROUP, 1, LOG_STREAM_KEY, ...args))) === 1
+    },
+    /** Adds elements as they are behind all others, where no other process writes. */
+    add: (groups: readonly RawGroup[]) =>
       guarded(async () => {
         const pipeline = client.pipeline()
-        for (const { id, bytes, signature } of groups)
-          pipeline.xadd(LOG_STREAM_KEY, id, 'g', Buffer.from(bytes), 's', Buffer.from(signature))
-        for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error
+        for (const group of groups) pipeline.xadd(LOG_STREAM_KEY, group.id, ...fieldsOf(group))
+        await succeed(pipeline)
       }),
-    async start() {
+    /** Where the log begins; null: with the genesis. @throws {LogGroupError} If that cannot be read. */
+    async start(): Promise<LogStart | null> {
       const text = await guarded(() => client.get(LOG_START_KEY))
       return text === null ? null : decodeLogStart(text)
     },
-    trim: (start) =>
+    /** Writes down that the log begins there, and takes out what ends there or before. */
+    trim: (start: LogStart) =>
       guarded(async () => {
         // Not in one transaction: a Redis whose default user is off passes over those of its file when it starts.
         await client.set(LOG_START_KEY, encodeLogStart(start))
         await client.xtrim(LOG_STREAM_KEY, 'MINID', idOf(start.offset + 1))
       }),
-    replace: (start, { id, bytes, signature }) =>
+    /** Puts one group in the place of all, behind this start, where no other process writes. */
+    replace: (start: LogStart, group: RawGroup) =>
       guarded(async () => {
         const change = client.multi().del(LOG_STREAM_KEY).set(LOG_START_KEY, encodeLogStart(start))
-        change.xadd(LOG_STREAM_KEY, id, 'g', Buffer.from(bytes), 's', Buffer.from(signature))
-        for (const [error] of (await change.exec()) ?? []) if (error !== null) throw error
+        await succeed(change.xadd(LOG_STREAM_KEY, group.id, ...fieldsOf(group)))
       }),
-    check: (required) => guarded(() => checkSettings(client, required)),
+    check: (required: Parameters<typeof checkSettings>[1]) =>
+      guarded(() => checkSettings(client, required)),
   }
+}
+
+export type LogConnection = Awaited<ReturnType<typeof openLogConnection>>
+
+type Client = ReturnType<typeof openRedis>
+
+/** Of an element of a stream of groups. */
+export function fieldsOf({ bytes, signature }: Pick<RawGroup, 'bytes' | 'signature'>) {
+  return ['g', Buffer.from(bytes), 's', Buffer.from(signature)] as const
+}
+
+/** Runs the commands. @throws The first error among their replies. */
+export async function succeed(commands: ReturnType<Client['pipeline']>): Promise<void> {
+  for (const [error] of (await commands.exec()) ?? []) if (error !== null) throw error
 }
 
 /** Stream id of the group that ends at this offset. */

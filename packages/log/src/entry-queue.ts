@@ -15,16 +15,7 @@ export const GROUP_ENTRIES_MAX = 500
 const QUEUE_BYTES_MAX = 16 * GROUP_BYTES_MAX
 const QUEUE_ENTRIES_MAX = 16 * GROUP_ENTRIES_MAX
 
-export type EntryQueue = {
-  isEmpty(): boolean
-  /** False when the queue is full. */
-  push(waiting: Waiting): boolean
-  /** The oldest, as many as make one group; none from an empty queue. */
-  takeGroup(): readonly Waiting[]
-  takeAll(): readonly Waiting[]
-}
-
-export function createEntryQueue(): EntryQueue {
+export function createEntryQueue() {
   const items: Waiting[] = []
   let bytes = 0
   const take = (count: number): Waiting[] => {
@@ -34,14 +25,16 @@ export function createEntryQueue(): EntryQueue {
   }
   return {
     isEmpty: () => items.length === 0,
-    push(waiting) {
+    /** False when the queue is full. */
+    push(waiting: Waiting): boolean {
       if (items.length >= QUEUE_ENTRIES_MAX || bytes + waiting.bytes.byteLength > QUEUE_BYTES_MAX)
         return false
       items.push(waiting)
       bytes += waiting.bytes.byteLength
       return true
     },
-    takeGroup() {
+    /** The oldest, as many as make one group; none from an empty queue. */
+    takeGroup(): readonly Waiting[] {
       let count = 0
       let entryBytes = 0
       for (const item of items) {

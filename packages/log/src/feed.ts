@@ -21,32 +21,9 @@ const GROUPS_PER_READ = 8
 /** A follower that hears nothing for several times as long looks for another stream. */
 const HEARTBEAT_MS = 2000
 
-export type LogFeed = AsyncDisposable & {
-  /** Takes notice of a group that is on disk. One that is known already changes nothing. */
-  publish(group: StreamGroup): void
-  /**
-   * The log as frames, from the group that holds `from` on. It never ends by itself; before the log has come so far
-   * it only says how far it is.
-   *
-   * @param options.peer - Who follows: of one peer the oldest stream ends for the newest.
-   * @param options.signal - Frees the place, whether or not anything was read.
-   * @throws {ScanError} OVERLOADED, OFFSET_PRUNED, DEPENDENCY_UNAVAILABLE, NOT_READY when it is closed.
-   */
-  open(options: {
-    readonly from: Offset
-    readonly peer: string
-    readonly signal: AbortSignal
-  }): Promise<AsyncIterable<Uint8Array>>
-  /** Streams that are open. */
-  followerCount(): number
-}
-
 type Follower = { readonly peer: string; isOver: boolean; wake: () => void }
 
-export function createLogFeed(options: {
-  readonly redis: RedisAddress
-  readonly clock: Clock
-}): LogFeed {
+export function createLogFeed(options: { readonly redis: RedisAddress; readonly clock: Clock }) {
   const recent = createRecentFrames()
   const followers = new Set<Follower>()
   const closing = new AbortController()
@@ -133,13 +110,27 @@ export function createLogFeed(options: {
   }
 
   return {
-    publish(group) {
+    /** Takes notice of a group that is on disk. One that is known already changes nothing. */
+    publish(group: StreamGroup): void {
       if (group.lastOffset <= head) return
       head = group.lastOffset
       recent.add(group)
       for (const { wake } of followers) wake()
     },
-    async open({ from, peer, signal }) {
+    /**
+     * The log as frames, from the group that holds `from` on. It never ends by itself; before the log has come so far
+     * it only says how far it is.
+     *
+     * @param options.peer - Who follows: of one peer the oldest stream ends for the newest.
+     * @param options.signal - Frees the place, whether or not anything was read.
+     * @throws {ScanError} OVERLOADED, OFFSET_PRUNED, DEPENDENCY_UNAVAILABLE, NOT_READY when it is closed.
+     */
+    async open(options: {
+      readonly from: Offset
+      readonly peer: string
+      readonly signal: AbortSignal
+    }): Promise<AsyncIterable<Uint8Array>> {
+      const { from, peer, signal } = options
       const follower = takePlace(peer)
       const onAbort = () => leave(follower)
       signal.addEventListener('abort', onAbort, { once: true })
@@ -155,6 +146,7 @@ export function createLogFeed(options: {
         })
       }
     },
+    /** Streams that are open. */
     followerCount: () => followers.size,
     async [Symbol.asyncDispose]() {
       closing.abort()
@@ -163,6 +155,8 @@ export function createLogFeed(options: {
     },
   }
 }
+
+export type LogFeed = ReturnType<typeof createLogFeed>
 
 /** 0 of what is damaged: whoever reads it judges it. */
 function firstOffsetOf({ bytes }: RawGroup): Offset {

@@ -8,13 +8,13 @@
 import { splitFrames } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
 import { GROUP_BYTES_MAX } from './entry-queue.ts'
-import { LogGroupError } from './group.ts'
+import { LogGroupError, type SignedGroup } from './group.ts'
 
 export type Frame = {
   /** The last offset of the group; without one, of the log. */
   readonly offset: Offset
   /** Unverified. */
-  readonly group: { readonly bytes: Uint8Array; readonly signature: Uint8Array } | null
+  readonly group: Pick<SignedGroup, 'bytes' | 'signature'> | null
 }
 
 const OFFSET_BYTES = 8
@@ -33,20 +33,16 @@ export function encodeFrame({ offset, group }: Frame): Uint8Array {
   return frame
 }
 
-export type FrameDecoder = {
-  /**
-   * The frames that these bytes complete; theirs are views of what came in.
-   *
-   * @throws {LogGroupError} `malformed`, behind the frames before it, for what is longer than any group.
-   */
-  add(piece: Uint8Array): Generator<Frame>
-}
-
 /** Puts together what was cut anywhere. Holds one frame at most, which `GROUP_BYTES_MAX` bounds. */
-export function createFrameDecoder(): FrameDecoder {
+export function createFrameDecoder() {
   const splitter = splitFrames(frameBytesOf)
   return {
-    *add(piece) {
+    /**
+     * The frames that these bytes complete; theirs are views of what came in.
+     *
+     * @throws {LogGroupError} `malformed`, behind the frames before it, for what is longer than any group.
+     */
+    *add(piece: Uint8Array): Generator<Frame> {
       for (const frame of splitter.add(piece)) yield frameOf(frame)
     },
   }

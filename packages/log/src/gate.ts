@@ -28,13 +28,6 @@ export type Witnesses = {
 
 type End = Pick<ChainEnd, 'offset' | 'recordTime'>
 
-export type LogGate = {
-  /** The record time of an entry that is appended now after the end of the log, or why none may be written. */
-  next(end: End): Micros | ScanError
-  /** Why none may be written now; null: one may. It changes nothing of what `next` gives. */
-  refusal(end: End): ScanError | null
-}
-
 /** How long the start waits for more nodes than it needs. They answer within a second, or not at all. */
 const FOLLOWERS_WAIT_MS = 10_000
 
@@ -49,7 +42,7 @@ type Known = {
 export function createLogGate(options: {
   readonly clock: Clock
   readonly witnesses: Witnesses | null
-}): LogGate {
+}) {
   const { clock, witnesses } = options
   const startedMs = clock.monotonicMs()
   let known: Known = { agreed: null, isEndKnown: witnesses === null }
@@ -80,12 +73,14 @@ export function createLogGate(options: {
   }
 
   return {
-    next(end) {
+    /** The record time of an entry that is appended now after the end of the log, or why none may be written. */
+    next(end: End): Micros | ScanError {
       const found = look(end)
       known = found.known
       return found.result
     },
-    refusal(end) {
+    /** Why none may be written now; null: one may. It changes nothing of what `next` gives. */
+    refusal(end: End): ScanError | null {
       const { result } = look(end)
       return result instanceof ScanError ? result : null
     },

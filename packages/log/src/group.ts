@@ -36,16 +36,17 @@ export type Group = {
   readonly entries: readonly { readonly recordTime: Micros; readonly bytes: Uint8Array }[]
 }
 
-/** A group that was verified or made here, with the bytes that prove it. */
-export type SignedGroup = {
-  readonly firstOffset: Offset
+type DecodedGroup = Omit<Group, 'entries'> & {
   readonly lastOffset: Offset
-  readonly previousHash: string
+  readonly entries: readonly LogEntry[]
+}
+
+/** A group that was verified or made here, with the bytes that prove it. */
+export type SignedGroup = DecodedGroup & {
   /** SHA-256 of `bytes`, hex. */
   readonly hash: string
   readonly bytes: Uint8Array
   readonly signature: Uint8Array
-  readonly entries: readonly LogEntry[]
 }
 
 /** A group as it lies in the stream; `signature` is what proves it, or a block's seal. */
@@ -83,7 +84,7 @@ export function encodeGroup(group: Group): Uint8Array {
  *
  * @throws {LogGroupError} `malformed`, or `time` if record times do not rise inside the group.
  */
-export function decodeGroup(bytes: Uint8Array): Group {
+export function decodeGroup(bytes: Uint8Array): DecodedGroup {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let position = 0
   const take = (length: number): number => {
@@ -104,18 +105,19 @@ export function decodeGroup(bytes: Uint8Array): Group {
   const previousHash = toHex(bytes.subarray(hashAt, hashAt + HASH_BYTES))
   if (firstOffset < 1 || count < 1 || !Number.isSafeInteger(firstOffset + count))
     throw new LogGroupError('malformed', 'a group has at least one entry, offsets start at 1')
-  const entries: { recordTime: Micros; bytes: Uint8Array }[] = []
+  const entries: LogEntry[] = []
   for (let index = 0; index < count; index++) {
     const recordTime = takeU64()
     if (recordTime <= (entries.at(-1)?.recordTime ?? -1))
       throw new LogGroupError('time', `record time does not rise at ${firstOffset + index}`)
     const length = takeU64()
     const start = take(length)
-    entries.push({ recordTime, bytes: bytes.subarray(start, start + length) })
+    const offset = firstOffset + index
+    entries.push({ offset, recordTime, bytes: bytes.subarray(start, start + length) })
   }
   if (position !== bytes.byteLength)
     throw new LogGroupError('malformed', 'a group has bytes after its last entry')
-  return { firstOffset, previousHash, entries }
+  return { firstOffset, lastOffset: firstOffset + count - 1, previousHash, entries }
 }
 
 export function signGroup(
@@ -123,7 +125,7 @@ export function signGroup(
   options: { readonly genesisHash: string; readonly keyPair: KeyPair },
 ): SignedGroup {
   const bytes = encodeGroup(group)
-  const unsigned = { ...place(group), hash: toHex(sha256(bytes)), bytes }
+  const unsigned = { ...decodeGroup(bytes), hash: toHex(sha256(bytes)), bytes }
   return { ...unsigned, signature: options.keyPair.sign(statement(unsigned, options.genesisHash)) }
 }
 
@@ -137,11 +139,8 @@ export function openGroup(
   input: { readonly bytes: Uint8Array; readonly signature: Uint8Array },
   genesis: LogGenesis,
 ): SignedGroup {
-  const unsigned = {
-    ...place(decodeGroup(input.bytes)),
-    hash: toHex(sha256(input.bytes)),
-    bytes: input.bytes,
-  }
+  const { bytes, signature } = input
+  const unsigned = { ...decodeGroup(bytes), hash: toHex(sha256(bytes)), bytes }
   const { ordering } = genesis
   // Where members order by blocks, a group is authentic because it comes from one's own synchronizer.
   const isAuthentic =
@@ -149,37 +148,18 @@ export function openGroup(
     verifySignature({
       publicKey: ordering.key,
       message: statement(unsigned, genesis.hash),
-      signature: input.signature,
+      signature,
     })
   if (!isAuthentic)
     throw new LogGroupError(
       'signature',
       `the group at ${unsigned.firstOffset} is not signed by the synchronizer of this network`,
     )
-  return { ...unsigned, signature: input.signature }
-}
-
-function place(group: Group) {
-  return {
-    firstOffset: group.firstOffset,
-    lastOffset: group.firstOffset + group.entries.length - 1,
-    previousHash: group.previousHash,
-    entries: group.entries.map((entry, index) => ({
-      offset: group.firstOffset + index,
-      recordTime: entry.recordTime,
-      bytes: entry.bytes,
-    })),
-  }
+  return { ...unsigned, signature }
 }
 
 function statement(group: Omit<SignedGroup, 'signature'>, genesisHash: string): Uint8Array {
-  return encodeLogGroupStatement({
-    genesisHash,
-    firstOffset: group.firstOffset,
-    lastOffset: group.lastOffset,
-    previousHash: group.previousHash,
-    contentHash: group.hash,
-  })
+  return encodeLogGroupStatement({ ...group, genesisHash, contentHash: group.hash })
 }
 
 function u64(value: number): Uint8Array {

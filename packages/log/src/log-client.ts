@@ -1,6 +1,7 @@
 /** The synchronizer over HTTP: offers entries to it, and opens the stream of its log. */
 import type { ClientTls } from '@quorumscan/base'
 import { catalogue, type ErrorCode, ScanError } from '@quorumscan/errors'
+import type { LogSource } from '@quorumscan/ledger'
 import { createBodyPieces, parseJson, readRefusal, type TransportReply } from '@quorumscan/reader'
 import {
   connectorOf,
@@ -26,45 +27,6 @@ const STREAM_BUFFER_BYTES = 1024 * 1024
 const STREAM_SILENCE_MS_MAX = 10_000
 
 /** Its stream and its `submit` are a `LogSource` of `packages/ledger`. */
-export type LogClient = AsyncDisposable & {
-  /**
-   * What it found that members signed and must not have. Nothing of it is verified.
-   *
-   * @throws {ScanError} DEPENDENCY_UNAVAILABLE. Or the signal's reason.
-   */
-  evidence(signal: AbortSignal): Promise<readonly unknown[]>
-  /**
-   * Passes on what another member asks of the engine, and what it answers; who asks is looked at there.
-   *
-   * @throws {ScanError} What the synchronizer refuses with; DEPENDENCY_UNAVAILABLE if it cannot be reached.
-   */
-  readEngine(request: Uint8Array, signal: AbortSignal): Promise<Uint8Array>
-  /**
-   * As `Ordering.submit`.
-   *
-   * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT, SUBMISSION_EXPIRED, LOG_FULL, CLOCK_OFF,
-   *   LOG_REGRESSED, NOT_READY, OVERLOADED: not accepted;
-   *   DEPENDENCY_UNAVAILABLE: unknown. Or the signal's reason.
-   */
-  submit(bytes: Uint8Array, signal: AbortSignal): Promise<void>
-  /**
-   * Why the synchronizer does not do its work, as it says; null while it does.
-   *
-   * @throws {ScanError} DEPENDENCY_UNAVAILABLE if it does not say. Or the signal's reason.
-   */
-  readiness(signal: AbortSignal): Promise<ScanError | null>
-  /**
-   * As `LogSource.open`.
-   *
-   * @throws {ScanError} What the synchronizer refuses with: UNAUTHENTICATED, OVERLOADED, OFFSET_PRUNED, …;
-   *   DEPENDENCY_UNAVAILABLE if it cannot be reached. Or the signal's reason.
-   */
-  open(options: {
-    readonly from: number
-    readonly signal: AbortSignal
-  }): Promise<AsyncIterable<Uint8Array>>
-}
-
 export function createLogClient(options: {
   readonly url: string
   /** What makes this process a peer of the synchronizer; without one it has a stranger's share, and no stream. */
@@ -72,7 +34,7 @@ export function createLogClient(options: {
   /** As the transport has it. */
   readonly trust?: ClientTls | null
   readonly tracer?: Tracer | null
-}): LogClient {
+}) {
   const { url, token = null, trust = null, tracer = null } = options
   const { origin, pathname } = new URL(url)
   const client = createPeerClient({
@@ -99,27 +61,58 @@ export function createLogClient(options: {
     }
   }
   return {
-    async submit(body, signal) {
+    /**
+     * As `Ordering.submit`.
+     *
+     * @throws {ScanError} RATE_LIMITED, BODY_TOO_LARGE, INVALID_ARGUMENT, SUBMISSION_EXPIRED, LOG_FULL, CLOCK_OFF,
+     *   LOG_REGRESSED, NOT_READY, OVERLOADED: not accepted;
+     *   DEPENDENCY_UNAVAILABLE: unknown. Or the signal's reason.
+     */
+    async submit(body: Uint8Array, signal: AbortSignal): Promise<void> {
       const reply = await ask({ path: '/v0/submit', body, bytesMax: REPLY_BYTES_MAX }, signal)
       if (reply.status !== 200) throw refusal(reply)
     },
-    async evidence(signal) {
+    /**
+     * What it found that members signed and must not have. Nothing of it is verified.
+     *
+     * @throws {ScanError} DEPENDENCY_UNAVAILABLE. Or the signal's reason.
+     */
+    async evidence(signal: AbortSignal): Promise<readonly unknown[]> {
       const reply = await ask({ path: '/v0/evidence', bytesMax: EVIDENCE_BYTES_MAX }, signal)
       const { evidence } = Object(parseJson(reply.body))
       if (reply.status === 200 && Array.isArray(evidence)) return evidence
       throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer lists no evidence')
     },
-    async readiness(signal) {
+    /**
+     * Why the synchronizer does not do its work, as it says; null while it does.
+     *
+     * @throws {ScanError} DEPENDENCY_UNAVAILABLE if it does not say. Or the signal's reason.
+     */
+    async readiness(signal: AbortSignal): Promise<ScanError | null> {
       const reply = await ask({ path: '/readyz', bytesMax: REPLY_BYTES_MAX }, signal)
       return reply.status === 200 ? null : toldBy(reply)
     },
-    async readEngine(body, signal) {
+    /**
+     * Passes on what another member asks of the engine, and what it answers; who asks is looked at there.
+     *
+     * @throws {ScanError} What the synchronizer refuses with; DEPENDENCY_UNAVAILABLE if it cannot be reached.
+     */
+    async readEngine(body: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
       const request = { path: '/v0/engine-reads', body, bytesMax: ENGINE_ANSWER_BYTES_MAX }
       const reply = await ask(request, signal)
       if (reply.status === 200) return reply.body
       throw toldBy(reply)
     },
-    async open({ from, signal }) {
+    /**
+     * As `LogSource.open`.
+     *
+     * @throws {ScanError} What the synchronizer refuses with: UNAUTHENTICATED, OVERLOADED, OFFSET_PRUNED, …;
+     *   DEPENDENCY_UNAVAILABLE if it cannot be reached. Or the signal's reason.
+     */
+    async open({
+      from,
+      signal,
+    }: Parameters<LogSource['open']>[0]): Promise<AsyncIterable<Uint8Array>> {
       signal.throwIfAborted()
       try {
         const answer = await streams.request({
@@ -144,6 +137,8 @@ export function createLogClient(options: {
     },
   }
 }
+
+export type LogClient = ReturnType<typeof createLogClient>
 
 async function streamRefusal({
   statusCode,

@@ -11,17 +11,12 @@ const ROUND_MS = 5000
 const ANSWER_MS_MAX = 2000
 const SYNCHRONIZER = { name: 'synchronizer', url: '' }
 
-export type LogRoom = AsyncDisposable & {
-  /** What its synchronizer said last, for the detail of `/readyz`; null while there is room, or no answer. */
-  detail(): string | null
-}
-
 /** Begins to ask at once. */
 export function watchLogRoom(options: {
   readonly log: Pick<LogClient, 'readiness'>
   readonly clock: Clock
   readonly metrics: Metrics
-}): LogRoom {
+}) {
   const { log, clock } = options
   const poll = pollPeers({
     peers: [SYNCHRONIZER],
@@ -47,10 +42,13 @@ export function watchLogRoom(options: {
   }
   measureLogRoom(options.metrics, isFull)
   return {
+    /** What its synchronizer said last, for the detail of `/readyz`; null while there is room, or no answer. */
     detail: () => (isFull() === true ? `LOG_FULL: ${reason()?.message}` : null),
     [Symbol.asyncDispose]: poll[Symbol.asyncDispose],
   }
 }
+
+export type LogRoom = ReturnType<typeof watchLogRoom>
 
 /** @param isFull - Null while it is not known. */
 export function measureLogRoom(metrics: Metrics, isFull: () => boolean | null): void {

@@ -10,28 +10,17 @@ const KEPT_FRAMES_MAX = 1024
 /** Given at once, unless one group is larger. */
 const PORTION_BYTES_MAX = 256 * 1024
 
-type RecentFrame = {
-  readonly firstOffset: Offset
-  readonly lastOffset: Offset
-  readonly bytes: Uint8Array
-}
+type RecentFrame = Omit<StreamGroup, 'signature'>
 
-export type RecentFrames = {
-  /** Adds a group; one that does not follow on the newest takes the place of all. */
-  add(group: StreamGroup): void
-  holds(offset: Offset): boolean
-  /** The frames from the one that holds `offset` on, and where they end; null if it is not kept. */
-  from(offset: Offset): { readonly bytes: Uint8Array; readonly next: Offset } | null
-}
-
-export function createRecentFrames(): RecentFrames {
+export function createRecentFrames() {
   let kept: RecentFrame[] = []
   let keptBytes = 0
   const holds = (offset: Offset) =>
     offset >= (kept[0]?.firstOffset ?? Number.POSITIVE_INFINITY) &&
     offset <= (kept.at(-1)?.lastOffset ?? 0)
   return {
-    add(group) {
+    /** Adds a group; one that does not follow on the newest takes the place of all. */
+    add(group: StreamGroup): void {
       const { firstOffset, lastOffset } = group
       if (firstOffset !== (kept.at(-1)?.lastOffset ?? 0) + 1) {
         kept = []
@@ -44,7 +33,8 @@ export function createRecentFrames(): RecentFrames {
         keptBytes -= kept.shift()?.bytes.byteLength ?? 0
     },
     holds,
-    from(offset) {
+    /** The frames from the one that holds `offset` on, and where they end; null if it is not kept. */
+    from(offset: Offset): { readonly bytes: Uint8Array; readonly next: Offset } | null {
       if (!holds(offset)) return null
       // Nearly always among the newest.
       const start = kept.findLastIndex(({ firstOffset }) => firstOffset <= offset)

@@ -3,7 +3,8 @@
  * damaged is refilled from them. They follow from the log: a follower that lost them is none the worse.
  */
 import { endConnection, openRedis, type RedisAddress } from '@quorumscan/redis'
-import { decodeGroup, type Group, LogGroupError, type SignedGroup } from './group.ts'
+import { fieldsOf, succeed } from './connection.ts'
+import { decodeGroup, LogGroupError, type SignedGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
 
 /** stream: id `<bytes of all groups before and this one>-0`, fields as in the log */
@@ -14,30 +15,22 @@ export const RECENT_BYTES_MAX = 64 * 2 ** 20
 const GROUPS_PER_READ = 32
 const EMPTY = new Uint8Array()
 
-export type GroupKeeper = AsyncDisposable & {
-  /** Resolves when they are kept, or could not be: following the log goes on without. */
-  keep(groups: readonly SignedGroup[]): Promise<void>
-}
-
 /** A group that a follower kept. Its signature is not verified. */
-export type KeptGroup = Pick<Group, 'firstOffset' | 'previousHash'> & {
-  readonly lastOffset: number
-  readonly bytes: Uint8Array
-  readonly signature: Uint8Array
-}
+export type KeptGroup = Omit<SignedGroup, 'hash'>
 
 /** Keeps groups in the follower's own Redis, up to `RECENT_BYTES_MAX`. */
 export function createGroupKeeper(options: {
   readonly redis: RedisAddress
   /** Told why groups could not be kept. */
   readonly onProblem: (error: Error) => void
-}): GroupKeeper {
+}) {
   const redis = openRedis(options.redis, 'recentGroups')
   /** Bytes of all groups that were ever kept; null: to be read. */
   let total: number | null = null
 
   return {
-    async keep(groups) {
+    /** Resolves when they are kept, or could not be: following the log goes on without. */
+    async keep(groups: readonly SignedGroup[]): Promise<void> {
       try {
         if (redis.status === 'wait') await redis.connect()
         if (total === null) {
@@ -45,13 +38,12 @@ export function createGroupKeeper(options: {
           total = newest === undefined ? 0 : Number.parseInt(newest[0], 10)
         }
         const pipeline = redis.pipeline()
-        for (const { bytes, signature } of groups) {
-          total += bytes.byteLength
+        for (const group of groups) {
+          total += group.bytes.byteLength
           const oldest = Math.max(0, total - RECENT_BYTES_MAX)
-          const fields = ['g', Buffer.from(bytes), 's', Buffer.from(signature)]
-          pipeline.xadd(KEY, 'MINID', '~', oldest, `${total}-0`, ...fields)
+          pipeline.xadd(KEY, 'MINID', '~', oldest, `${total}-0`, ...fieldsOf(group))
         }
-        for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error
+        await succeed(pipeline)
       } catch (error) {
         total = null
         options.onProblem(error as Error)
@@ -73,14 +65,12 @@ export async function readRecentGroups(options: {
   readonly redis: RedisAddress
   readonly applied: number
 }): Promise<ReadonlyMap<number, KeptGroup>> {
-  const redis = openRedis(options.redis, 'keptGroups')
   const kept = new Map<number, KeptGroup>()
-  try {
-    await redis.connect()
+  return await reading(options.redis, async (redis) => {
     for (let after = '-'; ; ) {
       const portion = await redis.xrangeBuffer(KEY, after, '+', 'COUNT', GROUPS_PER_READ)
-      for (const [id, [, bytes, , signature]] of portion) {
-        const group = openKeptGroup(bytes ?? EMPTY, signature ?? EMPTY)
+      for (const [id, [, bytes = EMPTY, , signature = EMPTY]] of portion) {
+        const group = openKeptGroup(bytes, signature)
         // What was kept later holds: a part of the log that nobody had applied may have been cut off since.
         if (group !== null && group.firstOffset <= options.applied)
           kept.set(group.firstOffset, group)
@@ -88,11 +78,7 @@ export async function readRecentGroups(options: {
       }
       if (portion.length < GROUPS_PER_READ) return kept
     }
-  } catch (cause) {
-    throw new LogUnavailableError('the groups that a follower kept cannot be read', { cause })
-  } finally {
-    endConnection(redis)
-  }
+  })
 }
 
 /**
@@ -103,16 +89,23 @@ export async function readRecentGroups(options: {
 export async function readKeptEnd(
   address: RedisAddress,
 ): Promise<{ readonly offset: number; readonly recordTime: number } | null> {
+  return await reading(address, async (redis) => {
+    const [newest] = await redis.xrevrangeBuffer(KEY, '+', '-', 'COUNT', 1)
+    const [, bytes = EMPTY, , signature = EMPTY] = newest?.[1] ?? []
+    const group = openKeptGroup(bytes, signature)
+    return group && { offset: group.lastOffset, recordTime: group.entries.at(-1)?.recordTime ?? 0 }
+  })
+}
+
+async function reading<T>(
+  address: RedisAddress,
+  read: (redis: ReturnType<typeof openRedis>) => Promise<T>,
+): Promise<T> {
   const redis = openRedis(address, 'keptGroups')
   try {
     await redis.connect()
-    const [newest] = await redis.xrevrangeBuffer(KEY, '+', '-', 'COUNT', 1)
-    const [, bytes] = newest?.[1] ?? []
-    const { firstOffset, entries } = decodeGroup(new Uint8Array(bytes ?? EMPTY))
-    const recordTime = entries.at(-1)?.recordTime ?? 0
-    return { offset: firstOffset + entries.length - 1, recordTime }
+    return await read(redis)
   } catch (cause) {
-    if (cause instanceof LogGroupError) return null
     throw new LogUnavailableError('the groups that a follower kept cannot be read', { cause })
   } finally {
     endConnection(redis)
@@ -123,14 +116,7 @@ export async function readKeptEnd(
 export function openKeptGroup(bytes: Uint8Array, signature: Uint8Array): KeptGroup | null {
   try {
     const copy = new Uint8Array(bytes)
-    const { firstOffset, previousHash, entries } = decodeGroup(copy)
-    return {
-      firstOffset,
-      lastOffset: firstOffset + entries.length - 1,
-      previousHash,
-      bytes: copy,
-      signature: new Uint8Array(signature),
-    }
+    return { ...decodeGroup(copy), bytes: copy, signature: new Uint8Array(signature) }
   } catch (error) {
     if (error instanceof LogGroupError) return null
     throw error

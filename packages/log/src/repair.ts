@@ -23,7 +23,7 @@ import {
   type LogPart,
   type OffsetRange,
   planRepair,
-  type RepairPlan,
+  type RepairStep,
 } from './repair-plan.ts'
 import { verifyLog, walkLog } from './verify.ts'
 
@@ -53,23 +53,12 @@ export type RepairOptions = {
   readonly signal: AbortSignal
 }
 
-export type PreparedRepair = {
-  readonly plan: RepairPlan
-  /**
-   * Writes the repaired log into an empty Redis and verifies it to its end.
-   *
-   * @throws {LogGroupError} If what was written does not verify.
-   * @throws {LogUnavailableError}
-   */
-  write(target: RedisAddress): Promise<void>
-}
-
 /**
  * Changes nothing. Nobody may append meanwhile.
  *
  * @throws {LogUnavailableError} If the log's Redis goes away.
  */
-export async function prepareRepair(options: RepairOptions): Promise<PreparedRepair> {
+export async function prepareRepair(options: RepairOptions) {
   const { redis, genesis, signal, f } = options
   const parts = redis === null ? [] : await survey({ ...options, redis })
   const trimmed = redis === null ? null : await startOf(redis, signal)
@@ -97,45 +86,46 @@ export async function prepareRepair(options: RepairOptions): Promise<PreparedRep
   const plan = planRepair({ start, parts, nodes, others, f })
   return {
     plan,
-    async write(target) {
+    /**
+     * Writes the repaired log into an empty Redis and verifies it to its end.
+     *
+     * @throws {LogGroupError} If what was written does not verify.
+     * @throws {LogUnavailableError}
+     */
+    async write(target: RedisAddress): Promise<void> {
       if (plan.kind === 'refused') throw new Error('the log cannot be repaired')
-      const connection = await openLogConnection(target, { signal })
-      const source = redis === null ? null : await openLogConnection(redis, { signal })
-      try {
-        if (trimmed !== null) await connection.trim(trimmed)
-        let refills: RawGroup[] = []
-        const flush = async () => {
-          await connection.add(refills)
-          refills = []
-        }
-        for (const step of plan.steps) {
-          if (step.kind === 'refill') {
-            refills.push(signedCopy(copies.get(step.group.hash) ?? [], genesis))
-            if (refills.length === GROUPS_PER_WRITE) await flush()
-          } else {
-            await flush()
-            if (source !== null) await copyRange(source, connection, step)
-          }
-        }
-        await flush()
-      } finally {
-        connection.close()
-        source?.close()
-      }
+      await writeSteps(target, plan.steps)
       const { end, damages } = await verifyLog({ redis: target, genesis, signal })
       if (end !== plan.end || damages.length > 0)
         throw new LogGroupError('chain', `the repaired log is not whole up to ${plan.end}`)
     },
   }
+
+  async function writeSteps(target: RedisAddress, steps: readonly RepairStep[]): Promise<void> {
+    using connection = await openLogConnection(target, { signal })
+    using source = redis === null ? null : await openLogConnection(redis, { signal })
+    if (trimmed !== null) await connection.trim(trimmed)
+    let refills: RawGroup[] = []
+    const flush = async () => {
+      await connection.add(refills)
+      refills = []
+    }
+    for (const step of steps) {
+      if (step.kind === 'refill') {
+        refills.push(signedCopy(copies.get(step.group.hash) ?? [], genesis))
+        if (refills.length === GROUPS_PER_WRITE) await flush()
+      } else {
+        await flush()
+        if (source !== null) await copyRange(source, connection, step)
+      }
+    }
+    await flush()
+  }
 }
 
 async function startOf(redis: RedisAddress, signal: AbortSignal): Promise<LogStart | null> {
-  const connection = await openLogConnection(redis, { signal })
-  try {
-    return await connection.start()
-  } finally {
-    connection.close()
-  }
+  using connection = await openLogConnection(redis, { signal })
+  return await connection.start()
 }
 
 /** Null where the node does not answer. */
@@ -183,13 +173,9 @@ async function liesElsewhere(
       ),
     )
   if (options.redis === null || newest === undefined) return false
-  const connection = await openLogConnection(options.redis, options)
-  try {
-    const [raw] = await connection.range(newest.lastOffset, 1)
-    return raw === undefined || toHex(sha256(raw.bytes)) !== newest.hash
-  } finally {
-    connection.close()
-  }
+  using connection = await openLogConnection(options.redis, options)
+  const [raw] = await connection.range(newest.lastOffset, 1)
+  return raw === undefined || toHex(sha256(raw.bytes)) !== newest.hash
 }
 
 async function copyRange(

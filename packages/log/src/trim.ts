@@ -22,19 +22,15 @@ export async function trimLog(options: {
   readonly before: { readonly offset: Offset; readonly recordTime: Micros }
   readonly signal: AbortSignal
 }): Promise<LogStart | null> {
-  const connection = await openLogConnection(options.redis, options)
-  try {
-    const newest = await connection.newest()
-    const end = newest === null ? 0 : lastOffsetOf(newest)
-    const before = { ...options.before, offset: Math.min(options.before.offset, end) }
-    for (let start = await connection.start(); ; ) {
-      const next = await lastBefore(connection, start?.offset ?? 0, before)
-      if (next === null) return start
-      await connection.trim(next)
-      start = next
-    }
-  } finally {
-    connection.close()
+  using connection = await openLogConnection(options.redis, options)
+  const newest = await connection.newest()
+  const end = newest === null ? 0 : lastOffsetOf(newest)
+  const before = { ...options.before, offset: Math.min(options.before.offset, end) }
+  for (let start = await connection.start(); ; ) {
+    const next = await lastBefore(connection, start?.offset ?? 0, before)
+    if (next === null) return start
+    await connection.trim(next)
+    start = next
   }
 }
 

@@ -5,8 +5,7 @@ import type { Micros, Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import { openRawGroup } from './chain.ts'
 import { lastOffsetOf, openLogConnection, type RawGroup } from './connection.ts'
-import type { LogGenesis, SignedGroup } from './group.ts'
-import { type GroupFault, LogGroupError } from './group.ts'
+import { type GroupFault, type LogGenesis, LogGroupError, type SignedGroup } from './group.ts'
 
 /** A part of the log that nobody can follow any more. Offsets are inclusive. */
 export type LogDamage = {
@@ -84,30 +83,25 @@ export async function* walkLog(
   options: Omit<VerifyLogOptions, 'onDamage'>,
 ): AsyncGenerator<WalkStep> {
   const { genesis, pace, signal } = options
-  const connection = await openLogConnection(options.redis, { signal })
-  try {
-    let walk: Walk = { offset: 0, recordTime: genesis.recordTime, hash: genesis.hash }
-    for (;;) {
-      const startedMs = pace?.clock.monotonicMs() ?? 0
-      const read = await connection.range(walk.offset + 1, GROUPS_PER_READ)
-      // Asked for afterwards: what was trimmed before it was read is not missing.
-      const start = await connection.start()
-      if (start !== null && start.offset > walk.offset) walk = { ...walk, ...start }
-      const { offset } = walk
-      const portion = read.filter((raw) => lastOffsetOf(raw) > offset)
-      for (const raw of portion) {
-        const step = stepOver(walk, raw, genesis)
-        walk = step.walk
-        yield step
-      }
-      if (read.length < GROUPS_PER_READ) return
-      if (pace !== undefined) {
-        const usedMs = pace.clock.monotonicMs() - startedMs
-        await pace.clock.delay(usedMs * (1 / pace.share - 1), signal)
-      }
+  using connection = await openLogConnection(options.redis, { signal })
+  let walk: Walk = { offset: 0, recordTime: genesis.recordTime, hash: genesis.hash }
+  for (;;) {
+    const startedMs = pace?.clock.monotonicMs() ?? 0
+    const read = await connection.range(walk.offset + 1, GROUPS_PER_READ)
+    // Asked for afterwards: what was trimmed before it was read is not missing.
+    const start = await connection.start()
+    if (start !== null && start.offset > walk.offset) walk = { ...walk, ...start }
+    const { offset } = walk
+    for (const raw of read.filter((raw) => lastOffsetOf(raw) > offset)) {
+      const step = stepOver(walk, raw, genesis)
+      walk = step.walk
+      yield step
     }
-  } finally {
-    connection.close()
+    if (read.length < GROUPS_PER_READ) return
+    if (pace !== undefined) {
+      const usedMs = pace.clock.monotonicMs() - startedMs
+      await pace.clock.delay(usedMs * (1 / pace.share - 1), signal)
+    }
   }
 }
 
@@ -127,12 +121,8 @@ export function stepOver(walk: Walk, raw: RawGroup, genesis: LogGenesis): WalkSt
     if (!(error instanceof LogGroupError)) throw error
     const to = Math.max(expected, lastOffsetOf(raw))
     const damage = { from: expected, to, fault: error.fault, reason: error.message }
-    return {
-      from: expected,
-      walk: { offset: to, recordTime: walk.recordTime, hash: null },
-      damages: [damage],
-      group: null,
-    }
+    const walkOn = { offset: to, recordTime: walk.recordTime, hash: null }
+    return { from: expected, walk: walkOn, damages: [damage], group: null }
   }
   const gap = {
     from: expected,

@@ -56,37 +56,32 @@ export async function writeWholeLog(
   groups: AsyncIterable<ProvenGroup>,
   more: Iterable<ProvenGroup & Pick<SignedGroup, 'firstOffset'>>,
 ): Promise<Pick<ChainEnd, 'offset' | 'recordTime'>> {
-  const connection = await openLogConnection(redis, { signal })
-  try {
-    if ((await connection.newest()) !== null)
-      throw new LogGroupError('position', 'this Redis has a log already')
-    let end = chainStart(genesis)
-    let portion: RawGroup[] = []
-    const flush = async () => {
-      await connection.add(portion)
-      portion = []
-    }
-    const add = async ({ bytes, signature }: ProvenGroup) => {
-      const group = openGroup({ bytes, signature }, genesis)
-      if (end.group === null && group.firstOffset > 1) {
-        end = { ...end, offset: group.firstOffset - 1, hash: group.previousHash }
-        await connection.trim(end)
-      }
-      end = extendChain(end, group)
-      portion.push({ id: idOf(end.offset), bytes, signature })
-      if (portion.length === GROUPS_PER_WRITE) await flush()
-    }
-    for await (const group of groups) await add(group)
-    const next = new Map([...more].map((group) => [group.firstOffset, group]))
-    for (
-      let group = next.get(end.offset + 1);
-      group !== undefined;
-      group = next.get(end.offset + 1)
-    )
-      await add(group)
-    await flush()
-    return end
-  } finally {
-    connection.close()
+  using connection = await openLogConnection(redis, { signal })
+  if ((await connection.newest()) !== null)
+    throw new LogGroupError('position', 'this Redis has a log already')
+  let end = chainStart(genesis)
+  let portion: RawGroup[] = []
+  const flush = async () => {
+    await connection.add(portion)
+    portion = []
   }
+  const add = async ({ bytes, signature }: ProvenGroup) => {
+    const group = openGroup({ bytes, signature }, genesis)
+    if (end.group === null && group.firstOffset > 1) {
+      end = { ...end, offset: group.firstOffset - 1, hash: group.previousHash }
+      await connection.trim(end)
+    }
+    end = extendChain(end, group)
+    portion.push({ id: idOf(end.offset), bytes, signature })
+    if (portion.length === GROUPS_PER_WRITE) await flush()
+  }
+  for await (const group of groups) await add(group)
+  const next = new Map([...more].map((group) => [group.firstOffset, group]))
+  for (;;) {
+    const group = next.get(end.offset + 1)
+    if (group === undefined) break
+    await add(group)
+  }
+  await flush()
+  return end
 }
