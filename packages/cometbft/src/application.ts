@@ -30,16 +30,6 @@ import { type LastCommit, readLastCommit } from './last-commit.ts'
 import { type BlockLimits, isAcceptable, selectEntries } from './proposals.ts'
 import type { Taking } from './taking.ts'
 
-export type Application = {
-  /** Answers one request. @throws If the engine asks for what cannot be: it must not go on. */
-  answer(request: Request): Promise<Response>
-  tip(): Tip
-  /** Null: this process has seen no block yet that carries votes. */
-  lastCommit(): LastCommit | null
-  /** The greatest height at which a vote of this address stands in a block; 0: none was seen. */
-  voteHeightOf(address: string): number
-}
-
 export type ApplicationOptions = {
   /** Hex. */
   readonly genesisHash: string
@@ -76,7 +66,7 @@ const REFUSED = 1
 const PEER_BY_ADDRESS = '/p2p/filter/addr/'
 const PEER_BY_ID = '/p2p/filter/id/'
 
-export function createApplication(options: ApplicationOptions): Application {
+export function createApplication(options: ApplicationOptions) {
   const { judge, limits } = options
   let { tip } = options
   /** Decided, and not published: the engine says `commit` next, or repeats the block. */
@@ -176,28 +166,19 @@ export function createApplication(options: ApplicationOptions): Application {
 
   return {
     tip: () => tip,
+    /** Null: this process has seen no block yet that carries votes. */
     lastCommit: () => lastCommit,
-    voteHeightOf: (address) => voteHeights.get(address) ?? 0,
-    answer: async (request) => handle(handlers, request),
+    /** The greatest height at which a vote of this address stands in a block; 0: none was seen. */
+    voteHeightOf: (address: string) => voteHeights.get(address) ?? 0,
+    /** Answers one request. @throws If the engine asks for what cannot be: it must not go on. */
+    answer: async (request: Request): Promise<Response> => handle(handlers, request),
   }
 }
 
-/** What the engine asks for, one at a time. */
-type Kind =
-  | 'applySnapshotChunk'
-  | 'checkTx'
-  | 'commit'
-  | 'echo'
-  | 'finalizeBlock'
-  | 'flush'
-  | 'info'
-  | 'initChain'
-  | 'listSnapshots'
-  | 'loadSnapshotChunk'
-  | 'offerSnapshot'
-  | 'prepareProposal'
-  | 'processProposal'
-  | 'query'
+export type Application = ReturnType<typeof createApplication>
+
+/** What the engine asks for, one at a time. Votes have no extensions. */
+type Kind = Exclude<keyof Request, 'extendVote' | 'verifyVoteExtension'>
 type Answer = Response | Promise<Response>
 type Handlers = {
   readonly [K in Kind]: (asked: NonNullable<Request[K]>) => Answer

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -52,7 +52,6 @@ it('blocks are judged as the own node says, and as it said last where it says no
   const options = {
     nodeUrl: node.url,
     file: join(directory, 'versions.json'),
-    write: writeFile,
     genesis: { protocolVersion: 3 },
     trust: null,
     clock: { ...system, delay },
@@ -90,7 +89,6 @@ it('a file that exists and cannot be read ends the start, as the rules of the ge
   const options = {
     nodeUrl: null,
     file,
-    write: writeFile,
     genesis: { protocolVersion: 3 },
     trust: null,
     clock: createSystemClock(),

@@ -7,7 +7,7 @@ import { blockVersionAt, type DsoRulesPayload, dsoRules } from '@quorumscan/ledg
 import { isOffset, type Micros, type Offset } from '@quorumscan/model'
 import { createPeerClient, quiet, repeat } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
-import { readKept } from './kept-file.ts'
+import { readKept, writeKept } from './kept-file.ts'
 
 /** Between questions: far less than what versions begin later for blocks. */
 const ROUND_MS = 5_000
@@ -21,22 +21,15 @@ type Versions = {
   readonly rules: Pick<DsoRulesPayload, 'protocolVersion' | 'nextVersion'>
 }
 
-export type BlockVersions = AsyncDisposable & {
-  /** For the block behind an entry with this record time. */
-  versionAt(recordTime: Micros): number
-}
-
 /** Begins to ask at once. @param options.nodeUrl - Null: it has no vote, and asks nobody. */
 export async function followBlockVersions(options: {
   readonly nodeUrl: string | null
   readonly file: string
-  /** Replaces the file as a whole. */
-  readonly write: (file: string, text: string) => Promise<void>
   readonly genesis: Pick<Genesis, 'protocolVersion'>
   readonly trust: ClientTls | null
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
-}): Promise<BlockVersions> {
+}) {
   const { nodeUrl, file, genesis, clock, onProblem } = options
   const client = createPeerClient({ clock, trust: options.trust })
   let known: Versions = await readKept(file, {
@@ -61,7 +54,7 @@ export async function followBlockVersions(options: {
     known = heard
     const rules = JSON.stringify(heard.rules)
     // Where the write fails, the next answer tries it again.
-    if (rules !== written) await options.write(file, JSON.stringify(known))
+    if (rules !== written) writeKept(file, JSON.stringify(known))
     written = rules
   }
   const onError = (error: unknown) => problems.write('', () => onProblem(error))
@@ -70,8 +63,9 @@ export async function followBlockVersions(options: {
       ? null
       : repeat((signal) => ask(nodeUrl, signal), { clock, everyMs: ROUND_MS, onError })
   return {
-    versionAt: (recordTime) => blockVersionAt(known.rules, recordTime),
-    async [Symbol.asyncDispose]() {
+    /** For the block behind an entry with this record time. */
+    versionAt: (recordTime: Micros) => blockVersionAt(known.rules, recordTime),
+    async [Symbol.asyncDispose](): Promise<void> {
       await asking?.[Symbol.asyncDispose]()
       await client[Symbol.asyncDispose]()
     },

@@ -1,6 +1,6 @@
 /** The log of a member: its application, and the engine that it belongs to. */
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { EnvError, type KeyPair, openAll, type Resources, readKeyPair } from '@quorumscan/base'
 import type { EngineConfig } from '@quorumscan/config'
 import { rulesOf, unknownVersion } from '@quorumscan/ledger'
@@ -15,6 +15,7 @@ import { keepEngine, type SpawnEngine } from './engine-process.ts'
 import { createEngineRpc, type EngineRpc } from './engine-rpc.ts'
 import { ALONE, refusalOf, STUCK_MS } from './engine-state.ts'
 import { watchEngine } from './engine-watch.ts'
+import { writeKept } from './kept-file.ts'
 import { createMember, type MemberOptions } from './member.ts'
 import { createMisbehavior } from './misbehavior.ts'
 import { reportOrdering } from './ordering-report.ts'
@@ -115,19 +116,17 @@ async function openMember(context: Context, restart: () => void) {
   const { clock, genesis, genesisHash, logger } = app
   const { engine: config, ordering, nodes } = options
   const { isPeer, members, nodeKey, ownId, sockets, votingKey } = identity
-  const write = writePrivate
   const misbehavior = await createMisbehavior({
-    ...{ write, rpc, genesis, ordering, chainId: chainIdOf(genesisHash) },
+    ...{ rpc, genesis, ordering, chainId: chainIdOf(genesisHash) },
     file: join(config.home, MISBEHAVIOR_FILE),
     onFound: (evidence) => logger.error({ evidence }, `${evidence.signer} contradicts itself`),
   })
   const memberCount = members.length
-  const voting = createVotingGuard({ home: config.home, votingKey, memberCount, write, logger })
+  const voting = createVotingGuard({ home: config.home, votingKey, memberCount, logger })
   const own = ordering.validators.find(({ key }) => key === votingKey?.publicKey)
   const versions = resources.opened(
     await followBlockVersions({
       ...app,
-      write,
       nodeUrl: nodes.find(({ name }) => name === own?.name)?.url ?? null,
       file: join(config.home, VERSIONS_FILE),
       onProblem: (error) =>
@@ -136,7 +135,7 @@ async function openMember(context: Context, restart: () => void) {
   )
   const stateSync: StateSync = resources.opened(
     await createStateSync({
-      ...{ ...config, memberCount, write, restart, signal, clock },
+      ...{ ...config, memberCount, restart, signal, clock },
       members: otherMembers(ordering, { nodes, ownId }),
       reads: resources.opened(createMemberReads({ ...app, key: nodeKey })),
       height: () => member.head().height,
@@ -179,8 +178,7 @@ async function runEngine({ app, options, identity, rpc, resources }: Context, pa
       votingKey: voting.engineKey(),
       stateSync: await stateSync.prepare(),
     })
-    for (const [path, text] of Object.entries(files))
-      await writePrivate(join(config.home, path), text)
+    for (const [path, text] of Object.entries(files)) writeKept(join(config.home, path), text)
   }
   const engine = resources.opened(
     keepEngine({
@@ -292,12 +290,4 @@ function createLonelyWarning({ clock, logger }: Awaited<ReturnType<typeof beginA
 function assertMember(key: KeyPair | null, { validators }: CometbftOrdering): void {
   if (key !== null && !validators.some((validator) => validator.key === key.publicKey))
     throw new EnvError('QS_VOTING_KEY_FILE: the genesis gives this key no vote')
-}
-
-/** Half of a file is none: of what was signed in particular. */
-async function writePrivate(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const temporary = `${path}.new`
-  await writeFile(temporary, text, { mode: 0o600, flush: true })
-  await rename(temporary, path)
 }

@@ -20,11 +20,6 @@ const HANDSHAKE_MS = 12_000
 const HANDSHAKE_BYTES = 35 + 2 * 1044
 const LOOPBACK = '127.0.0.1'
 
-export type EngineAcceptor = AsyncDisposable & {
-  /** `host:port` on which the next engine is to listen. */
-  nextEngineAddress(): Promise<string>
-}
-
 /** Passes bytes between the two until either ends. */
 export type JoinSockets = (client: Socket, engine: Socket) => void
 
@@ -38,7 +33,7 @@ export async function acceptForEngine(options: {
   readonly address: string
   readonly join?: JoinSockets | undefined
   readonly clock: Clock
-}): Promise<EngineAcceptor> {
+}) {
   const { address, join = joinSockets, clock } = options
   const pending = new ConnectionLimiter({
     max: PENDING_MAX,
@@ -87,11 +82,12 @@ export async function acceptForEngine(options: {
   server.listen({ host, port })
   await once(server, 'listening')
   return {
-    async nextEngineAddress() {
+    /** `host:port` on which the next engine is to listen. */
+    async nextEngineAddress(): Promise<string> {
       enginePort = await freePort()
       return `${LOOPBACK}:${enginePort}`
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       for (const client of clients) client.destroy()
       server.close()
       await once(server, 'close')

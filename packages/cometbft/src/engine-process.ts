@@ -7,13 +7,6 @@ import { once } from 'node:events'
 import type { Clock } from '@quorumscan/base'
 import { keepRunning } from '@quorumscan/runtime'
 
-export type EngineProcess = AsyncDisposable & {
-  /** Ends it; it is started again with what it is told then. */
-  restart(): void
-  /** Null while it does not run. */
-  pid(): number | null
-}
-
 /** Starts an engine; may let it wait, until the signal at the latest. */
 export type SpawnEngine = (start: () => ChildProcess, signal: AbortSignal) => Promise<ChildProcess>
 
@@ -33,7 +26,7 @@ export function keepEngine(options: {
   readonly spawnEngine?: SpawnEngine | undefined
   readonly clock: Clock
   readonly onEnd: (how: string) => void
-}): EngineProcess {
+}) {
   const { clock, spawnEngine = async (start) => start() } = options
   const closing = new AbortController()
   let engine: ChildProcess | null = null
@@ -71,11 +64,13 @@ export function keepEngine(options: {
   kept.begin(ENGINE)
 
   return {
-    restart() {
+    /** Ends it; it is started again with what it is told then. */
+    restart(): void {
       if (engine !== null) void stop(engine)
     },
+    /** Null while it does not run. */
     pid: () => engine?.pid ?? null,
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       closing.abort()
       await kept[Symbol.asyncDispose]()
       if (engine !== null) await stop(engine)

@@ -17,12 +17,6 @@ import {
 /** Between looks: a member that is back takes part within some seconds. */
 const LOOK_MS = 2000
 
-export type EngineWatch = AsyncDisposable & {
-  state(): EngineState
-  /** Ids of the engines that are connected. */
-  connected(): readonly string[]
-}
-
 /** Begins at once, and goes on until it is disposed of. */
 export function watchEngine(options: {
   readonly rpc: EngineRpc
@@ -40,7 +34,7 @@ export function watchEngine(options: {
   readonly restart: () => void
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
-}): EngineWatch {
+}) {
   const { rpc, clock } = options
   let history: EngineHistory = ENGINE_START
   let connected: readonly string[] = []
@@ -82,7 +76,8 @@ export function watchEngine(options: {
   const looking = repeat(look, { clock, everyMs: LOOK_MS, onError: options.onProblem })
 
   return {
-    state: () => history.state,
+    state: (): EngineState => history.state,
+    /** Ids of the engines that are connected. */
     connected: () => connected,
     [Symbol.asyncDispose]: looking[Symbol.asyncDispose],
   }

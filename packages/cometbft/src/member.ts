@@ -4,8 +4,7 @@
  */
 
 import { type Clock, type KeyPair, openAll, type Random, sha256Hex } from '@quorumscan/base'
-import type { Judge } from '@quorumscan/log'
-import { createBlockStore, type StoredBlock, type StreamGroup } from '@quorumscan/log'
+import { createBlockStore, type Judge, type StoredBlock, type StreamGroup } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { Logger } from '@quorumscan/runtime'
@@ -16,41 +15,24 @@ import {
   NOT_AFTER_MICROS_MAX,
 } from '@quorumscan/verifier'
 import { serveAbci } from './abci-server.ts'
-import { createApplication } from './application.ts'
+import { type Application, type ApplicationOptions, createApplication } from './application.ts'
 import type { Beginning } from './block-snapshots.ts'
 import { type BlockGroup, genesisTip, type Tip } from './blocks.ts'
 import { signBundle } from './bundles.ts'
 import { nodeIdOf } from './engine-files.ts'
 import type { EngineRpc } from './engine-rpc.ts'
-import type { LastCommit } from './last-commit.ts'
 import { createOffering } from './offering.ts'
 import { createOrderedHashes } from './ordered-hashes.ts'
-import { createRetention, type Retention } from './retention.ts'
+import { createRetention } from './retention.ts'
 import { type ChargeSender, createSenders } from './senders.ts'
 import { createTaking } from './taking.ts'
 
-export type Member = AsyncDisposable & {
-  /**
-   * Resolves when the entry is in the log.
-   *
-   * @throws {ScanError} What refuses it; DEPENDENCY_UNAVAILABLE (unknown: offer the same bytes again).
-   */
-  append(bytes: Uint8Array): Promise<void>
-  /** Newest entry that followers can have. */
-  head(): Tip
-  lastCommit(): LastCommit | null
-  /** As of the application. */
-  voteHeightOf(address: string): number
-  readonly retention: Retention
-  /** Rejects when this process must not go on: the log is another one than it knows. */
-  readonly failed: Promise<never>
-}
-
-export type MemberOptions = {
+export type MemberOptions = Pick<
+  ApplicationOptions,
+  'genesisHash' | 'isPeer' | 'blockVersionAt' | 'onMisbehavior' | 'wantedHeight'
+> & {
   readonly genesis: Pick<Genesis, 'recordTime'>
   readonly ordering: CometbftOrdering
-  /** Hex. */
-  readonly genesisHash: string
   readonly judge: Judge
   /** The member's own. */
   readonly redis: RedisAddress
@@ -59,19 +41,11 @@ export type MemberOptions = {
   readonly rpc: EngineRpc
   /** Of the own engine. */
   readonly nodeKey: KeyPair
-  /** As of the application. */
-  readonly isPeer: (nodeId: string) => boolean
   /** Takes the price of an entry from the key that signed it. @throws {ScanError} */
   readonly charge: (publicKey: string, units: number) => void
   readonly chargeSender: ChargeSender
   /** @throws {ScanError} LOG_FULL. */
   readonly assertRoom: () => void
-  /** The version of the protocol by which the block behind an entry with this record time is judged. */
-  readonly blockVersionAt: (recordTime: Micros) => number
-  /** Told of a block that names members that voted twice in one step. */
-  readonly onMisbehavior: (height: number) => Promise<void>
-  /** As of the application. */
-  readonly wantedHeight: () => number | null
   /** Told of each group that is in the log. */
   readonly onGroup: (group: StreamGroup) => void
   readonly clock: Clock
@@ -84,7 +58,7 @@ export type MemberOptions = {
  *
  * @throws {LogGroupError} If the newest group is no block of ours.
  */
-export async function createMember(options: MemberOptions): Promise<Member> {
+export async function createMember(options: MemberOptions) {
   const { genesis, genesisHash, ordering, judge, clock, logger } = options
   const closing = new AbortController()
   const ordered = createOrderedHashes()
@@ -159,36 +133,37 @@ export async function createMember(options: MemberOptions): Promise<Member> {
       evidenceAge: ordering.evidenceAge ?? EVIDENCE_AGE,
       tip: () => application.tip(),
     })
-    const application = createApplication({
-      genesisHash,
+    const application: Application = createApplication({
+      ...options,
       validators: ordering.validators,
       limits: { bytesMax: ordering.blockBytesMax, contractsMax: ordering.blockContractsMax },
       tip,
-      judge,
       isOrdered: ordered.has,
       taking,
-      isPeer: options.isPeer,
-      onMisbehavior: options.onMisbehavior,
-      blockVersionAt: options.blockVersionAt,
       publish,
       retainHeight: retention.height,
       offered: retention.offered,
       groupOf: retention.groupOf,
-      wantedHeight: options.wantedHeight,
       begin,
     })
     resources.opened(await serveAbci({ socketPath: options.sockets.abci, application, logger }))
     return {
+      /** Resolves when the entry is in the log. @throws {ScanError} As `offer` of `offering.ts`. */
       append: offering.offer,
-      head: () => application.tip(),
+      /** Newest entry that followers can have. */
+      head: (): Tip => application.tip(),
       lastCommit: () => application.lastCommit(),
-      voteHeightOf: (address) => application.voteHeightOf(address),
+      /** As of the application. */
+      voteHeightOf: (address: string) => application.voteHeightOf(address),
       retention,
+      /** Rejects when this process must not go on: the log is another one than it knows. */
       failed,
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+      [Symbol.asyncDispose]: (): Promise<void> => resources[Symbol.asyncDispose](),
     }
   })
 }
+
+export type Member = Awaited<ReturnType<typeof createMember>>
 
 function tipAfter({ lastOffset, hash, height, appHash, entries }: StoredBlock): Tip {
   const recordTime = entries.at(-1)?.recordTime ?? 0

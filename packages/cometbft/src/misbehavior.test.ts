@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKeyPair } from '@quorumscan/base'
@@ -80,7 +80,6 @@ function open(answer: () => unknown) {
   const found: Evidence[] = []
   const created = createMisbehavior({
     file: join(directory, 'kept.json'),
-    write: (file, text) => writeFile(file, text),
     rpc: {
       async call(method, parameters) {
         asked.push([method, parameters])

@@ -12,7 +12,7 @@ import {
 } from '@quorumscan/verifier'
 import { nodeIdOf as addressOf } from './engine-files.ts'
 import type { EngineRpc } from './engine-rpc.ts'
-import { readKept } from './kept-file.ts'
+import { readKept, writeKept } from './kept-file.ts'
 import { type SignedVote, voteSignBytes } from './votes.ts'
 
 /** Blocks looked into at once, at each look. */
@@ -20,30 +20,15 @@ const BLOCKS_PER_LOOK = 20
 /** Of the engine, in blocks. */
 const DUPLICATE_VOTE = 'tendermint/DuplicateVoteEvidence'
 
-export type Misbehavior = {
-  /** Resolves when it is written down that the block has evidence. */
-  note(height: number): Promise<void>
-  /**
-   * Asks the engine for the blocks that are noted.
-   *
-   * @throws {EvidenceError} If one holds what others could not verify.
-   * @throws {EngineUnavailableError} @throws {EngineRefusedError} The next look asks again.
-   */
-  look(): Promise<void>
-  list(): readonly Evidence[]
-}
-
 /** Reads what was found before. */
 export async function createMisbehavior(options: {
   readonly file: string
-  /** Replaces the file as a whole. */
-  readonly write: (file: string, text: string) => Promise<void>
   readonly rpc: EngineRpc
   readonly genesis: Genesis
   readonly ordering: CometbftOrdering
   readonly chainId: string
   readonly onFound: (evidence: Evidence) => void
-}): Promise<Misbehavior> {
+}) {
   const { file, genesis, rpc } = options
   const kept: Kept = await readKept(file, NOTHING)
   const log = createEvidenceLog(kept.evidence)
@@ -51,7 +36,7 @@ export async function createMisbehavior(options: {
   /** Of these blocks something could not be verified: they stay noted for the software of the next start. */
   const unverified = new Set<number>()
   const save = () =>
-    options.write(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))
+    writeKept(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))
 
   const piecesAt = async (height: number): Promise<readonly Evidence[]> => {
     const answer = Object(await rpc.call('block', { height: String(height) }))
@@ -62,11 +47,18 @@ export async function createMisbehavior(options: {
       .flatMap(({ value }) => evidenceOf(value, options))
   }
   return {
-    async note(height) {
+    /** Resolves when it is written down that the block has evidence. */
+    async note(height: number): Promise<void> {
       heights.add(height)
-      await save()
+      save()
     },
-    async look() {
+    /**
+     * Asks the engine for the blocks that are noted.
+     *
+     * @throws {EvidenceError} If one holds what others could not verify.
+     * @throws {EngineUnavailableError} @throws {EngineRefusedError} The next look asks again.
+     */
+    async look(): Promise<void> {
       const due = [...heights].filter((height) => !unverified.has(height))
       if (due.length === 0) return
       const failures: unknown[] = []
@@ -82,10 +74,10 @@ export async function createMisbehavior(options: {
         if (failures.length === failuresBefore) heights.delete(height)
         else unverified.add(height)
       }
-      await save()
+      save()
       if (failures.length > 0) throw failures[0]
     },
-    list: () => log.list(),
+    list: (): readonly Evidence[] => log.list(),
   }
 }
 

@@ -19,17 +19,6 @@ const BETWEEN_MS = 25
 const HAS_IT = 'tx already exists in cache'
 const IS_FULL = 'mempool is full'
 
-export type Offering = {
-  /**
-   * Resolves when the entry is in the log.
-   *
-   * @throws {ScanError} What refuses it, OVERLOADED; DEPENDENCY_UNAVAILABLE (unknown: offer the same bytes again).
-   */
-  offer(bytes: Uint8Array): Promise<void>
-  /** Tells those who wait for it that an entry is in the log. */
-  ordered(entryHash: string): void
-}
-
 /** @param options.take - Why this member does not take the entry, or null. */
 export function createOffering(options: {
   readonly rpc: EngineRpc
@@ -38,7 +27,7 @@ export function createOffering(options: {
   /** Makes a bundle of these entries, which fit. */
   readonly bundle: (entries: readonly Uint8Array[]) => Uint8Array
   readonly clock: Clock
-}): Offering {
+}) {
   const { isOrdered, clock } = options
   const waitingByHash = new Map<string, Set<() => void>>()
   let waitingCount = 0
@@ -65,15 +54,22 @@ export function createOffering(options: {
   }
 
   return {
-    async offer(bytes) {
+    /**
+     * Resolves when the entry is in the log.
+     *
+     * @throws {ScanError} What refuses it, OVERLOADED; DEPENDENCY_UNAVAILABLE (unknown: offer the same bytes again).
+     */
+    async offer(bytes: Uint8Array): Promise<void> {
       const entryHash = sha256Hex(bytes)
       if (isOrdered(entryHash)) return
       if (waitingCount >= WAITING_MAX)
         throw new ScanError('OVERLOADED', 'too many entries wait for the log')
-      refuse(options.take(bytes))
+      const refusal = options.take(bytes)
+      if (refusal !== null) throw new ScanError(refusal.code, refusal.message)
       await waitFor(entryHash, bytes)
     },
-    ordered(entryHash) {
+    /** Tells those who wait for it that an entry is in the log. */
+    ordered(entryHash: string): void {
       for (const arrive of waitingByHash.get(entryHash) ?? []) arrive()
     },
   }
@@ -152,10 +148,6 @@ async function handBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError
       return new ScanError('OVERLOADED', 'too many entries wait for the log', { cause: error })
     return unknown('the engine did not take the entry', error)
   }
-}
-
-function refuse(refusal: EntryRefusal | null): void {
-  if (refusal !== null) throw new ScanError(refusal.code, refusal.message)
 }
 
 function unknown(message: string, cause?: unknown): ScanError {

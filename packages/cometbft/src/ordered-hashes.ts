@@ -6,19 +6,14 @@ import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 /** Ten minutes at 1 500 entries a second, some 200 MiB. One that was forgotten is ordered again: no harm. */
 const REMEMBERED_MAX = 1_000_000
 
-export type OrderedHashes = {
-  has(entryHash: string): boolean
-  /** Record times rise from call to call. */
-  add(entryHash: string, recordTime: Micros): void
-}
-
 /** Remembers an entry until record time has passed every `notAfter` that it can have had. */
-export function createOrderedHashes(rememberedMax = REMEMBERED_MAX): OrderedHashes {
+export function createOrderedHashes(rememberedMax = REMEMBERED_MAX) {
   /** In the order of their record times. */
   const recordTimeByHash = new Map<string, Micros>()
   return {
-    has: (entryHash) => recordTimeByHash.has(entryHash),
-    add(entryHash, recordTime) {
+    has: (entryHash: string) => recordTimeByHash.has(entryHash),
+    /** Record times rise from call to call. */
+    add(entryHash: string, recordTime: Micros): void {
       if (!recordTimeByHash.has(entryHash)) recordTimeByHash.set(entryHash, recordTime)
       for (const [oldest, at] of recordTimeByHash) {
         if (at >= recordTime - NOT_AFTER_MICROS_MAX && recordTimeByHash.size <= rememberedMax) break

@@ -3,8 +3,7 @@
  * blocks those that may still prove something, and the groups that others may begin with (`block-snapshots.ts`).
  */
 
-import type { TrimBound } from '@quorumscan/log'
-import { type BlockStore, type LogStart, trimLog } from '@quorumscan/log'
+import { type BlockStore, type LogStart, type TrimBound, trimLog } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { EvidenceAge } from '@quorumscan/verifier'
 import type { Beginning } from './block-snapshots.ts'
@@ -23,28 +22,13 @@ export type OfferedBlock = Beginning & {
   readonly blockHash: string
 }
 
-export type Retention = {
-  /** The newest first. */
-  offered(): readonly OfferedBlock[]
-  /** The group that an offered block made; null: it is none. */
-  groupOf(height: number): Promise<Uint8Array | null>
-  /** Below this height the engine need not keep its blocks; 0: it keeps all. */
-  height(): number
-  /**
-   * As `OrderedLog.trim`; the block with which others can begin to reach `before.offset` stays.
-   *
-   * @throws {EngineUnavailableError} @throws {EngineRefusedError} @throws {LogUnavailableError} Then nothing goes.
-   */
-  trim(before: TrimBound, signal: AbortSignal): Promise<LogStart | null>
-}
-
 export function createRetention(options: {
   readonly store: Pick<BlockStore, 'agreedAt' | 'holding'>
   readonly redis: RedisAddress
   readonly rpc: EngineRpc
   readonly evidenceAge: EvidenceAge
   readonly tip: () => Tip
-}): Retention {
+}) {
   const { store, redis, rpc, evidenceAge, tip } = options
   let offered: readonly (OfferedBlock & { readonly lastOffset: number })[] = []
   let height = 0
@@ -74,13 +58,21 @@ export function createRetention(options: {
     })
   }
   return {
-    offered: () => offered,
-    async groupOf(height) {
+    /** The newest first. */
+    offered: (): readonly OfferedBlock[] => offered,
+    /** The group that an offered block made; null: it is none. */
+    async groupOf(height: number): Promise<Uint8Array | null> {
       const block = offered.find((one) => one.height === height)
       return block === undefined ? null : ((await store.holding(block.lastOffset))?.bytes ?? null)
     },
+    /** Below this height the engine need not keep its blocks; 0: it keeps all. */
     height: () => height,
-    async trim(before, signal) {
+    /**
+     * As `OrderedLog.trim`; the block with which others can begin to reach `before.offset` stays.
+     *
+     * @throws {EngineUnavailableError} @throws {EngineRefusedError} @throws {LogUnavailableError} Then nothing goes.
+     */
+    async trim(before: TrimBound, signal: AbortSignal): Promise<LogStart | null> {
       if (before.offset > 0) await offer(before.offset)
       const oldest = offered.at(-1)?.lastOffset ?? 0
       const bound = { ...before, offset: Math.min(before.offset, oldest) }

@@ -17,11 +17,6 @@ import { nodeIdOf } from './engine-files.ts'
  */
 export type ChargeSender = (nodeId: string | null, units: number) => void
 
-export type Senders = {
-  /** Why this member does not look into the bundle, or null: then its sender has paid. */
-  admit(bundle: Bundle): EntryRefusal | null
-}
-
 /** Bundles that are paid for: a member can send those of another one again, and must not use up what that one has. */
 const PAID_MAX = 10_000
 const NOT_SIGNED: EntryRefusal = {
@@ -35,11 +30,12 @@ export function createSenders(options: {
   readonly ownId: string
   readonly isPeer: (nodeId: string) => boolean
   readonly charge: ChargeSender
-}): Senders {
+}) {
   const { genesisHash, ownId, isPeer, charge } = options
   const paid = new LRUCache<string, true>({ max: PAID_MAX })
   return {
-    admit({ entries, seal }) {
+    /** Why this member does not look into the bundle, or null: then its sender has paid. */
+    admit({ entries, seal }: Bundle): EntryRefusal | null {
       const nodeId = seal === null ? null : nodeIdOf(seal.publicKey)
       const sender = nodeId !== null && (nodeId === ownId || isPeer(nodeId)) ? nodeId : null
       const key = seal === null || sender === null ? null : sender + toHex(seal.contentHash)
@@ -60,3 +56,5 @@ export function createSenders(options: {
     },
   }
 }
+
+export type Senders = ReturnType<typeof createSenders>

@@ -7,20 +7,6 @@ import { LRUCache } from 'lru-cache'
 import { decodeBundle } from './bundles.ts'
 import type { Senders } from './senders.ts'
 
-export type Taking = {
-  /** Why the entry is not taken, or null. Its key pays for it once. */
-  take(bytes: Uint8Array): EntryRefusal | null
-  /**
-   * Why the engine does not keep the bundle, or null: it keeps one as long as an entry of it waits for a block. Entries
-   * beside that one which were refused are not proposed here, and hold nobody up.
-   *
-   * @param isRecheck - It was kept before, and there was a block since.
-   */
-  refuse(bundle: Uint8Array, isRecheck: boolean): EntryRefusal | null
-  /** The entries in these bundles that were not refused, each once. */
-  entriesOf(bundles: readonly Uint8Array[]): Uint8Array[]
-}
-
 /** Entries whose outcome is known: as many as are judged once. Who was forgotten pays again, or is proposed. */
 const REMEMBERED_MAX = 10_000
 const IS_ORDERED: EntryRefusal = {
@@ -47,7 +33,7 @@ export function createTaking(options: {
   /** @throws {ScanError} LOG_FULL. */
   readonly assertRoom: () => void
   readonly clock: Clock
-}): Taking {
+}) {
   const { judge, senders, isOrdered, clock } = options
   const isTakenByHash = new LRUCache<string, boolean>({ max: REMEMBERED_MAX })
 
@@ -59,6 +45,7 @@ export function createTaking(options: {
     return refusalByTime(judged.notAfter, now) ?? judged.oversize
   }
 
+  /** Why the entry is not taken, or null. Its key pays for it once. */
   const take = (bytes: Uint8Array): EntryRefusal | null => {
     const judged = judge(bytes)
     const refusal = refusalOf(judged)
@@ -89,7 +76,13 @@ export function createTaking(options: {
 
   return {
     take,
-    refuse(bundle, isRecheck) {
+    /**
+     * Why the engine does not keep the bundle, or null: it keeps one as long as an entry of it waits for a block. Entries
+     * beside that one which were refused are not proposed here, and hold nobody up.
+     *
+     * @param isRecheck - It was kept before, and there was a block since.
+     */
+    refuse(bundle: Uint8Array, isRecheck: boolean): EntryRefusal | null {
       const decoded = decodeBundle(bundle)
       if (decoded === null) return NO_BUNDLE
       const { entries, seal } = decoded
@@ -111,7 +104,8 @@ export function createTaking(options: {
       if (refusals.includes(null)) return null
       return refusals[0] ?? read.map(({ judged }) => refusalOf(judged))[0] ?? NO_BUNDLE
     },
-    entriesOf(bundles) {
+    /** The entries in these bundles that were not refused, each once. */
+    entriesOf(bundles: readonly Uint8Array[]): Uint8Array[] {
       const seen = new Set<string>()
       return bundles
         .flatMap((bundle) => decodeBundle(bundle)?.entries ?? [])
@@ -124,3 +118,5 @@ export function createTaking(options: {
     },
   }
 }
+
+export type Taking = ReturnType<typeof createTaking>

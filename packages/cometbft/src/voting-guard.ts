@@ -8,21 +8,9 @@ import { join } from 'node:path'
 import type { KeyPair } from '@quorumscan/base'
 import type { Logger } from '@quorumscan/runtime'
 import { nodeIdOf, VOTE_ANYWAY_FILE, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
+import { writeKept } from './kept-file.ts'
 import type { Member } from './member.ts'
 import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
-
-export type VotingGuard = {
-  /** What the engine votes with when it starts; null: it follows. */
-  engineKey(): KeyPair | null
-  /** Returns whether the engine votes from now on, and must be restarted for it. */
-  look(seen: {
-    readonly peerHeights: readonly number[]
-    readonly isStalled: boolean
-    readonly member: Pick<Member, 'head' | 'voteHeightOf'>
-  }): Promise<boolean>
-  /** For an operator; null while it votes, or has no vote. */
-  describe(isStalled: boolean): string | null
-}
 
 export function createVotingGuard(options: {
   /** Of the engine. */
@@ -30,9 +18,8 @@ export function createVotingGuard(options: {
   /** Null: the member has no vote. */
   readonly votingKey: KeyPair | null
   readonly memberCount: number
-  readonly write: (file: string, text: string) => Promise<void>
   readonly logger: Logger
-}): VotingGuard {
+}) {
   const { home, votingKey, memberCount, logger } = options
   const stateFile = join(home, VOTE_STATE_FILE)
   const address = votingKey === null ? '' : nodeIdOf(votingKey.publicKey)
@@ -41,8 +28,15 @@ export function createVotingGuard(options: {
     voting = existsSync(stateFile) ? { kind: 'votes' } : { kind: 'follows', untilHeight: null }
 
   return {
-    engineKey: () => (voting?.kind === 'votes' ? votingKey : null),
-    async look({ peerHeights: memberHeights, isStalled, member }) {
+    /** What the engine votes with when it starts; null: it follows. */
+    engineKey: (): KeyPair | null => (voting?.kind === 'votes' ? votingKey : null),
+    /** Returns whether the engine votes from now on, and must be restarted for it. */
+    async look(seen: {
+      readonly peerHeights: readonly number[]
+      readonly isStalled: boolean
+      readonly member: Pick<Member, 'head' | 'voteHeightOf'>
+    }): Promise<boolean> {
+      const { peerHeights: memberHeights, isStalled, member } = seen
       if (voting?.kind !== 'follows') return false
       const { height } = member.head()
       const isWanted = await take(join(home, VOTE_ANYWAY_FILE))
@@ -54,13 +48,14 @@ export function createVotingGuard(options: {
       if (next.kind === 'elsewhere')
         logger.error({ height: next.height }, describeElsewhere(next.height))
       // It votes only once it is written from which height on: an engine without that file signs from the first.
-      if (next.kind === 'votes') await options.write(stateFile, voteStateAt(height))
+      if (next.kind === 'votes') writeKept(stateFile, voteStateAt(height))
       voting = next
       if (next.kind !== 'votes') return false
       logger.info({ height, isTold }, 'the engine votes again')
       return true
     },
-    describe(isStalled) {
+    /** For an operator; null while it votes, or has no vote. */
+    describe(isStalled: boolean): string | null {
       if (voting?.kind === 'follows') return describeFollowing(voting.untilHeight, isStalled)
       return voting?.kind === 'elsewhere' ? describeElsewhere(voting.height) : null
     },

@@ -15,11 +15,6 @@ export type OtherMember = Peer & {
   readonly nodeId: string
 }
 
-export type MemberReads = AsyncDisposable & {
-  /** @throws {Error} If it does not answer, or somebody else does. */
-  read(member: OtherMember, read: EngineRead, signal: AbortSignal): Promise<EngineAnswer>
-}
-
 export function createMemberReads(options: {
   readonly genesisHash: string
   /** Of the own engine. */
@@ -27,11 +22,12 @@ export function createMemberReads(options: {
   readonly trust: ClientTls | null
   readonly clock: Clock
   readonly random: Random
-}): MemberReads {
+}) {
   const { genesisHash, key, clock, random } = options
   const client = createPeerClient({ clock, trust: options.trust })
   return {
-    async read(member, read, signal) {
+    /** @throws {Error} If it does not answer, or another process does. */
+    async read(member: OtherMember, read: EngineRead, signal: AbortSignal): Promise<EngineAnswer> {
       const nonce = toHex(random.bytes(NONCE_BYTES))
       const nowMicros = clock.nowMicros()
       const to = member.nodeId
@@ -52,3 +48,5 @@ export function createMemberReads(options: {
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
   }
 }
+
+export type MemberReads = ReturnType<typeof createMemberReads>

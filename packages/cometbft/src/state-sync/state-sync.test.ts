@@ -37,7 +37,6 @@ async function setUp(says: Beginnings) {
         },
       },
       height: () => height,
-      write: (file, text) => writeFile(file, text),
       restart: () => void restarts++,
       signal: new AbortController().signal,
       onChosen: () => {},

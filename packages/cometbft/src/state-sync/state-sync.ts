@@ -7,7 +7,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import { type StateSyncInput, VOTE_STATE_FILE } from '../engine-files.ts'
-import { readKept } from '../kept-file.ts'
+import { readKept, writeKept } from '../kept-file.ts'
 import { type Beginnings, type ChosenBlock, chooseBeginning, readBeginnings } from './beginnings.ts'
 import { openLightSockets } from './light-sockets.ts'
 import type { MemberReads, OtherMember } from './member-reads.ts'
@@ -27,15 +27,6 @@ const STRANDED_MS = 60_000
 /** The engine takes no less than two. */
 const SERVERS_MIN = 2
 
-export type StateSync = AsyncDisposable & {
-  /** The block that the log is to begin with; null: it goes on. */
-  wantedHeight(): number | null
-  /** Told at each look at the engine: asks the others while nothing comes, and has the engine started anew. */
-  look(): Promise<void>
-  /** Before each start of the engine: what it is told of where it begins. */
-  prepare(): Promise<StateSyncInput | null>
-}
-
 export async function createStateSync(options: {
   /** The engine's. */
   readonly home: string
@@ -46,15 +37,13 @@ export async function createStateSync(options: {
   readonly reads: Pick<MemberReads, 'read'>
   /** Of the newest block. */
   readonly height: () => number
-  /** Replaces the file as a whole. */
-  readonly write: (file: string, text: string) => Promise<void>
   readonly restart: () => void
   /** Ends what is under way. */
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly onChosen: (block: ChosenBlock) => void
   readonly onProblem: (error: unknown, member: OtherMember) => void
-}): Promise<StateSync> {
+}) {
   const { home, members, reads, signal, clock } = options
   const file = join(home, BEGINNING_FILE)
   let block: ChosenBlock | null = await readKept<ChosenBlock | null>(file, null)
@@ -101,8 +90,10 @@ export async function createStateSync(options: {
   }
 
   return {
-    wantedHeight: () => (isWanted() ? (block?.height ?? null) : null),
-    async look() {
+    /** The block that the log is to begin with; null: it goes on. */
+    wantedHeight: (): number | null => (isWanted() ? (block?.height ?? null) : null),
+    /** Receives each look at the engine: asks the others while nothing comes, and has the engine started again. */
+    async look(): Promise<void> {
       const nowMs = clock.monotonicMs()
       const height = options.height()
       if (height !== progress.height) progress = { height, sinceMs: nowMs }
@@ -119,21 +110,24 @@ export async function createStateSync(options: {
       chosenMs = nowMs
       options.restart()
     },
-    async prepare() {
+    /** Before each start of the engine: what it is told of where it begins. */
+    async prepare(): Promise<StateSyncInput | null> {
       if (block === null || !isWanted()) return null
       if (isNew) {
         await forgetBlocks(home)
-        await options.write(file, JSON.stringify(block))
+        writeKept(file, JSON.stringify(block))
         isNew = false
       }
       const { height, blockHash } = block
       return { height, blockHash, servers: await serve(block) }
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       await servers?.[Symbol.asyncDispose]()
     },
   }
 }
+
+export type StateSync = Awaited<ReturnType<typeof createStateSync>>
 
 /** All that an engine keeps but what it has signed. */
 async function forgetBlocks(home: string): Promise<void> {
