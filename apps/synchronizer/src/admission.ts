@@ -4,11 +4,10 @@
  * replicas check everything again.
  */
 
-import { type Clock, sha256, toHex } from '@quorumscan/base'
+import { type Clock, sha256Hex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { ENTRY_BYTES_MAX, priceOfBytes } from '@quorumscan/ledger'
-import type { OrderedLog } from '@quorumscan/log'
-import { type EntryRefusal, type Judge, refusalByTime } from '@quorumscan/log'
+import { type EntryRefusal, type Judge, type OrderedLog, refusalByTime } from '@quorumscan/log'
 import { LRUCache } from 'lru-cache'
 import type { Budgets, Submitter } from './budgets.ts'
 import type { DiskSpace } from './disk-space.ts'
@@ -16,45 +15,38 @@ import type { DiskSpace } from './disk-space.ts'
 /** Hashes of 10 min at 50 entries a second, 2 MiB. One that was forgotten is appended again: no harm. */
 const REMEMBERED_MAX = 30_000
 
-export type Admission = {
-  /**
-   * Resolves when the entry is in the log.
-   *
-   * @throws {ScanError} INVALID_ARGUMENT, LIMIT_EXCEEDED, BODY_TOO_LARGE, RATE_LIMITED, SUBMISSION_EXPIRED, CLOCK_OFF,
-   *   LOG_FULL, or what `OrderedLog.append` throws.
-   */
-  submit(bytes: Uint8Array, submitter: Submitter): Promise<void>
-}
-
 export function createAdmission(options: {
   readonly log: Pick<OrderedLog, 'append' | 'head' | 'refusal'>
   readonly judge: Judge
   readonly budgets: Budgets
   readonly clock: Clock
   readonly disk: Pick<DiskSpace, 'assertRoom' | 'note'>
-}): Admission {
+}) {
   const { log, judge, budgets, clock, disk } = options
   /** In the log already: repeating them fills it, and would use up the budget of the key's owner. */
   const appended = new LRUCache<string, true>({ max: REMEMBERED_MAX })
 
   return {
-    async submit(bytes, submitter) {
+    /**
+     * Resolves when the entry is in the log.
+     *
+     * @throws {ScanError} INVALID_ARGUMENT, LIMIT_EXCEEDED, BODY_TOO_LARGE, RATE_LIMITED, SUBMISSION_EXPIRED,
+     *   CLOCK_OFF, LOG_FULL, or what `OrderedLog.append` throws.
+     */
+    async submit(bytes: Uint8Array, submitter: Submitter): Promise<void> {
       if (bytes.byteLength > ENTRY_BYTES_MAX)
         throw new ScanError('BODY_TOO_LARGE', `an entry has at most ${ENTRY_BYTES_MAX} bytes`)
       const bytesPrice = priceOfBytes(bytes.byteLength)
       // Before it is hashed and decoded, which takes as long as what a replica does with refused bytes.
       budgets.admit(submitter, bytesPrice)
-      const entryHash = toHex(sha256(bytes))
+      const entryHash = sha256Hex(bytes)
       if (appended.has(entryHash)) return
       const judged = judge(bytes)
       if (judged.kind === 'refused') throw toScanError(judged.refusal)
       const pause = log.refusal()
       if (pause !== null) throw pause
-      const refusal =
-        refusalByTime(judged.notAfter, {
-          recordTime: log.head().recordTime,
-          clockMicros: clock.nowMicros(),
-        }) ?? judged.oversize
+      const now = { recordTime: log.head().recordTime, clockMicros: clock.nowMicros() }
+      const refusal = refusalByTime(judged.notAfter, now) ?? judged.oversize
       if (refusal !== null) throw toScanError(refusal)
       disk.assertRoom()
       budgets.charge(submitter, judged.contractsPrice)

@@ -31,44 +31,41 @@ export type Submitter = {
   readonly isPeer: boolean
 }
 
-/** Each takes units. @throws {ScanError} RATE_LIMITED. */
-export type Budgets = {
-  /** From the submitter, before the entry is looked at. */
-  admit(submitter: Submitter, units: number): void
-  /** From the submitter, what the entry turned out to cost beyond that. */
-  charge(submitter: Submitter, units: number): void
-  /** From the key that signed the entry, where it is the operator key of a super-validator. */
-  admitKey(publicKey: string, units: number): void
-  /**
-   * From the engine of another member, which passed something on. As `charge`.
-   *
-   * @param nodeId - Null: from what all strangers have, for all engines that are not known.
-   */
-  chargeSender(nodeId: string | null, units: number): void
-}
-
+/** Each function takes units. @throws {ScanError} RATE_LIMITED. */
 export function createBudgets(options: {
   readonly rates: Rates
   readonly operatorKeys: ReadonlySet<string>
   readonly clock: Clock
-}): Budgets {
+}) {
   const { rates, operatorKeys, clock } = options
   const operators = createBudget({ unitsPerSecond: rates.superValidator, clock })
   const peers = createBudget({ unitsPerSecond: rates.peer, clock })
   const strangers = createSharedBudget(rates.stranger, clock)
   const bucketOf = ({ isPeer }: Submitter): Budget => (isPeer ? peers : strangers)
   return {
-    admit: (submitter, units) => bucketOf(submitter).admit(submitter.client, units),
-    charge: (submitter, units) => bucketOf(submitter).charge(submitter.client, units),
-    admitKey(publicKey, units) {
+    /** From the submitter, before the entry is looked at. */
+    admit: (submitter: Submitter, units: number) =>
+      bucketOf(submitter).admit(submitter.client, units),
+    /** From the submitter, what the entry turned out to cost beyond that. */
+    charge: (submitter: Submitter, units: number) =>
+      bucketOf(submitter).charge(submitter.client, units),
+    /** From the key that signed the entry, where it is the operator key of a super-validator. */
+    admitKey(publicKey: string, units: number): void {
       if (operatorKeys.has(publicKey)) operators.admit(publicKey, units)
     },
-    chargeSender(nodeId, units) {
+    /**
+     * From the engine of another member, which passed something on. As `charge`.
+     *
+     * @param nodeId - Null: from what all strangers have, for all engines that are not known.
+     */
+    chargeSender(nodeId: string | null, units: number): void {
       if (nodeId === null) strangers.chargeAll(units)
       else peers.charge(`engine ${nodeId}`, units)
     },
   }
 }
+
+export type Budgets = ReturnType<typeof createBudgets>
 
 /** A budget of which all have `STRANGERS_MAX` times as much as one may have, and each that asks an equal share. */
 function createSharedBudget(unitsPerSecond: number, clock: Clock) {
@@ -97,7 +94,6 @@ function createShares(options: {
   let spanBeganMs = clock.monotonicMs()
   let before = 0
   let holders = new Set<string>()
-  const count = () => Math.max(1, before, holders.size)
   return {
     /** Asks, served or not. */
     note(holder: string): void {
@@ -109,6 +105,6 @@ function createShares(options: {
       }
       if (holders.size < SHARES_MAX) holders.add(holder)
     },
-    unitsPerSecond: () => Math.min(max, all / count()),
+    unitsPerSecond: () => Math.min(max, all / Math.max(1, before, holders.size)),
   }
 }

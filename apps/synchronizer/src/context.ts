@@ -1,17 +1,8 @@
 /** Everything that the synchronizer works with. */
 import { EnvError, openAll, type Resources, readParsed } from '@quorumscan/base'
-import type { JoinSockets, SpawnEngine } from '@quorumscan/cometbft'
-import { openCometbftLog } from '@quorumscan/cometbft'
+import { type JoinSockets, openCometbftLog, type SpawnEngine } from '@quorumscan/cometbft'
 import type { SynchronizerConfig } from '@quorumscan/config'
-import type { OrderedLog } from '@quorumscan/log'
-import {
-  createJudge,
-  createLogFeed,
-  type Judge,
-  LOG_USER,
-  type LogFeed,
-  measureLogRoom,
-} from '@quorumscan/log'
+import { createJudge, createLogFeed, type Judge, LOG_USER, measureLogRoom } from '@quorumscan/log'
 import { readRedisAddress, watchRedis } from '@quorumscan/redis'
 import {
   createPeerClocks,
@@ -81,13 +72,11 @@ export async function createContext(config: SynchronizerConfig, overrides: Overr
       ordering: config.ordering,
       createEntryBudgets,
       judge,
-      nodes: peers,
       clocks,
       disk,
       resources,
-      signal: overrides.signal ?? new AbortController().signal,
-      spawnEngine: overrides.spawnEngine,
-      joinEngine: overrides.joinEngine,
+      nodes: peers,
+      overrides,
     })
     logger.info(log.head(), 'the log is open')
     resources.opened(
@@ -139,42 +128,37 @@ async function openLog(
     readonly disk: DiskSpace
     readonly resources: Resources
     readonly nodes: readonly Peer[]
-    readonly signal: AbortSignal
-    readonly spawnEngine: SpawnEngine | undefined
-    readonly joinEngine: JoinSockets | undefined
+    readonly overrides: Overrides
   },
-): Promise<{ readonly feed: LogFeed; readonly log: OrderedLog }> {
-  const { ordering, resources } = options
+) {
+  const { ordering, resources, overrides, judge, nodes } = options
   const { clock, genesis } = app
+  const user = ordering.driver === 'redis' ? LOG_USER : undefined
+  const redis = await readRedisAddress(ordering.redis, user)
+  measureRedis(app.metrics, resources.opened(watchRedis(redis)))
+  const feed = resources.opened(createLogFeed({ redis, clock }))
   if (ordering.driver === 'redis') {
-    const redis = await readRedisAddress(ordering.redis, LOG_USER)
-    measureRedis(app.metrics, resources.opened(watchRedis(redis)))
-    const feed = resources.opened(createLogFeed({ redis, clock }))
     const { keyFile } = ordering
-    return {
-      feed,
-      log: resources.opened(await openRedisLog(app, { ...options, keyFile, redis, feed })),
-    }
+    const { signal = new AbortController().signal } = overrides
+    const log = await openRedisLog(app, { ...options, keyFile, redis, feed, signal })
+    return { feed, log: resources.opened(log) }
   }
   if (genesis.ordering.driver !== 'cometbft')
     throw new EnvError('QS_ENGINE_HOME is set, and the genesis knows no engines')
-  const redis = await readRedisAddress(ordering.redis)
-  measureRedis(app.metrics, resources.opened(watchRedis(redis)))
   /** Of the keys of what other members were offered. */
   const budgets = options.createEntryBudgets()
-  const feed = resources.opened(createLogFeed({ redis, clock }))
   const log = await openCometbftLog(app, {
     ...ordering,
     ordering: genesis.ordering,
-    judge: options.judge,
-    nodes: options.nodes,
+    judge,
+    nodes,
     redis,
     charge: budgets.admitKey,
     chargeSender: budgets.chargeSender,
     assertRoom: options.disk.assertRoom,
     onGroup: feed.publish,
-    spawnEngine: options.spawnEngine,
-    joinEngine: options.joinEngine,
+    spawnEngine: overrides.spawnEngine,
+    joinEngine: overrides.joinEngine,
   })
   return { feed, log: resources.opened(log) }
 }

@@ -22,14 +22,6 @@ export async function freeBytesOnDisk(directory: string): Promise<number> {
   return bavail * bsize
 }
 
-export type DiskSpace = AsyncDisposable & {
-  /** @throws {ScanError} LOG_FULL if less than what is to stay free is. */
-  assertRoom(): void
-  isFull(): boolean
-  /** Counts what was let in since the last look. */
-  note(bytes: number): void
-}
-
 /** @param options.directory - Of the log's file; null where it is on another machine: there always is room then. */
 export async function watchDiskSpace(options: {
   readonly directory: string | null
@@ -37,7 +29,7 @@ export async function watchDiskSpace(options: {
   readonly freeBytesOf?: FreeBytesOf | undefined
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
-}): Promise<DiskSpace> {
+}) {
   const { directory, freeMibMin, freeBytesOf = freeBytesOnDisk, clock } = options
   let freeBytes = Number.POSITIVE_INFINITY
 
@@ -53,7 +45,8 @@ export async function watchDiskSpace(options: {
 
   return {
     isFull,
-    assertRoom() {
+    /** @throws {ScanError} LOG_FULL if less than what is to stay free is. */
+    assertRoom(): void {
       if (!isFull()) return
       throw new ScanError(
         'LOG_FULL',
@@ -61,9 +54,12 @@ export async function watchDiskSpace(options: {
         { retryAfterSeconds: LOOK_MS / 1000 },
       )
     },
-    note(bytes) {
+    /** Counts what was let in since the last look. */
+    note(bytes: number): void {
       freeBytes -= WRITTEN_PER_BYTE * bytes
     },
-    [Symbol.asyncDispose]: async () => looking?.[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async (): Promise<void> => looking?.[Symbol.asyncDispose](),
   }
 }
+
+export type DiskSpace = Awaited<ReturnType<typeof watchDiskSpace>>

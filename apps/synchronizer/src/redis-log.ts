@@ -1,8 +1,14 @@
 /** The log of one synchronizer, which signs its groups, in a Redis that only it may write. */
 import { openAll, readKeyPair } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { OrderedLog } from '@quorumscan/log'
-import { createLogWriter, type LogFeed, type LogWriter, trimLog, watchChain } from '@quorumscan/log'
+import {
+  createLogWriter,
+  type LogFeed,
+  type LogWriter,
+  type OrderedLog,
+  trimLog,
+  watchChain,
+} from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { PeerClocks } from '@quorumscan/runtime'
 import type { beginApp } from '@quorumscan/server'
