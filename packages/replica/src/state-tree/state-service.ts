@@ -2,7 +2,7 @@
  * What apps see of the state tree, over what ingest follows and what is stored: a root for each certifiable offset, to
  * be signed, and proofs against the roots that are kept.
  */
-import { fromUtf8 } from '@quorumscan/base'
+import { fromUtf8, singleFlight } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
 import type { StatePoint } from '@quorumscan/verifier'
@@ -51,19 +51,11 @@ export function createStateService(context: {
       leaves.reduce((sum, { value }) => sum + PROVEN_OVERHEAD_BYTES + value.length, 0),
   })
 
-  /** Those under way: a page of a new state is made once, however many ask for it at that moment. */
-  const provingByRange = new Map<string, Promise<ProvenRange>>()
-
-  const assertTrusted = (): StateKeeper => {
+  const keptAt = (at: Offset): { readonly keeper: StateKeeper; readonly kept: KeptState } => {
     const diverged = follower.diverged()
     if (diverged !== null) throw stateDiverged(diverged)
     const keeper = follower.keeper()
     if (keeper === null) throw new ScanError('NOT_READY', 'The state is being loaded.')
-    return keeper
-  }
-
-  const keptAt = (at: Offset): { readonly keeper: StateKeeper; readonly kept: KeptState } => {
-    const keeper = assertTrusted()
     const { offset, horizon } = head()
     if (at > offset) throw offsetNotReached(at)
     const kept = keeper.kept().findLast(({ point }) => point.offset === at)
@@ -71,20 +63,8 @@ export function createStateService(context: {
     return { keeper, kept }
   }
 
-  const proveOnce = (state: ReturnType<typeof keptAt>, range: KeyRange): Promise<ProvenRange> => {
-    const id = idOf(state.kept.point, range)
-    const underWay = provingByRange.get(id)
-    if (underWay !== undefined) return underWay
-    const proving = proveAnew(id, state, range).finally(() => provingByRange.delete(id))
-    provingByRange.set(id, proving)
-    return proving
-  }
-
-  const proveAnew = async (
-    id: string,
-    { keeper, kept }: ReturnType<typeof keptAt>,
-    range: KeyRange,
-  ): Promise<ProvenRange> => {
+  type Asked = ReturnType<typeof keptAt> & { readonly range: KeyRange; readonly id: string }
+  const prove = async ({ id, keeper, kept, range }: Asked): Promise<ProvenRange> => {
     const pruned = pruneRange(keeper, kept, range)
     const shown = await showRange(pruned, (names) =>
       readVersions(
@@ -102,6 +82,8 @@ export function createStateService(context: {
     follower.diverge(divergence)
     throw stateDiverged(divergence)
   }
+  /** A page of a new state is made once, however many ask for it at that moment. */
+  const proveOnce = singleFlight(prove, ({ id }) => id)
 
   /**
    * Ranges at a kept certifiable offset, in order, each with its proof. Every value was held against its leaf before
@@ -114,10 +96,12 @@ export function createStateService(context: {
     at: Offset,
     ranges: readonly KeyRange[],
   ): Promise<readonly ProvenRange[]> => {
-    const state = keptAt(at)
-    const known = ranges.map((range) => provenByRange.get(idOf(state.kept.point, range)))
-    if (isComplete(known)) return known
-    return Promise.all(ranges.map((range, index) => known[index] ?? proveOnce(state, range)))
+    const { keeper, kept } = keptAt(at)
+    const proving = ranges.map((range) => {
+      const id = idOf(kept.point, range)
+      return provenByRange.get(id) ?? proveOnce({ id, range, keeper, kept })
+    })
+    return await Promise.all(proving)
   }
 
   return {
@@ -170,10 +154,6 @@ export function createStateService(context: {
 export type StateService = ReturnType<typeof createStateService>
 /** What reads of other packages need of it. */
 export type StateReads = Omit<StateService, 'onWritten'>
-
-function isComplete<T>(all: readonly (T | undefined)[]): all is readonly T[] {
-  return !all.includes(undefined)
-}
 
 /** A state, and what is asked of it. */
 function idOf({ offset, stateRoot }: StatePoint, { from, to, limit }: KeyRange): string {
