@@ -1,20 +1,15 @@
 /** A whole log, read out of its Redis and written into an empty one: for backups. */
 
 import type { Offset } from '@quorumscan/model'
-import type { RedisAddress } from '@quorumscan/redis'
 import { type ChainEnd, chainStart, extendChain, openRawGroup } from './chain.ts'
 import { idOf, openLogConnection, type RawGroup } from './connection.ts'
-import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
-import { describeDamage, walkLog } from './verify.ts'
+import { LogGroupError, openGroup, type SignedGroup } from './group.ts'
+import { describeDamage, type VerifyLogOptions, walkLog } from './verify.ts'
 
 /** Bytes of a group and the signature that proves it. */
 export type ProvenGroup = Pick<SignedGroup, 'bytes' | 'signature'>
 
-type Options = {
-  readonly redis: RedisAddress
-  readonly genesis: LogGenesis
-  readonly signal: AbortSignal
-}
+type Options = Pick<VerifyLogOptions, 'redis' | 'genesis' | 'signal'>
 
 /** At most 8 MiB at once. */
 const GROUPS_PER_WRITE = 8

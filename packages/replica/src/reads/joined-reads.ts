@@ -47,34 +47,30 @@ async function readAll(
   keys: readonly string[],
   { limit, portion }: Required<Bounds>,
 ): Promise<JoinedContracts | null> {
-  const contracts: Contract[][] = keys.map(() => [])
-  /** Keys of which not all was read. */
-  let open: readonly OpenKey[] = keys.map((key, index) => ({ index, key, after: undefined }))
+  const lists = keys.map((key) => ({
+    key,
+    contracts: [] as Contract[],
+    after: undefined as Uint8Array | undefined,
+  }))
+  /** Of which not all was read. */
+  let open = lists
   let head: Buffer | null = null
   while (open.length > 0) {
-    const ranges = open.map(({ index, key, after }) => {
-      const count = Math.min(portion, limit - (contracts[index] as Contract[]).length)
+    const ranges = open.map(({ key, contracts, after }) => {
+      const count = Math.min(portion, limit - contracts.length)
       return { key, count, after }
     })
     const reply = await reach(readMoment(store, { keys: ranges }))
     if (head !== null && reply.head !== null && !bytesEqual(head, reply.head)) return null
     head = reply.head
-    open = open.flatMap(({ index, key }, i) => {
-      const list = contracts[index] as Contract[]
-      const part = reply.byKey[i]
-      list.push(...(part?.contracts ?? []))
-      return part?.next === undefined || list.length >= limit
-        ? []
-        : [{ index, key, after: part.next }]
-    })
+    for (const [index, list] of open.entries()) {
+      const part = reply.byKey[index]
+      list.contracts.push(...(part?.contracts ?? []))
+      list.after = part?.next
+    }
+    open = open.filter(({ after, contracts }) => after !== undefined && contracts.length < limit)
   }
   if (head === null) throw new ScanError('NOT_READY', 'The replica is empty.')
   const { offset, recordTime } = decodeHead(head)
-  return { offset, recordTime, contracts }
-}
-
-type OpenKey = {
-  readonly index: number
-  readonly key: string
-  readonly after: Uint8Array | undefined
+  return { offset, recordTime, contracts: lists.map(({ contracts }) => contracts) }
 }
