@@ -102,7 +102,7 @@ function withoutComments(file: string): string {
 describe('what users read', () => {
   it('documents of the interfaces, of errors and of the SDK name no decision, rule or section', () => {
     const documents = files.filter((file) =>
-      /^(packages\/api\/generated\/|sdk\/src\/generated\/|sdk\/[^/]*\.(md|txt)$|\.changeset\/|README\.md$|CHANGELOG\.md$|cluster\/README\.md$)/.test(
+      /^(packages\/api\/generated\/|sdk\/src\/generated\/|sdk\/[^/]*\.(md|txt)$|\.changeset\/|README\.md$|CHANGELOG\.md$|cluster\/README\.md$|docs\/cluster\.md$)/.test(
         file,
       ),
     )

@@ -133,7 +133,7 @@ describe('house rules', () => {
   })
 
   it('the addresses in the README of the SDK are those that a cluster has by default', () => {
-    const ports = read('cluster/src/ports.ts')
+    const ports = read('cluster/src/rig/ports.ts')
     const base = Number(/DEFAULT_BASE_PORT = (\d+)/.exec(ports)?.[1])
     const port = (kind: string) =>
       base + Number(new RegExp(`${kind}.*basePort \\+ (\\d+)`).exec(ports)?.[1])

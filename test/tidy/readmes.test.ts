@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { files, isTest, read } from './tree.ts'
 
 const LINES_MAX = 25
-const readmes = files.filter((file) => /^(packages|apps)\/[^/]+\/README\.md$/.test(file))
+const readmes = files.filter((file) => /^((packages|apps)\/[^/]+|cluster)\/README\.md$/.test(file))
 const ofPackages = readmes.filter((file) => file.startsWith('packages/'))
 
 const namesIn = (text: string) => [...text.matchAll(/`([^`\n]+)`/g)].map(([, name = '']) => name)

@@ -2,9 +2,9 @@
 import { type Clock, toHex } from '@quorumscan/base'
 import { askSignedStates, createToken, parseTtl } from '@quorumscan/operator'
 import { ask, CommandError } from '@quorumscan/runtime'
-import type { Cluster } from '../cluster.ts'
-import { openClusterLog } from '../log-reader.ts'
-import type { Prepared } from '../prepare.ts'
+import type { Cluster } from '../rig/cluster.ts'
+import { openClusterLog } from '../rig/log-reader.ts'
+import type { Prepared } from '../rig/prepare.ts'
 import type { LogLine } from './history.ts'
 
 const LOG_BATCH = 1000

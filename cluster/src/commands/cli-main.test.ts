@@ -9,7 +9,7 @@ import { identityOf } from '@quorumscan/supervisor'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { startControlServer } from '../control/server.ts'
 import type { ControlContext } from '../control/trpc.ts'
-import { drawBasePort } from '../ports.ts'
+import { drawBasePort } from '../rig/ports.ts'
 import { main } from './cli-main.ts'
 
 const SECRET = 'ab'.repeat(32)

@@ -14,7 +14,7 @@ import {
 } from '@quorumscan/operator'
 import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { Option } from 'commander'
-import { NODE_COUNT_MAX } from '../cluster-shape.ts'
+import { NODE_COUNT_MAX } from '../rig/cluster-shape.ts'
 import { call, callControl, connectControl } from '../control/client.ts'
 import {
   DISK_FREE_MIB_MIN,
@@ -23,7 +23,7 @@ import {
 } from '../control/control-options.ts'
 import type { DownOutcome } from '../control/down.ts'
 import { describeRemains } from '../control/remains.ts'
-import { registerName } from '../registration.ts'
+import { registerName } from '../rig/registration.ts'
 import { addChaosCommands } from './chaos-commands.ts'
 import { addFaultCommands } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'

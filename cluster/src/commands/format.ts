@@ -2,7 +2,7 @@
 import { COLUMNS, hint, wrap } from '@quorumscan/cli'
 import { isAnswer, wordOfState } from '@quorumscan/errors/node-words'
 import type { Fault } from '../faults/fault-spec.ts'
-import type { Exchange } from '../registration.ts'
+import type { Exchange } from '../rig/registration.ts'
 import {
   type AtNodes,
   type ClusterStatus,
@@ -10,7 +10,7 @@ import {
   type LiveStatus,
   type NodeStatus,
   servicesOf,
-} from '../status.ts'
+} from '../rig/status.ts'
 import { budgetsOf } from '../view/budgets.ts'
 import { missedVotes, shorten } from '../view/words.ts'
 

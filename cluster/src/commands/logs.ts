@@ -5,7 +5,7 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '@quorumscan/base'
 import type { DataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
-import { readFrom } from '../read-from.ts'
+import { readFrom } from '../rig/read-from.ts'
 
 /** A person takes this for at once. */
 const POLL_MS = 200

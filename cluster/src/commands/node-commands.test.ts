@@ -1,6 +1,6 @@
 import { UsageError } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
-import type { ClusterStatus } from '../status.ts'
+import type { ClusterStatus } from '../rig/status.ts'
 import { targetsOf } from './node-commands.ts'
 
 const named = ['sv-1', 'sv-2'].map((name) => ({ name }))

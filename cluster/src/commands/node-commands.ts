@@ -4,11 +4,11 @@ import type { CommandContext } from '@quorumscan/cli'
 import { answer, print, slowly } from '@quorumscan/cli'
 import { wordOfState } from '@quorumscan/errors/node-words'
 import { UsageError } from '@quorumscan/runtime'
-import { SYNCHRONIZER, VALIDATOR } from '../cluster-shape.ts'
+import { SYNCHRONIZER, VALIDATOR } from '../rig/cluster-shape.ts'
 import { callControl } from '../control/client.ts'
 import { PARTS, type Part } from '../faults/fault-spec.ts'
 import type { Target } from '../faults/targets.ts'
-import { type ClusterStatus, servicesOf } from '../status.ts'
+import { type ClusterStatus, servicesOf } from '../rig/status.ts'
 
 type Common = { dataDir: string; json?: boolean }
 

@@ -13,7 +13,7 @@ import {
 } from '@quorumscan/cli'
 import type { Refusal } from '@quorumscan/log'
 import type { DataDirectory } from '@quorumscan/operator'
-import { VALIDATOR } from '../cluster-shape.ts'
+import { VALIDATOR } from '../rig/cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
 import { controlOptions } from '../control/control-options.ts'

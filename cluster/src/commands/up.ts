@@ -11,7 +11,7 @@ import { readControlFile } from '../control/control-file.ts'
 import { type ControlOptions, controlOptions } from '../control/control-options.ts'
 import { stopCluster } from '../control/down.ts'
 import { type Launch, launchControlPlane } from '../control/launch.ts'
-import { isRegistered, registerName } from '../registration.ts'
+import { isRegistered, registerName } from '../rig/registration.ts'
 import { budgetsOf } from '../view/budgets.ts'
 import { formatSummary, formatUp } from './format.ts'
 

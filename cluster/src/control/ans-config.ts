@@ -16,8 +16,8 @@ import {
 import { memberKeyFile } from '@quorumscan/operator/ceremony'
 import { CommandError, readSecret } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
-import { CONTROL_PLANE } from '../cluster-shape.ts'
-import type { Prepared } from '../prepare.ts'
+import { CONTROL_PLANE } from '../rig/cluster-shape.ts'
+import type { Prepared } from '../rig/prepare.ts'
 
 /** Confirmations take a few log entries. */
 const CHANGE_TIMEOUT_MS = 20_000

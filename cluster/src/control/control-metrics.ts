@@ -1,6 +1,6 @@
 /** What the control plane measures: the state of every process, and the faults in force. */
 import { createMetrics, type Metrics, type Sample } from '@quorumscan/runtime'
-import { type LiveStatus, servicesOf } from '../status.ts'
+import { type LiveStatus, servicesOf } from '../rig/status.ts'
 import type { Live } from '../watch/live.ts'
 
 /** @param live - Null while the control plane starts. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
 import type { DataDirectory } from '@quorumscan/operator'
 import { signalProcess, stateOf } from '@quorumscan/supervisor'
-import { cleanUp } from '../cluster.ts'
+import { cleanUp } from '../rig/cluster.ts'
 import { call, connectControl } from './client.ts'
 import { readControlFile, removeControlFile } from './control-file.ts'
 

@@ -5,7 +5,7 @@ import { parseTtl } from '@quorumscan/operator'
 import { CommandError, createMetrics } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { drawBasePort } from '../ports.ts'
+import { drawBasePort } from '../rig/ports.ts'
 import { startControlServer } from './server.ts'
 import { lookupInput } from './trpc.ts'
 

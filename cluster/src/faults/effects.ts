@@ -3,7 +3,7 @@
  * order of the steps, and which faults are in force, are in `fault-runner.ts`.
  */
 import type { RedisService, Service, ServiceRunner } from '@quorumscan/supervisor'
-import { SYNCHRONIZER } from '../cluster-shape.ts'
+import { SYNCHRONIZER } from '../rig/cluster-shape.ts'
 import type { EdgeName, FAULTS, FaultSpec, SpecOf } from './fault-spec.ts'
 import { clockEnvironment, findFaketime, stepBack } from './machine-clock.ts'
 import { type LinkFault, NO_FAULTS, type ProcessFaults } from './process-faults.ts'

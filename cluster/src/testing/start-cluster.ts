@@ -18,8 +18,8 @@ import {
 } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
 import type { EdgeName, Fault, FaultInput, Part } from '../faults/fault-spec.ts'
-import { prune } from '../prune.ts'
-import type { ClusterStatus } from '../status.ts'
+import { prune } from '../control/prune.ts'
+import type { ClusterStatus } from '../rig/status.ts'
 import type { LieKind } from '../view/lies.ts'
 
 export type StartClusterOptions = {

@@ -1,6 +1,6 @@
 /** States, outcomes and numbers as a person reads them, on a terminal and on the page alike. Pure. */
 import { isAnswer, type NodeState } from '@quorumscan/errors/node-words'
-import type { ClusterStatus, MemberStatus } from '../status.ts'
+import type { ClusterStatus, MemberStatus } from '../rig/status.ts'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'idle'
 

@@ -1,6 +1,6 @@
 /** A lookup at the nodes themselves, as an application makes it that knows nothing but the genesis: by a proof. */
 import { type ResolveOptions, resolve } from '@quorumscan/cli'
-import type { AtNodes } from '../status.ts'
+import type { AtNodes } from '../rig/status.ts'
 
 /** Never throws: no answer is an outcome. */
 export async function lookUpAtNodes(options: Omit<ResolveOptions, 'quorum'>): Promise<AtNodes> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { LiveStatus } from '../status.ts'
+import type { LiveStatus } from '../rig/status.ts'
 import { type EventMemory, step } from './events.ts'
 
 /** Two nodes of which one must answer; what events do not look at is left out. */

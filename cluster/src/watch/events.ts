@@ -1,7 +1,7 @@
 /** What happened to a cluster, read off its states as they come. Pure. */
 
 import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
-import { type LiveStatus, servicesOf } from '../status.ts'
+import { type LiveStatus, servicesOf } from '../rig/status.ts'
 import { budgetsOf } from '../view/budgets.ts'
 
 export type LiveEvent = {

@@ -10,7 +10,7 @@ import {
   hashGenesis,
 } from '@quorumscan/verifier'
 import { parseCertificate, verifySignatures } from '@quorumscan/verifier/certified'
-import { readFrom } from '../read-from.ts'
+import { readFrom } from '../rig/read-from.ts'
 
 /** Whoever looks waits for this; a healthy process answers within milliseconds. */
 const TIMEOUT_MS = 1500

@@ -7,7 +7,7 @@ import type { Clock } from '@quorumscan/base'
 import { DISAGREES, wordOfRefusal } from '@quorumscan/errors/node-words'
 import { type Asked, ask } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import type { AtNodes, NodeStatistics } from '../status.ts'
+import type { AtNodes, NodeStatistics } from '../rig/status.ts'
 import { createFeed } from './feed.ts'
 
 const INTERVAL_MS = 1000

@@ -2,7 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import { formatInstant as formatTime, quorumOf } from '@quorumscan/verifier'
-import { type Exchange, registerName } from '../registration.ts'
+import { type Exchange, registerName } from '../rig/registration.ts'
 import type { ConfirmationWatch } from './confirmations.ts'
 
 /** What a screen shows; the ledger keeps them all. */

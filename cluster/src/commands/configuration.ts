@@ -4,7 +4,7 @@ import { createProgram, EXAMPLES, readEnvironment } from '@quorumscan/cli'
 import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
 import { OWN_VARIABLES } from '@quorumscan/operator/run'
 import type { Command } from 'commander'
-import { RIG } from './commands/cluster-commands.ts'
+import { RIG } from './cluster-commands.ts'
 
 /** Each process, and with which variables it reads others. */
 const PROCESSES = [

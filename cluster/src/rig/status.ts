@@ -2,7 +2,7 @@
 import type { OrderingDriver } from '@quorumscan/operator'
 import type { OrderingReport } from '@quorumscan/runtime'
 import type { ServiceStatus } from '@quorumscan/supervisor'
-import type { Fault } from './faults/fault-spec.ts'
+import type { Fault } from '../faults/fault-spec.ts'
 
 type NamedService = ServiceStatus & { readonly name: string }
 

@@ -19,7 +19,7 @@ import {
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import { DiskWork } from './disk-work.ts'
-import { FaultRunner } from './faults/fault-runner.ts'
+import { FaultRunner } from '../faults/fault-runner.ts'
 import type { Prepared } from './prepare.ts'
 import type { ClusterStatus } from './status.ts'
 import { planServices, type TopologyInput } from './topology.ts'

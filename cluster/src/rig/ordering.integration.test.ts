@@ -9,8 +9,8 @@ import { allocatePartyCommand, encodeEntry, transferCommand } from '@quorumscan/
 import { send, testKeyPair, untilTrue } from '@quorumscan/testkit'
 import { type Evidence, verifyEvidence } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
-import { enginePath } from './testing/engine.ts'
-import { type Member, type MembersOptions, startMembers } from './testing/members.ts'
+import { enginePath } from '../testing/engine.ts'
+import { type Member, type MembersOptions, startMembers } from '../testing/members.ts'
 
 const clock = createSystemClock()
 const IS_LONG = process.env['LONG'] === '1'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { REPOSITORY_ROOT } from './built-files.ts'
+import { REPOSITORY_ROOT } from '../rig/built-files.ts'
 import { configurationPage } from './configuration.ts'
 
 const page = configurationPage()
@@ -11,7 +11,7 @@ it('the committed page on variables and flags is that of the code; `npm run gene
 })
 
 /** The files that write the environment of a cluster's processes. */
-const planners = ['cluster/src/topology.ts', 'packages/operator/src/plan.ts']
+const planners = ['cluster/src/rig/topology.ts', 'packages/operator/src/plan.ts']
 const told = new Set(
   planners.flatMap((file) =>
     [...readFileSync(join(REPOSITORY_ROOT, file), 'utf8').matchAll(/\bQS_[A-Z_]+/g)].map(

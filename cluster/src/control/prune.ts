@@ -4,8 +4,8 @@ import type { Clock } from '@quorumscan/base'
 import type { DataDirectory } from '@quorumscan/operator'
 import { createToken, FIRST_ADMIN_USER } from '@quorumscan/operator'
 import { ask, CommandError } from '@quorumscan/runtime'
-import { VALIDATOR } from './cluster-shape.ts'
-import { call, connectControl } from './control/client.ts'
+import { VALIDATOR } from '../rig/cluster-shape.ts'
+import { call, connectControl } from './client.ts'
 
 const TOKEN_TTL_SECONDS = 300
 /** Pruning a long history takes out some 100 000 updates a second. */

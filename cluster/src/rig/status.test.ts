@@ -2,10 +2,10 @@ import { wrap } from '@quorumscan/cli'
 import type { NodeState } from '@quorumscan/errors/node-words'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
-import { describeMargin, formatStatus, formatSummary } from './commands/format.ts'
+import { describeMargin, formatStatus, formatSummary } from '../commands/format.ts'
 import type { AtNodes, ClusterStatus, NodeStatus } from './status.ts'
-import { budgetsOf } from './view/budgets.ts'
-import { missedVotes, shorten } from './view/words.ts'
+import { budgetsOf } from '../view/budgets.ts'
+import { missedVotes, shorten } from '../view/words.ts'
 
 function statusOf(states: readonly NodeState[]): ClusterStatus {
   const n = states.length
