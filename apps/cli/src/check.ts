@@ -1,9 +1,16 @@
-/** What `check` says of the states that the nodes signed. Pure. */
+/** `check`: compares the replicas of a network by the states that the nodes signed. */
 
-import { CONTRADICTS_ITSELF, type SignedState, type SignedStates } from '@quorumscan/operator'
+import {
+  askSignedStates,
+  CONTRADICTS_ITSELF,
+  type SignedState,
+  type SignedStates,
+} from '@quorumscan/operator'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { EXIT } from './exit-codes.ts'
-import { wrap } from './options.ts'
+import { locateNodes, type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
+import { answer, slowly, wrap } from './options.ts'
+import type { CommandContext } from './rig.ts'
 
 /** Room for `sv-13`, which the root beside it leaves in 80 columns. */
 const NAME_COLUMNS = 8
@@ -23,7 +30,24 @@ const DIFFER =
   'Replicas differ where software or a disk is at fault. Keep the logs, and have those that fewer agree with wiped, ' +
   'so that they are built again from the log.'
 
-/** Whether all replicas are equal; which is not compared, and why. */
+export function addCheckCommand({ command, clock, cluster, exitWith }: CommandContext): void {
+  ofAnyNetwork(command('check', 'compare the replicas by the state that each node signs'))
+    .addHelpText(
+      'after',
+      '\nExit status: 0 all are equal, 1 they differ, 3 one is behind, 4 one is silent.',
+    )
+    .action(async (options: NetworkFlags & { json?: boolean }) => {
+      const network = await networkOf(options, cluster)
+      const signed = await slowly('waiting for what the nodes sign', clock, async () =>
+        askSignedStates(0, await locateNodes(network, clock)),
+      )
+      const { exitCode, text, json } = judgeStates(signed)
+      exitWith(exitCode)
+      answer(options, json, text)
+    })
+}
+
+/** Whether all replicas are equal; which is not compared, and why. Pure. */
 export function judgeStates({ offset, states }: SignedStates) {
   const rootCount = new Set(states.flatMap(({ state }) => state?.stateRoot ?? [])).size
   const equivocating = states.filter(({ reason }) => reason?.startsWith(CONTRADICTS_ITSELF))

@@ -2,10 +2,10 @@
 import { dataDirectory } from '@quorumscan/operator'
 import type { Command } from 'commander'
 import { formatConfig, parseConfigChange } from './config.ts'
-import type { Common, OneFlags } from './confirm.ts'
+import type { OneFlags } from './confirm.ts'
 import { answer, integer, slowly } from './options.ts'
 import { formatProposals, formatProtocol, proposalsJson } from './proposals.ts'
-import type { CommandContext } from './rig.ts'
+import type { CommandContext, Common } from './rig.ts'
 
 /** Of the protocol; there will never be so many. */
 const VERSION_MAX = 1_000_000

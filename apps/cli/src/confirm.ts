@@ -20,13 +20,13 @@ import { parseNodeUrl } from '@quorumscan/reader'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
 import type { LocalCluster } from './local-cluster.ts'
+import type { Common } from './rig.ts'
 import { printable } from './text.ts'
 import { readGenesis } from './verify.ts'
 
 /** Until the confirmation that completes a quorum shows at a node. */
 const IN_FORCE_MS = 2_000
 const POLL_MS = 100
-export type Common = { dataDir: string; json?: boolean }
 export type OneFlags = {
   key?: string
   scan?: string

@@ -12,12 +12,23 @@ export {
   whyNotKept,
 } from './log-repair.ts'
 export { verifyLogOf } from './log-verify.ts'
-export { answer, COLUMNS, hint, integer, print, repeat, slowly, tell, wrap } from './options.ts'
+export { openReader } from './network.ts'
+export {
+  answer,
+  COLUMNS,
+  hint,
+  integer,
+  print,
+  repeat,
+  slowly,
+  tell,
+  untilInterrupted,
+  wrap,
+} from './options.ts'
 export { createProgram, runCommandLine } from './program.ts'
 export { judgeProof } from './proof.ts'
 export { type ResolveOptions, resolve, resolvedJson } from './resolve.ts'
-export type { CommandContext, Rig } from './rig.ts'
+export type { CommandContext, Common, Rig } from './rig.ts'
 export { printable } from './text.ts'
-export { untilInterrupted } from './until-interrupted.ts'
 export { readClusterGenesis } from './verify.ts'
 export { askVotes, type Voted } from './votes.ts'

@@ -5,11 +5,11 @@ import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { formatInstant } from '@quorumscan/verifier'
 import { answer, repeat, wrap } from './options.ts'
-import type { CommandContext } from './rig.ts'
+import type { CommandContext, Common } from './rig.ts'
 
 const ROLES = ['sv', 'validator'] as const
 type Role = (typeof ROLES)[number]
-type Flags = { dataDir: string; config?: string; json?: boolean }
+type Flags = Common & { config?: string }
 
 /** One node whose jobs are shown; null where it does not answer. */
 type Shown = { readonly node: string; readonly jobs: NodeJobs | null }

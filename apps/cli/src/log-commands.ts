@@ -4,9 +4,9 @@ import { UsageError } from '@quorumscan/runtime'
 import { EXIT } from './exit-codes.ts'
 import type { LogReport } from './local-cluster.ts'
 import { answer, repeat, slowly, wrap } from './options.ts'
-import type { CommandContext } from './rig.ts'
+import type { CommandContext, Common } from './rig.ts'
 
-type Flags = { dataDir: string; config?: string; json?: boolean }
+type Flags = Common & { config?: string }
 
 export function addLogCommands(context: CommandContext): void {
   const { command, clock, cluster, redisServer, exitWith } = context

@@ -1,8 +1,7 @@
 /** `mirror`: a cache of certified answers that nobody needs to believe. */
 import { UsageError } from '@quorumscan/runtime'
-import { answer, integer } from './options.ts'
+import { answer, integer, untilInterrupted } from './options.ts'
 import type { CommandContext } from './rig.ts'
-import { untilInterrupted } from './until-interrupted.ts'
 
 const PORT_MAX = 65_535
 

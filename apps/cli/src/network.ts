@@ -1,8 +1,8 @@
 /** Which network a command asks, and where its nodes are: one whose files are named, or the cluster in the data directory. */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, sha256 } from '@quorumscan/base'
 import { dataDirectory } from '@quorumscan/operator'
-import { createFetchTransport, parseNodeUrl } from '@quorumscan/reader'
-import { createCertifiedReader } from '@quorumscan/reader/certified'
+import { createFetchTransport, parseNodeUrl, type Transport } from '@quorumscan/reader'
+import { type CertifiedReader, createCertifiedReader } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { Command } from 'commander'
@@ -57,20 +57,25 @@ export async function networkOf(
   return { genesis: readGenesis(genesis), nodes, validatorUrl: null }
 }
 
+/** A reader of proofs, which needs one of the nodes to find the others. */
+export async function openReader(
+  { genesis, nodes }: Network,
+  clock: Clock,
+  transport: Transport = createFetchTransport(),
+): Promise<CertifiedReader> {
+  const genesisHash = await hashGenesis(genesis)
+  const seeds = nodes.map(({ url }) => url)
+  const network = { genesis, genesisHash, sha256, seeds }
+  return createCertifiedReader({ ...network, transport, clock, allowPrivateAddresses: true })
+}
+
 /**
  * The nodes where they say themselves, signed, that they are, as any that is asked tells it; one of which nobody does
  * stays where it was said to be.
  */
 export async function locateNodes(network: Network, clock: Clock): Promise<Network> {
   const { genesis, nodes } = network
-  await using reader = createCertifiedReader({
-    genesis,
-    genesisHash: await hashGenesis(genesis),
-    seeds: nodes.map(({ url }) => url),
-    transport: createFetchTransport(),
-    clock,
-    allowPrivateAddresses: true,
-  })
+  await using reader = await openReader(network, clock)
   await reader.refreshAddresses()
   const learned = reader
     .status()

@@ -9,7 +9,7 @@ import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { Command } from 'commander'
 import { addBackupCommands } from './backup-commands.ts'
 import { addCeremonyCommands } from './ceremony-commands.ts'
-import { addCheckCommand } from './check-command.ts'
+import { addCheckCommand } from './check.ts'
 import { addCometbftCommands } from './cometbft.ts'
 import { addConfigCommands, addProtocolCommands } from './config-commands.ts'
 import type { Environment } from './environment.ts'
@@ -23,7 +23,7 @@ import { addMirrorCommand } from './mirror.ts'
 import { type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
 import { answer, integer, repeat, tell } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
-import type { CommandContext, Rig } from './rig.ts'
+import type { CommandContext, Common, Rig } from './rig.ts'
 import { addRunCommand } from './run-command.ts'
 import { type Asked, parseVotes, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
@@ -31,7 +31,6 @@ import { askVotes, formatVoted } from './votes.ts'
 const DESCRIPTION =
   "One operator's part of a network of super-validators that resolve names by quorum."
 
-type Common = { dataDir: string; json?: boolean }
 type ResolveFlags = {
   quorum: string
   receipt?: string

@@ -2,25 +2,20 @@
  * `resolve`: a lookup at the nodes themselves, by a proof that the keys of the genesis stand behind. No proxy is
  * asked, and no node believed.
  */
-import { type Clock, sha256 } from '@quorumscan/base'
+import type { Clock } from '@quorumscan/base'
 import { isAnswer } from '@quorumscan/errors/node-words'
 import { createFetchTransport, ReaderError } from '@quorumscan/reader'
-import {
-  type CertifiedAnswer,
-  type CertifiedOutcome,
-  type CertifiedReader,
-  createCertifiedReader,
+import type {
+  CertifiedAnswer,
+  CertifiedOutcome,
+  CertifiedReader,
 } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
-import {
-  formatInstant as formatTime,
-  type Genesis,
-  hashGenesis,
-  requestOfLookup,
-} from '@quorumscan/verifier'
+import { formatInstant as formatTime, requestOfLookup } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { type Attempt, noteAttempts } from './attempts.ts'
 import { EXIT } from './exit-codes.ts'
+import { type Network, openReader } from './network.ts'
 import { wrap } from './options.ts'
 import { entryLines, field, lookupOf, printable } from './text.ts'
 import { parseVotes } from './verify.ts'
@@ -29,10 +24,7 @@ const MS_PER_SECOND = 1000
 /** What is asked of the reader, and what it allows by itself (D-39). */
 const MAX_AGE_MS = 60_000
 
-export type ResolveOptions = {
-  readonly genesis: Genesis
-  /** Where nodes are: one that is up is enough, which says where the others are. */
-  readonly nodes: readonly { readonly name: string; readonly url: string }[]
+export type ResolveOptions = Network & {
   /** A name or a party. */
   readonly subject: string
   /** Signers needed: weak, strong, all or a number. */
@@ -55,15 +47,7 @@ export async function resolve(options: ResolveOptions): Promise<Resolved> {
   const { clock, genesis, nodes, subject } = options
   const threshold = parseVotes(options.quorum, genesis)
   const { transport, attempts } = noteAttempts(createFetchTransport(), clock)
-  await using reader = createCertifiedReader({
-    genesis,
-    genesisHash: await hashGenesis(genesis),
-    sha256,
-    seeds: nodes.map(({ url }) => url),
-    transport,
-    clock,
-    allowPrivateAddresses: true,
-  })
+  await using reader = await openReader(options, clock, transport)
   try {
     const lookup = lookupOf(subject)
     const [found] = await reader.lookup([lookup], { threshold, maxAgeMs: MAX_AGE_MS })

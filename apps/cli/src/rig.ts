@@ -6,6 +6,9 @@ import type { Examples } from './examples.ts'
 import type { Groups } from './help.ts'
 import type { LocalCluster } from './local-cluster.ts'
 
+/** The options of a command with a data directory. */
+export type Common = { dataDir: string; json?: boolean }
+
 type MakeCommand = (name: string, description: string, parent?: Command) => Command
 
 /** What every command gets. */

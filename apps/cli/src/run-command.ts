@@ -1,9 +1,8 @@
 /** `run`: the processes of one operator, in the foreground. */
 import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import { Argument } from 'commander'
-import { printLossily } from './options.ts'
+import { printLossily, untilInterrupted } from './options.ts'
 import type { CommandContext } from './rig.ts'
-import { untilInterrupted } from './until-interrupted.ts'
 
 export function addRunCommand({ plain, redisServer, mains, clock }: CommandContext): void {
   plain('run', "run this operator's processes in the foreground")

@@ -1,5 +1,5 @@
 /** The page: header, strip, and one panel for each thing to watch or to do. */
-import { Panel } from './panel.tsx'
+
 import { ChaosPanel } from './panels/chaos.tsx'
 import { ChartPanel } from './panels/charts.tsx'
 import { EventPanel } from './panels/events.tsx'
@@ -7,6 +7,7 @@ import { LookupPanel } from './panels/lookup.tsx'
 import { NodePanel } from './panels/nodes.tsx'
 import { QueuePanel } from './panels/queues.tsx'
 import { RegistrationPanel } from './panels/registration.tsx'
+import { Panel } from './parts.tsx'
 import { Strip } from './strip.tsx'
 import { ThemeButton } from './theme.tsx'
 import { type ClusterView, useCluster } from './use-cluster.ts'

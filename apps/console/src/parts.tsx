@@ -1,7 +1,7 @@
 /** What several panels have in common. */
 import { wordOfState } from '@quorumscan/errors/node-words'
 import { signOfState } from 'quorumscan/view'
-import { type ComponentProps, type ReactNode, useState } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { type Fault, type NodeStatus, reasonOf } from './api.ts'
 
 /** Why the last thing that was asked for failed, and a way to ask for one. */
@@ -153,4 +153,58 @@ export function handOut(file: Blob, how: { readonly download: string } | { targe
   Object.assign(document.createElement('a'), how, { href }).click()
   // A tab loads it later.
   if ('download' in how) URL.revokeObjectURL(href)
+}
+
+/** A titled part of the page, reachable as a landmark. */
+export function Panel(props: {
+  readonly title: string
+  readonly note?: ReactNode
+  readonly className?: string
+  readonly children: ReactNode
+}) {
+  const id = `panel-${props.title.toLowerCase().replace(/[^a-z]+/g, '-')}`
+  return (
+    <section className={`panel ${props.className ?? ''}`} aria-labelledby={id}>
+      <div className="panel-head">
+        <h2 id={id}>{props.title}</h2>
+        {props.note === undefined ? null : <div className="muted note">{props.note}</div>}
+      </div>
+      {props.children}
+    </section>
+  )
+}
+
+/** What is asked or shown apart from the page: the browser's own dialog, open as long as this is there. */
+export function Modal(props: {
+  readonly title: string
+  readonly className?: string
+  readonly onClose: () => void
+  readonly children: ReactNode
+}) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const titleId = useId()
+  useEffect(() => {
+    // Shown so that the browser keeps the focus inside, and gives it back.
+    dialog.current?.showModal()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      className={`panel ${props.className ?? ''}`}
+      aria-labelledby={titleId}
+      onClose={props.onClose}
+    >
+      <h2 id={titleId}>{props.title}</h2>
+      {props.children}
+    </dialog>
+  )
+}
+
+/** Closes the dialog that it is in. */
+export function CloseButton({ label }: { readonly label: string }) {
+  return (
+    <button type="button" onClick={(event) => event.currentTarget.closest('dialog')?.close()}>
+      {label}
+    </button>
+  )
 }

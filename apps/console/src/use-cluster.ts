@@ -1,5 +1,5 @@
 /** The cluster as the control plane tells it, for as long as the page is open. */
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { type Api, connect, type LiveEvent, reasonOf, type Sample, type Status } from './api.ts'
 import { unknownOf } from './budgets.ts'
 import { every } from './time.ts'
@@ -53,22 +53,17 @@ export function useCluster(token: string): ClusterView {
   }, [api, connection])
   useEffect(() => {
     const onError = (error: unknown) => setProblem(reasonOf(error))
+    const onStatus = (now: Status) => {
+      setStatus(now)
+      setProblem(null)
+    }
+    const onEvent = (event: LiveEvent) => setEvents((known) => [...known, event].slice(-EVENTS_MAX))
+    const onSample = (sample: Sample) =>
+      setSamples((known) => [...known, sample].slice(-SAMPLES_MAX))
     const subscriptions = [
-      api.cluster.watch.subscribe(undefined, {
-        onData: (now) => {
-          setStatus(now)
-          setProblem(null)
-        },
-        onError,
-      }),
-      api.cluster.watchEvents.subscribe(undefined, {
-        onData: (event) => setEvents((known) => [...known, event].slice(-EVENTS_MAX)),
-        onError,
-      }),
-      api.lookups.watchSamples.subscribe(undefined, {
-        onData: (sample) => setSamples((known) => [...known, sample].slice(-SAMPLES_MAX)),
-        onError,
-      }),
+      api.cluster.watch.subscribe(undefined, { onData: onStatus, onError }),
+      api.cluster.watchEvents.subscribe(undefined, { onData: onEvent, onError }),
+      api.lookups.watchSamples.subscribe(undefined, { onData: onSample, onError }),
     ]
     return () => {
       for (const subscription of subscriptions) subscription.unsubscribe()
@@ -91,25 +86,19 @@ function joined<T extends { readonly at: string }>(past: readonly T[], known: re
 /** What a query answers, asked again and again; null before the first answer, and where there was none. */
 export function usePolled<T>(ask: () => Promise<T>, ms: number): T | null {
   const [value, setValue] = useState<T | null>(null)
+  const latest = useRef(ask)
+  latest.current = ask
   useEffect(() => {
     let isMounted = true
-    const poll = () => {
-      ask().then(
-        (answer) => {
-          if (isMounted) setValue(answer)
-        },
-        // The header says that the control plane is away.
-        () => {
-          if (isMounted) setValue(null)
-        },
-      )
-    }
+    const show = (answer: T | null) => (isMounted ? setValue(answer) : undefined)
+    // Without an answer the header says that the control plane is away.
+    const poll = () => void latest.current().then(show, () => show(null))
     poll()
     const stop = every(ms, poll)
     return () => {
       isMounted = false
       stop()
     }
-  }, [ask, ms])
+  }, [ms])
   return value
 }

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
-import { type Asked, ask } from '@quorumscan/runtime'
+import { type Asked, ask, repeat } from '@quorumscan/runtime'
 import type { EventOf, HistoryEvent, WriteOutcome } from './history.ts'
 import type { Seeded } from './seeded-random.ts'
 
@@ -77,17 +77,17 @@ export async function createChaosClient(options: Options) {
     party,
     stream: () => stream(user),
     /** Acts until the signal aborts. */
-    async run(signal: AbortSignal): Promise<void> {
-      while (!signal.aborted) {
+    run(signal: AbortSignal): Promise<void> {
+      const act = async () => {
         let draw = random.below(100)
         const action = ACTIONS.find(([weight]) => {
           draw -= weight
           return draw < 0
         })
         await action?.[1](user)
-        const pauseMs = PAUSE_MS.min + random.below(PAUSE_MS.max - PAUSE_MS.min)
-        await shared.clock.delay(pauseMs, signal).catch(() => {}) // Aborted: the loop ends.
       }
+      const everyMs = () => PAUSE_MS.min + random.below(PAUSE_MS.max - PAUSE_MS.min)
+      return repeat(act, { clock: shared.clock, everyMs, signal }).ended
     },
   }
 }

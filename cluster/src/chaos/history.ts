@@ -2,18 +2,10 @@
  * What happened in a chaos run, as data: a line of JSON each. The checker reads nothing else but the log, so
  * other checkers can be written for it. Times are milliseconds since the run began, by a monotonic clock.
  */
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
+import { z } from 'zod'
 import type { FaultSpec } from '../faults/fault-spec.ts'
 import type { NodeSample } from '../watch/prober.ts'
-
-/** An entry on the wire (D-8); null is absence. */
-export type SeenEntry = {
-  readonly contract_id: string | null
-  readonly user: string
-  readonly name: string
-  readonly url: string
-  readonly description: string
-  readonly expires_at: string | null
-}
 
 export type Subject = { readonly name: string } | { readonly party: string }
 
@@ -47,7 +39,7 @@ export type ReadOutcome =
   | {
       readonly kind: 'answered'
       readonly offset: number
-      readonly entry: SeenEntry | null
+      readonly entry: CertifiedEntry | null
       /** Nodes that were heard in time and said something else (D-40). */
       readonly dissented: readonly string[]
     }
@@ -153,20 +145,36 @@ export type LogLine = {
   readonly bytes: string
 }
 
-export type Verdict = {
-  readonly verdict: 'valid' | 'invalid' | 'inconclusive'
-  /** Why, for a person. */
-  readonly sentence: string
-  readonly rules: readonly RuleTally[]
+/** The outcome of a run in a sentence for a person, with the rules that it rests on. */
+export const verdict = z.object({
+  verdict: z.enum(['valid', 'invalid', 'inconclusive']),
+  sentence: z.string(),
+  rules: z.array(
+    z.object({
+      rule: z.string(),
+      samples: z.int().min(0).describe('How often it was put to the test; 0: not exercised.'),
+      findings: z.array(z.string()).describe('What must not be.'),
+    }),
+  ),
+})
+export type Verdict = z.output<typeof verdict>
+export type RuleTally = Verdict['rules'][number]
+
+export function eventsOf<Kind extends HistoryEvent['kind']>(
+  history: readonly HistoryEvent[],
+  kind: Kind,
+): EventOf<Kind>[] {
+  return history.filter((event): event is EventOf<Kind> => event.kind === kind)
 }
 
-/** A rule that the verdict rests on. */
-export type RuleTally = {
-  readonly rule: string
-  /** How often it was put to the test; 0: not exercised. */
-  readonly samples: number
-  /** What must not be, a sentence each. */
-  readonly findings: readonly string[]
+/** Samples held against a rule. @param problemOf - What is wrong with a sample; null: nothing. */
+export function tally<T>(
+  rule: string,
+  samples: readonly T[],
+  problemOf: (sample: T) => string | null,
+): RuleTally {
+  const findings = samples.flatMap((sample) => problemOf(sample) ?? [])
+  return { rule, samples: samples.length, findings }
 }
 
 export function toJsonLines(items: readonly unknown[]): string {

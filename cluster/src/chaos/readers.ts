@@ -2,16 +2,17 @@
  * Who looks names up in a chaos run: a lookup begins at each tick of a fixed rate, whatever became of those
  * before, so that nobody's waiting hides an outage. Beside them a prober asks each node for itself.
  */
-import { type Clock, sha256 } from '@quorumscan/base'
+import type { Clock } from '@quorumscan/base'
+import { openReader } from '@quorumscan/cli'
 import { TIMEOUT } from '@quorumscan/errors/node-words'
 import { askSignedStates, type SignedStates } from '@quorumscan/operator'
-import { createFetchTransport } from '@quorumscan/reader'
-import { type CertifiedReader, createCertifiedReader } from '@quorumscan/reader/certified'
+import type { CertifiedReader } from '@quorumscan/reader/certified'
 import { type Asked, ask } from '@quorumscan/runtime'
-import { type Genesis, hashGenesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
+import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { askNodes } from '../watch/prober.ts'
 import type { Shared } from './client.ts'
-import type { ReadKind, ReadOutcome, SeenEntry, Subject } from './history.ts'
+import type { ReadKind, ReadOutcome, Subject } from './history.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 
 /** Ten a second through the proxy: an outage of a tenth of a second is seen. */
@@ -69,15 +70,7 @@ export async function createReaders(options: {
 }) {
   const { shared, genesis, nodes } = options
   const { clock, nowMs, record } = shared
-  const prover = createCertifiedReader({
-    genesis,
-    genesisHash: await hashGenesis(genesis),
-    sha256,
-    seeds: nodes.map(({ url }) => url),
-    transport: createFetchTransport(),
-    clock,
-    allowPrivateAddresses: true,
-  })
+  const prover = await openReader({ genesis, nodes }, clock)
   /** What the prober asks about: the last name that the proxy had an answer for. */
   let lastPath: string | null = null
 
@@ -181,7 +174,7 @@ export function outcomeOf(answer: Asked): ReadOutcome {
     return {
       kind: 'answered',
       offset: Number(answer.headers.get('x-quorum-offset')),
-      entry: isEntry ? (Object(answer.body).entry as SeenEntry) : null,
+      entry: isEntry ? (Object(answer.body).entry as CertifiedEntry) : null,
       dissented: (answer.headers.get('x-quorum-dissented') ?? '').split(',').filter(Boolean),
     }
   const { code } = Object(answer.body)

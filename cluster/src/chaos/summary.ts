@@ -7,14 +7,8 @@ import { percentile } from '../watch/prober.ts'
 import { attemptsIn } from './checker/availability.ts'
 import { detectionsOf, type FaultEvent } from './checker/detection.ts'
 import { TRUTH_RULES } from './checker/lookups.ts'
-import { eventsOf } from './checker/tally.ts'
-import {
-  type EventOf,
-  FINAL_READER,
-  type HistoryEvent,
-  type ReadOutcome,
-  type Verdict,
-} from './history.ts'
+import type { EventOf, HistoryEvent, ReadOutcome, Verdict } from './history.ts'
+import { eventsOf, FINAL_READER, verdict } from './history.ts'
 import { describeChaosFault } from './run.ts'
 import { type Scenario, scenario } from './schedule.ts'
 
@@ -53,17 +47,7 @@ const summarySchema = z
     }),
     ordering: z.enum(ORDERING_DRIVERS),
     scenario,
-    verdict: z.object({
-      verdict: z.enum(['valid', 'invalid', 'inconclusive']),
-      sentence: z.string(),
-      rules: z.array(
-        z.object({
-          rule: z.string(),
-          samples: count.describe('How often it was put to the test; 0: not exercised.'),
-          findings: z.array(z.string()).describe('What must not be.'),
-        }),
-      ),
-    }),
+    verdict,
     wrongAnswers: count,
     lookups: outcomes.extend({
       attempted: count,
@@ -135,7 +119,7 @@ export function summarize(
     readonly scenario: Scenario
   },
 ): Summary {
-  const { faultyMax, verdict, ...rest } = known
+  const { faultyMax, ...rest } = known
   const attempts = attemptsIn(history, faultyMax)
   const lookups = attempts.map(({ lookup }) => lookup)
   const paced = lookups.filter(({ client }) => client !== FINAL_READER)
@@ -153,11 +137,7 @@ export function summarize(
   return {
     version: 1,
     ...rest,
-    verdict: {
-      ...verdict,
-      rules: verdict.rules.map((rule) => ({ ...rule, findings: [...rule.findings] })),
-    },
-    wrongAnswers: verdict.rules
+    wrongAnswers: known.verdict.rules
       .filter(({ rule }) => truthRules.includes(rule))
       .reduce((sum, { findings }) => sum + findings.length, 0),
     lookups: {

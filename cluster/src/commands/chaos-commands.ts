@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import type { CommandContext } from '@quorumscan/cli'
+import type { CommandContext, Common } from '@quorumscan/cli'
 import { answer, EXIT, integer, print, wrap } from '@quorumscan/cli'
 import { dataDirectory, ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
@@ -41,9 +41,7 @@ const DISK_MIB = 256
 const DISK_FREE_MIB_MIN = 32
 const EXIT_CODES = { valid: EXIT.done, invalid: EXIT.failed, inconclusive: EXIT.inconclusive }
 
-type ChaosFlags = {
-  dataDir: string
-  json?: boolean
+type ChaosFlags = Common & {
   seed?: string
   duration: number
   nodes?: number
@@ -80,7 +78,7 @@ export function addChaosCommands({ command, clock, exitWith }: CommandContext): 
 
   command('report', 'the chaos runs of this cluster, or the report of one')
     .argument('[run]', 'its id')
-    .action(async (id: string | undefined, options: { dataDir: string; json?: boolean }) => {
+    .action(async (id: string | undefined, options: Common) => {
       if (id === undefined) {
         const runs = await callControl(options, ({ chaos }) => chaos.list.query())
         const text = runs.length === 0 ? 'no chaos run yet' : runs.map(runLine).join('\n')

@@ -1,7 +1,7 @@
 /** The commands that control a local cluster; with them the program of `apps/cli` is that of the test rig. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import type { CommandContext, Rig } from '@quorumscan/cli'
+import type { CommandContext, Common, Rig } from '@quorumscan/cli'
 import { answer, integer, print, slowly, untilInterrupted, wrap } from '@quorumscan/cli'
 import {
   createToken,
@@ -14,15 +14,15 @@ import {
 } from '@quorumscan/operator'
 import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { Option } from 'commander'
-import { NODE_COUNT_MAX } from '../rig/cluster-shape.ts'
 import { call, callControl, connectControl } from '../control/client.ts'
+import { describeRemains } from '../control/control-file.ts'
 import {
   DISK_FREE_MIB_MIN,
   LOCAL_RATE_LIMIT,
   LOG_KEEP_SECONDS,
 } from '../control/control-options.ts'
-import type { DownOutcome } from '../control/down.ts'
-import { describeRemains } from '../control/remains.ts'
+import type { DownOutcome } from '../control/launch.ts'
+import { NODE_COUNT_MAX } from '../rig/cluster-shape.ts'
 import { registerName } from '../rig/registration.ts'
 import { addChaosCommands } from './chaos-commands.ts'
 import { addFaultCommands } from './fault-commands.ts'
@@ -43,8 +43,6 @@ const STATUS_TIMEOUT_MS = 1200
 const WATCH_INTERVAL_MS = 1000
 const LOG_LINES_SHOWN = 50
 const LOG_LINES_MAX = 1_000_000
-
-type Common = { dataDir: string; json?: boolean }
 
 /** What the cluster adds to the program. */
 export const RIG: Rig = {
@@ -194,7 +192,7 @@ function addCommands(context: CommandContext): void {
 
   command('down', 'stop everything').action(async (options: Common) => {
     const directory = dataDirectory(options.dataDir)
-    const { stopCluster } = await import('../control/down.ts')
+    const { stopCluster } = await import('../control/launch.ts')
     const outcome = await slowly('stopping', clock, () => stopCluster(directory, clock))
     answer(options, outcome, describeDown(outcome, directory))
   })
@@ -229,10 +227,10 @@ function addCommands(context: CommandContext): void {
       const { lines, end } = lastLines(file, options.lines)
       answer(options, { file, lines }, [file, ...lines].join('\n'))
       if (!options.follow) return
-      const over = new AbortController()
-      void untilInterrupted().then(() => over.abort())
-      for await (const piece of follow(file, { from: end, clock, signal: over.signal }))
+      const onPiece = (piece: string) =>
         process.stdout.write(options.json ? `${JSON.stringify({ file, piece })}\n` : piece)
+      await using _ = follow(file, { from: end, clock, onPiece })
+      await untilInterrupted()
     })
 }
 

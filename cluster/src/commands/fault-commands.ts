@@ -1,5 +1,5 @@
 /** The commands that break and mend: each is one call to the control plane. */
-import type { CommandContext } from '@quorumscan/cli'
+import type { CommandContext, Common } from '@quorumscan/cli'
 import { answer, slowly, wrap } from '@quorumscan/cli'
 import { UsageError } from '@quorumscan/runtime'
 import { InvalidArgumentError, Option } from 'commander'
@@ -14,7 +14,6 @@ import {
 import { LIE_KINDS, LIES } from '../view/lies.ts'
 import { formatFaults } from './format.ts'
 
-type Common = { dataDir: string; json?: boolean }
 type Timed = Common & { for?: number }
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }

@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
+import { untilTrue } from '@quorumscan/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { follow, lastLines } from './logs.ts'
 
@@ -22,18 +23,19 @@ it('gives the last lines, and none of a log that is empty', () => {
 })
 
 it('follows what is written from then on, also in a file that was emptied, until it is told to end', async () => {
-  const over = new AbortController()
-  const pieces = follow(file, { from: 14, clock: createSystemClock(), signal: over.signal })
+  const pieces: string[] = []
+  const onPiece = (piece: string) => pieces.push(piece)
+  const following = follow(file, { from: 14, clock: createSystemClock(), onPiece })
   // Half of a letter first.
   const [first, second] = [Buffer.from('vié').subarray(0, 3), Buffer.from('é').subarray(1)]
   appendFileSync(file, first)
-  expect(await pieces.next()).toEqual({ done: false, value: 'vi' })
+  await untilTrue('the piece', () => pieces.length === 1)
   appendFileSync(file, second)
-  expect(await pieces.next()).toEqual({ done: false, value: 'é' })
+  await untilTrue('the piece', () => pieces.length === 2)
   truncateSync(file)
   appendFileSync(file, 'new\n')
-  expect(await pieces.next()).toEqual({ done: false, value: 'new\n' })
-  const waiting = pieces.next()
-  over.abort()
-  expect(await waiting).toEqual({ done: true, value: undefined })
+  await untilTrue('the piece', () => pieces.length === 3)
+  await following[Symbol.asyncDispose]()
+  appendFileSync(file, 'unread')
+  expect(pieces).toEqual(['vi', 'é', 'new\n'])
 })

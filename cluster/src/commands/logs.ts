@@ -1,10 +1,10 @@
-/** `logs`: what a process of the cluster wrote of late, and goes on writing. */
+/** `logs`: what a process of the cluster wrote recently, and what it writes from then on. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import type { Clock } from '@quorumscan/base'
 import type { DataDirectory } from '@quorumscan/operator'
-import { UsageError } from '@quorumscan/runtime'
+import { repeat, UsageError } from '@quorumscan/runtime'
 import { readFrom } from '../rig/read-from.ts'
 
 /** A person takes this for at once. */
@@ -29,23 +29,29 @@ export function lastLines(file: string, count: number): { lines: string[]; end: 
   return { lines, end: content.byteLength }
 }
 
-/** What is written from this place on, as it comes, until the signal. A file that is cut short is read from its start. */
-export async function* follow(
+/** Passes on what is written from this place on, until it is disposed of. A file that is cut short is read from its start. */
+export function follow(
   file: string,
-  options: { readonly from: number; readonly clock: Clock; readonly signal: AbortSignal },
-): AsyncGenerator<string> {
-  const { clock, signal } = options
+  options: {
+    readonly from: number
+    readonly clock: Clock
+    readonly onPiece: (piece: string) => void
+  },
+): AsyncDisposable {
+  const { clock, onPiece } = options
   const decoder = new StringDecoder()
   let position = options.from
-  while (!signal.aborted) {
+  const readOn = () => {
     const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
     if (size < position) position = 0
-    if (size > position) {
+    while (position < size) {
       const part = readFrom(file, position)
+      if (part.length === 0) return // It was cut short meanwhile.
       position += part.length
-      yield decoder.write(part)
-    } else await clock.delay(POLL_MS, signal).catch(() => {}) // The loop's condition ends it.
+      onPiece(decoder.write(part))
+    }
   }
+  return repeat(readOn, { clock, everyMs: POLL_MS })
 }
 
 function logsIn(directory: string): string[] {

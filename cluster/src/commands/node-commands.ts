@@ -1,16 +1,14 @@
 /** The commands about single processes: kill, pause, resume, restart and wipe. */
 
-import type { CommandContext } from '@quorumscan/cli'
+import type { CommandContext, Common } from '@quorumscan/cli'
 import { answer, print, slowly } from '@quorumscan/cli'
 import { wordOfState } from '@quorumscan/errors/node-words'
 import { UsageError } from '@quorumscan/runtime'
-import { SYNCHRONIZER, VALIDATOR } from '../rig/cluster-shape.ts'
 import { callControl } from '../control/client.ts'
 import { PARTS, type Part } from '../faults/fault-spec.ts'
 import type { Target } from '../faults/targets.ts'
+import { SYNCHRONIZER, VALIDATOR } from '../rig/cluster-shape.ts'
 import { type ClusterStatus, servicesOf } from '../rig/status.ts'
-
-type Common = { dataDir: string; json?: boolean }
 
 /** What each does, and what is said of its target then. */
 const SIGNALS = {

@@ -13,11 +13,11 @@ import {
 } from '@quorumscan/cli'
 import type { Refusal } from '@quorumscan/log'
 import type { DataDirectory } from '@quorumscan/operator'
-import { VALIDATOR } from '../rig/cluster-shape.ts'
 import { call, connectControl } from '../control/client.ts'
 import { readControlFile } from '../control/control-file.ts'
 import { controlOptions } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
+import { VALIDATOR } from '../rig/cluster-shape.ts'
 
 /** Reading, writing and verifying the largest log of one machine; longer than that work waits for itself. */
 const CALL_TIMEOUT_MS = 660_000

@@ -1,13 +1,13 @@
 /** The commands of who looks after a cluster: history pruned, a steady load. */
 
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
-import type { CommandContext } from '@quorumscan/cli'
+import type { CommandContext, Common } from '@quorumscan/cli'
 import { answer, integer, tell } from '@quorumscan/cli'
 import { createToken, dataDirectory, parseTtl } from '@quorumscan/operator'
 import { ask } from '@quorumscan/runtime'
-import { VALIDATOR } from '../rig/cluster-shape.ts'
 import { callControl } from '../control/client.ts'
 import { prune } from '../control/prune.ts'
+import { VALIDATOR } from '../rig/cluster-shape.ts'
 import { registerName } from '../rig/registration.ts'
 import { percentile } from '../watch/prober.ts'
 import { timeOption } from './fault-commands.ts'
@@ -18,8 +18,6 @@ const LOAD_RATE_MAX = 2000
 const LOOKUPS_PER_REGISTRATION = 50
 const REPORT_MS = 1000
 const LOOKUP_TIMEOUT_MS = 5000
-
-type Common = { dataDir: string; json?: boolean }
 
 export function addWatchCommands({ command, clock }: CommandContext): void {
   command('prune', 'forget what precedes an offset: updates of the validator, reads of a node')

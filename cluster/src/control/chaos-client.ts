@@ -1,5 +1,5 @@
 /** Starting a chaos run through the control plane and following it to its verdict. */
-import type { Clock } from '@quorumscan/base'
+import { type Clock, waitFor } from '@quorumscan/base'
 import type { RunState } from '../chaos/runs.ts'
 import type { Scenario } from '../chaos/schedule.ts'
 import { type ControlClient, call } from './client.ts'
@@ -33,11 +33,13 @@ export async function runChaosOn(
       ? client.chaos.replay.mutate(asked.scenario)
       : client.chaos.start.mutate(asked),
   )
-  for (let sentence = ''; ; ) {
+  let sentence = ''
+  const look = async () => {
     const state = await call(client.chaos.get.query({ id: started.id }))
     if (state.state !== 'running') return state
     if (state.sentence !== sentence) onProgress?.(state.sentence)
     sentence = state.sentence
-    await clock.delay(POLL_MS)
   }
+  const timeoutMs = Number.POSITIVE_INFINITY // A run has an end of its own.
+  return await waitFor(look, { clock, timeoutMs, intervalMs: POLL_MS, what: 'the chaos run' })
 }

@@ -5,9 +5,13 @@ import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
 import { CALLER_HEADER } from './caller.ts'
-import { readControlFile, readControlToken, readDeadControl } from './control-file.ts'
+import {
+  describeRemains,
+  readControlFile,
+  readControlToken,
+  readDeadControl,
+} from './control-file.ts'
 import { CODES } from './refusal.ts'
-import { describeRemains } from './remains.ts'
 import type { AppRouter } from './router.ts'
 
 /** The longest operation: a stop of every process that each needs its whole grace. */

@@ -2,35 +2,32 @@
 import { rmSync } from 'node:fs'
 import type { DataDirectory } from '@quorumscan/operator'
 import { isErrno, readOwnJson, readSecret, writeOwnJson } from '@quorumscan/runtime'
-import { identityOf, type ProcessIdentity, stateOf } from '@quorumscan/supervisor'
+import { identityOf, type ProcessIdentity, runningRecorded, stateOf } from '@quorumscan/supervisor'
 
 export type ControlFile = { readonly url: string; readonly process: ProcessIdentity }
 
 /** The control plane that runs now, or null. One that died does not count. */
 export function readControlFile(directory: DataDirectory): ControlFile | null {
-  const file = readOwnJson(directory.controlFile) as ControlFile | null
-  return file !== null && stateOf(file.process) !== 'gone' ? file : null
+  return readFile(directory, ({ process }) => stateOf(process) !== 'gone')
 }
 
 /** The control plane that died without having stopped its cluster, or null. */
 export function readDeadControl(directory: DataDirectory): ControlFile | null {
+  return readFile(directory, ({ process }) => stateOf(process) === 'gone')
+}
+
+function readFile(
+  directory: DataDirectory,
+  isWanted: (file: ControlFile) => boolean,
+): ControlFile | null {
   const file = readOwnJson(directory.controlFile) as ControlFile | null
-  return file !== null && stateOf(file.process) === 'gone' ? file : null
+  return file !== null && isWanted(file) ? file : null
 }
 
 /** Says that this process is the control plane, at this address. */
 export function writeControlFile(directory: DataDirectory, url: string): void {
   const file: ControlFile = { url, process: identityOf(process.pid) ?? { pid: 0, startedAt: '' } }
   writeOwnJson(directory.controlFile, file)
-}
-
-/** As `writeControlFile`; where the disk is full, or the directory read-only, it is tried again later. */
-export function tryToWriteControlFile(directory: DataDirectory, url: string): void {
-  try {
-    writeControlFile(directory, url)
-  } catch {
-    // The caller comes again.
-  }
 }
 
 export function removeControlFile(directory: DataDirectory): void {
@@ -45,4 +42,15 @@ export function readControlToken(directory: DataDirectory): string {
     if (isErrno(error, 'ENOENT')) return ''
     throw error
   }
+}
+
+/** The end of a sentence about a control plane that died or hangs. Asks nobody. */
+export function describeRemains(directory: DataDirectory): string {
+  const ids = runningRecorded(directory.processes.recordFile)
+  if (ids.length === 0) return 'nothing of its cluster runs'
+  const count =
+    ids.length === 1
+      ? 'one process of its cluster runs'
+      : `${ids.length} processes of its cluster run`
+  return `${count} on: ${ids.join(', ')}`
 }

@@ -1,16 +1,16 @@
 /** The control plane: prepares the data directory, takes its place, starts the cluster and serves. */
+import { once } from 'node:events'
 import { type Clock, createSystemClock, waitFor } from '@quorumscan/base'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { createToken, type DataDirectory, dataDirectory, type Machine } from '@quorumscan/operator'
 import { findEngine } from '@quorumscan/operator/engine'
-import { CommandError, createLogger, identityOfDirectory } from '@quorumscan/runtime'
+import { CommandError, createLogger, identityOfDirectory, repeat } from '@quorumscan/runtime'
 import { assertRedisUsable, boundLog } from '@quorumscan/supervisor'
 import { TRPCError } from '@trpc/server'
-import { bundleOf, CONSOLE_DIRECTORY } from '../rig/built-files.ts'
 import { createChaosRuns } from '../chaos/runs.ts'
 import { createChaosTarget } from '../chaos/target.ts'
+import { bundleOf, CONSOLE_DIRECTORY } from '../rig/built-files.ts'
 import { Cluster } from '../rig/cluster.ts'
-import { consoleUrl, readConsole, serveConsole } from './console-files.ts'
 import { openClusterLog } from '../rig/log-reader.ts'
 import { findTakenPort, usedPorts } from '../rig/ports.ts'
 import { type Prepared, prepareCluster } from '../rig/prepare.ts'
@@ -20,12 +20,8 @@ import { startLive } from '../watch/live.ts'
 import { startProber } from '../watch/prober.ts'
 import { createRegistrations } from '../watch/registrations.ts'
 import { createAnsConfigControl } from './ans-config.ts'
-import {
-  readControlFile,
-  removeControlFile,
-  tryToWriteControlFile,
-  writeControlFile,
-} from './control-file.ts'
+import { consoleUrl, readConsole, serveConsole } from './console-files.ts'
+import { readControlFile, removeControlFile, writeControlFile } from './control-file.ts'
 import { createControlMetrics } from './control-metrics.ts'
 import type { ControlOptions } from './control-options.ts'
 import { startControlServer } from './server.ts'
@@ -58,8 +54,9 @@ export async function createControlPlane(
   const logger = createLogger({ name: 'control', level: 'info' })
   const { control: port } = prepared.ports
   const { control: token } = prepared.secrets
-  const ready = createGate()
-  const stopped = createGate()
+  const stopped = new AbortController()
+  const hasStopped = once(stopped.signal, 'abort')
+  let isReady = false
   let cluster: Cluster | null = null
   let parts: Parts | null = null
   let stopping: Promise<void> | null = null
@@ -91,7 +88,7 @@ export async function createControlPlane(
   }
   /** Stops the cluster and the server. Safe to call at any moment, and more than once. */
   const stop = () => {
-    stopping ??= stopAll().finally(stopped.open)
+    stopping ??= stopAll().finally(() => stopped.abort())
     return stopping
   }
   try {
@@ -109,11 +106,13 @@ export async function createControlPlane(
     if (ended > 0) onStep(`ended ${ended} processes that a crash had left running`)
     const timeoutMs = ended > 0 ? PORTS_TIMEOUT_MS : 0
     await untilPortsFree(prepared, { clock, timeoutMs, ours: cluster.portsInUse() })
-    const probeAfter = options.probe ? ready.opened : null
-    parts = openParts({ cluster, prepared, clock, probeAfter })
+    const mayProbe = options.probe ? () => isReady : null
+    parts = openParts({ cluster, prepared, clock, mayProbe })
     const url = `http://127.0.0.1:${port}`
     writeControlFile(directory, url)
-    void untilForgotten(directory, { url, clock, stopped: stopped.signal }).then(stop)
+    const isOurs = createOwnershipCheck(directory, url)
+    const look = () => (isOurs() ? boundLog(directory.logFile('control')) : void stop())
+    repeat(look, { clock, everyMs: FORGOTTEN_CHECK_MS, signal: stopped.signal })
   } catch (error) {
     await stop()
     throw error
@@ -121,21 +120,12 @@ export async function createControlPlane(
   return {
     async start(): Promise<void> {
       if (!options.isIdle) await cluster?.start()
-      ready.open()
+      isReady = true
     },
     stop,
     /** Resolves when it has stopped, whoever asked for it: a signal, a command, the data directory's end. */
-    stopped: stopped.opened,
+    stopped: hasStopped,
   }
-}
-
-/** Something that happens once. */
-function createGate() {
-  const gate = new AbortController()
-  const opened = new Promise<void>((resolve) => {
-    gate.signal.addEventListener('abort', () => resolve())
-  })
-  return { opened, open: () => gate.abort(), signal: gate.signal }
 }
 
 function starting(): TRPCError {
@@ -154,10 +144,10 @@ function openParts(options: {
   readonly cluster: Cluster
   readonly prepared: Prepared
   readonly clock: Clock
-  /** When the steady lookup begins; null: never. */
-  readonly probeAfter: Promise<void> | null
+  /** Whether the steady lookup may begin; null: there is none. */
+  readonly mayProbe: (() => boolean) | null
 }) {
-  const { cluster, prepared, clock, probeAfter } = options
+  const { cluster, prepared, clock, mayProbe } = options
   const { directory, genesis } = prepared
   const validatorUrl = `http://127.0.0.1:${prepared.ports.validator}`
   const nodes = nodesOf(prepared)
@@ -165,10 +155,10 @@ function openParts(options: {
   const live = startLive({
     ...{ cluster, clock },
     prober:
-      probeAfter === null
+      mayProbe === null
         ? null
         : startProber({
-            ...{ validatorUrl, nodes, clock, after: probeAfter },
+            ...{ validatorUrl, nodes, clock, isReady: mayProbe },
             lookUp: (subject) => lookUpAtNodes({ genesis, nodes, subject, clock }),
           }),
   })
@@ -194,23 +184,20 @@ function openParts(options: {
   }
 }
 
-/** Until it has stopped, or another has its place, or its data directory was deleted: then nothing can reach it. */
-async function untilForgotten(
-  directory: DataDirectory,
-  { url, clock, stopped }: { readonly url: string; clock: Clock; stopped: AbortSignal },
-): Promise<void> {
+/** False once another has its place, or its data directory was deleted: then nothing can reach it. */
+function createOwnershipCheck(directory: DataDirectory, url: string): () => boolean {
   const identity = identityOfDirectory(directory.path)
-  const isOurs = () => {
+  return () => {
     const control = readControlFile(directory)
     if (control !== null) return control.process.pid === process.pid
     if (identity === null || identityOfDirectory(directory.path) !== identity) return false
-    // The file is damaged, or another program wrote over it: commands must find us again.
-    tryToWriteControlFile(directory, url)
+    try {
+      // The file is damaged, or another program wrote over it: commands must find us again.
+      writeControlFile(directory, url)
+    } catch {
+      // The disk is full, or the directory read-only: it is tried again.
+    }
     return true
-  }
-  while (!stopped.aborted && isOurs()) {
-    boundLog(directory.logFile('control'))
-    await clock.delay(FORGOTTEN_CHECK_MS, stopped).catch(() => {}) // Stopped: the loop ends.
   }
 }
 

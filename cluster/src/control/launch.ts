@@ -1,14 +1,20 @@
-/** Starts a control plane in a process of its own and follows it until the cluster is ready. */
+/** The process of a control plane from outside: its start, and the stop of its cluster whatever state it is in. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Clock } from '@quorumscan/base'
-import { dataDirectory } from '@quorumscan/operator'
+import { type Clock, waitFor } from '@quorumscan/base'
+import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { assertWritable, CommandError } from '@quorumscan/runtime'
+import { signalProcess, stateOf } from '@quorumscan/supervisor'
 import { bundleOf } from '../rig/built-files.ts'
+import { cleanUp } from '../rig/cluster.ts'
+import { call, connectControl } from './client.ts'
+import { readControlFile, removeControlFile } from './control-file.ts'
 import type { LaunchMessage } from './control-main.ts'
 import type { ControlOptions } from './control-options.ts'
-import { stopCluster } from './down.ts'
+
+/** After its answer the control plane only closes its server. */
+const END_TIMEOUT_MS = 10_000
 
 export type Launch = ReturnType<typeof launchControlPlane>
 
@@ -79,4 +85,34 @@ function untilReady(
       reject(new CommandError(failure ?? `the control plane ended; its log is ${logFile}`)),
     )
   })
+}
+
+export type DownOutcome =
+  | { readonly kind: 'stopped' }
+  /** The control plane had crashed or hung; this many processes were ended for it. */
+  | { readonly kind: 'cleaned-up'; readonly processCount: number }
+  | { readonly kind: 'nothing-ran' }
+
+/** Stops the cluster of this directory in order and returns when nothing of it runs any more. */
+export async function stopCluster(directory: DataDirectory, clock: Clock): Promise<DownOutcome> {
+  if (!existsSync(directory.path)) return { kind: 'nothing-ran' }
+  const running = readControlFile(directory)
+  if (running !== null) {
+    const failure = await call(connectControl(directory).cluster.down.mutate()).catch(
+      (error) => error,
+    )
+    const hasEnded = await waitFor(() => stateOf(running.process) === 'gone' || undefined, {
+      clock,
+      timeoutMs: END_TIMEOUT_MS,
+      intervalMs: 20,
+      what: 'the control plane to end',
+    }).catch(() => false)
+    if (hasEnded && failure === undefined) return { kind: 'stopped' }
+    signalProcess(running.process, 'SIGKILL')
+  }
+  const processCount = await cleanUp(directory, clock)
+  removeControlFile(directory)
+  return processCount === 0 && running === null
+    ? { kind: 'nothing-ran' }
+    : { kind: 'cleaned-up', processCount }
 }

@@ -1,23 +1,20 @@
 /**
  * The faults of one process, switched while it runs: a unix socket in the cluster's private directory, never
- * the public port. Also tells about the job queues, which no public route shows.
+ * the public port.
  */
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { messageOf } from '@quorumscan/runtime'
-import type { AgentPath, AgentReply } from './agent-replies.ts'
-import type { ProcessFaults } from './process-faults.ts'
+import type { AgentPath, AgentReply } from './agent-client.ts'
 
 /** What a process can be asked over its socket, by path. */
 export type AgentHandlers = {
   readonly [Path in AgentPath]?: (body: unknown) => Promise<AgentReply<Path>>
 }
 
-export type Agent = { close(): void }
-
 /** Listens; whoever can open the socket may ask. */
-export async function startAgent(path: string, handlers: AgentHandlers): Promise<Agent> {
+export async function startAgent(path: string, handlers: AgentHandlers) {
   rmSync(path, { force: true })
   const server = createServer((request, response) => {
     void answer(handlers, request, response)
@@ -50,9 +47,4 @@ async function answer(
     // The control plane asked: it may know why.
     response.writeHead(500).end(JSON.stringify(messageOf(error)))
   }
-}
-
-/** The faults that a process starts with; the control plane that starts it made them. */
-export function initialFaults(text: string | undefined): ProcessFaults | null {
-  return text === undefined || text === '' ? null : (JSON.parse(text) as ProcessFaults)
 }

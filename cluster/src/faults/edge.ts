@@ -9,27 +9,15 @@ import type { LinkFault } from './process-faults.ts'
 /** Bytes that wait in a slow connection; beyond it the sender is held back, as a full pipe would. */
 const QUEUED_BYTES_MAX = 4 * 2 ** 20
 
-type Policy = {
-  readonly latencyMs: number
-  readonly jitterMs: number
-  /** Probability that a connection goes silent with the next bytes. */
-  readonly dropRate: number
-  readonly isReset: boolean
-}
+/** What an edge does to what passes it; `dropRate`: probability that a connection goes silent with the next bytes. */
+const HEALTHY = { latencyMs: 0, jitterMs: 0, dropRate: 0, isReset: false }
+type Policy = Readonly<typeof HEALTHY>
 
-export type Edge = {
-  /** Replaces the faults in force. Connections that lost bytes end when they would be whole again. */
-  set(faults: readonly LinkFault[]): void
-  isFaulty(): boolean
-  /** Passes bytes between a client and its server until either ends. */
-  join(client: Socket, server: Socket): void
-  /** Ends every connection. */
-  cut(): void
-}
+export type Edge = ReturnType<typeof createEdge>
 
 type Connection = { readonly client: Socket; readonly server: Socket; isSilent: boolean }
 
-export function createEdge(deps: { readonly clock: Clock; readonly random: Random }): Edge {
+export function createEdge(deps: { readonly clock: Clock; readonly random: Random }) {
   const connections = new Set<Connection>()
   let policy = policyOf([])
 
@@ -109,19 +97,22 @@ export function createEdge(deps: { readonly clock: Clock; readonly random: Rando
   }
 
   return {
-    set(faults) {
+    /** Replaces the faults in force. Connections that lost bytes end when they would be whole again. */
+    set(faults: readonly LinkFault[]): void {
       policy = policyOf(faults)
       if (policy.dropRate === 0)
         for (const connection of connections) if (connection.isSilent) destroy(connection)
     },
     isFaulty: () => policy !== HEALTHY,
-    join(client, server) {
+    /** Passes bytes between a client and its server until either ends. */
+    join(client: Socket, server: Socket): void {
       const connection = { client, server, isSilent: false }
       connections.add(connection)
       pump(connection, 'request')
       pump(connection, 'answer')
     },
-    cut() {
+    /** Ends every connection. */
+    cut(): void {
       for (const connection of connections) destroy(connection)
     },
   }
@@ -132,8 +123,6 @@ function reset(socket: Socket): void {
   if (socket.remoteAddress === undefined) socket.destroy()
   else socket.resetAndDestroy()
 }
-
-const HEALTHY: Policy = { latencyMs: 0, jitterMs: 0, dropRate: 0, isReset: false }
 
 function policyOf(faults: readonly LinkFault[]): Policy {
   if (faults.length === 0) return HEALTHY

@@ -2,12 +2,12 @@
  * What each kind of fault does to a cluster, and how that ends. `EFFECTS` has an entry for each kind of `FAULTS`. The
  * order of the steps, and which faults are in force, are in `fault-runner.ts`.
  */
+import { openRedis } from '@quorumscan/redis'
 import type { RedisService, Service, ServiceRunner } from '@quorumscan/supervisor'
 import { SYNCHRONIZER } from '../rig/cluster-shape.ts'
 import type { EdgeName, FAULTS, FaultSpec, SpecOf } from './fault-spec.ts'
 import { clockEnvironment, findFaketime, stepBack } from './machine-clock.ts'
 import { type LinkFault, NO_FAULTS, type ProcessFaults } from './process-faults.ts'
-import { limitMemory } from './redis-memory.ts'
 import { clearDisk, fillDisk, isSmallDisk } from './small-disk.ts'
 import { hitBy, idsOf, type NodeServices, runningOf, scopeOf, startedBy } from './targets.ts'
 
@@ -146,17 +146,17 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
         : 'the log keeps what nothing else holds; kill its Redis instead'
     },
     async begin({ services }, { node }) {
-      const { redis, redisAddress } = services.service(node)
-      services.assertRunning(redis.id)
-      await limitMemory(redisAddress.path, true)
+      const service = services.service(node)
+      services.assertRunning(service.redis.id)
+      await limitMemory(service, true)
     },
     async end({ services }, { node }) {
-      const { redis, redisAddress } = services.service(node)
-      if (services.processes.state(redis.id) === 'running')
-        await limitMemory(redisAddress.path, false)
+      const service = services.service(node)
+      if (services.processes.state(service.redis.id) === 'running')
+        await limitMemory(service, false)
       return []
     },
-    redisReady: ({ redisAddress }) => limitMemory(redisAddress.path, true),
+    redisReady: (service) => limitMemory(service, true),
   },
   disk: {
     refusal: (services) =>
@@ -199,6 +199,16 @@ export function processFaultsOf(node: string, specs: readonly FaultSpec[]): Proc
     for (const [edge, link] of Object.entries(links)) edges[edge as EdgeName].push(link)
   }
   return { ...faults, cutPeers, edges }
+}
+
+/** Less than an empty Redis takes: it answers reads and refuses writes (`noeviction`). One that is started again has room. */
+async function limitMemory({ redisAddress }: RedisService, isFull: boolean): Promise<void> {
+  const redis = openRedis({ path: redisAddress.path }, 'settings')
+  try {
+    await redis.config('SET', 'maxmemory', isFull ? '1' : '0')
+  } finally {
+    redis.disconnect()
+  }
 }
 
 /** Programs read another clock only from their start on. */

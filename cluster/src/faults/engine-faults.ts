@@ -4,29 +4,24 @@ import { EventEmitter, once } from 'node:events'
 import type { SpawnEngine } from '@quorumscan/cometbft'
 import type { ProcessFaults } from './process-faults.ts'
 
-export type EngineFaults = {
-  /** Lets an engine start as soon as no fault is in force. */
-  readonly spawn: SpawnEngine
-  set(fault: ProcessFaults['engine']): void
-  /** SIGTERM: its synchronizer starts it again. */
-  restart(): void
-}
-
-export function createEngineFaults(initial: ProcessFaults['engine']): EngineFaults {
+export function createEngineFaults(initial: ProcessFaults['engine']) {
   const changes = new EventEmitter()
   let fault = initial
   let engine: ChildProcess | null = null
+  /** Lets an engine start as soon as no fault is in force. */
+  const spawn: SpawnEngine = async (start, signal) => {
+    while (fault !== null) await once(changes, 'change', { signal })
+    engine = start()
+    return engine
+  }
   return {
-    async spawn(start, signal) {
-      while (fault !== null) await once(changes, 'change', { signal })
-      engine = start()
-      return engine
-    },
-    set(next) {
+    spawn,
+    set(next: ProcessFaults['engine']): void {
       fault = next
       engine?.kill(next === 'killed' ? 'SIGKILL' : next === 'paused' ? 'SIGSTOP' : 'SIGCONT')
       changes.emit('change')
     },
+    /** SIGTERM: its synchronizer starts it again. */
     restart: () => void engine?.kill('SIGTERM'),
   }
 }

@@ -33,7 +33,6 @@ export const nodeName = z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be a name su
 const edge = z.enum(EDGES).default('http')
 /** Null: the node as a whole. Where it orders, too, that is all that it runs; else its own process without its Redis. */
 export const part = z.enum(PARTS).nullable().default(null)
-const target = { node: nodeName, part }
 const milliseconds = (max: number) => z.number().min(0).max(max)
 
 /** The faults that a report of a chaos run draws in one color. */
@@ -52,130 +51,90 @@ export type FaultData<Schema extends z.ZodType> = {
   takesVote(spec: z.output<Schema>): boolean
 }
 
-/** An entry of `FAULTS`: its functions take what its schema gives. */
-const fault = <Schema extends z.ZodType>(data: FaultData<Schema>): FaultData<Schema> => data
-const no = () => false
+/** An entry of `FAULTS`. Unless it says otherwise, its slot is its kind, and it leaves a node its vote. */
+const fault = <Schema extends z.ZodObject<{ kind: z.ZodLiteral<string>; node: typeof nodeName }>>(
+  schema: Schema,
+  data: Pick<FaultData<Schema>, 'words' | 'chart'> & Partial<FaultData<Schema>>,
+): FaultData<Schema> => ({
+  schema,
+  slot: () => schema.shape.kind.value,
+  takesVote: () => false,
+  ...data,
+})
+/** What a kind is asked for with, besides its node. */
+const of = <const Kind extends string, const Shape extends z.ZodRawShape>(
+  kind: Kind,
+  shape: Shape,
+) => z.object({ kind: z.literal(kind), node: nodeName, ...shape })
 
 /** Every kind of fault. A kind is an entry here and one of `EFFECTS`; without either nothing compiles. */
 export const FAULTS = {
-  kill: fault({
-    schema: z.strictObject({ kind: z.literal('kill'), ...target }),
+  kill: fault(of('kill', { part }).strict(), {
     words: (spec) => `${nameOfPart(spec.part)}killed`,
     // A process that is killed cannot be paused, and the other way round.
     slot: (spec) => `process ${spec.part}`,
     chart: 'process',
-    takesVote: no,
   }),
-  pause: fault({
-    schema: z.strictObject({ kind: z.literal('pause'), ...target }),
+  pause: fault(of('pause', { part }).strict(), {
     words: (spec) => `${nameOfPart(spec.part)}paused`,
     slot: (spec) => `process ${spec.part}`,
     chart: 'process',
-    takesVote: no,
   }),
-  lie: fault({
-    schema: z.object({
-      kind: z.literal('lie'),
-      node: nodeName,
-      lie: z.enum(LIE_KINDS).default('value'),
-    }),
+  lie: fault(of('lie', { lie: z.enum(LIE_KINDS).default('value') }), {
     words: (spec) => `lies: ${spec.lie}`,
-    slot: () => 'lie',
     chart: 'lie',
     takesVote: (spec) => isShown(spec.lie), // Else its lookups are true.
   }),
-  slow: fault({
-    schema: z.object({
-      kind: z.literal('slow'),
-      node: nodeName,
+  slow: fault(
+    of('slow', {
       edge,
       latencyMs: milliseconds(LATENCY_MS_MAX),
       jitterMs: milliseconds(LATENCY_MS_MAX).default(0),
     }),
-    words: (spec) =>
-      `slow by ${spec.latencyMs}${spec.jitterMs > 0 ? `±${spec.jitterMs}` : ''} ms${atEdge(spec.edge)}`,
-    slot: (spec) => `slow ${spec.edge}`,
-    chart: 'network',
-    takesVote: no,
-  }),
-  drop: fault({
-    schema: z.object({
-      kind: z.literal('drop'),
-      node: nodeName,
-      edge,
-      rate: z.number().gt(0).max(1).default(1),
-    }),
+    {
+      words: ({ edge, latencyMs, jitterMs }) =>
+        `slow by ${latencyMs}${jitterMs > 0 ? `±${jitterMs}` : ''} ms${atEdge(edge)}`,
+      slot: (spec) => `slow ${spec.edge}`,
+      chart: 'network',
+    },
+  ),
+  drop: fault(of('drop', { edge, rate: z.number().gt(0).max(1).default(1) }), {
     words: (spec) => `drops ${Math.round(spec.rate * 100)} %${atEdge(spec.edge)}`,
     slot: (spec) => `drop ${spec.edge}`,
     chart: 'network',
     takesVote: (spec) => spec.edge === 'http' && spec.rate === 1,
   }),
-  reset: fault({
-    schema: z.object({ kind: z.literal('reset'), node: nodeName, edge }),
+  reset: fault(of('reset', { edge }), {
     words: (spec) => `resets connections${atEdge(spec.edge)}`,
     slot: (spec) => `reset ${spec.edge}`,
     chart: 'network',
     takesVote: (spec) => spec.edge === 'http',
   }),
-  partition: fault({
-    schema: z.object({
-      kind: z.literal('partition'),
-      node: nodeName,
-      from: z.enum(['log', 'proxy', 'all']).default('all'),
-    }),
+  partition: fault(of('partition', { from: z.enum(['log', 'proxy', 'all']).default('all') }), {
     words: (spec) => (spec.from === 'all' ? 'cut off' : `cut off from the ${spec.from}`),
-    slot: () => 'partition',
     chart: 'network',
     takesVote: (spec) => spec.from !== 'log', // Cut off from the log it lags, which its state tells.
   }),
-  split: fault({
-    schema: z.object({
-      kind: z.literal('split'),
-      node: nodeName,
-      others: z.array(nodeName).min(1).max(32),
-    }),
+  split: fault(of('split', { others: z.array(nodeName).min(1).max(32) }), {
     words: (spec) => `split from ${spec.others.join(', ')}`,
-    slot: () => 'split',
     chart: 'network',
-    takesVote: no,
   }),
-  clock: fault({
-    schema: z.object({
-      kind: z.literal('clock'),
-      node: nodeName,
+  clock: fault(
+    of('clock', {
       offsetMs: z.number().int().min(-CLOCK_OFFSET_MS_MAX).max(CLOCK_OFFSET_MS_MAX),
     }),
-    words: (spec) => `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`,
-    slot: () => 'clock',
+    {
+      words: (spec) => `clock ${spec.offsetMs >= 0 ? '+' : ''}${spec.offsetMs} ms`,
+      chart: 'machine',
+    },
+  ),
+  'machine-clock': fault(of('machine-clock', { run: z.enum(CLOCK_RUNS) }), {
+    words: ({ run }) =>
+      run === 'back' ? 'machine’s clock steps back' : `machine’s clock runs ${run}`,
     chart: 'machine',
-    takesVote: no,
   }),
-  'machine-clock': fault({
-    schema: z.object({
-      kind: z.literal('machine-clock'),
-      node: nodeName,
-      run: z.enum(CLOCK_RUNS),
-    }),
-    words: (spec) =>
-      spec.run === 'back' ? 'machine’s clock steps back' : `machine’s clock runs ${spec.run}`,
-    slot: () => 'machine-clock',
-    chart: 'machine',
-    takesVote: no,
-  }),
-  memory: fault({
-    schema: z.object({ kind: z.literal('memory'), node: nodeName }),
-    words: () => 'Redis out of memory',
-    slot: () => 'memory',
-    chart: 'machine',
-    takesVote: no,
-  }),
-  disk: fault({
-    schema: z.object({ kind: z.literal('disk'), node: nodeName }),
-    words: () => 'disk full',
-    slot: () => 'disk',
-    chart: 'machine',
-    takesVote: no,
-  }),
+  memory: fault(of('memory', {}), { words: () => 'Redis out of memory', chart: 'machine' }),
+  disk: fault(of('disk', {}), { words: () => 'disk full', chart: 'machine' }),
 }
 export type FaultKind = keyof typeof FAULTS
 type SchemaOf<Kind extends FaultKind> = (typeof FAULTS)[Kind]['schema']

@@ -2,10 +2,10 @@
  * What every composed process has: a clock that can be wrong, edges that can be broken, and the agent that
  * switches both. The apps themselves know nothing of it (Rule 9).
  */
-import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
+import { type Clock, createSystemClock, type Env, systemRandom } from '@quorumscan/base'
 import type { RedisConfig } from '@quorumscan/redis'
 import type { HttpServer } from '@quorumscan/server'
-import { type Agent, type AgentHandlers, initialFaults, startAgent } from './agent.ts'
+import { type AgentHandlers, startAgent } from './agent.ts'
 import { createEdge, type Edge } from './edge.ts'
 import { guardHttpServer, guardRedis, type Link, linkTcp, linkUrl } from './links.ts'
 import { type LinkFault, NO_FAULTS, type ProcessFaults } from './process-faults.ts'
@@ -14,53 +14,26 @@ const MICROS_PER_MS = 1000
 const ANY_PORT = '127.0.0.1:0'
 const CUT: LinkFault = { kind: 'drop', rate: 1 }
 
-/** What the cluster tells a process beside the configuration of its app. */
-export type FaultEnvironment = {
-  /** Where this process may put sockets; each is this with an ending of its own. */
-  readonly socketPrefix: string
-  readonly initial: ProcessFaults
-  /** The nodes whose engines it is told to reach, in the order of their addresses. */
-  readonly peerNames: readonly string[]
-}
+export type FaultyProcess = ReturnType<typeof createFaultyProcess>
 
-export type FaultyProcess = {
-  readonly clock: Clock
-  /** What a configuration says, led through the edges of this process. */
-  route(config: RoutedConfig): Promise<RoutedConfig>
-  /** A Redis on a unix socket, behind the edge. */
-  routeRedis(redis: RedisConfig): Promise<RedisConfig>
-  /** Where an engine finds the others behind their edges: `id@host:port`. */
-  routePeers(peers: readonly string[]): Promise<readonly string[]>
-  /** Leads what comes from other engines through the edge. */
-  readonly joinEngine: Edge['join']
-  /** Stands before the server; closes everything with it. */
-  guard(server: HttpServer): void
-  /** Takes faults from now on; `handlers` are further things that the process can be asked. */
-  listen(options: {
-    readonly apply?: (faults: ProcessFaults) => void
-    readonly handlers?: AgentHandlers
-  }): Promise<void>
-}
+/** An app with its own Redis that follows a log: where both are. */
+type Routed = { readonly redis: RedisConfig; readonly log: { readonly url: string } }
 
-export type RoutedConfig = {
-  readonly redis: RedisConfig
-  readonly logUrl: string
-}
-
-/** @throws {Error} If the cluster did not start this process. */
-export function readFaultEnvironment(
-  env: Readonly<Record<string, string | undefined>>,
-): FaultEnvironment {
-  const socketPrefix = env['QS_FAULT_SOCKETS']
+/** What the cluster tells a process beside the configuration of its app. @throws {Error} If the cluster did not start it. */
+export function readFaultEnvironment(env: Env) {
+  const { QS_FAULT_SOCKETS: socketPrefix, QS_FAULTS, QS_FAULT_PEERS = '' } = env
   if (socketPrefix === undefined) throw new Error('QS_FAULT_SOCKETS is not set')
   return {
+    /** Where this process may put sockets; each is this with an ending of its own. */
     socketPrefix,
-    initial: initialFaults(env['QS_FAULTS']) ?? NO_FAULTS,
-    peerNames: (env['QS_FAULT_PEERS'] ?? '').split(','),
+    /** The faults that it starts with; the control plane that starts it made them. */
+    initial: QS_FAULTS ? (JSON.parse(QS_FAULTS) as ProcessFaults) : NO_FAULTS,
+    /** The nodes whose engines it is told to reach, in the order of their addresses. */
+    peerNames: QS_FAULT_PEERS.split(','),
   }
 }
 
-export function createFaultyProcess(environment: FaultEnvironment): FaultyProcess {
+export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvironment>) {
   const { socketPrefix, initial } = environment
   const system = createSystemClock()
   let offsetMicros = initial.clockOffsetMs * MICROS_PER_MS
@@ -76,7 +49,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
   }
   const links: { http: Link | null; redis: Link | null } = { http: null, redis: null }
   let guarding: Promise<void> = Promise.resolve()
-  let agent: Agent | null = null
+  let agent: { close(): void } | null = null
 
   const set = async (faults: ProcessFaults): Promise<void> => {
     offsetMicros = faults.clockOffsetMs * MICROS_PER_MS
@@ -88,6 +61,7 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
     await links.redis?.set(faults.edges.redis)
   }
 
+  /** A Redis on a unix socket, behind the edge. */
   const routeRedis = async (redis: RedisConfig): Promise<RedisConfig> => {
     if (!('path' in redis.place)) throw new Error('only a Redis on a unix socket can be cut off')
     const path = `${socketPrefix}.own`
@@ -103,13 +77,16 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
   return {
     clock,
     routeRedis,
-    async route(config) {
+    /** The configuration of an app, led through the edges of this process. */
+    async route<Config extends Routed>(config: Config): Promise<Config> {
       edges.log.set(initial.edges.log)
-      const { url: logUrl } = await linkUrl(edges.log, config.logUrl)
-      return { redis: await routeRedis(config.redis), logUrl }
+      const { url } = await linkUrl(edges.log, config.log.url)
+      return { ...config, redis: await routeRedis(config.redis), log: { ...config.log, url } }
     },
-    joinEngine: (client, engine) => edges.p2p.join(client, engine),
-    async routePeers(peers) {
+    /** Leads what comes from other engines through the edge. */
+    joinEngine: edges.p2p.join,
+    /** Where an engine finds the others behind their edges: `id@host:port`. */
+    async routePeers(peers: readonly string[]): Promise<readonly string[]> {
       edges.p2p.set(initial.edges.p2p)
       const routePeer = async (peer: string, index: number) => {
         const [id, to = ''] = peer.split('@')
@@ -121,7 +98,8 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
       setPeers(initial)
       return routed
     },
-    guard(server) {
+    /** Stands before the server; closes everything with it. */
+    guard(server: HttpServer): void {
       guarding = guardHttpServer(server.server, {
         edge: edges.http,
         innerPath: `${socketPrefix}.http`,
@@ -137,14 +115,18 @@ export function createFaultyProcess(environment: FaultEnvironment): FaultyProces
         for (const edge of [edges.p2p, ...peerEdges.values()]) edge.cut()
       })
     },
-    async listen({ apply, handlers }) {
+    /** Takes faults from now on; `handlers` are further things that the process can be asked. */
+    async listen(
+      apply: (faults: ProcessFaults) => void = () => {},
+      handlers: AgentHandlers = {},
+    ): Promise<void> {
       await guarding
-      apply?.(initial)
+      apply(initial)
       agent = await startAgent(`${socketPrefix}.faults`, {
         '/faults': async (body) => {
           // The control plane made it, from what it checked.
           const faults = body as ProcessFaults
-          apply?.(faults)
+          apply(faults)
           await set(faults)
           return null
         },

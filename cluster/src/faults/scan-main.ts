@@ -13,17 +13,8 @@ import { pruneHandlers } from './prune-handlers.ts'
 type Parts = Parameters<NonNullable<Overrides['extend']>>[0]
 
 await runProcess(async (signal) => {
-  const plain = readScanConfig(process.env)
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
-  const routed = await faulty.route({
-    redis: plain.redis,
-    logUrl: plain.log.url,
-  })
-  const config: ScanConfig = {
-    ...plain,
-    redis: routed.redis,
-    log: { ...plain.log, url: routed.logUrl },
-  }
+  const config = await faulty.route(readScanConfig(process.env))
   const operatorSeed = await readFile(config.operatorKeyFile, 'utf8')
   const submitting = createLogClient(await readLogClientOptions(config))
   let start: () => Promise<void> = async () => {}
@@ -38,7 +29,7 @@ await runProcess(async (signal) => {
         submitting,
         operatorSeed: operatorSeed.trim(),
       })
-      start = () => faulty.listen({ apply, handlers: pruneHandlers(parts.context.replica) })
+      start = () => faulty.listen(apply, pruneHandlers(parts.context.replica))
     },
   })
   await start()
@@ -58,15 +49,11 @@ function makeByzantine(
   const { config, faulty, submitting } = options
   const { genesisHash, party, replica, scanKey } = context
   const shared = { genesisHash, clock: faulty.clock, random: systemRandom }
-  const liar = installLiar(server, {
+  const setLie = installLiar(server, {
     ...shared,
     sign: (statement) => scanKey.sign(statement),
     liar: party,
-    ledger: {
-      head: () => replica.head(),
-      pin: (at, signal) => replica.pin(at, signal),
-      lookupNames: (names, offset) => replica.lookups.lookupNames(names, offset),
-    },
+    replica,
   })
   const submitter = createFalseSubmitter({
     ...shared,
@@ -81,7 +68,7 @@ function makeByzantine(
     await submitting[Symbol.asyncDispose]()
   })
   return ({ lie }) => {
-    liar.set(lie)
+    setLie(lie)
     submitter.set(lie)
   }
 }

@@ -4,6 +4,7 @@ import { readSynchronizerConfig, type SynchronizerConfig } from '@quorumscan/con
 import { freeBytesOnDisk, startSynchronizer } from '@quorumscan/synchronizer'
 import { createEngineFaults } from './engine-faults.ts'
 import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
+import type { ProcessFaults } from './process-faults.ts'
 
 await runProcess(async (signal) => {
   const environment = readFaultEnvironment(process.env)
@@ -22,18 +23,15 @@ await runProcess(async (signal) => {
       extend: ({ server }) => faulty.guard(server),
     },
   )
-  await faulty.listen({
-    apply(faults) {
-      engine.set(faults.engine)
-      isDiskFull = faults.isDiskFull
-    },
-    handlers: {
-      '/engine/restart': async () => {
-        engine.restart()
-        return null
-      },
-    },
-  })
+  const apply = (faults: ProcessFaults) => {
+    engine.set(faults.engine)
+    isDiskFull = faults.isDiskFull
+  }
+  const restart = async () => {
+    engine.restart()
+    return null
+  }
+  await faulty.listen(apply, { '/engine/restart': restart })
   return synchronizer
 })
 

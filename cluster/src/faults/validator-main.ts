@@ -5,23 +5,11 @@ import { startValidator } from '@quorumscan/validator'
 import { createFaultyProcess, readFaultEnvironment } from './process.ts'
 
 await runProcess(async () => {
-  const config = readValidatorConfig(process.env)
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
-  const routed = await faulty.route({
-    redis: config.redis,
-    logUrl: config.log.url,
+  const validator = await startValidator(await faulty.route(readValidatorConfig(process.env)), {
+    clock: faulty.clock,
+    extend: ({ server }) => faulty.guard(server),
   })
-  const validator = await startValidator(
-    {
-      ...config,
-      redis: routed.redis,
-      log: { ...config.log, url: routed.logUrl },
-    },
-    {
-      clock: faulty.clock,
-      extend: ({ server }) => faulty.guard(server),
-    },
-  )
-  await faulty.listen({})
+  await faulty.listen()
   return validator
 })

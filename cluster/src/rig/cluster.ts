@@ -17,9 +17,9 @@ import {
   ServiceRunner,
 } from '@quorumscan/supervisor'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
+import { FaultRunner } from '../faults/fault-runner.ts'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import { DiskWork } from './disk-work.ts'
-import { FaultRunner } from '../faults/fault-runner.ts'
 import type { Prepared } from './prepare.ts'
 import type { ClusterStatus } from './status.ts'
 import { planServices, type TopologyInput } from './topology.ts'

@@ -3,9 +3,9 @@ import type { NodeState } from '@quorumscan/errors/node-words'
 import { blockQuorumOf, maxFaulty, quorumOf } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { describeMargin, formatStatus, formatSummary } from '../commands/format.ts'
-import type { AtNodes, ClusterStatus, NodeStatus } from './status.ts'
 import { budgetsOf } from '../view/budgets.ts'
 import { missedVotes, shorten } from '../view/words.ts'
+import type { AtNodes, ClusterStatus, NodeStatus } from './status.ts'
 
 function statusOf(states: readonly NodeState[]): ClusterStatus {
   const n = states.length

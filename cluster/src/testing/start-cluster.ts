@@ -17,8 +17,8 @@ import {
   LOG_KEEP_SECONDS,
 } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
-import type { EdgeName, Fault, FaultInput, Part } from '../faults/fault-spec.ts'
 import { prune } from '../control/prune.ts'
+import type { EdgeName, Fault, FaultInput, Part } from '../faults/fault-spec.ts'
 import type { ClusterStatus } from '../rig/status.ts'
 import type { LieKind } from '../view/lies.ts'
 

@@ -2,8 +2,8 @@
 import type { Clock } from '@quorumscan/base'
 import { repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import type { Cluster } from '../rig/cluster.ts'
 import { takesVote } from '../faults/fault-spec.ts'
+import type { Cluster } from '../rig/cluster.ts'
 import type { LiveStatus, NodeStatistics } from '../rig/status.ts'
 import { type EventMemory, type LiveEvent, step } from './events.ts'
 import { createFeed } from './feed.ts'
@@ -63,13 +63,7 @@ export function startLive(options: {
     if (nowText !== text) statuses.publish(now)
     text = nowText
   }
-  const looking = repeat(look, {
-    ...{ clock, everyMs: INTERVAL_MS },
-    // A bug: the control plane ends by it.
-    onError(error) {
-      throw error
-    },
-  })
+  const looking = repeat(look, { clock, everyMs: INTERVAL_MS })
   return {
     status,
     statuses,

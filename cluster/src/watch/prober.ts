@@ -5,7 +5,7 @@
  */
 import type { Clock } from '@quorumscan/base'
 import { DISAGREES, wordOfRefusal } from '@quorumscan/errors/node-words'
-import { type Asked, ask } from '@quorumscan/runtime'
+import { type Asked, ask, repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { AtNodes, NodeStatistics } from '../rig/status.ts'
 import { createFeed } from './feed.ts'
@@ -56,23 +56,25 @@ export function startProber(options: {
   /** Looks a name up at the nodes: always the one that is there. */
   readonly lookUp: (name: string) => Promise<AtNodes>
   readonly clock: Clock
-  /** No lookup is made before this: a cluster that starts refuses nothing. */
-  readonly after?: Promise<unknown>
+  /** No lookup is made before this: a cluster that starts refuses nothing. Default: at once. */
+  readonly isReady?: () => boolean
 }) {
-  const { clock } = options
+  const { clock, isReady = () => true } = options
   const samples = createFeed<Sample>(SAMPLES_MAX)
-  const closing = new AbortController()
+  let count = 0
 
-  const probe = async (name: string): Promise<void> => {
+  const probe = async (signal: AbortSignal): Promise<void> => {
+    if (!isReady()) return
+    const name = NAMES[count++ % NAMES.length] ?? NAMES[0]
     const at = formatTime(clock.nowMicros())
     const path = `/ans-entries/by-name/${name}`
     const atNodes = options.lookUp(NAMES[0])
     const proxied = await ask(`${options.validatorUrl}/v0/scan-proxy${path}`, {
       timeoutMs: PROXY_TIMEOUT_MS,
-      signal: closing.signal,
+      signal,
       bytesMax: ANSWER_BYTES_MAX,
     })
-    const asked = await askNodes({ ...options, path, proxied, signal: closing.signal })
+    const asked = await askNodes({ ...options, path, proxied, signal })
     samples.publish({
       at,
       outcome: outcomeOf(proxied),
@@ -82,17 +84,7 @@ export function startProber(options: {
       atNodes: await atNodes,
     })
   }
-  const closed = new Promise<void>((resolve) => {
-    closing.signal.addEventListener('abort', () => resolve())
-  })
-  const run = async () => {
-    await Promise.race([options.after, closed])
-    for (let count = 0; !closing.signal.aborted; count++) {
-      await probe(NAMES[count % NAMES.length] ?? NAMES[0])
-      await clock.delay(INTERVAL_MS, closing.signal).catch(() => {}) // Closing: the loop ends.
-    }
-  }
-  const running = run()
+  const probing = repeat(probe, { clock, everyMs: INTERVAL_MS })
   return {
     samples,
     statistics(node: string): NodeStatistics {
@@ -112,10 +104,7 @@ export function startProber(options: {
         lastError: recent.findLast(({ reason }) => reason !== null)?.reason ?? null,
       }
     },
-    async close(): Promise<void> {
-      closing.abort()
-      await running
-    },
+    close: () => probing[Symbol.asyncDispose](),
   }
 }
 

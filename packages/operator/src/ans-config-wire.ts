@@ -1,21 +1,12 @@
 /** The rules of the name service as they cross the control plane. */
 import { fromUtf8, utf8 } from '@quorumscan/base'
 import type { AnsRulesConfig } from '@quorumscan/ledger'
-import { type ContractId, formatAmount, type Micros, parseAmount } from '@quorumscan/model'
+import { formatAmount, parseAmount } from '@quorumscan/model'
 import { CommandError } from '@quorumscan/runtime'
 import { z } from 'zod'
 import type { RulesInForce } from './confirm-rules.ts'
 
-/** JSON has no bigints. */
-export type AnsConfigWire = {
-  readonly contractId: ContractId
-  readonly config: {
-    readonly entryFeeUsd: string
-    readonly entryLifetimeMicros: Micros
-    readonly renewalDurationMicros: Micros
-    readonly descriptionPrefix: string
-  }
-}
+export type AnsConfigWire = ReturnType<typeof inForceToWire>
 
 /** What is left out stays as it is. */
 export const ansConfigInput = z.strictObject({
@@ -26,7 +17,8 @@ export const ansConfigInput = z.strictObject({
 })
 export type AnsConfigInput = z.infer<typeof ansConfigInput>
 
-export function inForceToWire({ contractId, config }: RulesInForce): AnsConfigWire {
+/** JSON has no bigints. */
+export function inForceToWire({ contractId, config }: RulesInForce) {
   return {
     contractId,
     config: {
@@ -46,10 +38,11 @@ export function changeOf(input: AnsConfigInput): Partial<AnsRulesConfig> {
     throw new CommandError('the fee is no amount in USD')
   if (descriptionPrefix !== undefined && fromUtf8(utf8(descriptionPrefix)) !== descriptionPrefix)
     throw new CommandError('the prefix is no text')
-  return {
-    ...(entryFee === undefined ? {} : { entryFee }),
-    ...(entryLifetimeMicros === undefined ? {} : { entryLifetime: entryLifetimeMicros }),
-    ...(renewalDurationMicros === undefined ? {} : { renewalDuration: renewalDurationMicros }),
-    ...(descriptionPrefix === undefined ? {} : { descriptionPrefix }),
+  const change = {
+    entryFee,
+    entryLifetime: entryLifetimeMicros,
+    renewalDuration: renewalDurationMicros,
+    descriptionPrefix,
   }
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }

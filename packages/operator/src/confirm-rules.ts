@@ -35,12 +35,9 @@ export type RulesInForce = {
  * @throws {CommandError} If it cannot be asked.
  */
 export async function readRules(url: string): Promise<RulesInForce> {
-  const body = await askFor(`${url}/ans-rules`, {})
-  const { contract } = (body as AnsRulesBody).ans_rules_update
-  return {
-    contractId: contract.contract_id,
-    config: ansRules.type.decode(contract.payload, []).config,
-  }
+  const { ans_rules_update: update } = Object(await askFor(`${url}/ans-rules`, {}))
+  const { contract_id: contractId, payload } = (update as Shown).contract
+  return { contractId, config: ansRules.type.decode(payload, []).config }
 }
 
 /** @throws {CommandError} If the ledger does not allow the changed rules, or they would have names paid for several times at once. */
@@ -107,9 +104,9 @@ export async function confirm(
       'nothing was confirmed: the key is the operator key of no super-validator in this genesis. Name the file NAME.operator that `keys new` ' +
         'made, and the genesis of its network',
     )
-  const { dso_rules } = (await askFor(`${input.rulesUrl}/dso`)) as DsoBody
+  const { dso_rules } = Object(await askFor(`${input.rulesUrl}/dso`))
   const confirmer = svPartyOf(node)
-  const dsoRules = dso_rules.contract.contract_id
+  const dsoRules = (dso_rules as Shown).contract.contract_id
   const { bytes } = signSubmission(
     { genesisHash: hashGenesis(genesis), keyPair, random: systemRandom },
     {
@@ -132,12 +129,8 @@ export async function confirm(
   return node.name
 }
 
-type AnsRulesBody = {
-  readonly ans_rules_update: {
-    readonly contract: { readonly contract_id: ContractId; readonly payload: unknown }
-  }
-}
-type DsoBody = { readonly dso_rules: { readonly contract: { readonly contract_id: ContractId } } }
+/** A contract as a node shows it. */
+type Shown = { readonly contract: { readonly contract_id: ContractId; readonly payload: unknown } }
 
 function textOf(config: AnsRulesConfig): string {
   return JSON.stringify([

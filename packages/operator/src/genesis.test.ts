@@ -3,9 +3,9 @@ import { parseGenesis } from '@quorumscan/verifier'
 import { describe, expect, it } from 'vitest'
 import { describeGenesis } from './ceremony/describe-genesis.ts'
 import { type Member, parseMember, writeMember } from './ceremony/member.ts'
+import type { OrderingDriver } from './ceremony/rules.ts'
 import { parseSettings, rulesOf } from './ceremony/rules.ts'
 import { createGenesis, hashGenesis } from './genesis.ts'
-import type { OrderingDriver } from './ordering-drivers.ts'
 
 const input = (name: string) => ({
   name,

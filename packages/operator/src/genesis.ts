@@ -14,8 +14,12 @@ import {
   parseGenesis,
 } from '@quorumscan/verifier'
 import type { Member, MemberOf } from './ceremony/member.ts'
-import { type GenesisOverrides, type NetworkRules, networkRules } from './ceremony/rules.ts'
-import type { OrderingDriver } from './ordering-drivers.ts'
+import {
+  type GenesisOverrides,
+  type NetworkRules,
+  networkRules,
+  type OrderingDriver,
+} from './ceremony/rules.ts'
 
 /**
  * The genesis document that these members make, in whatever order they are given, validators left out: nonce and first record time follow

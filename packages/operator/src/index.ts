@@ -16,6 +16,7 @@ export {
   type Runnable,
   writeMember,
 } from './ceremony/member.ts'
+export { ORDERING_DRIVERS, type OrderingDriver } from './ceremony/rules.ts'
 export {
   areRulesEqual,
   type Confirmer,
@@ -27,7 +28,6 @@ export {
 } from './confirm-rules.ts'
 export { type DataDirectory, dataDirectory } from './data-directory.ts'
 export { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
-export { ORDERING_DRIVERS, type OrderingDriver } from './ordering-drivers.ts'
 export { faultSocketsOf, LOOPBACK, type Machine, plan, planRedis } from './plan.ts'
 export {
   type Change,
@@ -38,7 +38,16 @@ export {
 } from './proposals.ts'
 export { type RedisUser, redisConfig } from './redis-config.ts'
 export { takeOver } from './run/take-over.ts'
-export { logTokenOf, logTokensOf, makeLogTokens, makeSecret } from './secrets.ts'
+export {
+  createToken,
+  DEFAULT_TTL,
+  FIRST_ADMIN_USER,
+  logTokenOf,
+  logTokensOf,
+  makeLogTokens,
+  makeSecret,
+  parseTtl,
+} from './secrets.ts'
 export {
   askSignedStates,
   CONTRADICTS_ITSELF,
@@ -46,4 +55,3 @@ export {
   type SignedState,
   type SignedStates,
 } from './signed-states.ts'
-export { createToken, DEFAULT_TTL, FIRST_ADMIN_USER, parseTtl } from './token.ts'

@@ -1,7 +1,24 @@
-/** Secrets of a data directory: tokens of those that follow a log, and others, each made once. */
-import { randomHex, systemRandom } from '@quorumscan/base'
-import { readSecret, SECRET_BYTES, writeFileAtomic, writeFileOnce } from '@quorumscan/runtime'
+/** Secrets of a data directory: tokens of followers of a log, and others, each made once; development tokens (D-32). */
+import { createDevelopmentToken, FIRST_ADMIN_USER } from '@quorumscan/auth'
+import { type Clock, fromHex, randomHex, systemRandom } from '@quorumscan/base'
+import { DEFAULT_AUDIENCE } from '@quorumscan/model'
+import {
+  CommandError,
+  isErrno,
+  readSecret,
+  SECRET_BYTES,
+  UsageError,
+  writeFileAtomic,
+  writeFileOnce,
+} from '@quorumscan/runtime'
 import type { DataDirectory } from './data-directory.ts'
+
+export { FIRST_ADMIN_USER }
+
+export const DEFAULT_TTL = '24h'
+const SECONDS_BY_UNIT = { s: 1, m: 60, h: 3600, d: 86_400 }
+/** Longer-lived tokens are no development tokens any more. */
+const TTL_SECONDS_MAX = 366 * 86_400
 
 /** A token of its own for each process that follows the log, and in a file those that follow one synchronizer. */
 export function makeLogTokens(
@@ -22,4 +39,35 @@ export function makeSecret(directory: DataDirectory, name: string): string {
   const file = directory.secretFile(name)
   writeFileOnce(file, () => randomHex(systemRandom, SECRET_BYTES))
   return readSecret(file)
+}
+
+/** Seconds of `90s`, `15m`, `24h` or `7d`. @throws {UsageError} For anything else. */
+export function parseTtl(text: string): number {
+  const match = /^([1-9][0-9]{0,8})([smhd])$/.exec(text)
+  const unit = match?.[2] as keyof typeof SECONDS_BY_UNIT | undefined
+  const seconds = unit === undefined ? Number.NaN : Number(match?.[1]) * SECONDS_BY_UNIT[unit]
+  if (seconds <= TTL_SECONDS_MAX) return seconds
+  throw new UsageError(`"${text}" is no lifetime such as 90s, 15m, 24h or 7d, of at most 366d`)
+}
+
+/**
+ * A token that the validator of this data directory takes as the user's.
+ *
+ * @throws {CommandError} Before the first `up`: there is no secret yet.
+ */
+export function createToken(
+  directory: DataDirectory,
+  options: { readonly user: string; readonly ttlSeconds: number; readonly clock: Clock },
+): Promise<string> {
+  const secret = fromHex(secretOf(directory))
+  return createDevelopmentToken({ ...options, secret, audience: DEFAULT_AUDIENCE })
+}
+
+function secretOf(directory: DataDirectory): string {
+  try {
+    return readSecret(directory.secretFile('jwt'))
+  } catch (error) {
+    if (!isErrno(error, 'ENOENT')) throw error
+    throw new CommandError(`there is no cluster in ${directory.path}: \`quorumscan up\` makes one`)
+  }
 }

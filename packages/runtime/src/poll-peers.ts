@@ -46,9 +46,6 @@ export function pollPeers<T>(options: {
     await Promise.all(peers.map((peer) => ask(peer, signal)))
     endedMs = clock.monotonicMs()
   }
-  const onError = (error: unknown) => {
-    throw error
-  }
-  const { ended, [Symbol.asyncDispose]: dispose } = repeat(round, { clock, everyMs, onError })
+  const { ended, [Symbol.asyncDispose]: dispose } = repeat(round, { clock, everyMs })
   return { latest, ended, [Symbol.asyncDispose]: dispose }
 }

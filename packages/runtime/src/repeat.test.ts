@@ -79,13 +79,13 @@ describe('repeat', () => {
       }
   })
 
-  it('ends with what the handler of errors throws', async () => {
+  it('ends with what the handler of errors throws, and with what a run throws where there is no handler', async () => {
     const onError = (error: unknown) => {
       throw error
     }
-    const clock = createManualClock(0)
+    const options = { clock: createManualClock(0), everyMs: EVERY_MS }
     const fail = () => Promise.reject(new Error('run 1'))
-    const { ended } = repeat(fail, { clock, everyMs: EVERY_MS, onError })
-    await expect(ended).rejects.toThrow('run 1')
+    for (const one of [options, { ...options, onError }])
+      await expect(repeat(fail, one).ended).rejects.toThrow('run 1')
   })
 })

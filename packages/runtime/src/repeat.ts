@@ -20,8 +20,8 @@ export function repeat(
     /** Whether the first run comes after a pause, too. */
     readonly waitsFirst?: boolean
     readonly signal?: AbortSignal
-    /** Not told of a run that the end cut short. */
-    readonly onError: (error: unknown) => void
+    /** Not told of a run that the end cut short. Default: what a run throws is a defect, and ends it. */
+    readonly onError?: (error: unknown) => void
   },
 ): Repetition {
   const { clock, everyMs, waitsFirst = false } = options
@@ -40,7 +40,9 @@ export function repeat(
       try {
         await work(signal)
       } catch (error) {
-        if (!signal.aborted) options.onError(error)
+        if (signal.aborted) break
+        if (options.onError === undefined) throw error
+        options.onError(error)
       }
       await pause()
     }

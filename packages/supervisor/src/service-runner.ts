@@ -212,12 +212,7 @@ export class ServiceRunner {
   }
 
   #repeat(everyMs: number, work: () => unknown): void {
-    repeat(work, {
-      ...{ everyMs, clock: this.#options.clock, signal: this.#stopping.signal },
-      onError: (error) => {
-        throw error // A defect.
-      },
-    })
+    repeat(work, { everyMs, clock: this.#options.clock, signal: this.#stopping.signal })
   }
 
   /** One operation at a time on one node; others wait for it. */

@@ -1,9 +1,17 @@
 /** Chaos runs: started here, followed to their verdict, with the report of each. */
 import { milliseconds, type Tone } from 'quorumscan/view'
-import { useCallback, useState } from 'react'
+import { useState } from 'react'
 import type { Api, ChaosRun, ChaosSummary } from '../api.ts'
-import { Panel } from '../panel.tsx'
-import { durationChoices, ExactField, Form, handOut, Problem, Select, useAct } from '../parts.tsx'
+import {
+  durationChoices,
+  ExactField,
+  Form,
+  handOut,
+  Panel,
+  Problem,
+  Select,
+  useAct,
+} from '../parts.tsx'
 import { msOf, nowMs } from '../time.ts'
 import { usePolled } from '../use-cluster.ts'
 
@@ -24,10 +32,7 @@ type Asked = { readonly seed: string; readonly seconds: number; readonly budget:
 export function ChaosPanel({ api, f }: { readonly api: Api; readonly f: number }) {
   const [form, setForm] = useState<Asked>({ seed: '', seconds: 20, budget: 'f' })
   const [problem, act] = useAct()
-  const runs = usePolled(
-    useCallback(() => api.chaos.list.query(), [api]),
-    POLL_MS,
-  )
+  const runs = usePolled(() => api.chaos.list.query(), POLL_MS)
   const running = runs?.find(({ state }) => state === 'running')
   const start = () => {
     const seed = form.seed.trim() === '' ? randomSeed() : form.seed.trim()

@@ -3,8 +3,7 @@ import type { Shape } from 'quorumscan/view'
 import { createElement, type ReactNode, useState } from 'react'
 import type { Fault, LiveEvent, Sample } from '../api.ts'
 import { drawLookups, faultBands, summaryOf } from '../chart.ts'
-import { Panel } from '../panel.tsx'
-import { Select } from '../parts.tsx'
+import { Panel, Select } from '../parts.tsx'
 import { msOf, nowMs } from '../time.ts'
 
 const MINUTE_MS = 60_000

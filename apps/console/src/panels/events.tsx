@@ -1,6 +1,7 @@
 /** What happened, newest first. */
+
 import type { LiveEvent } from '../api.ts'
-import { Panel } from '../panel.tsx'
+import { Panel } from '../parts.tsx'
 import { clockTime } from '../time.ts'
 
 /** In sight; all others are a click away, so that no row is ever cut in half. */

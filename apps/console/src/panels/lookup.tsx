@@ -3,8 +3,7 @@ import { AGREED, ANSWERED, DISSENTED } from '@quorumscan/errors/node-words'
 import { shorten, toneOfOutcome } from 'quorumscan/view'
 import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
-import { Panel } from '../panel.tsx'
-import { ExactField, Fields, Form, handOut, Select } from '../parts.tsx'
+import { ExactField, Fields, Form, handOut, Panel, Select } from '../parts.tsx'
 
 const QUORUMS: readonly (readonly [string, string])[] = [
   ['weak', 'weak (f+1)'],

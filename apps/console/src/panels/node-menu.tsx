@@ -1,8 +1,7 @@
 /** What can be done to one process: a menu of its own, with what destroys apart, and asked for twice. */
 import { useId, useState } from 'react'
 import type { Api } from '../api.ts'
-import { CloseButton, Modal } from '../modal.tsx'
-import { durationChoices, Form, Select } from '../parts.tsx'
+import { CloseButton, durationChoices, Form, Modal, Select } from '../parts.tsx'
 import type { Shown } from '../use-cluster.ts'
 import { breaksOf } from '../words.ts'
 import { NodeView, type Target } from './node-view.tsx'

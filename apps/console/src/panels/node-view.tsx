@@ -1,10 +1,8 @@
 /** One process looked at closely: how it votes, what it holds, what waits, and what it says. */
 import { bytes, milliseconds, orderingWords, type Tone } from 'quorumscan/view'
-import { useCallback } from 'react'
 import type { Fault, NodeStatus, Sample, NodeView as Seen, ServiceJobs, Status } from '../api.ts'
 import { logLineOf } from '../log-line.ts'
-import { CloseButton, Modal } from '../modal.tsx'
-import { Chips, Fields, StateMark } from '../parts.tsx'
+import { Chips, CloseButton, Fields, Modal, StateMark } from '../parts.tsx'
 import { clockTime, timeOfDay } from '../time.ts'
 import { type Shown, usePolled } from '../use-cluster.ts'
 import { Waiting } from './queues.tsx'
@@ -30,14 +28,8 @@ export function NodeView(props: {
   const { target } = props
   const { api, status, samples } = props.shown
   const { name } = target
-  const seen = usePolled(
-    useCallback(() => api.nodes.view.query({ node: name }), [api, name]),
-    POLL_MS,
-  )
-  const services = usePolled(
-    useCallback(() => api.jobs.list.query(), [api]),
-    POLL_MS,
-  )
+  const seen = usePolled(() => api.nodes.view.query({ node: name }), POLL_MS)
+  const services = usePolled(() => api.jobs.list.query(), POLL_MS)
   const node = status.nodes.find((one) => one.name === name)
   const { p50Ms = null, p99Ms = null } = node ?? {}
   const jobs = services?.find((one) => one.node === name)

@@ -2,8 +2,7 @@
 import { milliseconds, missedVotes, orderingWords } from 'quorumscan/view'
 import { useState } from 'react'
 import { type NodeStatus, reasonOf, type Status } from '../api.ts'
-import { Panel } from '../panel.tsx'
-import { Chips, Problem, Service, StateMark } from '../parts.tsx'
+import { Chips, Panel, Problem, Service, StateMark } from '../parts.tsx'
 import type { Shown } from '../use-cluster.ts'
 import { type Action, NodeMenu } from './node-menu.tsx'
 

@@ -1,10 +1,8 @@
 /** The automation of every process: what waits, and what failed of late. */
 import { wordsOfQueue } from '@quorumscan/errors/node-words'
 import { shorten } from 'quorumscan/view'
-import { useCallback } from 'react'
 import type { Api, ServiceJobs } from '../api.ts'
-import { Panel } from '../panel.tsx'
-import { Problem, useAct } from '../parts.tsx'
+import { Panel, Problem, useAct } from '../parts.tsx'
 import { usePolled } from '../use-cluster.ts'
 
 const POLL_MS = 2000
@@ -12,10 +10,7 @@ const FAILURES_SHOWN_MAX = 8
 
 export function QueuePanel({ api }: { readonly api: Api }) {
   const [problem, act] = useAct()
-  const services = usePolled(
-    useCallback(() => api.jobs.list.query(), [api]),
-    POLL_MS,
-  )
+  const services = usePolled(() => api.jobs.list.query(), POLL_MS)
   const failures = (services ?? [])
     .flatMap(({ node, jobs }) => (jobs?.failures ?? []).map((failure) => ({ node, ...failure })))
     .sort((a, b) => b.at - a.at)

@@ -1,8 +1,7 @@
 /** The walk of a name: each request a user makes, and each super-validator's confirmation as it arrives. */
-import { useCallback, useState } from 'react'
+import { useState } from 'react'
 import type { Api, Registration } from '../api.ts'
-import { Panel } from '../panel.tsx'
-import { ExactField, Form, Problem, useAct } from '../parts.tsx'
+import { ExactField, Form, Panel, Problem, useAct } from '../parts.tsx'
 import { clockTime } from '../time.ts'
 import { usePolled } from '../use-cluster.ts'
 
@@ -13,10 +12,7 @@ export function RegistrationPanel(props: { readonly api: Api; readonly nodes: re
   const { api } = props
   const [label, setLabel] = useState('')
   const [problem, act] = useAct()
-  const registrations = usePolled(
-    useCallback(() => api.registrations.list.query(), [api]),
-    POLL_MS,
-  )
+  const registrations = usePolled(() => api.registrations.list.query(), POLL_MS)
   const start = () => {
     const name = label.includes('.') ? label.trim() : `${label.trim()}${SUFFIX}`
     const user = label.split('.', 1)[0]?.replace(/[^a-z0-9-]/g, '-') || 'console'

@@ -1,6 +1,5 @@
 /** Whenever the budget was kept, lookups were answered. */
-import type { EventOf, HistoryEvent, RuleTally } from '../history.ts'
-import { eventsOf } from './tally.ts'
+import { type EventOf, eventsOf, type HistoryEvent, type RuleTally } from '../history.ts'
 
 /** A client may wait this long for an answer: several timeouts of a machine under load in a row. */
 const SILENCE_MS_MAX = 15_000

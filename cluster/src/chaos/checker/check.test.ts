@@ -7,16 +7,17 @@ import { ansEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
 import { CONTRADICTS_ITSELF } from '@quorumscan/operator'
 import { formatInstant as formatTime, maxFaulty } from '@quorumscan/verifier'
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { describe, expect, it } from 'vitest'
 import { lieAboutEntry } from '../../faults/lies/said.ts'
-import type { HistoryEvent, LogLine, SeenEntry, Verdict } from '../history.ts'
+import type { HistoryEvent, LogLine, Verdict } from '../history.ts'
 import { check } from './check.ts'
 
 const NAME = 'alice.unverified.ns'
 const LIAR = `mallory::1220${'ab'.repeat(32)}`
 
 /** What a replica shows for the name now. */
-function shown(story: Scenario): SeenEntry | null {
+function shown(story: Scenario): CertifiedEntry | null {
   const [found] = story.ledger.all(ansEntry)
   if (found === undefined) return null
   const { user, name, url, description, expiresAt } = found.payload
@@ -27,7 +28,7 @@ function shown(story: Scenario): SeenEntry | null {
 /** A name is requested, paid and confirmed; the answer of an honest replica at every offset. */
 function tell() {
   const story = new Scenario()
-  const answers: (SeenEntry | null)[] = []
+  const answers: (CertifiedEntry | null)[] = []
   const note = () => {
     const { offset } = story.ledger.head()
     while (answers.length <= offset) answers.push(shown(story))
@@ -82,7 +83,7 @@ const run = (budget: 'f' | 'beyond-f', allowsUnexercised: boolean): HistoryEvent
   allowsUnexercised,
 })
 
-function lookup(offset: number, entry: SeenEntry | null, more: object = {}): HistoryEvent {
+function lookup(offset: number, entry: CertifiedEntry | null, more: object = {}): HistoryEvent {
   return {
     kind: 'lookup',
     client: 'client-1',
@@ -126,7 +127,7 @@ it('tells how often each rule was put to the test, and believes in none that nev
 
 describe('planted mistakes', () => {
   /** A reader that takes the first answer with enough equal votes; the liar is the quickest. */
-  const read = (truth: SeenEntry | null, threshold: number) => {
+  const read = (truth: CertifiedEntry | null, threshold: number) => {
     const lie = lieAboutEntry(
       'value',
       { lookup: { name: NAME }, entry: truth },
@@ -137,7 +138,7 @@ describe('planted mistakes', () => {
     for (const vote of votes) {
       const count = (counts.get(vote) ?? 0) + 1
       counts.set(vote, count)
-      if (count >= threshold) return JSON.parse(vote) as SeenEntry | null
+      if (count >= threshold) return JSON.parse(vote) as CertifiedEntry | null
     }
     throw new Error('no quorum')
   }
@@ -353,6 +354,6 @@ function stream(updates: { offset: number; updateId: string }[]): HistoryEvent {
   }
 }
 
-function shownNowhere(): SeenEntry {
+function shownNowhere(): CertifiedEntry {
   return { contract_id: null, user: '', name: NAME, url: '', description: '', expires_at: null }
 }

@@ -5,10 +5,10 @@
  */
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import type { HistoryEvent, LogLine, RuleTally, Verdict } from '../history.ts'
+import { eventsOf, tally } from '../history.ts'
 import { checkAvailability } from './availability.ts'
 import { checkDetection } from './detection.ts'
 import { answeredIn, checkLookups, checkMonotony } from './lookups.ts'
-import { eventsOf, tally } from './tally.ts'
 import { readTruth, type Truth } from './truth.ts'
 import { checkStreams, checkWrites } from './writes.ts'
 

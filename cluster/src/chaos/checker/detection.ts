@@ -2,9 +2,8 @@
 
 import { CONTRADICTS_ITSELF } from '@quorumscan/operator'
 import { isShown } from '../../view/lies.ts'
-import type { EventOf, HistoryEvent, RuleTally } from '../history.ts'
+import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
 import { RECOVERY_MS } from './availability.ts'
-import { eventsOf, tally } from './tally.ts'
 
 export type FaultEvent = EventOf<'fault'>
 

@@ -34,66 +34,121 @@ const RULES = [
 ] as const
 type Rule = (typeof RULES)[number]
 
-/** What has been counted so far. */
-export type LogRules = {
-  readonly genesis: Genesis
-  readonly genesisHash: string
+/** Counts while the log is read from its start. */
+export class LogRules {
+  readonly #genesis: Genesis
+  readonly #genesisHash: string
   /** Who confirmed a payment, by its contract id. */
-  readonly confirmers: Map<string, Set<string>>
+  readonly #confirmers = new Map<string, Set<string>>()
   /** When the lock of a payment that is neither collected nor given back ends, by its contract id. */
-  readonly openUntil: Map<string, number>
+  readonly #openUntil = new Map<string, number>()
   /** The expiry of each entry that is there, by its name. */
-  readonly liveUntil: Map<string, number>
-  readonly tallies: Record<Rule, { samples: number; findings: string[] }>
-}
+  readonly #liveUntil = new Map<string, number>()
+  readonly #tallies: ReadonlyMap<Rule, RuleTally>
 
-export function createLogRules(genesis: Genesis, genesisHash: string): LogRules {
-  const tallies = RULES.map((rule) => [rule, { samples: 0, findings: [] }] as const)
-  return {
-    genesis,
-    genesisHash,
-    confirmers: new Map(),
-    openUntil: new Map(),
-    liveUntil: new Map(),
-    // One for each rule, as the type says.
-    tallies: Object.fromEntries(tallies) as unknown as LogRules['tallies'],
+  constructor(genesis: Genesis, genesisHash: string) {
+    this.#genesis = genesis
+    this.#genesisHash = genesisHash
+    this.#tallies = new Map(RULES.map((rule) => [rule, { rule, samples: 0, findings: [] }]))
   }
-}
 
-/** Takes the next entry of the log: its signed bytes, and what interpretation made of them. */
-export function checkLogEntry(rules: LogRules, bytes: Uint8Array, applied: AppliedEntry): void {
-  countConfirmations(rules, bytes)
-  checkPayments(rules, applied)
-  checkNames(rules, applied)
-  checkCoin(rules, applied)
-}
+  /** Takes the next entry of the log: its signed bytes, and what interpretation made of them. */
+  check(bytes: Uint8Array, applied: AppliedEntry): void {
+    this.#countConfirmations(bytes)
+    this.#checkPayments(applied)
+    this.#checkNames(applied)
+    this.#checkCoin(applied)
+  }
 
-/** @param endTime - Record time of the last entry. */
-export function talliesOf(rules: LogRules, endTime: number): RuleTally[] {
-  const left = [...rules.openUntil].filter(([, until]) => until + SETTLED_WITHIN_MICROS < endTime)
-  for (const [payment] of left)
-    note(
-      rules,
-      'no payment is left behind',
-      `the lock of ${payment} ended long ago, and it was neither collected nor given back`,
+  /** @param endTime - Record time of the last entry. */
+  tallies(endTime: number): RuleTally[] {
+    const late = [...this.#openUntil].filter(([, until]) => until + SETTLED_WITHIN_MICROS < endTime)
+    for (const [payment] of late)
+      this.#note(
+        'no payment is left behind',
+        `the lock of ${payment} ended long ago, and it was neither collected nor given back`,
+      )
+    return [...this.#tallies.values()]
+  }
+
+  #note(rule: Rule, finding: string | null): void {
+    const tally = this.#tallies.get(rule)
+    if (tally === undefined) return
+    tally.samples += 1
+    if (finding !== null) tally.findings.push(finding)
+  }
+
+  #countConfirmations(bytes: Uint8Array): void {
+    const decoded = decodeEntry(bytes, this.#genesisHash)
+    if (decoded.kind !== 'submission') return
+    const { participant, commands } = decoded.submission
+    if (!this.#genesis.nodes.some(({ operatorKey }) => operatorKey === participant)) return
+    for (const payment of confirmedPayments(commands)) {
+      const by = this.#confirmers.get(payment) ?? new Set<string>()
+      this.#confirmers.set(payment, by.add(participant))
+    }
+  }
+
+  #checkPayments(applied: AppliedEntry): void {
+    const hasEntry = applied.created.some((contract) => isOf(ansEntry, contract))
+    const needed = quorumOf(this.#genesis.nodes.length)
+    for (const payment of applied.archived.flatMap((contract) => paymentIn(contract) ?? [])) {
+      const { id, isInitial } = payment
+      this.#openUntil.delete(id)
+      this.#note('no payment is left behind', null)
+      if (!hasEntry) this.#note('a refund is whole', refundProblem(applied, payment))
+      if (!hasEntry || !isInitial) continue
+      const count = this.#confirmers.get(id)?.size ?? 0
+      this.#note(
+        'a payment is collected by a quorum',
+        count >= needed
+          ? null
+          : `${id} was collected at offset ${applied.offset} with ${count} confirmations, ${needed} are needed`,
+      )
+    }
+    for (const { id, lockExpiresAt } of applied.created.flatMap((one) => paymentIn(one) ?? []))
+      this.#openUntil.set(id, lockExpiresAt)
+  }
+
+  #checkNames(applied: AppliedEntry): void {
+    const entriesIn = (contracts: readonly Contract[]) =>
+      contracts.filter((one) => isOf(ansEntry, one)).map((one) => payloadOf(ansEntry, one))
+    const ended = new Map<string, number>()
+    for (const { name, expiresAt } of entriesIn(applied.archived)) {
+      ended.set(name, expiresAt)
+      this.#liveUntil.delete(name)
+    }
+    for (const { name, expiresAt } of entriesIn(applied.created)) {
+      const isTaken = (this.#liveUntil.get(name) ?? 0) > applied.recordTime
+      const twice = `${name} has two live entries at offset ${applied.offset}`
+      this.#note('names are unique', isTaken ? twice : null)
+      this.#liveUntil.set(name, expiresAt)
+      const before = ended.get(name)
+      if (before === undefined) continue
+      const isOnePeriod = expiresAt - before === this.#genesis.names.entryLifetimeMicros
+      const other = `${name} was renewed at offset ${applied.offset} by ${expiresAt - before} µs`
+      this.#note('a renewal adds one period', isOnePeriod ? null : other)
+    }
+  }
+
+  #checkCoin(applied: AppliedEntry): void {
+    const { result } = applied
+    if (result.kind !== 'accepted') return
+    const sum = (contracts: readonly Contract[]) =>
+      contracts.reduce((total, contract) => total + amountOf(contract), 0n)
+    const [before, after] = [sum(applied.archived), sum(applied.created)]
+    if (before === 0n && after === 0n) return
+    const [causes, happened] =
+      after > before ? [MAKES_COIN, 'appeared'] : [BURNS_COIN, 'disappeared']
+    const isAllowed =
+      after === before ||
+      result.update.events.some(
+        (event) => event.kind === 'exercised' && causes.includes(event.choice),
+      )
+    this.#note(
+      'coin is conserved',
+      isAllowed ? null : `coin ${happened} at offset ${applied.offset}`,
     )
-  return RULES.map((rule) => ({ rule, ...rules.tallies[rule] }))
-}
-
-function note(rules: LogRules, rule: Rule, finding: string | null): void {
-  const tally = rules.tallies[rule]
-  tally.samples += 1
-  if (finding !== null) tally.findings.push(finding)
-}
-
-function countConfirmations(rules: LogRules, bytes: Uint8Array): void {
-  const decoded = decodeEntry(bytes, rules.genesisHash)
-  if (decoded.kind !== 'submission') return
-  const { participant, commands } = decoded.submission
-  if (!rules.genesis.nodes.some(({ operatorKey }) => operatorKey === participant)) return
-  for (const payment of confirmedPayments(commands)) {
-    const by = rules.confirmers.get(payment) ?? new Set<string>()
-    rules.confirmers.set(payment, by.add(participant))
   }
 }
 
@@ -117,28 +172,6 @@ function paymentIn(contract: Contract) {
 }
 type Payment = NonNullable<ReturnType<typeof paymentIn>>
 
-function checkPayments(rules: LogRules, applied: AppliedEntry): void {
-  const hasEntry = applied.created.some((contract) => isOf(ansEntry, contract))
-  const needed = quorumOf(rules.genesis.nodes.length)
-  for (const payment of applied.archived.flatMap((contract) => paymentIn(contract) ?? [])) {
-    const { id, isInitial } = payment
-    rules.openUntil.delete(id)
-    note(rules, 'no payment is left behind', null)
-    if (!hasEntry) note(rules, 'a refund is whole', refundProblem(applied, payment))
-    if (!hasEntry || !isInitial) continue
-    const count = rules.confirmers.get(id)?.size ?? 0
-    note(
-      rules,
-      'a payment is collected by a quorum',
-      count >= needed
-        ? null
-        : `${id} was collected at offset ${applied.offset} with ${count} confirmations, ${needed} are needed`,
-    )
-  }
-  for (const { id, lockExpiresAt } of applied.created.flatMap((one) => paymentIn(one) ?? []))
-    rules.openUntil.set(id, lockExpiresAt)
-}
-
 /** All that was locked for the payment is the payer's again. */
 function refundProblem(applied: AppliedEntry, { id, payer }: Payment): string | null {
   const locked = applied.archived.find((contract) => isOf(lockedCoin, contract))
@@ -148,47 +181,6 @@ function refundProblem(applied: AppliedEntry, { id, payer }: Payment): string | 
   return locked !== undefined && freed !== undefined && amountOf(locked) === amountOf(freed)
     ? null
     : `${id} ended at offset ${applied.offset} without an entry, and not all of it was given back`
-}
-
-function checkNames(rules: LogRules, applied: AppliedEntry): void {
-  const entriesIn = (contracts: readonly Contract[]) =>
-    contracts.filter((one) => isOf(ansEntry, one)).map((one) => payloadOf(ansEntry, one))
-  const ended = new Map<string, number>()
-  for (const { name, expiresAt } of entriesIn(applied.archived)) {
-    ended.set(name, expiresAt)
-    rules.liveUntil.delete(name)
-  }
-  for (const { name, expiresAt } of entriesIn(applied.created)) {
-    const isTaken = (rules.liveUntil.get(name) ?? 0) > applied.recordTime
-    const twice = `${name} has two live entries at offset ${applied.offset}`
-    note(rules, 'names are unique', isTaken ? twice : null)
-    rules.liveUntil.set(name, expiresAt)
-    const before = ended.get(name)
-    if (before === undefined) continue
-    const isOnePeriod = expiresAt - before === rules.genesis.names.entryLifetimeMicros
-    const other = `${name} was renewed at offset ${applied.offset} by ${expiresAt - before} µs`
-    note(rules, 'a renewal adds one period', isOnePeriod ? null : other)
-  }
-}
-
-function checkCoin(rules: LogRules, applied: AppliedEntry): void {
-  const { result } = applied
-  if (result.kind !== 'accepted') return
-  const sum = (contracts: readonly Contract[]) =>
-    contracts.reduce((total, contract) => total + amountOf(contract), 0n)
-  const [before, after] = [sum(applied.archived), sum(applied.created)]
-  if (before === 0n && after === 0n) return
-  const [causes, happened] = after > before ? [MAKES_COIN, 'appeared'] : [BURNS_COIN, 'disappeared']
-  const isAllowed =
-    after === before ||
-    result.update.events.some(
-      (event) => event.kind === 'exercised' && causes.includes(event.choice),
-    )
-  note(
-    rules,
-    'coin is conserved',
-    isAllowed ? null : `coin ${happened} at offset ${applied.offset}`,
-  )
 }
 
 function amountOf(contract: Contract): bigint {

@@ -1,6 +1,6 @@
 /** Every answer that was verified is true at its offset, and no client is taken back. */
-import type { EventOf, HistoryEvent, RuleTally, SeenEntry } from '../history.ts'
-import { eventsOf, tally } from './tally.ts'
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
+import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
 import type { Truth } from './truth.ts'
 
 type Lookup = EventOf<'lookup'>
@@ -67,11 +67,11 @@ export function answeredIn(history: readonly HistoryEvent[]): Answered[] {
   )
 }
 
-function isSame(wanted: SeenEntry | null, seen: SeenEntry | null): boolean {
+function isSame(wanted: CertifiedEntry | null, seen: CertifiedEntry | null): boolean {
   if (wanted === null || seen === null) return wanted === seen
-  return (Object.keys(wanted) as (keyof SeenEntry)[]).every((key) => wanted[key] === seen[key])
+  return (Object.keys(wanted) as (keyof CertifiedEntry)[]).every((key) => wanted[key] === seen[key])
 }
 
-function entryText(entry: SeenEntry | null): string {
+function entryText(entry: CertifiedEntry | null): string {
   return entry === null ? 'absent' : `${entry.name} of ${entry.user} (${entry.contract_id})`
 }

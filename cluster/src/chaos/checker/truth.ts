@@ -13,14 +13,15 @@ import {
 import { MemoryLedger } from '@quorumscan/ledger/memory-ledger'
 import type { Contract } from '@quorumscan/model'
 import { formatInstant as formatTime, type Genesis, hashGenesis } from '@quorumscan/verifier'
-import type { LogLine, RuleTally, SeenEntry } from '../history.ts'
-import { checkLogEntry, createLogRules, talliesOf } from './log-rules.ts'
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
+import type { LogLine, RuleTally } from '../history.ts'
+import { LogRules } from './log-rules.ts'
 
 type Version = {
   readonly from: number
   to: number
   readonly expiresAt: number
-  readonly entry: SeenEntry
+  readonly entry: CertifiedEntry
 }
 
 export type Truth = Awaited<ReturnType<typeof readTruth>>
@@ -30,7 +31,7 @@ const FOREVER = Number.POSITIVE_INFINITY
 export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
   const genesisHash = await hashGenesis(genesis)
   const ledger = new MemoryLedger({ genesis, genesisHash })
-  const rules = createLogRules(genesis, genesisHash)
+  const rules = new LogRules(genesis, genesisHash)
   const versions = new Map<string, Version[]>()
   const contracts = new Map<string, { createdAt: number; archivedAt: number | null }>()
   const payments = new Map<string, string[]>()
@@ -49,7 +50,7 @@ export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
     recordTimes.push(line.recordTime)
     hashes.push(applied.historyHash)
     updateIds.push(applied.result.kind === 'accepted' ? applied.result.update.updateId : null)
-    checkLogEntry(rules, bytes, applied)
+    rules.check(bytes, applied)
     for (const contract of applied.archived) {
       const known = contracts.get(contract.contractId)
       if (known !== undefined) known.archivedAt = line.offset
@@ -65,21 +66,21 @@ export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
     addVersions(versions, applied)
   }
 
-  const entryOfName = (name: string, offset: number): SeenEntry | null => {
+  const entryOfName = (name: string, offset: number): CertifiedEntry | null => {
     const isLive = ({ from, to, expiresAt }: Version) =>
       from <= offset && offset < to && expiresAt > (recordTimes[offset] ?? FOREVER)
     return versions.get(name)?.findLast(isLive)?.entry ?? null
   }
   const tallies: readonly RuleTally[] = [
     { rule: 'the log has no gap', samples: log.length, findings: gaps },
-    ...talliesOf(rules, recordTimes.at(-1) ?? 0),
+    ...rules.tallies(recordTimes.at(-1) ?? 0),
   ]
   return {
     headOffset: hashes.length - 1,
     /** The live entry at an offset, or null. */
     entryOfName,
     /** The lowest live name of a party at an offset (D-12). */
-    entryOfParty(party: string, offset: number): SeenEntry | null {
+    entryOfParty(party: string, offset: number): CertifiedEntry | null {
       const names = [...versions.keys()].filter((name) => entryOfName(name, offset)?.user === party)
       const [lowest] = names.sort((one, other) =>
         Buffer.compare(Buffer.from(one), Buffer.from(other)),

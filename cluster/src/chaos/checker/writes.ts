@@ -1,6 +1,5 @@
 /** What was acknowledged is in the log, once; what is streamed is what the log has. */
-import type { EventOf, HistoryEvent, RuleTally } from '../history.ts'
-import { eventsOf, tally } from './tally.ts'
+import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
 import type { Truth } from './truth.ts'
 
 type Write = EventOf<'write'>

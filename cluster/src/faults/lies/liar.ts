@@ -3,6 +3,7 @@
  * it signs as an honest node would, so that only other nodes can show that it is not true.
  */
 import { type Clock, type Random, randomHex, toHex } from '@quorumscan/base'
+import type { Replica } from '@quorumscan/replica'
 import type { HttpServer } from '@quorumscan/server'
 import {
   encodeStateStatement,
@@ -10,11 +11,11 @@ import {
   type Lookup,
   parseInstant,
 } from '@quorumscan/verifier'
-import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier/certified'
+import { CERTIFIED_MEDIA_TYPE, type CertifiedEntry } from '@quorumscan/verifier/certified'
 import { LRUCache } from 'lru-cache'
 import type { LieKind } from '../../view/lies.ts'
 import { garbageBody, oversizedBody, trickledBody } from './bodies.ts'
-import { type Entry, type LieContext, lieAboutDocument, lieAboutEntry } from './said.ts'
+import { type LieContext, lieAboutDocument, lieAboutEntry } from './said.ts'
 
 /** Where a redirect leads: nobody listens there. */
 const ELSEWHERE = 'http://127.0.0.1:9/'
@@ -27,29 +28,17 @@ const PROOFS_MAX = 1000
 const HASH_BYTES = 32
 const KNOWN_NAMES = ['dso.ns', 'sv-1.sv.ns']
 
-type Place = { readonly offset: number; readonly recordTime: number; readonly historyHash: string }
+type Place = Awaited<ReturnType<Replica['pin']>>
 
 /** What the liar knows of its node. */
-export type LiarDeps = {
+type LiarDeps = {
   readonly genesisHash: string
   readonly sign: (statement: Uint8Array) => Uint8Array
   /** The party that profits. */
   readonly liar: string
-  readonly ledger: {
-    readonly head: () => { readonly offset: number }
-    readonly pin: (at: number | null, signal: AbortSignal) => Promise<Place>
-    readonly lookupNames: (
-      names: readonly string[],
-      offset: number,
-    ) => Promise<readonly (Uint8Array | null)[]>
-  }
+  readonly replica: Pick<Replica, 'head' | 'pin' | 'lookups'>
   readonly clock: Clock
   readonly random: Random
-}
-
-export type Liar = {
-  /** Null: tells the truth. */
-  set(kind: LieKind | null): void
 }
 
 type Hooked = {
@@ -79,8 +68,8 @@ type SignedState = {
   readonly signatures: readonly (readonly [member: string, signature: string])[]
 }
 
-/** Adds the hooks; they do nothing until a lie is set. */
-export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
+/** Adds the hooks; they do nothing until the returned function sets a lie. Null: the node tells the truth. */
+export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind | null) => void {
   let kind: LieKind | null = null
   let staleOffset = 0
   let callCount = 0
@@ -95,7 +84,7 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
     const asked = askedOffset(request)
     if (asked !== null && asked <= staleOffset) return
     // Beyond the head: the honest refusal.
-    const place = await deps.ledger.pin(asked, AbortSignal.timeout(1000)).catch(() => null)
+    const place = await deps.replica.pin(asked, AbortSignal.timeout(1000)).catch(() => null)
     if (place === null) return
     askedPlaces.set(raw, place)
     readAt(request, staleOffset)
@@ -222,22 +211,20 @@ export function installLiar(server: HttpServer, deps: LiarDeps): Liar {
     return Buffer.from(JSON.stringify({ statements: [...statements, ...others] }))
   }
 
-  const otherEntry = async (offset: number, request: Hooked): Promise<Entry | null> => {
+  const otherEntry = async (offset: number, request: Hooked): Promise<CertifiedEntry | null> => {
     const name = KNOWN_NAMES.find(
       (known) => !JSON.stringify([request.body, request.params]).includes(known),
     )
-    const [found] = await deps.ledger.lookupNames([name ?? ''], offset).catch(() => [null])
-    return found == null ? null : (JSON.parse(Buffer.from(found).toString()) as Entry)
+    const [found] = await deps.replica.lookups.lookupNames([name ?? ''], offset).catch(() => [null])
+    return found == null ? null : (JSON.parse(Buffer.from(found).toString()) as CertifiedEntry)
   }
 
-  return {
-    set(next) {
-      if (next === 'stale' && kind !== 'stale') {
-        staleOffset = deps.ledger.head().offset
-        firstProofs.clear()
-      }
-      kind = next
-    },
+  return (next) => {
+    if (next === 'stale' && kind !== 'stale') {
+      staleOffset = deps.replica.head().offset
+      firstProofs.clear()
+    }
+    kind = next
   }
 }
 
@@ -259,7 +246,7 @@ type Reply = {
 
 function lieInBatch(
   request: Hooked,
-  document: { readonly results: readonly { readonly entry: Entry | null }[] },
+  document: { readonly results: readonly { readonly entry: CertifiedEntry | null }[] },
   { lie, context }: { readonly lie: LieKind; readonly context: LieContext },
 ): Buffer {
   const { lookups } = request.body as Batch

@@ -1,8 +1,9 @@
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { expect, it } from 'vitest'
-import { type Entry, lieAboutDocument, lieAboutEntry } from './said.ts'
+import { lieAboutDocument, lieAboutEntry } from './said.ts'
 
 const digits = 'ab'.repeat(32)
-const alice: Entry = {
+const alice: CertifiedEntry = {
   contract_id: `00${digits}`,
   user: `alice::1220${digits}`,
   name: 'alice.unverified.ns',

@@ -1,22 +1,13 @@
 /** What a lying node says instead of the truth. Pure. */
 import type { Lookup } from '@quorumscan/verifier'
+import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { LieKind } from '../../view/lies.ts'
-
-/** An entry on the wire (D-8). */
-export type Entry = {
-  readonly contract_id: string | null
-  readonly user: string
-  readonly name: string
-  readonly url: string
-  readonly description: string
-  readonly expires_at: string | null
-}
 
 export type LieContext = {
   /** The party that the lies are to the advantage of. */
   readonly liar: string
   /** A real entry that is none of those asked for, or null where there is none. */
-  readonly other: Entry | null
+  readonly other: CertifiedEntry | null
 }
 
 const INVENTED_CONTRACT = `00${'6c'.repeat(32)}`
@@ -27,9 +18,9 @@ const FAR_FUTURE = '2099-01-01T00:00:00.000000Z'
 /** The entry that is given instead of the true one; null says that there is none. */
 export function lieAboutEntry(
   kind: LieKind,
-  truth: { readonly lookup: Lookup; readonly entry: Entry | null },
+  truth: { readonly lookup: Lookup; readonly entry: CertifiedEntry | null },
   context: LieContext,
-): Entry | null {
+): CertifiedEntry | null {
   const { entry, lookup } = truth
   switch (kind) {
     case 'value':
@@ -63,11 +54,11 @@ export function lieAboutDocument(kind: LieKind, document: unknown, context: LieC
 }
 
 /** A name keeps its text and changes its owner; of a party that is asked for, the name is another. */
-function stolen(lookup: Lookup, liar: string): Partial<Entry> {
+function stolen(lookup: Lookup, liar: string): Partial<CertifiedEntry> {
   return 'name' in lookup ? { user: liar } : { name: INVENTED_NAME }
 }
 
-function inventedEntry(lookup: Lookup, liar: string): Entry {
+function inventedEntry(lookup: Lookup, liar: string): CertifiedEntry {
   return {
     contract_id: INVENTED_CONTRACT,
     user: 'name' in lookup ? liar : lookup.party,

@@ -15,6 +15,7 @@ import {
   subscriptionInitialPayment,
 } from '@quorumscan/ledger'
 import type { Command, ContractId, PartyId } from '@quorumscan/model'
+import { repeat } from '@quorumscan/runtime'
 import { createSubmitter } from '@quorumscan/submit'
 import type { LieKind } from '../../view/lies.ts'
 
@@ -33,12 +34,6 @@ const FLOOD_PAUSE_MS = 10
 const SUBMITTED_LIES = ['confirm', 'against', 'flood'] as const
 type SubmittedLie = (typeof SUBMITTED_LIES)[number]
 
-export type FalseSubmitter = {
-  /** Other lies, and null, submit nothing. */
-  set(lie: LieKind | null): void
-  close(): Promise<void>
-}
-
 export function createFalseSubmitter(deps: {
   readonly ledger: Ledger
   readonly submit: Ordering['submit']
@@ -48,7 +43,7 @@ export function createFalseSubmitter(deps: {
   readonly userId: string
   readonly clock: Clock
   readonly random: Random
-}): FalseSubmitter {
+}) {
   const { ledger, clock, random, party } = deps
   const submitter = createSubmitter({
     ordering: { submit: deps.submit },
@@ -62,10 +57,7 @@ export function createFalseSubmitter(deps: {
   let running: Promise<void> = Promise.resolve()
 
   /** Refused, which is the point. */
-  const submit = async (
-    commandOf: (dsoRules: ContractId) => Command,
-    signal: AbortSignal,
-  ): Promise<void> => {
+  const submit = async (commandOf: (dsoRules: ContractId) => Command, signal: AbortSignal) => {
     try {
       const [dsoRules] = await ledger.contractsByKey('singleton:DsoRules', { limit: 1 })
       if (dsoRules === undefined) return
@@ -81,16 +73,13 @@ export function createFalseSubmitter(deps: {
   const giveBack = (payment: ContractId) => (dsoRules: ContractId) =>
     expirePaymentCommand({ dsoRules, sv: party, payment })
   const invented = () => `00${randomHex(random, ID_BYTES)}` as ContractId
-  const pause = (ms: number, signal: AbortSignal) => clock.delay(ms, signal).catch(() => {}) // Aborted: the loop ends.
-
   const flood = async (signal: AbortSignal): Promise<void> => {
-    const work = async () => {
-      while (!signal.aborted) {
-        await submit(confirm(invented()), signal)
-        await pause(FLOOD_PAUSE_MS, signal)
-      }
-    }
-    await Promise.all(Array.from({ length: FLOOD_WORKERS }, work))
+    const work = () => submit(confirm(invented()), signal)
+    const everyMs = FLOOD_PAUSE_MS
+    const workers = Array.from({ length: FLOOD_WORKERS }, () =>
+      repeat(work, { clock, everyMs, signal }),
+    )
+    await Promise.all(workers.map(({ ended }) => ended))
   }
 
   const answerWhatIsSeen = async (
@@ -106,16 +95,12 @@ export function createFalseSubmitter(deps: {
         )
           seen.push(contract.contractId)
     })
-    try {
-      while (!signal.aborted) {
-        const ids = seen.splice(0, SEEN_PER_ROUND_MAX)
-        if (lie === 'confirm') ids.push(invented())
-        for (const id of ids) await submit(lie === 'confirm' ? confirm(id) : giveBack(id), signal)
-        await pause(INTERVAL_MS, signal)
-      }
-    } finally {
-      stopListening()
+    const work = async () => {
+      const ids = seen.splice(0, SEEN_PER_ROUND_MAX)
+      if (lie === 'confirm') ids.push(invented())
+      for (const id of ids) await submit(lie === 'confirm' ? confirm(id) : giveBack(id), signal)
     }
+    await repeat(work, { clock, everyMs: INTERVAL_MS, signal }).ended.finally(stopListening)
   }
 
   const stop = () => {
@@ -123,7 +108,8 @@ export function createFalseSubmitter(deps: {
     active = null
   }
   return {
-    set(next) {
+    /** Other lies, and null, submit nothing. */
+    set(next: LieKind | null): void {
       const lie = SUBMITTED_LIES.find((one) => one === next)
       if (lie === active?.lie) return
       stop()
@@ -134,7 +120,7 @@ export function createFalseSubmitter(deps: {
         lie === 'flood' ? flood(over.signal) : answerWhatIsSeen(lie, over.signal),
       )
     },
-    async close() {
+    async close(): Promise<void> {
       stop()
       await running
     },

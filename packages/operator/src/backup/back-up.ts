@@ -6,7 +6,6 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { Clock } from '@quorumscan/base'
 import { LogGroupError, type ProvenGroup, readRecentGroups, readWholeLog } from '@quorumscan/log'
 import { readStoredOffset } from '@quorumscan/replica'
 import { CommandError, messageOf } from '@quorumscan/runtime'
@@ -16,23 +15,20 @@ import { KEYS_OF, ROLE_OF } from '../ceremony/member.ts'
 import { memberKeyFile } from '../ceremony/member-keys.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { memberFilesOf, type OperatorConfig } from '../run/operator-config.ts'
-import { externalRedisOf, operatorRedisPlan } from '../run/operator-services.ts'
+import type { OwnNode } from '../run/operator-services.ts'
+import { openOwnRedis } from '../run/own-redis.ts'
 import { GENESIS_PLACE, type Item, writeArchive } from './archive.ts'
-import { openOwnRedis } from './own-redis.ts'
 
 /** A file that a variable names: certificates and tokens, and no program. */
 const NAMED_BYTES_MAX = 1024 * 1024
 /** Where these are on the other machine is decided there. */
 export const PLACES = ['QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS']
 
-export type BackUpOptions = {
+type BackUpOptions = OwnNode & {
   readonly config: OperatorConfig
   readonly file: string
   /** Of a super-validator: the newest groups of the log instead, from which a lost part of it is refilled. */
   readonly isLogAlone: boolean
-  readonly redisServer: string
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly clock: Clock
 }
 
 /**
@@ -67,15 +63,12 @@ export async function backUp(options: BackUpOptions): Promise<void> {
 }
 
 async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {
-  const { config, clock } = options
+  const { config } = options
   if (!options.isLogAlone)
     for (const [path, source] of filesOf(config))
       yield { kind: 'file', path, text: readFileSync(source, 'utf8') }
   if (config.runs === 'sv' && !options.isLogAlone) return
-  const { directory } = config
-  const plan = operatorRedisPlan(options)
-  const external = externalRedisOf(config)
-  await using own = await openOwnRedis({ directory, external, plan, clock })
+  await using own = await openOwnRedis(options)
   if (config.runs === 'validator')
     for (const part of await readKept(own.redis))
       yield { kind: 'kept', key: part.key, items: part.items.map((item) => [...item]) }

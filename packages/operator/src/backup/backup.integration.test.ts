@@ -22,11 +22,11 @@ import { makeMember } from '../ceremony/member-keys.ts'
 import { dataDirectory } from '../data-directory.ts'
 import { createGenesis, hashGenesis, logGenesisOf } from '../genesis.ts'
 import { type OperatorConfig, readOperatorConfig } from '../run/operator-config.ts'
-import { judgeProcesses, operatorRedisPlan } from '../run/operator-services.ts'
+import { judgeProcesses } from '../run/operator-services.ts'
+import { openOwnRedis } from '../run/own-redis.ts'
 import { each, signedGroups } from '../testing/signed-groups.ts'
 import { writeArchive } from './archive.ts'
 import { backUp } from './back-up.ts'
-import { openOwnRedis } from './own-redis.ts'
 import { restore } from './restore.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-backup-'))
@@ -79,13 +79,7 @@ function configOf(runs: Runnable, name: string, more: object = {}): OperatorConf
   return readOperatorConfig(runs, file, judgeProcesses)
 }
 
-const redisOf = (config: OperatorConfig) =>
-  openOwnRedis({
-    directory: config.directory,
-    external: null,
-    plan: operatorRedisPlan({ ...machine, config }),
-    clock,
-  })
+const redisOf = (config: OperatorConfig) => openOwnRedis({ ...machine, config })
 
 let count = 0
 async function backedUp(config: OperatorConfig, isLogAlone = false): Promise<string> {

@@ -9,7 +9,6 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Clock } from '@quorumscan/base'
 import { decodeGroup, LogGroupError, type ProvenGroup, writeWholeLog } from '@quorumscan/log'
 import {
   CommandError,
@@ -24,9 +23,9 @@ import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { type DataDirectory, dataDirectory } from '../data-directory.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { readOperatorConfig } from '../run/operator-config.ts'
-import { externalRedisOf, judgeSome, operatorRedisPlan } from '../run/operator-services.ts'
+import { judgeSome, type OwnNode } from '../run/operator-services.ts'
+import { openOwnRedis } from '../run/own-redis.ts'
 import { type Archive, GENESIS_PLACE, type Header, openArchive } from './archive.ts'
-import { openOwnRedis } from './own-redis.ts'
 
 const CONFIG_FILE = 'run.env'
 /** In the target: what is restored, until all of it is there. */
@@ -35,7 +34,7 @@ const NAME_ANOTHER = '`--to` takes a directory that is empty or does not exist'
 /** What an empty directory may hold: the stage of a restore that was interrupted, and what `mkfs` puts there. */
 const EMPTY = [STAGE, 'lost+found']
 
-export type RestoreOptions = {
+type RestoreOptions = Omit<OwnNode, 'config'> & {
   readonly file: string
   /** The data directory, which is made. */
   readonly target: string
@@ -43,9 +42,6 @@ export type RestoreOptions = {
   readonly changes: Readonly<Record<string, string>>
   /** Backups of super-validators, with groups of the log that may go on behind those of a synchronizer. */
   readonly logFiles: readonly string[]
-  readonly redisServer: string
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly clock: Clock
 }
 
 export type Restored = Pick<Header, 'role' | 'name' | 'takenAt'> & {
@@ -191,14 +187,12 @@ async function fillRedis(
     readonly partial: string
   },
 ): Promise<number | null> {
-  const { archive, others, genesis, directory, clock } = options
+  const { archive, others, genesis, directory } = options
   const { role: runs, name } = archive.header
   // All that a super-validator has in its Redis follows from the log.
   if (runs === 'sv') return null
   const variables = variablesOf(archive.header, options, directory.path)
-  const plan = operatorRedisPlan({ ...options, config: { runs, name, directory, variables } })
-  const external = externalRedisOf({ runs, variables })
-  await using own = await openOwnRedis({ directory, external, plan, clock })
+  await using own = await openOwnRedis({ ...options, config: { runs, name, directory, variables } })
   if (runs === 'validator') {
     await writeKept(own.redis, keptOf(archive))
     return null

@@ -9,6 +9,10 @@ const SECOND = 1_000_000
 const MINUTE = 60 * SECOND
 const DAY = 24 * 60 * MINUTE
 
+/** How a log is ordered. */
+export const ORDERING_DRIVERS = ['redis', 'cometbft'] as const
+export type OrderingDriver = (typeof ORDERING_DRIVERS)[number]
+
 type RulesOfAll = Pick<
   Genesis,
   | 'protocolVersion'

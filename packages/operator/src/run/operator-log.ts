@@ -1,28 +1,22 @@
 /** The log of the one synchronizer, as its operator has it: read while all runs or nothing does, repaired while nothing does. */
-import type { Clock } from '@quorumscan/base'
 import { type KeepingFollower, type KeptGroup, openKeptGroup } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { ServiceRunner } from '@quorumscan/supervisor'
 import { type Archive, openArchive } from '../backup/archive.ts'
-import { holdDirectory, openOwnRedis } from '../backup/own-redis.ts'
 import { groupsOf } from '../backup/restore.ts'
 import { ROLE_OF } from '../ceremony/member.ts'
 import { hashGenesis } from '../genesis.ts'
 import { type RepairOutcome, repairLog } from '../log-repair.ts'
 import { type OperatorConfig, readOperatorConfig } from './operator-config.ts'
-import { externalRedisOf, operatorRedisPlan } from './operator-services.ts'
+import { externalRedisOf, type OwnNode, operatorRedisPlan } from './operator-services.ts'
+import { holdDirectory, openOwnRedis } from './own-redis.ts'
 
 const OF_MEMBERS =
   'there is no synchronizer to verify or repair: the super-validators of this network order together, and each keeps ' +
   'a copy of the log. One that lost or damaged its copy gets it from the others: stop it, delete `redis`, `engines` and `snapshots` in its data directory, and run it again'
 
-export type OperatorLogOptions = {
-  readonly config: OperatorConfig
-  readonly redisServer: string
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly clock: Clock
-}
+export type OperatorLogOptions = OwnNode & { readonly config: OperatorConfig }
 
 /**
  * The configuration of a synchronizer.
@@ -41,13 +35,10 @@ export function readLogConfig(file: string): OperatorConfig {
 export async function openOperatorLog(
   options: OperatorLogOptions,
 ): Promise<AsyncDisposable & { readonly redis: RedisAddress }> {
-  const { config, clock } = options
-  const external = externalRedisOf(config)
-  const plan = operatorRedisPlan(options)
   try {
-    return await openOwnRedis({ directory: config.directory, external, plan, clock })
+    return await openOwnRedis(options)
   } catch (error) {
-    if (!(error instanceof CommandError) || external !== null) throw error
+    if (!(error instanceof CommandError) || externalRedisOf(options.config) !== null) throw error
     throw new CommandError(
       `the log cannot be read: ${messageOf(error)}. Stop that; \`quorumscan log repair\` mends files that Redis cannot load`,
       { cause: error },
@@ -87,10 +78,10 @@ export async function repairOperatorLog(
       { cause },
     )
   })
-  const redisOf = (name: string) =>
-    operatorRedisPlan({ ...options, config: { ...config, name }, logFileOf: directory.logFile })(
-      held.socketDirectory,
-    )
+  const redisOf = (name: string) => {
+    const plan = operatorRedisPlan({ ...options, config: { ...config, name } }, directory.logFile)
+    return plan(held.socketDirectory)
+  }
   const runner = new ServiceRunner({
     ...directory.processes,
     ...{ services: [], clock, isCluster: false },

@@ -1,6 +1,13 @@
 /** Which processes one operator runs, and what each is told: what its file says, and what follows from it. */
 import { readFileSync } from 'node:fs'
-import { describeFileError, type Env, EnvError, readEnv, type Variable } from '@quorumscan/base'
+import {
+  type Clock,
+  describeFileError,
+  type Env,
+  EnvError,
+  readEnv,
+  type Variable,
+} from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
@@ -109,14 +116,17 @@ function redisVariableOf(runs: OperatorConfig['runs']): string {
   return runs === 'synchronizer' ? 'QS_LOG_REDIS' : 'QS_REDIS'
 }
 
-/** The Redis of an operator, as `run` starts it, with its sockets in the directory that is given. */
-export function operatorRedisPlan(options: {
+/** The node of an operator on this machine. */
+export type OwnNode = Pick<Machine, 'redisServer' | 'env'> & {
   readonly config: Pick<OperatorConfig, 'runs' | 'name' | 'directory' | 'variables'>
-  readonly redisServer: string
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly logFileOf?: Machine['logFileOf']
-}): (socketDirectory: string) => RedisService {
-  const { config, redisServer, env, logFileOf = () => null } = options
+  readonly clock: Clock
+}
+
+/** The Redis of an operator, as `run` starts it, with its sockets in the directory that is given. */
+export function operatorRedisPlan(
+  { config, redisServer, env }: Omit<OwnNode, 'clock'>,
+  logFileOf: Machine['logFileOf'] = () => null,
+): (socketDirectory: string) => RedisService {
   const { directory } = config
   const machine = { directory, redisServer, env, logFileOf }
   const logWriter = makeSecret(directory, LOG_WRITER_SECRET)

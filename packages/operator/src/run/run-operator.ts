@@ -1,5 +1,5 @@
 /** Runs the processes of one operator, and starts again what ends, until it is told to stop. */
-import { type Clock, CONFIGURATION_EXIT } from '@quorumscan/base'
+import { CONFIGURATION_EXIT } from '@quorumscan/base'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import {
   assertRedisUsable,
@@ -11,25 +11,15 @@ import { findEngine } from '../engine/find-engine.ts'
 import { LOG_WRITER_SECRET, type Machine } from '../plan.ts'
 import { makeLogTokens, makeSecret } from '../secrets.ts'
 import type { OperatorConfig } from './operator-config.ts'
-import { externalRedisOf, planOperator, warningsOf } from './operator-services.ts'
+import { externalRedisOf, type OwnNode, planOperator, warningsOf } from './operator-services.ts'
 import { refuseSecondMachine } from './second-machine.ts'
 import { takeOver } from './take-over.ts'
 
-export type RunOptions = {
+type RunOptions = OwnNode & {
   readonly config: OperatorConfig
-  readonly redisServer: string
-  /** The compiled entry file of each app. */
   readonly mains: Machine['mains']
-  /** What processes inherit. */
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly clock: Clock
-  /** Told in sentences how it goes. */
+  /** Receives in sentences how it goes. */
   readonly tell: (sentence: string) => void
-}
-
-export type RunningOperator = AsyncDisposable & {
-  /** Rejects with a `UsageError` when a process finds its configuration wrong before it was ever ready. */
-  readonly failed: Promise<never>
 }
 
 /** How the supervisor says that a process ended so. */
@@ -41,7 +31,7 @@ const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
  * @throws {CommandError} If another one runs there, here or on another machine, or a program is missing: then nothing
  *   was started.
  */
-export async function runOperator(options: RunOptions): Promise<RunningOperator> {
+export async function runOperator(options: RunOptions) {
   const { config, redisServer, clock, tell } = options
   const { directory, genesis, name } = config
   for (const warning of warningsOf(config)) tell(warning)
@@ -85,6 +75,7 @@ export async function runOperator(options: RunOptions): Promise<RunningOperator>
     },
   })
   const running = {
+    /** Rejects with a `UsageError` when a process finds its configuration wrong before it was ever ready. */
     failed,
     async [Symbol.asyncDispose]() {
       await runner.stopAll()

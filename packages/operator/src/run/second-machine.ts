@@ -5,7 +5,7 @@
 import { type Clock, openClientTls, within } from '@quorumscan/base'
 import type { Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
-import { CommandError, createUndiciTransport } from '@quorumscan/runtime'
+import { CommandError, createPeerClient, createUndiciTransport } from '@quorumscan/runtime'
 import { createWebCrypto } from '@quorumscan/verifier'
 import type { Member } from '../ceremony/member.ts'
 import { hashGenesis } from '../genesis.ts'
@@ -31,23 +31,23 @@ export async function refuseSecondMachine(
   if (runs !== 'sv') return
   const file = variables['QS_PEER_CA']
   const ca = file ? { variable: 'QS_PEER_CA', file } : null
-  await using transport = createUndiciTransport({ trust: openClientTls({ ca, own: null }) })
+  const trust = openClientTls({ ca, own: null })
+  await using transport = createUndiciTransport({ trust })
+  await using client = createPeerClient({ trust, clock })
   const urls = members.flatMap(({ url }) => url ?? [])
   const own = members.flatMap((one) => (one.name === name && one.url !== null ? [one.url] : []))
   const learned = learnAddress(config, { urls, transport, clock })
   const addresses = new Set([variables['QS_PUBLIC_URL'] ?? '', ...own, (await learned) ?? ''])
   const network = { genesis, genesisHash: hashGenesis(genesis), crypto: createWebCrypto() }
   const isThere = async (url: string): Promise<boolean> => {
-    const ask = (signal: AbortSignal) =>
-      transport.request({
-        ...{ method: 'GET', headers: {}, body: null, channel: 'bulk', isPublicOnly: false },
-        ...{ url, path: '/v0/state-statements?after=0', bytesMax: ANSWER_BYTES_MAX, signal },
-      })
     try {
-      const reply = await within({ clock, timeoutMs: ANSWER_MS_MAX }, ask, () => null)
-      if (reply === null || reply.status !== 200) return false
-      const body = JSON.parse(Buffer.from(reply.body).toString('utf8'))
-      return (await readStatements(body, name, network)).length > 0
+      const body = await client.read(url, {
+        path: '/v0/state-statements?after=0',
+        bytesMax: ANSWER_BYTES_MAX,
+        timeoutMs: ANSWER_MS_MAX,
+      })
+      const statements = JSON.parse(Buffer.from(body).toString('utf8'))
+      return (await readStatements(statements, name, network)).length > 0
     } catch {
       return false // Nothing is there, or something else, which signs nothing with this key.
     }

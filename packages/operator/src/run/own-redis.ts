@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { LOG_USER } from '@quorumscan/log'
-import { type RedisAddress, type RedisConfig, readRedisAddress } from '@quorumscan/redis'
+import { type RedisAddress, readRedisAddress } from '@quorumscan/redis'
 import { CommandError, makePrivateDirectory, writeFileUnlessEqual } from '@quorumscan/runtime'
 import type { RedisService } from '@quorumscan/supervisor'
 import {
@@ -14,32 +14,26 @@ import {
   removeSocketDirectory,
 } from '@quorumscan/supervisor'
 import type { DataDirectory } from '../data-directory.ts'
-import { takeOver } from '../run/take-over.ts'
+import { externalRedisOf, type OwnNode, operatorRedisPlan } from './operator-services.ts'
+import { takeOver } from './take-over.ts'
 
 /** Reading a file of 10 GiB through takes a minute. */
 const START_TIMEOUT_MS = 120_000
 const LOOK_MS = 50
 
-export type OwnRedisOptions = {
-  readonly directory: DataDirectory
-  /** What the operator's file names; null: `run` starts one. */
-  readonly external: RedisConfig | null
-  /** As `run` plans it, with sockets in this directory. */
-  readonly plan: (socketDirectory: string) => RedisService
-  readonly clock: Clock
-}
-
 /**
- * The one that the operator's file names; else that which runs; else one that is started for this, and is stopped in order when disposed of: all is on disk then.
+ * The Redis that the operator's file names; else that which runs; else one that is started for this, as `run` plans it, and
+ * is stopped in order when disposed of: all is on disk then.
  *
  * @throws {CommandError} If it runs and does not answer, or does not start.
  */
-export async function openOwnRedis({
-  directory,
-  external,
-  plan,
-  clock,
-}: OwnRedisOptions): Promise<AsyncDisposable & { readonly redis: RedisAddress }> {
+export async function openOwnRedis(
+  node: OwnNode,
+): Promise<AsyncDisposable & { readonly redis: RedisAddress }> {
+  const { config, clock } = node
+  const { directory } = config
+  const plan = operatorRedisPlan(node)
+  const external = externalRedisOf(config)
   if (external !== null)
     return { redis: await readRedisAddress(external, LOG_USER), async [Symbol.asyncDispose]() {} }
   const kept = keptSocketDirectory(directory)
