@@ -13,22 +13,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const NODE_MIN = [20, 19]
 const REDIS_MIN = [7, 0]
 const BUILD_NOTICE_MS = 2000
-const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-/**
- * Programs of tests (packages/testkit/src/requirements.ts), each with Debian's package that has it. They are installed in
- * CI alone: a contributor may do without.
- */
-const TEST_PROGRAMS = [
-  ['promtool', 'prometheus'],
-  ['python3', 'python3'],
-  ['openssl', 'openssl'],
-  ['ip', 'iproute2'],
-  ['mount', 'mount'],
-  ['setpriv', 'util-linux'],
-]
-/** The kinds of tests (vitest.config.ts) that open a browser. */
-const BROWSER_KINDS = ['browser', 'e2e']
-
 // Package scripts start services unless policy-rc.d says no (invoke-rc.d, deb-systemd-invoke). It is one
 // shell script, so that the policy file goes away even when a person interrupts. A failed update may be
 // one of a source that does not matter here; the install decides.
@@ -41,7 +25,7 @@ if [ ! -e "$policy" ]; then
   printf '#!/bin/sh\\nexit 101\\n' > "$policy"
   chmod 755 "$policy"
 fi
-export DEBIAN_FRONTEND=noninteractive
+DEBIAN_FRONTEND=noninteractive
 apt-get -q update || true
 apt-get -q install -y --no-install-recommends "$0"
 `
@@ -56,8 +40,7 @@ try {
   checkNode()
   installPackages()
   process.env.REDIS_SERVER = findRedis() ?? installRedis()
-  if (command === 'test' && opensBrowser(args)) provideChromium()
-  if (command === 'test' && process.env.CI) provideTestPrograms()
+  if (command === 'test') await provideTestPrograms()
   await build()
   await run()
 } catch (error) {
@@ -133,84 +116,9 @@ function installRedis() {
   return findRedis() ?? fail(`${needed}, and the package that apt-get installed is not.`)
 }
 
-function provideTestPrograms() {
-  for (const [program, debianPackage] of TEST_PROGRAMS) {
-    if (onPath(program) !== undefined) continue
-    const needed = `CI is set, and tests need ${program} of Debian's package ${debianPackage}`
-    if (process.platform === 'darwin' || !mayInstall()) fail(`${needed}: install it.`)
-    say(`Installing Debian's package ${debianPackage}, for tests (its services are not started) …`)
-    if (!install(debianPackage) || onPath(program) === undefined)
-      fail(`${needed}, and apt-get could not install it.`)
-  }
-}
-
-/** Whether the kinds of tests that were asked for (none: all) need Chromium. */
-function opensBrowser(testArgs) {
-  const kinds = testArgs.filter((arg) => !arg.startsWith('--'))
-  return kinds.length === 0 || kinds.some((kind) => BROWSER_KINDS.includes(kind))
-}
-
-/**
- * Sets $CHROMIUM for the tests. Where there is none and none can be installed they are skipped, which is
- * said here; never when $CI is set.
- */
-function provideChromium() {
-  const found = findChromium() ?? installChromium()
-  if (found !== null) process.env.CHROMIUM = found
-  else if (process.env.CI) fail('Chromium is needed for the browser tests: set $CHROMIUM.')
-  else
-    say(
-      'No Chromium here, and none could be installed: the browser tests are SKIPPED. Install one, or set $CHROMIUM.',
-    )
-}
-
-/** $CHROMIUM or the first on the PATH that runs (Ubuntu's is a stub where there is no snap). */
-function findChromium() {
-  const wanted = process.env.CHROMIUM
-  if (wanted) {
-    if (isChromium(wanted)) return wanted
-    fail(`$CHROMIUM (${wanted}) is no Chromium that runs.`)
-  }
-  const files = CHROMIUM_NAMES.map(onPath).filter((file) => file !== undefined)
-  if (process.platform === 'darwin')
-    files.push('/Applications/Google Chrome.app/Contents/MacOS/Google Chrome')
-  return files.find(isChromium) ?? null
-}
-
-function isChromium(file) {
-  const { status, stdout } = spawnSync(file, ['--version'], { encoding: 'utf8' })
-  return status === 0 && /Chrom(e|ium) [0-9]/.test(stdout)
-}
-
-function installChromium() {
-  if (process.platform === 'darwin' || !mayInstall()) return null
-  say("Installing Debian's package chromium, for the browser tests …")
-  return install('chromium') ? findChromium() : null
-}
-
-function mayInstall() {
-  if (spawnSync('apt-get', ['--version']).status !== 0) return false
-  return isRoot() || spawnSync('sudo', ['-n', 'true']).status === 0
-}
-
-/** Debian's package; shows what apt-get said if it fails. */
-function install(debianPackage) {
-  const words = [...(isRoot() ? [] : ['sudo', '-n']), 'sh', '-c', INSTALL, debianPackage]
-  const result = spawnSync(...split(words), { encoding: 'utf8' })
-  if (result.status === 0) return true
-  process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`)
-  return false
-}
-
-function isRoot() {
-  return process.getuid?.() === 0
-}
-
-function onPath(name) {
-  return (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((directory) => join(directory, name))
-    .find((file) => existsSync(file))
+async function provideTestPrograms() {
+  const { providePrograms } = await import(pathToFileURL(join(root, 'test/programs.mjs')).href)
+  providePrograms(args, { fail, install, mayInstall, onPath, say })
 }
 
 /** Says so only when it takes longer than finding everything in turbo's cache. */
@@ -267,6 +175,39 @@ function npm(npmArgs) {
   if (result.status !== 0) fail(`\`npm ${npmArgs.join(' ')}\` failed.`)
 }
 
+function readIfThere(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function mayInstall() {
+  if (spawnSync('apt-get', ['--version']).status !== 0) return false
+  return isRoot() || spawnSync('sudo', ['-n', 'true']).status === 0
+}
+
+/** Debian's package; shows what apt-get said if it fails. */
+function install(debianPackage) {
+  const words = [...(isRoot() ? [] : ['sudo', '-n']), 'sh', '-c', INSTALL, debianPackage]
+  const result = spawnSync(...split(words), { encoding: 'utf8' })
+  if (result.status === 0) return true
+  process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`)
+  return false
+}
+
+function isRoot() {
+  return process.getuid?.() === 0
+}
+
+function onPath(name) {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((directory) => join(directory, name))
+    .find((file) => existsSync(file))
+}
+
 function split([first, ...rest]) {
   return [first, rest]
 }
@@ -278,14 +219,6 @@ function versionIn(text) {
 function isAtLeast(version, min) {
   const [major = 0, minor = 0] = version
   return major > min[0] || (major === min[0] && minor >= min[1])
-}
-
-function readIfThere(file) {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return null
-  }
 }
 
 function say(sentence) {

@@ -50,7 +50,8 @@ async function createClone() {
   )
   await putScript('node_modules/.bin/turbo', '#!/bin/sh\nexit 0\n')
   await putScript('redis', '#!/bin/sh\necho "Redis server v=7.0.15 sha=0 bits=64"\n')
-  for (const file of ['bootstrap.mjs', 'bin/quorumscan.mjs']) {
+  const copied = ['bootstrap.mjs', 'bin/quorumscan.mjs', '../test/programs.mjs']
+  for (const file of copied) {
     await mkdir(dirname(join(root, 'cluster', file)), { recursive: true })
     await copyFile(join(workspace, file), join(root, 'cluster', file))
   }

@@ -17,9 +17,10 @@ describe('house rules', () => {
 
   it('what tests need of the machine is declared and looked for in one place', () => {
     const tests = sources.filter((file) => isTest(file) || file.startsWith('cluster/src/testing/'))
-    // start-cluster.ts is part of the product; bootstrap.integration.test.ts sets these variables for another process.
+    // start-cluster.ts is part of the product; bootstrap.integration.test.ts sets these variables for another process, and
+    // programs.mjs installs what requirements.ts looks for.
     const owners =
-      /^(packages\/testkit\/src\/requirements|cluster\/src\/(testing\/start-cluster|bootstrap\.integration\.test)\.ts$)/
+      /^(packages\/testkit\/src\/requirements|test\/programs\.mjs$|cluster\/src\/(testing\/start-cluster|bootstrap\.integration\.test)\.ts$)/
     const looking =
       /env(\.|\[')(CI|CHROMIUM|REDIS_SERVER|QS_COMETBFT)\b|\b(promtool|python3|openssl)', \[/
     expect(

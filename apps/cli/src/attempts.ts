@@ -10,17 +10,12 @@ import {
 import { readRefusal, type Transport } from '@quorumscan/reader'
 import type { CertifiedNodeStatus } from '@quorumscan/reader/certified'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier/certified'
+import type { Network } from './network.ts'
 
 /** A node that is well answers by then; one that was asked beside another may not be waited for at all. */
 const GIVEN_UP_MS = 1000
 
-export type Attempt = {
-  readonly node: string
-  readonly url: string
-  readonly isProven: boolean
-  /** What it answered, or why it did not; for a person. */
-  readonly reason: string
-}
+export type Attempt = ReturnType<ReturnType<typeof noteAttempts>['attempts']>[number]
 
 /** A transport that notes what becomes of requests for proofs, and what it has noted. */
 export function noteAttempts(transport: Transport, clock: Clock) {
@@ -43,12 +38,15 @@ export function noteAttempts(transport: Transport, clock: Clock) {
       }
     },
   }
-  /** `offset`: that of the answer; what is older did not count. */
+  /**
+   * `offset`: that of the answer; what is older did not count. `reason`: what the node answered, or why it did not, for a
+   * person.
+   */
   const attempts = (
-    nodes: readonly { readonly name: string; readonly url: string }[],
+    nodes: Network['nodes'],
     seen: readonly CertifiedNodeStatus[],
     offset: number,
-  ): readonly Attempt[] =>
+  ) =>
     [...reasons].map(([url, reasonOf]) => {
       const status = seen.find((one) => one.url === url)
       const node = status?.name ?? nodes.find((one) => one.url === url)?.name ?? url

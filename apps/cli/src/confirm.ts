@@ -16,12 +16,11 @@ import {
   readRules,
   voteForVersion,
 } from '@quorumscan/operator'
-import { parseNodeUrl } from '@quorumscan/reader'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
 import type { LocalCluster } from './local-cluster.ts'
+import { urlOf } from './network.ts'
 import type { Common } from './rig.ts'
-import { printable } from './text.ts'
 import { readGenesis } from './verify.ts'
 
 /** Until the confirmation that completes a quorum shows at a node. */
@@ -101,14 +100,6 @@ async function scanUrlOf(options: Common & OneFlags, cluster: LocalCluster): Pro
 /** @throws {UsageError} If it is no address. */
 function apiOf(text: string): string {
   return `${urlOf('--scan', text)}/v0`
-}
-
-function urlOf(option: string, text: string): string {
-  const url = parseNodeUrl(text, true)
-  if (url !== undefined) return url
-  throw new UsageError(
-    `${option} ${printable(text)} is not an http or https address, such as https://sv-1.example:4611`,
-  )
 }
 
 /** Confirms other rules of the name service, unless they hold already. */

@@ -7,6 +7,7 @@ import { UsageError } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { Command } from 'commander'
 import type { LocalCluster } from './local-cluster.ts'
+import { printable } from './text.ts'
 import { readGenesis } from './verify.ts'
 
 export type NetworkFlags = {
@@ -85,12 +86,17 @@ export async function locateNodes(network: Network, clock: Clock): Promise<Netwo
 }
 
 function nodeAt(text: string): Network['nodes'][number] {
-  const url = parseNodeUrl(text, true)
-  if (url === undefined)
-    throw new UsageError(
-      `--scan ${text} is not an http or https address, such as https://sv-1.example:4611`,
-    )
+  const url = urlOf('--scan', text)
   return { name: url, url }
+}
+
+/** The address that an option names. @throws {UsageError} If it is no address. */
+export function urlOf(option: string, text: string): string {
+  const url = parseNodeUrl(text, true)
+  if (url !== undefined) return url
+  throw new UsageError(
+    `${option} ${printable(text)} is not an http or https address, such as https://sv-1.example:4611`,
+  )
 }
 
 async function nodesOfMembers(directory: string): Promise<Network['nodes']> {

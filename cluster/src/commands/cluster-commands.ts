@@ -265,8 +265,7 @@ async function demo(options: Common, clock: Clock): Promise<void> {
 }
 
 function describeDown(outcome: DownOutcome, directory: DataDirectory): string {
-  if (outcome.kind === 'stopped') return 'stopped'
-  return outcome.kind === 'nothing-ran'
-    ? `no cluster runs in ${directory.path}`
-    : `the control plane had died, or hung; ended ${outcome.processCount} processes that it left`
+  if (outcome.kind === 'cleaned-up')
+    return `the control plane had died, or hung; ended ${outcome.processCount} processes that it left`
+  return outcome.kind === 'stopped' ? 'stopped' : `no cluster runs in ${directory.path}`
 }

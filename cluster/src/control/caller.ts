@@ -14,17 +14,10 @@ export function callerOf(headers: IncomingHttpHeaders): string {
   return headers.origin === undefined ? 'unknown' : 'console'
 }
 
-/** One call that changed something, or was meant to. */
-export type Act = {
-  readonly caller: string
-  /** Such as `nodes.kill`. */
-  readonly call: string
-  /** As JSON, and not more of it than a line holds. */
-  readonly input: string
-  /** `done`, or why not. */
-  readonly outcome: string
-}
+/** One call that changed something, or was meant to: such as `nodes.kill`, and `done`, or why not. */
+export type Act = { readonly caller: string; readonly call: string; readonly outcome: string }
 
-export function actOf(act: Omit<Act, 'input'> & { readonly input: unknown }): Act {
-  return { ...act, input: (JSON.stringify(act.input) ?? '').slice(0, INPUT_LENGTH_MAX) }
+/** As JSON, and not more of it than a line holds. */
+export function shownInput(input: unknown): string {
+  return (JSON.stringify(input) ?? '').slice(0, INPUT_LENGTH_MAX)
 }

@@ -87,11 +87,10 @@ function untilReady(
   })
 }
 
+/** `cleaned-up`: the control plane had crashed or hung, and this many processes were ended for it. */
 export type DownOutcome =
-  | { readonly kind: 'stopped' }
-  /** The control plane had crashed or hung; this many processes were ended for it. */
+  | { readonly kind: 'stopped' | 'nothing-ran' }
   | { readonly kind: 'cleaned-up'; readonly processCount: number }
-  | { readonly kind: 'nothing-ran' }
 
 /** Stops the cluster of this directory in order and returns when nothing of it runs any more. */
 export async function stopCluster(directory: DataDirectory, clock: Clock): Promise<DownOutcome> {

@@ -8,7 +8,7 @@ import type { Cluster } from '../rig/cluster.ts'
 import type { Live } from '../watch/live.ts'
 import type { Registrations } from '../watch/registrations.ts'
 import type { AnsConfigControl } from './ans-config.ts'
-import { type Act, actOf } from './caller.ts'
+import { type Act, shownInput } from './caller.ts'
 import { refusalOf } from './refusal.ts'
 
 export type ControlContext = {
@@ -28,7 +28,7 @@ export type ControlContext = {
   /** Who calls, in its own words. */
   readonly caller: string
   /** Keeps what somebody did. */
-  readonly note: (act: Act) => void
+  readonly note: (act: Act & { readonly input: string }) => void
 }
 
 /** Nobody is sent where in the program an error arose. */
@@ -43,7 +43,7 @@ export const procedure = trpc.procedure.use(async ({ next, type, path, ctx, getR
   if (type === 'mutation') {
     const { caller } = ctx
     const outcome = refusal === null ? 'done' : refusal.message
-    ctx.note(actOf({ caller, call: path, input: await getRawInput(), outcome }))
+    ctx.note({ caller, call: path, input: shownInput(await getRawInput()), outcome })
   }
   if (refusal !== null) throw refusal
   return result

@@ -2,6 +2,7 @@
  * The faults of one process, switched while it runs: a unix socket in the cluster's private directory, never
  * the public port.
  */
+import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
@@ -19,10 +20,7 @@ export async function startAgent(path: string, handlers: AgentHandlers) {
   const server = createServer((request, response) => {
     void answer(handlers, request, response)
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(path, resolve)
-  })
+  await once(server.listen(path), 'listening')
   server.unref()
   return {
     close() {

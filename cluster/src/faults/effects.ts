@@ -52,6 +52,9 @@ const onLink = {
     if (edge === 'p2p') return refusalWithoutEngine(services)
     return edge === 'http' ? null : refusalOfCut(services)
   },
+  told: ({ edge, node: _, ...link }: SpecOf<'slow' | 'drop' | 'reset'>) => ({
+    edges: { [edge]: link },
+  }),
 }
 const SILENT: LinkFault = { kind: 'drop', rate: 1 }
 
@@ -91,20 +94,9 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
     refusal: ([main]) => (main.kind === 'scan' ? null : 'only super-validators can lie'),
     told: ({ lie }) => ({ lie }),
   },
-  slow: {
-    ...onLink,
-    told: ({ edge, latencyMs, jitterMs }) => ({
-      edges: { [edge]: { kind: 'slow', latencyMs, jitterMs } },
-    }),
-  },
-  drop: {
-    ...onLink,
-    told: ({ edge, rate }) => ({ edges: { [edge]: { kind: 'drop', rate } } }),
-  },
-  reset: {
-    ...onLink,
-    told: ({ edge }) => ({ edges: { [edge]: { kind: 'reset' } } }),
-  },
+  slow: onLink,
+  drop: onLink,
+  reset: onLink,
   partition: {
     refusal: refusalOfCut,
     told: ({ from }) => ({

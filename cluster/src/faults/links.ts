@@ -1,4 +1,5 @@
 /** Where the byte-level proxy stands: before an HTTP server, on the way to a server, before the own Redis. */
+import { once } from 'node:events'
 import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import {
@@ -47,7 +48,7 @@ export async function guardHttpServer(
   })
   rmSync(innerPath, { force: true })
   const inner = createServer({ allowHalfOpen: true }, accept)
-  await listening(inner, { path: innerPath })
+  await once(inner.listen({ path: innerPath }), 'listening')
   inner.unref()
   return {
     set(faults) {
@@ -64,11 +65,7 @@ export async function guardHttpServer(
 /** A unix socket whose connections go through the edge to another one. */
 export async function linkUnixSocket(edge: Edge, from: string, to: string): Promise<Server> {
   rmSync(from, { force: true })
-  const server = createServer({ allowHalfOpen: true }, (socket) =>
-    edge.join(socket, connectTo({ path: to })),
-  )
-  await listening(server, { path: from })
-  return server.unref()
+  return await link(edge, { path: from }, { path: to })
 }
 
 /** A loopback URL whose connections go through the edge to another one. */
@@ -82,15 +79,20 @@ export async function linkTcp(
   edge: Edge,
   { at, to }: { readonly at: string; readonly to: string },
 ): Promise<{ address: string; server: Server }> {
-  const server = createServer({ allowHalfOpen: true }, (socket) =>
-    edge.join(socket, connectTo(endpointOf(to))),
-  )
   const { host, port } = endpointOf(at)
-  await listening(server, { host, port })
+  const server = await link(edge, { host, port }, endpointOf(to))
   // Listening on TCP, so the address is no text.
   const address = `${host}:${(server.address() as AddressInfo).port}`
-  return { address, server: server.unref() }
+  return { address, server }
 }
+
+async function link(edge: Edge, at: Endpoint, to: Endpoint): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => edge.join(socket, connectTo(to)))
+  await once(server.listen(at), 'listening')
+  return server.unref()
+}
+
+type Endpoint = { path: string } | { host: string; port: number }
 
 function endpointOf(address: string): { host: string; port: number } {
   const [host = '', port] = address.split(':')
@@ -146,19 +148,6 @@ function endClients(path: string): Promise<void> {
   })
 }
 
-function connectTo(to: { path: string } | { host: string; port: number }): Socket {
+function connectTo(to: Endpoint): Socket {
   return createConnection({ ...to, allowHalfOpen: true, noDelay: true })
-}
-
-function listening(
-  server: Server,
-  at: { path: string } | { host: string; port: number },
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(at, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 }

@@ -5,7 +5,7 @@
  */
 import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
-import { type NodeJobs, openNodeQueues } from '@quorumscan/jobs'
+import { openNodeQueues } from '@quorumscan/jobs'
 import type { DataDirectory } from '@quorumscan/operator'
 import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service, ServiceStatus } from '@quorumscan/supervisor'
@@ -45,13 +45,6 @@ export type ClusterOptions = {
   readonly onStep: (sentence: string) => void
   /** Receives what happened to a service without a command. */
   readonly onIncident: (node: string, sentence: string, kind: 'ended' | 'malformed') => void
-}
-
-/** The automation of one process. */
-export type ServiceJobs = {
-  readonly node: string
-  /** Null where its Redis does not answer. */
-  readonly jobs: NodeJobs | null
 }
 
 export class Cluster {
@@ -220,7 +213,7 @@ export class Cluster {
   }
 
   /** What is in the job queues of each process, and which jobs were dropped; null where its Redis does not answer. */
-  async jobs(): Promise<readonly ServiceJobs[]> {
+  async jobs() {
     const services = this.#services.filter(({ kind }) => kind !== 'synchronizer')
     return await Promise.all(
       services.map(async (service) => ({

@@ -18,33 +18,24 @@ const FREE_PORTS = { min: 10_000, max: 32_000 }
 const FREE_BLOCK_PORTS = 64
 const FREE_BLOCKS = (FREE_PORTS.max - FREE_PORTS.min) / FREE_BLOCK_PORTS
 
-export type Ports = {
-  readonly control: number
-  readonly validator: number
-  readonly synchronizer: number
-  /** Of sv-1, sv-2, … in order. */
-  readonly nodes: readonly number[]
-  /** Where all members order together: what `synchronizer` adds, and what each node does. */
-  readonly engine: EnginePorts
-  readonly members: readonly (EnginePorts & { readonly synchronizer: number })[]
-}
-
-/** `p2p` is for other engines. */
-export type EnginePorts = { readonly p2p: number }
+type Ports = ReturnType<typeof portsFrom>
 
 /**
  * The block that starts at a port: control plane, validator, synchronizer with its engine; from +11 on the nodes, and
  * further on what each of them has where all order together, every kind with room for the largest network.
  */
-export function portsFrom(basePort: number, nodeCount: number): Ports {
+export function portsFrom(basePort: number, nodeCount: number) {
   const each = <T>(make: (index: number) => T) =>
     Array.from({ length: nodeCount }, (_, at) => make(at))
   return {
     control: basePort,
     validator: basePort + 1,
     synchronizer: basePort + 2,
+    /** Where all members order together: what `synchronizer` adds, for other engines. */
     engine: { p2p: basePort + 3 },
+    /** Of sv-1, sv-2, … in order. */
     nodes: each((index) => basePort + 11 + index),
+    /** Where all members order together: what each node adds. */
     members: each((index) => ({
       synchronizer: basePort + 24 + index,
       p2p: basePort + 37 + index,

@@ -22,7 +22,7 @@ import {
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { CONTROL_PLANE, NODE_COUNT_MAX, SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
-import { drawBasePort, type Ports, portsFrom } from './ports.ts'
+import { drawBasePort, portsFrom } from './ports.ts'
 
 const DEFAULT_NODE_COUNT = 4
 
@@ -37,24 +37,7 @@ export type PrepareInput = {
   readonly clock: Clock
 }
 
-export type Prepared = {
-  readonly directory: DataDirectory
-  readonly nodeNames: readonly string[]
-  readonly ports: Ports
-  readonly genesis: Genesis
-  readonly genesisHash: string
-  /** Of the engine without a vote beside the validator; null where one synchronizer orders. */
-  readonly followerId: string | null
-  readonly secrets: Secrets
-}
-
-type Secrets = {
-  readonly logWriter: string
-  /** 32 bytes in hex; signs development tokens (D-32). */
-  readonly jwt: string
-  /** Whoever has it may control the cluster. */
-  readonly control: string
-}
+export type Prepared = Awaited<ReturnType<typeof prepareCluster>>
 
 const PORT_MAX = 65_535
 /** Of what lies in a data directory, and how. */
@@ -69,8 +52,8 @@ const clusterFile = z.object({
 })
 type ClusterFile = Readonly<z.infer<typeof clusterFile>>
 
-/** @throws {CommandError} If the wishes contradict what the directory holds, or a port is taken. */
-export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
+/** @throws {CommandError} If the input contradicts what the directory holds, or a port is taken. */
+export async function prepareCluster(input: PrepareInput) {
   const { directory } = input
   makePrivateDirectory(directory.path)
   const shape = await decideShape(input)
@@ -88,10 +71,13 @@ export async function prepareCluster(input: PrepareInput): Promise<Prepared> {
     ports: portsFrom(basePort, nodeCount),
     genesis,
     genesisHash: hashGenesis(genesis),
+    /** Of the engine without a vote next to the validator; null where one synchronizer orders. */
     followerId: areTogether ? nodeIdOf(validator.keys.engine) : null,
     secrets: {
       logWriter: makeSecret(directory, 'log-writer'),
+      /** Signs development tokens (D-32). */
       jwt: makeSecret(directory, 'jwt'),
+      /** Grants control of the cluster. */
       control: makeSecret(directory, 'control'),
     },
   }

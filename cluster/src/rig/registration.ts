@@ -41,60 +41,38 @@ const TAP_USD = '10.0'
  * @throws {CommandError} At the first answer that is not the expected one, and not worth waiting for, with its sentence.
  */
 export async function registerName(input: RegistrationInput): Promise<Exchange> {
-  const { patienceMs = PATIENCE_MS } = input
-  const step = async (title: string, request: Request) => {
-    const exchange = expectOk(
-      await sendPatiently(input, { request, patienceMs, isWaitedBehind: mayRepeat }),
-    )
+  const { name, description, patienceMs = PATIENCE_MS } = input
+  const post = async (title: string, path: string, body: object) => {
+    const exchange = expectOk(await sendPatiently(input, { path, body }, patienceMs, mayRepeat))
     input.onStep(title, exchange)
     return exchange
   }
-  await step('Become a user of the validator', { method: 'POST', path: '/v0/register', body: {} })
-  await step('Get coin (this network is for development)', {
-    method: 'POST',
-    path: '/v0/wallet/tap',
-    body: { amount: TAP_USD },
-  })
-  const created = await step('Ask for the name', {
-    method: 'POST',
-    path: '/v0/entry/create',
-    body: { name: input.name, url: '', description: input.description },
-  })
-  const request = String(Object(created.body).subscriptionRequestCid)
-  await step('Pay for it: accept the subscription request', {
-    method: 'POST',
-    path: `/v0/wallet/subscription-requests/${request}/accept`,
-    body: {},
-  })
-  const lookup = { method: 'GET', path: lookupPath(input.name), body: null } as const
-  const found = await sendPatiently(input, {
-    request: lookup,
-    patienceMs: PATIENCE_MS,
-    isWaitedBehind: (exchange) => exchange.status === NOT_FOUND || mayRepeat(exchange),
-  })
+  await post('Become a user of the validator', '/v0/register', {})
+  await post('Get coin (this network is for development)', '/v0/wallet/tap', { amount: TAP_USD })
+  const created = await post('Ask for the name', '/v0/entry/create', { name, url: '', description })
+  const { subscriptionRequestCid: request } = Object(created.body)
+  const accept = `/v0/wallet/subscription-requests/${request}/accept`
+  await post('Pay for it: accept the subscription request', accept, {})
+  const lookup = { path: lookupPath(name) }
+  const isAwaited = (exchange: Exchange) => exchange.status === NOT_FOUND || mayRepeat(exchange)
+  const found = await sendPatiently(input, lookup, PATIENCE_MS, isAwaited)
   if (found.status === NOT_FOUND)
-    throw new CommandError(`the super-validators did not confirm ${input.name} in time`)
+    throw new CommandError(`the super-validators did not confirm ${name} in time`)
   input.onStep('Look it up through the scan proxy', expectOk(found))
   return found
 }
 
-/** Asks again while the answer is one to wait behind, and patience lasts. Returns the last answer. */
+/** Asks again while `isAwaited` says so of the answer, and patience lasts. Returns the last answer. */
 async function sendPatiently(
   input: RegistrationInput,
-  {
-    request,
-    patienceMs,
-    isWaitedBehind,
-  }: {
-    readonly request: Request
-    readonly patienceMs: number
-    readonly isWaitedBehind: (exchange: Exchange) => boolean
-  },
+  request: Request,
+  patienceMs: number,
+  isAwaited: (exchange: Exchange) => boolean,
 ): Promise<Exchange> {
   const endMs = input.clock.monotonicMs() + patienceMs
   for (;;) {
     const exchange = await send(input, request)
-    if (!isWaitedBehind(exchange) || input.clock.monotonicMs() >= endMs) return exchange
+    if (!isAwaited(exchange) || input.clock.monotonicMs() >= endMs) return exchange
     await input.clock.delay(RETRY_MS)
   }
 }
@@ -110,28 +88,25 @@ export async function isRegistered(input: {
   readonly validatorUrl: string
   readonly name: string
 }): Promise<boolean> {
-  const exchange = await send(
-    { ...input, token: null },
-    { method: 'GET', path: lookupPath(input.name), body: null },
-  )
+  const exchange = await send({ ...input, token: null }, { path: lookupPath(input.name) })
   return exchange.status !== NOT_FOUND && expectOk(exchange).status === 200
 }
 
-type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body: unknown }
+/** A body makes it a POST. */
+type Request = { readonly path: string; readonly body?: object }
 
 async function send(
   server: { readonly validatorUrl: string; readonly token: string | null },
-  { method, path, body }: Request,
+  { path, body }: Request,
 ): Promise<Exchange> {
-  const answer = await ask(`${server.validatorUrl}${path}`, {
-    timeoutMs: REQUEST_TIMEOUT_MS,
-    token: server.token,
-    ...(method === 'POST' ? { body } : {}),
-  })
+  const { token } = server
+  const method = body === undefined ? 'GET' : 'POST'
+  const how = { timeoutMs: REQUEST_TIMEOUT_MS, token, body }
+  const answer = await ask(`${server.validatorUrl}${path}`, how)
   const { status, reason } = answer
   if (status === null)
     throw new CommandError(`${method} ${path}: the validator does not answer (${reason})`)
-  return { ...answer, status, method, path, requestBody: body }
+  return { ...answer, status, method, path, requestBody: body ?? null }
 }
 
 function expectOk(exchange: Exchange): Exchange {

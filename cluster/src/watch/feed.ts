@@ -3,26 +3,22 @@
 /** What a listener that does not keep up may miss is older than what it gets. */
 const BACKLOG_MAX = 256
 
-export type Feed<T> = {
-  publish(item: T): void
-  /** Oldest first. */
-  recent(): readonly T[]
-  /** What is published from now on; a listener that is too slow misses the oldest. Ends with the signal. */
-  follow(signal: AbortSignal): AsyncGenerator<T, void>
-}
+export type Feed<T> = ReturnType<typeof createFeed<T>>
 
 /** @param keptMax - How many of the latest are remembered. */
-export function createFeed<T>(keptMax: number): Feed<T> {
+export function createFeed<T>(keptMax: number) {
   const kept: T[] = []
   const listeners = new Set<(item: T) => void>()
   return {
-    publish(item) {
+    publish(item: T): void {
       kept.push(item)
       if (kept.length > keptMax) kept.shift()
       for (const listener of listeners) listener(item)
     },
-    recent: () => [...kept],
-    async *follow(signal) {
+    /** Oldest first. */
+    recent: (): readonly T[] => [...kept],
+    /** What is published from now on; a listener that is too slow misses the oldest. Ends with the signal. */
+    async *follow(signal: AbortSignal): AsyncGenerator<T, void> {
       const backlog: T[] = []
       let wake: () => void = () => {}
       const listener = (item: T) => {

@@ -20,27 +20,8 @@ const ANSWER_BYTES_MAX = 1_000_000
 const LOG_TAIL_BYTES = 32_768
 const LOG_LINES_MAX = 100
 
-export type NodeView = {
-  /** The newest that it has; null with the reason where it has, or says, none. */
-  readonly certificate:
-    | { readonly offset: number; readonly recordTime: string; readonly signers: readonly string[] }
-    | { readonly problem: string }
-    | null
-  /** Of its Redis, in bytes; null where it does not say. */
-  readonly store: {
-    readonly memoryBytes: number | null
-    readonly fileBytes: number | null
-    readonly diskFreeBytes: number | null
-  }
-  /** The end of the log of each of its processes. */
-  readonly logs: readonly { readonly process: string; readonly lines: readonly string[] }[]
-}
-
 /** Asks it, within bounds; what does not answer is null. */
-export async function viewNode(
-  services: readonly [Service, ...Service[]],
-  genesis: Genesis,
-): Promise<NodeView> {
+export async function viewNode(services: readonly [Service, ...Service[]], genesis: Genesis) {
   const [main] = services
   const [certificate, metrics] = await Promise.all([
     main.kind === 'scan' ? askCertificate(main.url, genesis) : null,
@@ -49,12 +30,15 @@ export async function viewNode(
   const specs = new Set(services.flatMap(({ app, redis }) => [app, redis]))
   const logFiles = new Map([...specs].map(({ id, logFile }) => [id, logFile]))
   return {
+    /** Null of what is no scan node. */
     certificate,
+    /** Of its Redis, in bytes; null where it does not say. */
     store: {
       memoryBytes: gauge(metrics.text, 'redis_memory_bytes'),
       fileBytes: gauge(metrics.text, 'redis_aof_bytes'),
       diskFreeBytes: gauge(metrics.text, 'disk_free_bytes'),
     },
+    /** The end of the log of each of its processes. */
     logs: [...logFiles].map(([process, file]) => ({
       process,
       lines: file === null ? [] : lastLines(file),
@@ -62,7 +46,8 @@ export async function viewNode(
   }
 }
 
-async function askCertificate(url: string, genesis: Genesis): Promise<NodeView['certificate']> {
+/** The newest that it has, or why it shows none. */
+async function askCertificate(url: string, genesis: Genesis) {
   const answer = await ask(`${url}/v0/certificate`, {
     timeoutMs: TIMEOUT_MS,
     bytesMax: ANSWER_BYTES_MAX,

@@ -10,37 +10,18 @@ const KEPT_MAX = 20
 /** Of one person at one screen. */
 const RUNNING_MAX = 8
 
-export type RegistrationStep = {
-  /** ISO 8601. */
-  readonly at: string
-  readonly title: string
-  /** What was asked, as `POST /v0/…`. */
-  readonly request: string
-  readonly status: number
-  readonly body: string
-}
-
-export type Registration = {
+type Kept = {
   readonly id: string
   readonly name: string
   readonly user: string
   readonly state: 'running' | 'done' | 'failed'
-  readonly steps: readonly RegistrationStep[]
+  readonly steps: ReturnType<typeof stepOf>[]
   /** Confirmations of its payment that resolve it (D-23). */
   readonly neededCount: number
   /** Null until it is paid. */
   readonly payment: string | null
-  readonly confirmations: readonly {
-    readonly node: string
-    readonly offset: number
-    readonly at: string
-  }[]
   /** Why it failed. */
   readonly problem: string | null
-}
-
-type Kept = Omit<Registration, 'confirmations' | 'steps'> & {
-  readonly steps: RegistrationStep[]
 }
 
 export type Registrations = ReturnType<typeof createRegistrations>
@@ -100,8 +81,8 @@ export function createRegistrations(options: {
       void run(registration, token)
       return registration.id
     },
-    /** Newest first. */
-    list: (): readonly Registration[] =>
+    /** Newest first, each with the confirmations of its payment. */
+    list: () =>
       kept.map((one) => ({
         ...one,
         confirmations: (one.payment === null ? [] : options.watch().of(one.payment)).map(
@@ -115,15 +96,9 @@ export function createRegistrations(options: {
   }
 }
 
-function stepOf(title: string, exchange: Exchange, clock: Clock): RegistrationStep {
-  const { method, path, status, body } = exchange
-  return {
-    at: formatTime(clock.nowMicros()),
-    title,
-    request: `${method} ${path}`,
-    status,
-    body: JSON.stringify(body),
-  }
+function stepOf(title: string, { method, path, status, body }: Exchange, clock: Clock) {
+  const at = formatTime(clock.nowMicros())
+  return { at, title, request: `${method} ${path}`, status, body: JSON.stringify(body) }
 }
 
 /** A super-validator's party begins with its name (D-30). */

@@ -8,8 +8,7 @@ import {
   type Service,
   urlOfSocket,
 } from '@quorumscan/supervisor'
-import type { Runnable } from './ceremony/member.ts'
-import { memberKeyFile } from './ceremony/member-keys.ts'
+import { memberKeyFile, type Runnable } from './ceremony/member.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { type RedisUser, redisConfig } from './redis-config.ts'
 import { logTokenOf, logTokensOf } from './secrets.ts'

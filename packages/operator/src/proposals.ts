@@ -6,14 +6,9 @@ import { CommandError } from '@quorumscan/runtime'
 import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { askFor, type Confirmer, confirm } from './confirm-rules.ts'
 
-export type Proposals = {
-  /** How many must confirm the same. */
-  readonly needed: number
-  readonly pending: readonly Proposal[]
-  readonly protocol: Protocol
-}
+export type Proposals = Awaited<ReturnType<typeof readProposals>>
 
-export type Proposal = {
+type Proposal = {
   readonly change: Change
   /** In the order in which they confirmed it. */
   readonly confirmedBy: readonly string[]
@@ -23,12 +18,7 @@ export type Proposal = {
 
 export type Change = LfValue<typeof confirmation.type>['action']
 
-export type Protocol = {
-  readonly version: number
-  /** The newest that the software of the node knows. */
-  readonly newestKnown: number
-  readonly next: { readonly version: number; readonly notBefore: string } | null
-}
+export type Protocol = Proposals['protocol']
 
 type Answer = {
   readonly voting_threshold: number
@@ -43,7 +33,7 @@ type Answer = {
 }
 
 /** @param url - Of a scan node: what comes before `/proposals`. @throws {CommandError} If it cannot be asked. */
-export async function readProposals(url: string): Promise<Proposals> {
+export async function readProposals(url: string) {
   const { voting_threshold, confirmations, protocol } = (await askFor(`${url}/proposals`)) as Answer
   const byChange = new Map<string, Proposal>()
   const inOrder = confirmations.toSorted(({ contract: one }, { contract: other }) =>
@@ -61,10 +51,12 @@ export async function readProposals(url: string): Promise<Proposals> {
   }
   const { version, newest_known: newestKnown, next } = protocol
   return {
+    /** How many must confirm the same. */
     needed: voting_threshold,
     pending: [...byChange.values()],
     protocol: {
       version,
+      /** The newest that the software of the node knows. */
       newestKnown,
       next: next === null ? null : { version: next.version, notBefore: next.not_before },
     },

@@ -15,27 +15,8 @@ const TIMEOUT_MS = 10_000
 /** How what a node says of itself begins when it signed two states of one offset. */
 export const CONTRADICTS_ITSELF = 'it signed two states'
 
-export type SignedState = {
-  readonly node: string
-  /** At the offset that is compared, if the node signed something there. */
-  readonly state: { readonly historyHash: string; readonly stateRoot: string } | null
-  /** The newest that it signed something of; null: it signed nothing of what was asked for. */
-  readonly newest: { readonly offset: number; readonly recordTime: number } | null
-  /** Why it said nothing at all, in the words of `node-words.ts`. */
-  readonly reason: string | null
-}
-
-export type SignedStates = {
-  /** The newest that so many signed as an answer needs, or all that said something where those are fewer; null: none did. */
-  readonly offset: number | null
-  readonly states: readonly SignedState[]
-}
-
-type Asked = {
-  readonly node: string
-  readonly signed: readonly Certificate[]
-  readonly reason: string | null
-}
+export type SignedStates = Awaited<ReturnType<typeof askSignedStates>>
+export type SignedState = SignedStates['states'][number]
 
 /**
  * Asks every node of the genesis at its address for what it signed behind an offset; waits a while for it, and for those
@@ -50,7 +31,7 @@ export async function askSignedStates(
     /** How long a node may take. */
     readonly timeoutMs?: number
   },
-): Promise<SignedStates> {
+) {
   const { genesis, nodes, signal, timeoutMs = TIMEOUT_MS } = options
   const bounds = signal === undefined ? {} : { signal }
   const network = { genesis, genesisHash: await hashGenesis(genesis), crypto: createWebCrypto() }
@@ -68,12 +49,15 @@ export async function askSignedStates(
     if (twice !== undefined) throw new Error(`${CONTRADICTS_ITSELF} of offset ${twice.offset}`)
     return statements
   }
-  const askNode = async (node: string, from: number): Promise<Asked> => {
+  const askNode = async (node: string, from: number) => {
+    let signed: readonly Certificate[] = []
+    let reason: string | null = null
     try {
-      return { node, signed: await statementsOf(node, from), reason: null }
+      signed = await statementsOf(node, from)
     } catch (error) {
-      return { node, signed: [], reason: String(Object(error).message ?? error) }
+      reason = String(Object(error).message ?? error)
     }
+    return { node, signed, reason }
   }
   const first = await Promise.all(genesis.nodes.map(({ name }) => askNode(name, after)))
   const answers = first.filter(({ signed }) => signed.length > 0)
@@ -91,6 +75,7 @@ export async function askSignedStates(
     }),
   )
   return {
+    /** The newest that so many signed as an answer needs, or all that said something where those are fewer; null: none did. */
     offset,
     states: asked.map(({ node, signed, reason }) => {
       const found = signed.find((one) => one.offset === offset)
@@ -98,8 +83,11 @@ export async function askSignedStates(
       const newest = signed.at(-1)
       return {
         node,
+        /** At the offset that is compared, if the node signed something there. */
         state: state ?? null,
+        /** The newest that it signed something of; null: it signed nothing of what was asked for. */
         newest: newest ? { offset: newest.offset, recordTime: newest.recordTime } : null,
+        /** Why it said nothing at all, in the words of `node-words.ts`. */
         reason,
       }
     }),

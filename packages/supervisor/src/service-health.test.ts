@@ -44,11 +44,8 @@ async function createWorld(reason: string) {
   }
   await supervisor.start(service.app)
   await supervisor.start(service.redis)
-  const health = new ServiceHealth({
-    supervisor,
-    kept: { endOf: () => null, isHopeless: () => false },
-    isCluster: true,
-  })
+  const kept = { endOf: () => null, isHopeless: () => false }
+  const health = new ServiceHealth(supervisor, kept, true)
   health.begin(service)
   return {
     health,

@@ -25,23 +25,21 @@ export type ServiceStatus = {
   readonly detail: string | null
 }
 
+/** How processes ended. */
+type Known = Pick<KeptProcesses, 'endOf' | 'isHopeless'>
 type Heard = { health: Health | null; wasUp: boolean }
 
 export class ServiceHealth {
   readonly #supervisor: Supervisor
-  readonly #kept: Pick<KeptProcesses, 'endOf' | 'isHopeless'>
+  readonly #kept: Known
   readonly #isCluster: boolean
   readonly #heardByName = new Map<string, Heard>()
 
-  /** @param options.isCluster - Whether it is of a cluster, whose commands mend it. */
-  constructor(options: {
-    readonly supervisor: Supervisor
-    readonly kept: Pick<KeptProcesses, 'endOf' | 'isHopeless'>
-    readonly isCluster: boolean
-  }) {
-    this.#supervisor = options.supervisor
-    this.#kept = options.kept
-    this.#isCluster = options.isCluster
+  /** @param isCluster - Whether it is of a cluster, whose commands mend it. */
+  constructor(supervisor: Supervisor, kept: Known, isCluster: boolean) {
+    this.#supervisor = supervisor
+    this.#kept = kept
+    this.#isCluster = isCluster
   }
 
   /** Its process begins: nothing was heard of it. */

@@ -93,7 +93,7 @@ export class ServiceRunner {
       },
     })
     this.#kept = kept
-    this.health = new ServiceHealth({ supervisor, kept, isCluster })
+    this.health = new ServiceHealth(supervisor, kept, isCluster)
   }
 
   #noteEnd(id: string, how: string): void {

@@ -159,20 +159,12 @@ export class Supervisor {
 
   /** SIGSTOP; returns once the process stands. Does nothing to one that does not run. */
   async pause(id: string, scope: SignalScope = 'group'): Promise<void> {
-    await this.#signalUntil(id, {
-      signal: 'SIGSTOP',
-      scope,
-      isDone: (state) => state !== 'running',
-    })
+    await this.#signalWhile('running', id, 'SIGSTOP', scope)
   }
 
   /** SIGCONT. */
   async resume(id: string, scope: SignalScope = 'group'): Promise<void> {
-    await this.#signalUntil(id, {
-      signal: 'SIGCONT',
-      scope,
-      isDone: (state) => state !== 'stopped',
-    })
+    await this.#signalWhile('stopped', id, 'SIGCONT', scope)
   }
 
   /** SIGKILL to the group; returns once the process is gone. A paused one dies too. */
@@ -218,22 +210,17 @@ export class Supervisor {
     this.#runningById.set(spec.id, Object.assign(running, { ended }))
   }
 
-  async #signalUntil(
+  /** Sends the signal, and waits until the process has left this state. */
+  async #signalWhile(
+    left: ProcessState,
     id: string,
-    {
-      signal,
-      scope,
-      isDone,
-    }: {
-      readonly signal: NodeJS.Signals
-      readonly scope: SignalScope
-      readonly isDone: (state: ProcessState) => boolean
-    },
+    signal: NodeJS.Signals,
+    scope: SignalScope,
   ): Promise<void> {
     const running = this.#runningById.get(id)
     if (running === undefined) return
     signalProcess(running.identity, signal, scope)
-    await waitFor(() => (isDone(stateOf(running.identity)) ? true : undefined), {
+    await waitFor(() => stateOf(running.identity) !== left || undefined, {
       clock: this.#options.clock,
       timeoutMs: KILL_TIMEOUT_MS,
       intervalMs: 5,
@@ -278,7 +265,7 @@ export async function endLeftovers(
   )
   for (const identity of alive) signalProcess(identity, 'SIGKILL')
   for (const identity of alive)
-    await waitFor(() => (stateOf(identity) === 'gone' ? true : undefined), {
+    await waitFor(() => stateOf(identity) === 'gone' || undefined, {
       clock: options.clock,
       timeoutMs: KILL_TIMEOUT_MS,
       intervalMs: 10,

@@ -90,18 +90,14 @@ export async function writeArchive(
   }
 }
 
-export type Archive = {
-  readonly header: Header
-  /** In the order in which they were written; read anew each time. */
-  items(): AsyncGenerator<Item>
-}
+export type Archive = Awaited<ReturnType<typeof openArchive>>
 
 /**
  * Reads the file once, to its end.
  *
  * @throws {CommandError} That names it, if it is no backup, or not as it was written.
  */
-export async function openArchive(file: string): Promise<Archive> {
+export async function openArchive(file: string) {
   const hash = createHash('sha256')
   let first: Buffer | undefined
   let last: { readonly line: Buffer; readonly sha256: string } | undefined
@@ -121,7 +117,8 @@ export async function openArchive(file: string): Promise<Archive> {
     throw damaged(file, 'its bytes are not those that were written')
   return {
     header: of.data,
-    async *items() {
+    /** In the order in which they were written; read again each time. */
+    async *items(): AsyncGenerator<Item> {
       let count = 0
       for await (const line of linesOf(file)) {
         const value = parsed(line)

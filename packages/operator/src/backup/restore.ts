@@ -44,20 +44,14 @@ type RestoreOptions = Omit<OwnNode, 'config'> & {
   readonly logFiles: readonly string[]
 }
 
-export type Restored = Pick<Header, 'role' | 'name' | 'takenAt'> & {
-  /** For `run`. */
-  readonly configFile: string
-  readonly genesis: Genesis
-  /** Where the log ends, of a synchronizer. */
-  readonly logEnd: number | null
-}
+export type Restored = Awaited<ReturnType<typeof restore>>
 
 /**
  * Returns when all is in its place and on disk. What is half done is never there.
  *
  * @throws {CommandError} If a file is damaged or of another network, or the target holds something: nothing was changed.
  */
-export async function restore(options: RestoreOptions): Promise<Restored> {
+export async function restore(options: RestoreOptions) {
   const target = resolve(options.target)
   refuseUnlessEmpty(target)
   const archive = await openArchive(options.file)

@@ -1,20 +1,35 @@
 /**
- * Member files: what each operator tells the others before there is a network. A file names the public half of every
+ * Members and their keys, which are made where they stay. Member files: what each operator tells the others before there is a network. A file names the public half of every
  * key, each of which has signed the whole of it: whoever shows a file has all of its keys. It is public.
  */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   concatBytes,
+  createKeyPair,
+  describeFileError,
   fromHex,
   type KeyPair,
+  keyPairFromSeed,
   sha256,
   toHex,
   utf8,
   verifySignature,
 } from '@quorumscan/base'
+import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
 import { isAuthenticated } from '@quorumscan/reader'
-import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
+import {
+  assertWritable,
+  CommandError,
+  messageOf,
+  PUBLIC_MODE,
+  UsageError,
+  unlessDamaged,
+  writeFileOnce,
+} from '@quorumscan/runtime'
 import { canonicalJson, isUsableKey, URL_LENGTH_MAX } from '@quorumscan/verifier'
 import { z } from 'zod'
+import type { DataDirectory } from '../data-directory.ts'
 
 /**
  * The keys of each role. `scan` signs states, `operator` submissions, `voting` (the consensus key) votes on blocks; an
@@ -91,10 +106,10 @@ const memberFile = z.discriminatedUnion('role', [
 export type Member = z.infer<typeof memberFile>
 export type MemberOf<R extends Role> = Extract<Member, { readonly role: R }>
 
-export type MemberInput = Pick<Member, 'name' | 'createdAtMicros' | 'url' | 'engineAddress'>
+type MemberInput = Pick<Member, 'name' | 'createdAtMicros' | 'url' | 'engineAddress'>
 
 /** @throws {UsageError} That names all that can stand in no member file. */
-export function demandMemberInput(input: MemberInput): void {
+function demandMemberInput(input: MemberInput): void {
   const parsed = z.strictObject(told).safeParse(input)
   if (!parsed.success) throw new UsageError(`no keys were made: ${messageOf(parsed.error)}`)
 }
@@ -174,4 +189,55 @@ function isNormalUrl(text: string): boolean {
 function isEngineAddress(text: string): boolean {
   const port = Number(ENGINE_ADDRESS.exec(text)?.[1])
   return port >= 1 && port <= PORT_MAX
+}
+
+/** Where the seed of a key lies. */
+export function memberKeyFile(directory: DataDirectory, name: string, kind: string): string {
+  return directory.keyFile(kind === 'synchronizer' ? name : `${name}.${kind}`)
+}
+
+/** Makes keys and member file, unless they are there; what is there stays as it is. */
+export function makeMember<R extends Role>(
+  directory: DataDirectory,
+  role: R,
+  input: MemberInput,
+): MemberOf<R> {
+  demandMemberInput(input)
+  const { name } = input
+  assertWritable(directory.path)
+  const makeText = () => {
+    if (role === 'super-validator') sayNothingIsSigned(directory, name)
+    const pairs = KEYS_OF[role].map((kind) => [kind, makeKey(memberKeyFile(directory, name, kind))])
+    return writeMember(role, input, Object.fromEntries(pairs))
+  }
+  const text = writeFileOnce(directory.memberFile(name), makeText, PUBLIC_MODE)
+  const member = parseMember(text)
+  if (member.role === role) return member as MemberOf<R>
+  throw new CommandError(`${directory.memberFile(name)} is of a ${member.role}`)
+}
+
+/** @throws {CommandError} If it cannot be read, or is no member file. */
+export function readMember(file: string): Member {
+  try {
+    const bytes = readFileSync(file)
+    if (bytes.length > MEMBER_BYTES_MAX) throw new CommandError('it is too long for a member file')
+    return parseMember(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch (error) {
+    const why = describeFileError(error, file) ?? `${file}: ${messageOf(error)}`
+    throw new CommandError(why, { cause: error })
+  }
+}
+
+/**
+ * That a member has signed nothing is written before there is a key that could sign, and never again: where it is
+ * missing later, the member has lost it, and must not vote as before.
+ */
+function sayNothingIsSigned(directory: DataDirectory, name: string): void {
+  if (existsSync(memberKeyFile(directory, name, 'voting'))) return
+  writeFileOnce(join(directory.engineDirectory(name), VOTE_STATE_FILE), () => voteStateAt(0))
+}
+
+function makeKey(file: string): KeyPair {
+  const seed = writeFileOnce(file, () => createKeyPair().seed)
+  return unlessDamaged(file, () => keyPairFromSeed(seed.trim()))
 }

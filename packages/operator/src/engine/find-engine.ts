@@ -1,12 +1,13 @@
 /**
- * Where the CometBFT program is: an existing engine, pinned, and no part of this repository. It is needed only where
+ * Where the CometBFT program is, and how it is built where there is none: an existing engine, pinned, and no part of this repository. It is needed only where
  * several members order the log together.
  */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { constants } from 'node:fs'
-import { access } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Env } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
@@ -71,4 +72,72 @@ async function assertUsable(command: string): Promise<void> {
   throw new CommandError(
     `${command} is version ${JSON.stringify(version)}; 0.38.${PATCH_MIN} or a newer patch of 0.38 is needed`,
   )
+}
+
+/** What the engine asks for itself. */
+const GO_MIN = '1.22.11'
+const PACKAGE = `github.com/cometbft/cometbft/cmd/${ENGINE_PROGRAM}@v${ENGINE_VERSION}`
+
+/**
+ * Where the engine is that will be used: one that is there, or the pinned one, built into the cache. What the build
+ * has to say goes to stderr; it takes minutes the first time.
+ *
+ * @throws {CommandError} That says in two lines what a person does, where Go is missing or too old.
+ */
+export async function installEngine(env: Env): Promise<string> {
+  const found = await findEngine(env).catch(() => null)
+  if (found !== null) return found
+  const refusal = await refusalByGo(env)
+  if (refusal !== null) throw new CommandError(`${refusal}\n${linesFor(env)}`)
+
+  const cache = engineCache(env)
+  await mkdir(dirname(cache), { recursive: true })
+  // Nobody finds a file of which a part is written, also where two build at once.
+  const directory = await mkdtemp(`${cache}.`)
+  try {
+    await build({ ...env, GOBIN: directory })
+    await mkdir(cache, { recursive: true })
+    await rename(join(directory, ENGINE_PROGRAM), join(cache, ENGINE_PROGRAM))
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+  // Also where QS_COMETBFT names another that cannot be used: that is said.
+  return await findEngine(env)
+}
+
+/** Why Go cannot build it; null: it can. */
+async function refusalByGo(env: Env): Promise<string | null> {
+  const go = await promisify(execFile)('go', ['env', 'GOVERSION'], {
+    env,
+    timeout: TIMEOUT_MS,
+  }).catch(() => null)
+  if (go === null) return `CometBFT is built with Go ${GO_MIN} or newer, and none is on the PATH.`
+  const version = go.stdout.trim().replace(/^go/, '')
+  if (isAtLeast(version, GO_MIN)) return null
+  return `CometBFT needs Go ${GO_MIN} or newer, and the one on the PATH is ${JSON.stringify(version)}.`
+}
+
+/** Numbers by dots; what stands behind them (`rc1`, a vendor's suffix) does not count. */
+function isAtLeast(version: string, min: string): boolean {
+  const numbers = (text: string) => (/^[0-9.]+/.exec(text)?.[0] ?? '').split('.').map(Number)
+  const found = numbers(version)
+  for (const [index, needed] of numbers(min).entries()) {
+    const number = found[index] ?? 0
+    if (number !== needed) return number > needed
+  }
+  return true
+}
+
+function linesFor(env: Env): string {
+  return [
+    `Install Go ${GO_MIN} or newer from https://go.dev/dl, then:`,
+    `  GOBIN=${engineCache(env)} go install ${PACKAGE}`,
+  ].join('\n')
+}
+
+/** @throws {CommandError} If it failed; Go has said why. */
+async function build(env: Env): Promise<void> {
+  const go = spawn('go', ['install', PACKAGE], { env, stdio: ['ignore', 2, 2] })
+  const [code, signal] = await once(go, 'exit')
+  if (code !== 0) throw new CommandError(`\`go install ${PACKAGE}\` failed (${signal ?? code})`)
 }

@@ -2,8 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ENGINE_VERSION, engineCache } from './find-engine.ts'
-import { installEngine } from './install-engine.ts'
+import { ENGINE_VERSION, engineCache, installEngine } from './find-engine.ts'
 
 let directory: string
 let env: { readonly PATH: string; readonly XDG_CACHE_HOME: string }

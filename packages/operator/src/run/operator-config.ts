@@ -15,8 +15,14 @@ import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE } from '@quorumscan/config'
 import { messageOf, UsageError } from '@quorumscan/runtime'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
-import { KEYS_OF, type Member, ROLE_OF, type Runnable } from '../ceremony/member.ts'
-import { memberKeyFile, readMember } from '../ceremony/member-keys.ts'
+import {
+  KEYS_OF,
+  type Member,
+  memberKeyFile,
+  ROLE_OF,
+  type Runnable,
+  readMember,
+} from '../ceremony/member.ts'
 import { type DataDirectory, dataDirectory } from '../data-directory.ts'
 
 const PORT_MAX = 65_535

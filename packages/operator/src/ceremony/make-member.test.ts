@@ -5,8 +5,7 @@ import { keyPairFromSeed } from '@quorumscan/base'
 import { VOTE_STATE_FILE, voteStateAt } from '@quorumscan/cometbft'
 import { expect, it } from 'vitest'
 import { dataDirectory } from '../data-directory.ts'
-import { MEMBER_BYTES_MAX } from './member.ts'
-import { makeMember, memberKeyFile, readMember } from './member-keys.ts'
+import { MEMBER_BYTES_MAX, makeMember, memberKeyFile, readMember } from './member.ts'
 
 const input = {
   name: 'sv-1',

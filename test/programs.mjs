@@ -1,0 +1,86 @@
+// What tests need of a machine in addition to the product's needs: Chromium, and in CI other programs. Tests themselves look
+// for them in packages/testkit/src/requirements.ts. Its syntax must parse on old Nodes.
+
+import { spawnSync } from 'node:child_process'
+
+const CHROMIUM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+/**
+ * Programs of tests (packages/testkit/src/requirements.ts), each with Debian's package that has it. They are installed in
+ * CI alone: a contributor may do without.
+ */
+const TEST_PROGRAMS = [
+  ['promtool', 'prometheus'],
+  ['python3', 'python3'],
+  ['openssl', 'openssl'],
+  ['ip', 'iproute2'],
+  ['mount', 'mount'],
+  ['setpriv', 'util-linux'],
+]
+/** The kinds of tests (vitest.config.ts) that open a browser. */
+const BROWSER_KINDS = ['browser', 'e2e']
+
+/**
+ * Provides what tests of these kinds need; none: all. The programs are looked for and installed by functions of
+ * `cluster/bootstrap.mjs`, which imports this file.
+ */
+export function providePrograms(kinds, { fail, install, mayInstall, onPath, say }) {
+  if (opensBrowser(kinds)) provideChromium()
+  if (process.env.CI) provideTestPrograms()
+
+  function provideTestPrograms() {
+    for (const [program, debianPackage] of TEST_PROGRAMS) {
+      if (onPath(program) !== undefined) continue
+      const needed = `CI is set, and tests need ${program} of Debian's package ${debianPackage}`
+      if (process.platform === 'darwin' || !mayInstall()) fail(`${needed}: install it.`)
+      say(
+        `Installing Debian's package ${debianPackage}, for tests (its services are not started) …`,
+      )
+      if (!install(debianPackage) || onPath(program) === undefined)
+        fail(`${needed}, and apt-get could not install it.`)
+    }
+  }
+
+  /** Whether the kinds of tests that were asked for (none: all) need Chromium. */
+  function opensBrowser(testArgs) {
+    const kinds = testArgs.filter((arg) => !arg.startsWith('--'))
+    return kinds.length === 0 || kinds.some((kind) => BROWSER_KINDS.includes(kind))
+  }
+
+  /**
+   * Sets $CHROMIUM for the tests. Where there is none and none can be installed they are skipped, which is
+   * said here; never when $CI is set.
+   */
+  function provideChromium() {
+    const found = findChromium() ?? installChromium()
+    if (found !== null) process.env.CHROMIUM = found
+    else if (process.env.CI) fail('Chromium is needed for the browser tests: set $CHROMIUM.')
+    else
+      say(
+        'No Chromium here, and none could be installed: the browser tests are SKIPPED. Install one, or set $CHROMIUM.',
+      )
+  }
+
+  /** $CHROMIUM or the first on the PATH that runs (Ubuntu's is a stub where there is no snap). */
+  function findChromium() {
+    const wanted = process.env.CHROMIUM
+    if (wanted) {
+      if (isChromium(wanted)) return wanted
+      fail(`$CHROMIUM (${wanted}) is no Chromium that runs.`)
+    }
+    const files = CHROMIUM_NAMES.map(onPath).filter((file) => file !== undefined)
+    if (process.platform === 'darwin')
+      files.push('/Applications/Google Chrome.app/Contents/MacOS/Google Chrome')
+    return files.find(isChromium) ?? null
+  }
+
+  function isChromium(file) {
+    const { status, stdout } = spawnSync(file, ['--version'], { encoding: 'utf8' })
+    return status === 0 && /Chrom(e|ium) [0-9]/.test(stdout)
+  }
+
+  function installChromium() {
+    if (process.platform === 'darwin' || !mayInstall()) return null
+    say("Installing Debian's package chromium, for the browser tests …")
+    return install('chromium') ? findChromium() : null
+  }
+}
