@@ -3,23 +3,14 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { packageRoot } from '@quorumscan/base'
-import type { Machine } from '@quorumscan/operator'
 
-export type Environment = {
-  /** Of the package that has the command. */
-  readonly version: string
-  /** Where `--data-dir` is unless it is given. */
-  readonly defaultDataDirectory: string
-  readonly redisServer: string
-  /** The compiled entry file of each app. */
-  readonly mains: Machine['mains']
-}
+export type Environment = ReturnType<typeof readEnvironment>
 
 /**
  * @param moduleUrl - `import.meta.url` of a module of the package that has the command, or of its bundle.
  * @param pathToRepository - From that package to the root of the repository: `../`.
  */
-export function readEnvironment(moduleUrl: string, pathToRepository: string): Environment {
+export function readEnvironment(moduleUrl: string, pathToRepository: string) {
   const root = packageRoot(moduleUrl)
   const repository = new URL(pathToRepository, root)
   const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
@@ -27,12 +18,15 @@ export function readEnvironment(moduleUrl: string, pathToRepository: string): En
   // Where the package is installed elsewhere, it is the directory in which the command is typed.
   const isRepository = existsSync(new URL('turbo.json', repository))
   return {
-    version,
+    /** Of the package that has the command. */
+    version: String(version),
+    /** Where `--data-dir` is unless it is given. */
     defaultDataDirectory: join(
       isRepository ? fileURLToPath(repository) : process.cwd(),
       '.quorumscan',
     ),
     redisServer: process.env['REDIS_SERVER'] || 'redis-server',
+    /** The compiled entry file of each app. */
     mains: {
       scan: mainOf('scan'),
       synchronizer: mainOf('synchronizer'),

@@ -17,16 +17,15 @@ import { CommandError, readSecret } from '@quorumscan/runtime'
 import { keptSocketDirectory, redisSocketOf } from '@quorumscan/supervisor'
 import type { Genesis } from '@quorumscan/verifier'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
+import type { LogReport } from './local-cluster.ts'
 import { readClusterGenesis } from './verify.ts'
-
-type Verified = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
 
 /**
  * Reads the log of the cluster in the data directory from its start to its end.
  *
  * @throws {CommandError} If the log's Redis does not run, or goes away: then nothing was judged.
  */
-export async function verifyLogOf(directory: DataDirectory): Promise<Verified> {
+export async function verifyLogOf(directory: DataDirectory): Promise<LogReport> {
   const genesis = readClusterGenesis(directory)
   if (genesis.ordering.driver === 'cometbft') throw new CommandError(REPAIR_OF_MEMBERS)
   const sockets = keptSocketDirectory(directory)
@@ -48,7 +47,7 @@ export async function verifyLogOf(directory: DataDirectory): Promise<Verified> {
 }
 
 /** Reads the log of an operator, and starts its Redis for that where none runs. @throws {CommandError} As above. */
-export async function verifyOperatorLog(options: OperatorLogOptions): Promise<Verified> {
+export async function verifyOperatorLog(options: OperatorLogOptions): Promise<LogReport> {
   await using own = await openOperatorLog(options)
   return await verified(
     { redis: own.redis, genesis: options.config.genesis },
@@ -60,7 +59,7 @@ export async function verifyOperatorLog(options: OperatorLogOptions): Promise<Ve
 async function verified(
   { redis, genesis }: { readonly redis: RedisAddress; readonly genesis: Genesis },
   advice: string,
-): Promise<Verified> {
+): Promise<LogReport> {
   const { signal } = new AbortController()
   const { start, end, recordTime, damages } = await verifyLog({
     redis,

@@ -1,6 +1,6 @@
 /** The cluster as the control plane tells it, for as long as the page is open. */
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { type Api, connect, type LiveEvent, reasonOf, type Sample, type Status } from './api.ts'
+import { connect, type LiveEvent, reasonOf, type Sample, type Status } from './api.ts'
 import { unknownOf } from './budgets.ts'
 import { every } from './time.ts'
 
@@ -8,24 +8,14 @@ import { every } from './time.ts'
 const SAMPLES_MAX = 600
 const EVENTS_MAX = 200
 
-export type Connection = 'connecting' | 'open' | 'lost'
-
-export type ClusterView = {
-  readonly api: Api
-  readonly connection: Connection
-  /** Of what runs nothing is known while the connection is lost. */
-  readonly status: Status | null
-  /** Oldest first. */
-  readonly events: readonly LiveEvent[]
-  readonly samples: readonly Sample[]
-  /** Why the first contact failed. */
-  readonly problem: string | null
-}
+type Connection = 'connecting' | 'open' | 'lost'
+export type ClusterView = ReturnType<typeof useCluster>
 
 /** What panels about nodes show. */
 export type Shown = Pick<ClusterView, 'api' | 'samples'> & { readonly status: Status }
 
-export function useCluster(token: string): ClusterView {
+/** Events and samples are the oldest first; `problem`: why the first contact failed. */
+export function useCluster(token: string) {
   const [connection, setConnection] = useState<Connection>('connecting')
   const [status, setStatus] = useState<Status | null>(null)
   const [events, setEvents] = useState<readonly LiveEvent[]>([])
@@ -70,6 +60,7 @@ export function useCluster(token: string): ClusterView {
     }
   }, [api])
   useEffect(() => close, [close])
+  // Nothing is known of the processes while the connection is lost.
   const shown = useMemo(
     () => (status !== null && connection === 'lost' ? unknownOf(status) : status),
     [status, connection],

@@ -4,8 +4,8 @@
  */
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { z } from 'zod'
-import type { FaultSpec } from '../faults/fault-spec.ts'
 import type { NodeSample } from '../watch/prober.ts'
+import type { ChaosFault } from './schedule.ts'
 
 export type Subject = { readonly name: string } | { readonly party: string }
 
@@ -13,11 +13,6 @@ type Timed = { readonly client: string; readonly startMs: number; readonly endMs
 
 /** What a client knows of a write: it took effect, it certainly did not, or nobody knows. */
 export type WriteOutcome = 'acknowledged' | 'refused' | 'unknown'
-
-/** A fault, or the deletion of a replica, or of all that a member has on its disk, which is over at once. */
-export type ChaosFault =
-  | FaultSpec
-  | { readonly kind: 'wipe'; readonly node: string; readonly disk: boolean }
 
 /**
  * How an answer is come by: through the scan proxy by votes or by signatures, or from the nodes themselves with

@@ -4,16 +4,12 @@ import type { OrderingDriver } from '@quorumscan/operator'
 import { z } from 'zod'
 import { CLOCK_RUNS, faultSpec, type Part } from '../faults/fault-spec.ts'
 import { LIE_KINDS } from '../view/lies.ts'
-import type { ChaosFault } from './history.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 
 /** Faults of one lane follow each other, so that as many are in force at once as there are lanes. */
-export type Step = {
-  readonly lane: number
-  readonly atMs: number
-  readonly durationMs: number
-  readonly fault: ChaosFault
-}
+export type Step = Scenario['steps'][number]
+/** A fault, or the deletion of a replica, or of all that a member has on its disk, which is over at once. */
+export type ChaosFault = Step['fault']
 
 export type ScheduleOptions = {
   readonly seed: string

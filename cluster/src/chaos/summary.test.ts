@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, it } from 'vitest'
-import type { ChaosFault, HistoryEvent, ReadOutcome, Verdict } from './history.ts'
+import type { HistoryEvent, ReadOutcome, Verdict } from './history.ts'
 import { renderReport } from './report.ts'
-import type { Scenario } from './schedule.ts'
+import type { ChaosFault, Scenario } from './schedule.ts'
 import { SUMMARY_SCHEMA, summarize } from './summary.ts'
 
 const scenario: Scenario = {

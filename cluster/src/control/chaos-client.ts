@@ -8,14 +8,7 @@ const POLL_MS = 250
 
 /** How a chaos run is asked for. */
 export type ChaosOptions = (
-  | {
-      readonly seed: string
-      readonly durationMs: number
-      /** `f` (default): at most f nodes faulty at once. `beyond-f`: up to 2f. */
-      readonly budget?: Scenario['budget']
-      /** Whether a verdict may rest on rules that nothing put to the test. Default: no, it is inconclusive. */
-      readonly allowsUnexercised?: boolean
-    }
+  | Parameters<ControlClient['chaos']['start']['mutate']>[0]
   | { readonly scenario: Scenario }
 ) & {
   /** Told what it does, when that changes. */

@@ -15,6 +15,7 @@ const DEFAULTS = {
   nodeCount: null as number | null,
   ordering: null as OrderingDriver | null,
   basePort: null as number | null,
+  /** Units per second and client (D-33). */
   rateLimit: LOCAL_RATE_LIMIT,
   /** What stays free on the disk, in MiB: below it nothing is written to the log. */
   diskFreeMibMin: DISK_FREE_MIB_MIN,
@@ -22,6 +23,7 @@ const DEFAULTS = {
   logKeepSeconds: LOG_KEEP_SECONDS,
   /** Whether a validator that lost its users, which no log holds, begins without any. */
   isLossAccepted: false,
+  /** Only for a new cluster. */
   overrides: null as GenesisOverrides | null,
   /** Whether to rebuild every replica from the log. */
   wipe: false,

@@ -135,7 +135,9 @@ export const appRouter = router({
         z.object({
           seed: z.string().min(1).max(64),
           durationMs: z.number().int().min(CHAOS_MS.min).max(CHAOS_MS.max),
+          /** `f`: at most f nodes faulty at once. `beyond-f`: up to 2f. */
           budget: z.enum(['f', 'beyond-f']).default('f'),
+          /** Whether a verdict may rest on rules that nothing put to the test; else it is inconclusive then. */
           allowsUnexercised: z.boolean().default(false),
         }),
       )

@@ -21,7 +21,6 @@ import { FaultRunner } from '../faults/fault-runner.ts'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import { DiskWork } from './disk-work.ts'
 import type { Prepared } from './prepare.ts'
-import type { ClusterStatus } from './status.ts'
 import { planServices, type TopologyInput } from './topology.ts'
 
 /** How long the Redis of a node may take to answer: the console waits. */
@@ -172,7 +171,7 @@ export class Cluster {
   }
 
   /** From what was last heard: asks nobody, so that no paused process delays it. */
-  status(): ClusterStatus {
+  status() {
     const { prepared } = this.#options
     const n = prepared.nodeNames.length
     const f = maxFaulty(n)
@@ -182,6 +181,7 @@ export class Cluster {
         f,
         readThreshold: f + 1,
         confirmThreshold: quorumOf(n),
+        /** Of members that order together. */
         blockThreshold: blockQuorumOf(n),
         genesisHash: prepared.genesisHash,
         ordering: prepared.genesis.ordering.driver,
@@ -191,15 +191,19 @@ export class Cluster {
         .map((node) => ({
           name: node.name,
           ...this.#serviceStatus(node),
+          /** As the node wrote it; of the entry at `offset`. */
           recordTime: this.#runner.health.healthOf(node)?.recordTime ?? null,
         })),
       validator: this.#serviceStatus(this.#runner.service('validator')),
+      /** The one that the validator follows. */
       synchronizer: this.#serviceStatus(this.#runner.service(SYNCHRONIZER)),
+      /** Where all order together: the synchronizer of each node, by the node's name. */
       members: this.#services
         .filter(({ node, name }) => node !== name)
         .map((member) => ({
           name: member.node,
           ...this.#serviceStatus(member),
+          /** As it reported last; null while it does not answer. */
           ordering: this.#runner.health.orderingOf(member),
         })),
       console: this.#options.consoleUrl === null ? null : { url: this.#options.consoleUrl },

@@ -9,7 +9,6 @@ import {
   ORDERING_DRIVERS,
   type OrderingDriver,
 } from '@quorumscan/operator'
-import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import { createGenesis, hashGenesis, makeMember } from '@quorumscan/operator/ceremony'
 import {
   CommandError,
@@ -21,19 +20,18 @@ import {
 } from '@quorumscan/runtime'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
+import type { ControlOptions } from '../control/control-options.ts'
 import { CONTROL_PLANE, NODE_COUNT_MAX, SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import { drawBasePort, portsFrom } from './ports.ts'
 
 const DEFAULT_NODE_COUNT = 4
 
-export type PrepareInput = {
+/** Null: what the directory holds, or the default for a new cluster. */
+export type PrepareInput = Pick<
+  ControlOptions,
+  'nodeCount' | 'ordering' | 'basePort' | 'overrides'
+> & {
   readonly directory: DataDirectory
-  /** Null: what the directory holds, or the default for a new one. */
-  readonly nodeCount: number | null
-  readonly ordering: OrderingDriver | null
-  readonly basePort: number | null
-  /** Only for a new cluster. */
-  readonly overrides: GenesisOverrides | null
   readonly clock: Clock
 }
 

@@ -1,20 +1,16 @@
 /** What a cluster reports about itself. Pure. */
-import type { OrderingDriver } from '@quorumscan/operator'
-import type { OrderingReport } from '@quorumscan/runtime'
 import type { ServiceStatus } from '@quorumscan/supervisor'
 import type { Fault } from '../faults/fault-spec.ts'
+import type { Cluster } from './cluster.ts'
 
+type Status = ReturnType<Cluster['status']>
+export type NodeStatus = Status['nodes'][number]
+export type MemberStatus = Status['members'][number]
+export type ClusterStatus = Omit<Status, 'nodes' | 'members'> & {
+  readonly nodes: readonly NodeStatus[]
+  readonly members: readonly MemberStatus[]
+}
 type NamedService = ServiceStatus & { readonly name: string }
-
-export type NodeStatus = NamedService & {
-  /** As the node wrote it; of the entry at `offset`. */
-  readonly recordTime: string | null
-}
-
-export type MemberStatus = NamedService & {
-  /** As it reported last; null while it does not answer. */
-  readonly ordering: OrderingReport | null
-}
 
 /** How a lookup at the nodes themselves ended. */
 export type AtNodes = {
@@ -25,27 +21,6 @@ export type AtNodes = {
   /** Who signed the state that proves the answer. */
   readonly signers: readonly string[]
   readonly asked: readonly { readonly node: string; readonly reason: string }[]
-}
-
-export type ClusterStatus = {
-  readonly cluster: {
-    readonly n: number
-    readonly f: number
-    readonly readThreshold: number
-    readonly confirmThreshold: number
-    /** Of members that order together. */
-    readonly blockThreshold: number
-    readonly genesisHash: string
-    readonly ordering: OrderingDriver
-  }
-  readonly nodes: readonly NodeStatus[]
-  readonly validator: ServiceStatus
-  /** The one that the validator follows. */
-  readonly synchronizer: ServiceStatus
-  /** Where all order together: the synchronizer of each node, by the node's name. */
-  readonly members: readonly MemberStatus[]
-  readonly console: { readonly url: string } | null
-  readonly dataDir: string
 }
 
 /** Of the last minute; null where there was no answer. */

@@ -9,22 +9,16 @@ import {
   planRedis,
 } from '@quorumscan/operator'
 import { type RedisService, redisSocketOf, type Service } from '@quorumscan/supervisor'
+import type { ControlOptions } from '../control/control-options.ts'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
 import type { Prepared } from './prepare.ts'
 
-export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> & {
-  readonly prepared: Prepared
-  /** Units per second and client (D-33). */
-  readonly rateLimit: number
-  /** What stays free on the disk, in MiB. */
-  readonly diskFreeMibMin: number
-  /** What stays of the log before a snapshot. */
-  readonly logKeepSeconds: number
-  /** Whether a validator that lost its users starts without them. */
-  readonly isLossAccepted: boolean
-  /** The user of the log's Redis and its rules, from `packages/log`. */
-  readonly logUser: Omit<RedisUser, 'password'>
-}
+export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> &
+  Pick<ControlOptions, 'rateLimit' | 'diskFreeMibMin' | 'logKeepSeconds' | 'isLossAccepted'> & {
+    readonly prepared: Prepared
+    /** The user of the log's Redis and its rules, from `packages/log`. */
+    readonly logUser: Omit<RedisUser, 'password'>
+  }
 
 /** A Redis with the user of the log's, under another name, in a directory of its own. */
 export function planLogRedis(input: TopologyInput, name: string): RedisService {

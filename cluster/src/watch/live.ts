@@ -4,7 +4,7 @@ import { repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { takesVote } from '../faults/fault-spec.ts'
 import type { Cluster } from '../rig/cluster.ts'
-import type { LiveStatus, NodeStatistics } from '../rig/status.ts'
+import type { ClusterStatus, LiveStatus, NodeStatistics } from '../rig/status.ts'
 import { type EventMemory, type LiveEvent, step } from './events.ts'
 import { createFeed } from './feed.ts'
 import type { Prober } from './prober.ts'
@@ -19,7 +19,10 @@ export type Live = ReturnType<typeof startLive>
 const NO_STATISTICS: NodeStatistics = { agreement: null, p50Ms: null, p99Ms: null, lastError: null }
 
 export function startLive(options: {
-  readonly cluster: Pick<Cluster, 'status'> & { readonly faults: Pick<Cluster['faults'], 'active'> }
+  readonly cluster: {
+    status(): ClusterStatus
+    readonly faults: Pick<Cluster['faults'], 'active'>
+  }
   readonly prober: Prober | null
   readonly clock: Clock
 }) {
