@@ -1,47 +1,29 @@
-/** Everything that a scan node works with, opened in order and closed in the opposite one. */
+/** Opens everything that a scan node works with, and closes it in the opposite order. */
 
-import { EnvError, type KeyPair, openAll, readKeyPair, readParsed, toHex } from '@quorumscan/base'
-import { createCertifier } from '@quorumscan/certifier'
+import { EnvError, type KeyPair, openAll, readKeyPair, readParsed } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
-import { readLogClientOptions } from '@quorumscan/config'
+import { createBackground, openFollower } from '@quorumscan/follower'
 import { Jobs, measureJobs, measureQueues, operatorJobs, QUEUES_OF } from '@quorumscan/jobs'
-import { NEWEST_RULES, payloadOf, readProtocol, scanAddress, svPartyOf } from '@quorumscan/ledger'
-import {
-  createGroupKeeper,
-  createLogClient,
-  createLogReader,
-  type LogRoom,
-  readKeptEnd,
-  watchLogRoom,
-} from '@quorumscan/log'
-import { readRedisAddress, watchRedis } from '@quorumscan/redis'
-import { measureProtocol, measureReplica, Replica } from '@quorumscan/replica'
-import {
-  createBackground,
-  createPeerClocks,
-  measureMargins,
-  measureRedis,
-  parsePeerTokens,
-  REPLICA_STOPPED,
-} from '@quorumscan/runtime'
+import { svPartyOf } from '@quorumscan/ledger'
+import { readKeptEnd } from '@quorumscan/log'
+import { parsePeerTokens } from '@quorumscan/runtime'
 import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/server'
-import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createSubmitter } from '@quorumscan/submit'
-import { type Genesis, maxFaulty, quorumOf } from '@quorumscan/verifier'
+import type { Genesis } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'
 import { rebuildInTurn } from './rebuild/rebuild-in-turn.ts'
 
 export type Overrides = AppOverrides & {
-  /** Gives up waiting for the turn to make the replica anew. */
+  /** Ends the wait for the node's turn to rebuild its replica. */
   readonly signal?: AbortSignal
-  /** Called when everything is there, before the process listens: may add to the server. */
+  /** Called when everything is open, before the process listens: may add to the server. */
   readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
 }
 
 export type Context = Awaited<ReturnType<typeof createContext>>
 
 /**
- * Opens connections, starts to follow the log and to work on what is due.
+ * Opens connections, and starts to follow the log and to process what is due.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if the node's Redis does not come up.
  * @throws {EnvError} If a key is not the one that the genesis names for this node.
@@ -49,172 +31,69 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 export async function createContext(config: ScanConfig, overrides: Overrides = {}) {
   const { nodeName } = config
   const app = await beginApp(nodeName, config, overrides)
-  const { clock, random, logger, metrics, genesis, genesisHash } = app
+  const { genesis, logger } = app
   const { node, index } = nodeOf(genesis, nodeName)
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)
   const operatorKey = await readKey(config.operatorKeyFile, node.operatorKey)
-  const logOptions = await readLogClientOptions(config)
   const party = svPartyOf(node)
   /** Of callers who may ask for more (D-33). */
   const peerTokens = await readParsed(config.peerTokensFile, parsePeerTokens)
-
-  /** One of so many nodes is honest. */
-  const needed = maxFaulty(genesis.nodes.length) + 1
   const peers = config.nodes.filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {
-    const clocks = resources.opened(
-      createPeerClocks({
-        ...app,
+    const follower = resources.opened(
+      await openFollower(app, {
+        config,
         peers,
-        needed,
-      }),
-    )
-    const redis = await readRedisAddress(config.redis)
-    const directory = config.snapshotDirectory
-    const snapshots = resources.opened(
-      await createSnapshotStore({
-        ...app,
-        own: directory === null ? null : { name: nodeName, sign: scanKey.sign, directory },
-        peers,
-      }),
-    )
-    const replica = resources.opened(
-      await Replica.create({
-        redis,
-        genesis,
-        genesisHash,
+        member: { name: nodeName, scanKey, snapshotDirectory: config.snapshotDirectory },
         dueJobs: operatorJobs.map(({ name }) => name),
-        snapshots,
-        clock,
-        onProblem: (error) => logger.warn({ err: error }, 'the replica waits'),
-        rebuild: async (deleteStored) =>
-          await rebuildInTurn(
-            {
-              ...app,
-              ...{ nodeName, config, peers, peerTokens, clocks, snapshots },
-              end: await readKeptEnd(redis),
-              signal: overrides.signal ?? new AbortController().signal,
-            },
-            deleteStored,
-          ),
+        async rebuild(deleteStored, { redis, ...parts }) {
+          const end = await readKeptEnd(redis)
+          const { signal = new AbortController().signal } = overrides
+          const waiting = { ...app, ...parts, nodeName, config, peers, peerTokens, end, signal }
+          await rebuildInTurn(waiting, deleteStored)
+        },
       }),
     )
-    clocks.follow(async () => {
-      const addresses = await replica.lookups.documentsAsOf('ScanAddress', replica.head().offset)
-      return addresses.map((contract) => payloadOf(scanAddress, contract))
-    })
-    const isLive = () => replica.state() === 'live'
-    // As a validator that knows the same nodes counts, this one among them.
-    measureMargins(metrics, () => {
-      const count = clocks.followingCount() + (isLive() ? 1 : 0)
-      return peers.length === 0
-        ? []
-        : [
-            ['lookups', count - needed],
-            ['registrations', count - quorumOf(genesis.nodes.length)],
-          ]
-    })
-    measureReplica(metrics, replica, clock)
-    measureProtocol(metrics, () => readProtocol(replica), NEWEST_RULES.version)
-    measureRedis(metrics, resources.opened(watchRedis(redis)))
-    const certifier = resources.opened(
-      createCertifier({
-        ...app,
-        self: { name: nodeName, sign: (statement) => toHex(scanKey.sign(statement)) },
-        peers,
-        replica: replica.proofs,
-      }),
-    )
-    const keeper = resources.opened(
-      createGroupKeeper({
-        redis,
-        onProblem: (error) => logger.warn({ err: error }, 'groups of the log are not kept'),
-      }),
-    )
-    const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
-    const logRoom: LogRoom = resources.opened(watchLogRoom({ ...app, log }))
-    const ordering = createLogReader({
-      log,
-      genesis: { ...genesis, hash: genesisHash },
-      keep: keeper.keep,
-      clock,
-      random,
-      onProblem: (error) => logger.warn({ err: error }, 'the log'),
-    })
-    const submitter = createSubmitter({
-      ordering,
-      ledger: replica,
-      genesisHash,
-      keyPair: operatorKey,
-      clock,
-      random,
-    })
+    const { isLive, ordering, redis, replica: ledger } = follower
+    const submitter = createSubmitter({ ...app, ordering, ledger, keyPair: operatorKey })
     const jobs = resources.opened(
       await Jobs.create({
+        ...app,
         redis,
+        ledger,
+        isLive,
+        log: logger,
         prefix: QUEUES_OF.scan.prefix,
         definitions: measureJobs(app, operatorJobs),
-        deps: { ledger: replica, submit: submitter.submit, party, userId: nodeName },
-        ledger: replica,
-        isLive,
+        deps: { ledger, submit: submitter.submit, party, userId: nodeName },
         member: { index, count: genesis.nodes.length },
-        clock,
-        random,
-        log: logger,
       }),
     )
-    measureQueues(metrics, jobs)
-
-    const closing = new AbortController()
-    const { signal } = closing
-    const background = createBackground({ logger, signal })
-    const follow = async (): Promise<void> => {
-      await replica.run(ordering, signal)
-      const err = replica.standstill()
-      // Lookups go on at the head that was reached; `/readyz` says why there is no other.
-      if (err !== null) logger.error({ err }, 'the replica goes no further')
-    }
-    background.run(REPLICA_STOPPED, follow())
+    measureQueues(app.metrics, jobs)
+    const background = resources.opened(createBackground(app))
+    follower.follow(background, ordering)
 
     return {
       ...app,
+      ...follower,
       config,
       peerTokens,
       nodeName,
       party,
       scanKey,
-      clocks,
-      certifier,
-      snapshots,
-      log,
-      logRoom,
-      replica,
       jobs,
-      /** Resolves with the reason when the node cannot go on: a bug, or a replica of other software. */
+      /** Resolves with the reason when the node cannot continue: a bug, or a replica of other software. */
       failed: background.failed,
       /** Puts the address on the ledger in the background, as soon and as often as needed (D-34). */
       publishAddress(url: string): void {
-        const work = publishAddress({
-          ledger: replica,
-          submitter,
-          isLive,
-          genesisHash,
-          nodeName,
-          party,
-          scanKey,
+        const { signal } = background
+        const work = publishAddress(
+          { ...app, ledger, submitter, isLive, nodeName, party, scanKey, signal },
           url,
-          clock,
-          random,
-          signal,
-          onRetry: (error) => logger.info({ err: error }, 'the address is not on the ledger yet'),
-        }).then(() => logger.info({ url }, 'the address is on the ledger'))
+        )
         background.run('publishing the address ended', work)
       },
-      async [Symbol.asyncDispose](): Promise<void> {
-        closing.abort(new Error('the node is stopping'))
-        await background.ended()
-        await resources[Symbol.asyncDispose]()
-      },
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
 }

@@ -2,8 +2,6 @@
 import { apiDocuments, scanRoutes } from '@quorumscan/api'
 import { sha256 } from '@quorumscan/base'
 import { createCertifiedAnswers } from '@quorumscan/certifier'
-import { stateDiverged } from '@quorumscan/replica'
-import { assertFollowing } from '@quorumscan/runtime'
 import { buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/server'
 import { createSnapshotHandlers } from '@quorumscan/snapshots'
 import type { Context } from './context.ts'
@@ -20,23 +18,20 @@ export function createServer(
   /** `port` is the one listened on. */
   { port }: { readonly port: () => number },
 ): HttpServer {
-  const { certifier, clock, clocks, genesis, genesisHash, log, logger, nodeName, party, replica } =
-    context
-  const certified = createCertifiedAnswers({ genesis, certifier, replica: replica.proofs })
+  const { clock, clocks, config, genesis, genesisHash, log, logger, metrics, replica } = context
+  const certified = createCertifiedAnswers({ ...context, replica: replica.proofs })
   return buildServer({
+    ...context.serving,
     routes: scanRoutes,
     handlers: {
       ...createHealthHandlers({
-        name: nodeName,
+        name: context.name,
         moduleUrl: import.meta.url,
         clock,
         clocks,
         port,
-        assertReady: () => {
-          clocks.assertUsable()
-          assertReady(replica)
-          certifier.assertAgrees()
-        },
+        // Lookups continue while the node is not ready (D-10).
+        assertReady: context.assertReady,
         state: () => replica.state(),
         head: () => replica.head(),
         detail: context.logRoom.detail,
@@ -44,19 +39,10 @@ export function createServer(
       ...createActivityHandlers({ reads: replica, genesis, certified }),
       ...createLookupHandlers({
         reads: replica,
-        genesisHash,
         certified,
         network: { genesis, genesisHash, sha256 },
       }),
-      ...createNetworkHandlers({
-        reads: replica,
-        genesis,
-        genesisHash,
-        nodeName,
-        party,
-        certified,
-        certifier,
-      }),
+      ...createNetworkHandlers({ ...context, reads: replica, certified }),
       ...createSnapshotHandlers(context),
       readEngine: async ({ body, signal }) => ({
         headers: { 'content-type': 'application/octet-stream' },
@@ -65,22 +51,11 @@ export function createServer(
     },
     prefix: PREFIX,
     documents: { '/openapi.json': () => apiDocuments().scan },
-    rateLimit: {
-      unitsPerSecond: context.config.rateLimit,
-      peerTokens: context.peerTokens,
-    },
+    rateLimit: { unitsPerSecond: config.rateLimit, peerTokens: context.peerTokens },
     logger,
-    metrics: context.metrics,
-    ...context.serving,
+    metrics,
     tracer: context.tracer,
     clock,
     head: headHeaders(() => replica.head()),
   })
-}
-
-/** @throws {ScanError} Why the node does not do all its work. Lookups go on while it is not ready (D-10). */
-function assertReady(replica: Context['replica']): void {
-  const diverged = replica.proofs.diverged()
-  if (diverged !== null) throw stateDiverged(diverged)
-  assertFollowing('node', replica)
 }

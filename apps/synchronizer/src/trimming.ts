@@ -5,7 +5,7 @@
 import type { ClientTls, Clock } from '@quorumscan/base'
 import type { LogStart, TrimBound } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
-import { type Logger, type Metrics, type Peer, repeat } from '@quorumscan/runtime'
+import { createPeerClient, type Logger, type Metrics, type Peer, repeat } from '@quorumscan/runtime'
 import {
   createSnapshotPeers,
   type ListedSnapshot,
@@ -31,11 +31,11 @@ export function trimLogRegularly(options: {
   readonly metrics: Metrics
 }): AsyncDisposable {
   const { network, nodes, keepMicros, clock, logger } = options
+  const client = createPeerClient({ clock, trust: options.trust })
   const peers = createSnapshotPeers({
     peers: nodes,
     network,
-    trust: options.trust,
-    clock,
+    client,
     onProblem: (error, { name }) =>
       logger.debug({ err: error, node: name }, 'the snapshots of a node are not known'),
   })
@@ -67,7 +67,7 @@ export function trimLogRegularly(options: {
   return {
     async [Symbol.asyncDispose]() {
       await trimming[Symbol.asyncDispose]()
-      await peers[Symbol.asyncDispose]()
+      await client[Symbol.asyncDispose]()
     },
   }
 }

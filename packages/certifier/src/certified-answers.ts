@@ -5,16 +5,14 @@
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { concatBytes, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
+import type { StateReads } from '@quorumscan/replica'
 import type { WaitingRequest } from '@quorumscan/server'
 import { type Genesis, maxFaulty, parseThreshold, thresholdVotes } from '@quorumscan/verifier'
 import {
-  type ActivitiesPage,
   type AnyQuestion,
   type Certificate,
   encodeCertificate,
   encodeDocument,
-  type KeyRange,
-  type ProvenActivities,
   type ProvenRange,
 } from '@quorumscan/verifier/certified'
 import type { Certifier } from './certifier.ts'
@@ -28,14 +26,6 @@ export const CERTIFIED_HEADERS = {
   'cache-control': 'public, max-age=1',
   vary: 'accept',
 } as const
-
-/** The part of a replica that proofs are made from. */
-export type ProvingReplica = {
-  /** Ranges at a kept certifiable offset, each with its proof. */
-  proveRanges(offset: number, ranges: readonly KeyRange[]): Promise<readonly ProvenRange[]>
-  /** A page of the activity history there. */
-  proveActivities(offset: number, page: ActivitiesPage): Promise<ProvenActivities>
-}
 
 export type CertifiedRequest = WaitingRequest & {
   readonly query: {
@@ -61,25 +51,13 @@ type CertifiedReply = {
   readonly body: Uint8Array
 }
 
-export type CertifiedAnswers = {
-  /** The newest certificate that the query takes. @throws {ScanError} As `Certifier.certified`; INVALID_QUORUM. */
-  certificate(request: CertifiedRequest): Promise<Certificate>
-  /**
-   * The answer to a question.
-   *
-   * @throws {ScanError} As `certificate` and `proveRanges`; OFFSET_PRUNED where a walk began at an offset that is
-   *   not certified any more.
-   */
-  prove<Answer>(question: AnyQuestion<Answer>, request: CertifiedRequest): Promise<Proven<Answer>>
-  /** The document of `prove` alone. */
-  document(question: AnyQuestion<unknown>, request: CertifiedRequest): Promise<CertifiedReply>
-}
+export type CertifiedAnswers = ReturnType<typeof createCertifiedAnswers>
 
 export function createCertifiedAnswers(context: {
   readonly genesis: Genesis
   readonly certifier: Certifier
-  readonly replica: ProvingReplica
-}): CertifiedAnswers {
+  readonly replica: Pick<StateReads, 'proveRanges' | 'proveActivities'>
+}) {
   const { genesis, certifier, replica } = context
 
   const signerCountOf = (signers: string): number => {
@@ -93,7 +71,8 @@ export function createCertifiedAnswers(context: {
     )
   }
 
-  const certificate = async (request: CertifiedRequest) => {
+  /** The newest certificate that the query takes. @throws {ScanError} As `Certifier.certified`; INVALID_QUORUM. */
+  const certificate = async (request: CertifiedRequest): Promise<Certificate> => {
     const { signers, min_offset: minOffset } = request.query
     return certifier.certified({
       signerCount: signerCountOf(signers ?? 'weak'),
@@ -110,7 +89,16 @@ export function createCertifiedAnswers(context: {
     throw new ScanError('OFFSET_PRUNED', `the state at offset ${offset} is not certified any more`)
   }
 
-  const prove: CertifiedAnswers['prove'] = async (question, request) => {
+  /**
+   * The answer to a question.
+   *
+   * @throws {ScanError} As `certificate` and `proveRanges`; OFFSET_PRUNED where a walk began at an offset that is not
+   *   certified any more.
+   */
+  const prove = async <Answer>(
+    question: AnyQuestion<Answer>,
+    request: CertifiedRequest,
+  ): Promise<Proven<Answer>> => {
     const { offset } = question
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
     const shown = await show(question, found).catch((error) => {
@@ -153,7 +141,9 @@ export function createCertifiedAnswers(context: {
   return {
     certificate,
     prove,
-    document: async (question, request) => (await prove(question, request)).document,
+    /** The document of `prove` alone. */
+    document: async (question: AnyQuestion<unknown>, request: CertifiedRequest) =>
+      (await prove(question, request)).document,
   }
 }
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Clock, createSystemClock, toHex } from '@quorumscan/base'
 import type { Peer } from '@quorumscan/runtime'
-import { createLogger, createMetrics } from '@quorumscan/runtime'
+import { createLogger, createMetrics, createPeerClient } from '@quorumscan/runtime'
 import type { WaitingRequest } from '@quorumscan/server'
 import { createTestNetwork, until } from '@quorumscan/testkit'
 import { createWebCrypto, encodeStateStatement } from '@quorumscan/verifier'
@@ -57,8 +57,9 @@ async function startMember(answers: readonly (readonly Certificate[])[]) {
 }
 
 function startCertifier(peers: readonly Peer[], clock: Clock = createSystemClock()) {
-  return createCertifier({
-    ...{ genesis, genesisHash, self: null, clock, peers },
+  const client = createPeerClient({ clock })
+  const certifier = createCertifier({
+    ...{ genesis, genesisHash, self: null, clock, peers, client },
     replica: {
       statePoints: () => [POINT],
       onStatePoint: () => ({ [Symbol.dispose]() {} }),
@@ -67,6 +68,13 @@ function startCertifier(peers: readonly Peer[], clock: Clock = createSystemClock
     logger: createLogger({ name: 'test', level: 'silent' }),
     metrics: createMetrics(),
   })
+  return {
+    ...certifier,
+    async [Symbol.asyncDispose]() {
+      await certifier[Symbol.asyncDispose]()
+      await client[Symbol.asyncDispose]()
+    },
+  }
 }
 
 const requestOf = (signal: AbortSignal): WaitingRequest => ({ signal, waiting: (wait) => wait() })
@@ -100,7 +108,7 @@ it('a member is polled less and less often until it has a newer statement', asyn
     monotonicMs: () => 0,
     async delay(ms, signal) {
       if (ms === POLL_MS_MAX) return system.delay(ms, signal)
-      pausesMs.push(ms)
+      if (ms > 0) pausesMs.push(ms)
     },
   }
   await using _certifier = startCertifier([{ name: 'sv-1', url: member.url }], clock)

@@ -4,17 +4,16 @@
  * flood a process with statements.
  */
 import { EventEmitter, once } from 'node:events'
-import { anySignal, type ClientTls, type Clock, within } from '@quorumscan/base'
+import { anySignal, type Clock, within } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import type { Logger, Metrics, Peer } from '@quorumscan/runtime'
-import { createUndiciTransport } from '@quorumscan/runtime'
+import { type StateReads, stateDiverged } from '@quorumscan/replica'
+import type { Logger, Metrics, Peer, PeerClient } from '@quorumscan/runtime'
 import type { WaitingRequest } from '@quorumscan/server'
 import {
   createWebCrypto,
   type Evidence,
   encodeStateStatement,
   type Genesis,
-  type StatePoint,
 } from '@quorumscan/verifier'
 import {
   type Certificate,
@@ -29,37 +28,9 @@ import {
   statesAfter,
   step,
 } from '@quorumscan/verifier/certified'
-import { STATEMENTS_WAIT_MS } from './poll-pace.ts'
-import { pollStatements } from './statement-polls.ts'
+import { pollStatements, STATEMENTS_WAIT_MS } from './statement-polls.ts'
 
-/** The part of a replica that is certified. */
-export type CertifiedReplica = {
-  statePoints(): readonly StatePoint[]
-  onStatePoint(listener: (point: StatePoint) => void): Disposable
-  diverged(): { readonly what: string } | null
-}
-
-export type Certifier = AsyncDisposable & {
-  /** The newest certificate with that many signers; null: there is none, or the replica is not to be believed. */
-  newest(signerCount: number): Certificate | null
-  /** At one of the last certifiable offsets. */
-  at(offset: number): Certificate | null
-  /**
-   * The newest certificate with that many signers, at the offset or behind it.
-   *
-   * @throws {ScanError} NO_CERTIFICATE if there is none within `waitMs`; LOG_FORK, STATE_DIVERGED.
-   */
-  certified(wanted: {
-    readonly signerCount: number
-    readonly minOffset: number
-    readonly waitMs: number
-    readonly request: WaitingRequest
-  }): Promise<Certificate>
-  /** What the own key signed after an offset, ascending; waits for it as long as a poll may. */
-  ownAfter(offset: number, request: WaitingRequest): Promise<readonly Certificate[]>
-  /** @throws {ScanError} LOG_FORK, STATE_DIVERGED: nothing that the replica holds is to be proven. */
-  assertAgrees(): void
-}
+export type Certifier = ReturnType<typeof createCertifier>
 
 /** Begins to pull at once. */
 export function createCertifier(options: {
@@ -68,21 +39,20 @@ export function createCertifier(options: {
   /** Member whose scan key the process has; null: a validator, which signs nothing. */
   readonly self: { readonly name: string; sign(statement: Uint8Array): string } | null
   readonly peers: readonly Peer[]
-  readonly replica: CertifiedReplica
+  readonly replica: Pick<StateReads, 'statePoints' | 'onStatePoint' | 'diverged'>
+  /** Through which peers are asked. */
+  readonly client: PeerClient
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Which certificates of peers it takes. */
-  readonly trust?: ClientTls | null
   /** A member contradicts itself. Default: logged. */
   readonly onEvidence?: (evidence: Evidence) => void
-}): Certifier {
+}) {
   const { genesis, genesisHash, self, replica, clock, logger } = options
   const {
     onEvidence = (evidence) => logger.error({ evidence }, `${evidence.signer} contradicts itself`),
   } = options
   const collection: Collection = createCollection({ genesis, genesisHash }, self?.name ?? null)
-  const transport = createUndiciTransport({ trust: options.trust ?? null })
   const closing = new AbortController()
   /** Tells of whatever was new to the collection. */
   const changes = new EventEmitter().setMaxListeners(0)
@@ -107,16 +77,15 @@ export function createCertifier(options: {
 
   take({ kind: 'computed', points: replica.statePoints() })
   const subscription = replica.onStatePoint((point) => take({ kind: 'computed', points: [point] }))
-  const isMember = (name: string) => genesis.nodes.some((node) => node.name === name)
   const polls = {
-    ...{ collection, crypto: createWebCrypto(), transport, clock, logger, signal: closing.signal },
+    ...options,
+    collection,
+    crypto: createWebCrypto(),
     take: (state: SignedState) => take({ kind: 'signed', state }),
   }
-  const following = Promise.all(
-    options.peers
-      .filter(({ name }) => isMember(name))
-      .map((member) => pollStatements(member, polls)),
-  )
+  const polling = options.peers
+    .filter(({ name }) => genesis.nodes.some((node) => node.name === name))
+    .map((member) => pollStatements(member, polls))
 
   const newest = (signerCount: number): Certificate | null => {
     const known = newestBySigners.get(signerCount)
@@ -124,45 +93,6 @@ export function createCertifier(options: {
     const found = newestCertificate(collection, signerCount)
     newestBySigners.set(signerCount, found)
     return found
-  }
-
-  const certifier: Certifier = {
-    newest: (signerCount) => (replica.diverged() === null ? newest(signerCount) : null),
-    at: (offset) => certificateAt(collection, offset),
-    assertAgrees() {
-      const { divergence } = collection
-      if (divergence !== null) throw new ScanError(divergence.code, describe(divergence))
-      const damage = replica.diverged()
-      if (damage !== null) throw new ScanError('STATE_DIVERGED', damage.what)
-    },
-    certified({ signerCount, minOffset, waitMs, request }) {
-      const find = () => {
-        certifier.assertAgrees()
-        const certificate = newest(signerCount)
-        return certificate !== null && certificate.offset >= minOffset ? certificate : null
-      }
-      return untilFound(find, { waitMs, request }, () => {
-        throw new ScanError(
-          'NO_CERTIFICATE',
-          `no certificate of ${signerCount} members at offset ${minOffset} or behind it`,
-          { retryAfterSeconds: 1 },
-        )
-      })
-    },
-    ownAfter(offset, request) {
-      const find = () => {
-        const states = self === null ? [] : statesAfter(collection, self.name, offset)
-        return states.length === 0 ? null : states.map(toStatement)
-      }
-      return untilFound(find, { waitMs: STATEMENTS_WAIT_MS, request }, () => [])
-    },
-    async [Symbol.asyncDispose]() {
-      subscription[Symbol.dispose]()
-      // Whoever still waits for a state is told so.
-      closing.abort(new ScanError('NOT_READY', 'the process is stopping'))
-      await following
-      await transport[Symbol.asyncDispose]()
-    },
   }
 
   /** What `find` gives once that is not null; looks again at every change. */
@@ -199,7 +129,61 @@ export function createCertifier(options: {
       return certificate === null ? [] : [[[], certificate.offset]]
     },
   })
-  return certifier
+
+  /** @throws {ScanError} LOG_FORK, STATE_DIVERGED: nothing that the replica holds is to be proven. */
+  const assertAgrees = (): void => {
+    const { divergence } = collection
+    if (divergence !== null) throw new ScanError(divergence.code, describe(divergence))
+    const damage = replica.diverged()
+    if (damage !== null) throw stateDiverged(damage)
+  }
+
+  return {
+    /** The newest certificate with that many signers; null: there is none, or the replica is not to be believed. */
+    newest: (signerCount: number) => (replica.diverged() === null ? newest(signerCount) : null),
+    /** At one of the last certifiable offsets. */
+    at: (offset: number) => certificateAt(collection, offset),
+    assertAgrees,
+    /**
+     * The newest certificate with that many signers, at the offset or after it.
+     *
+     * @throws {ScanError} NO_CERTIFICATE if there is none within `waitMs`; LOG_FORK, STATE_DIVERGED.
+     */
+    certified(wanted: {
+      readonly signerCount: number
+      readonly minOffset: number
+      readonly waitMs: number
+      readonly request: WaitingRequest
+    }): Promise<Certificate> {
+      const { signerCount, minOffset } = wanted
+      const find = () => {
+        assertAgrees()
+        const certificate = newest(signerCount)
+        return certificate !== null && certificate.offset >= minOffset ? certificate : null
+      }
+      return untilFound(find, wanted, () => {
+        throw new ScanError(
+          'NO_CERTIFICATE',
+          `no certificate of ${signerCount} members at offset ${minOffset} or behind it`,
+          { retryAfterSeconds: 1 },
+        )
+      })
+    },
+    /** What the own key signed after an offset, ascending; waits for it as long as a poll may. */
+    ownAfter(offset: number, request: WaitingRequest): Promise<readonly Certificate[]> {
+      const find = () => {
+        const states = self === null ? [] : statesAfter(collection, self.name, offset)
+        return states.length === 0 ? null : states.map(toStatement)
+      }
+      return untilFound(find, { waitMs: STATEMENTS_WAIT_MS, request }, () => [])
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      subscription[Symbol.dispose]()
+      // A caller that still waits for a state receives this.
+      closing.abort(new ScanError('NOT_READY', 'the process is stopping'))
+      await Promise.all(polling.map((one) => one[Symbol.asyncDispose]()))
+    },
+  }
 }
 
 function describe({ code, own, others }: Divergence): string {

@@ -1,7 +1,12 @@
 /** Pulls what one member signed, by one long poll at a time, and verifies what is new of it. */
-import { type Clock, within } from '@quorumscan/base'
-import type { Transport } from '@quorumscan/reader'
-import type { Logger, Peer } from '@quorumscan/runtime'
+import { backoffMs, type Clock } from '@quorumscan/base'
+import {
+  type Logger,
+  type Peer,
+  type PeerClient,
+  type Repetition,
+  repeat,
+} from '@quorumscan/runtime'
 import type { CryptoPort } from '@quorumscan/verifier'
 import {
   type Collection,
@@ -11,72 +16,55 @@ import {
   STATES_KEPT,
   verifySignatures,
 } from '@quorumscan/verifier/certified'
-import { createPollPace, STATEMENTS_WAIT_MS } from './poll-pace.ts'
 
-/** What a poll may take altogether: then the member is asked again. */
+/** A poll that finds nothing ends after this long, well before any handler must have answered. */
+export const STATEMENTS_WAIT_MS = 5000
+/** How long a poll may take in all; then the member is asked again. */
 export const POLL_MS_MAX = 2 * STATEMENTS_WAIT_MS
 /** 64 statements of at most some 600 bytes each. */
 const STATEMENTS_BYTES_MAX = 64 * 1024
+/** Between polls of a member that does not answer. */
+const RETRY_MS = 500
+/** After answers in a row without a newer statement. An honest member lets such a poll wait that long by itself. */
+const STALE = { minMs: 500, maxMs: STATEMENTS_WAIT_MS }
+/** A member signs some five to ten states a second, and may send all that it keeps at once. */
+const CHECK_MS = 1000 / 32
+const CHECKS_AT_ONCE = STATES_KEPT
 
 export type StatementPolls = {
   /** What is known already; `take` adds to it. */
   readonly collection: Collection
   readonly take: (state: SignedState) => void
   readonly crypto: CryptoPort
-  readonly transport: Transport
+  readonly client: PeerClient
   readonly clock: Clock
   readonly logger: Logger
-  /** Ends the polls. */
-  readonly signal: AbortSignal
 }
 
-/** Resolves when the signal aborts. */
-export async function pollStatements(member: Peer, polls: StatementPolls): Promise<void> {
-  const { clock, logger, signal } = polls
+/** Begins at once. */
+export function pollStatements(member: Peer, polls: StatementPolls): Repetition {
+  const { client, clock, logger } = polls
   const pace = createPollPace(clock)
   let after = 0
-  while (!signal.aborted) {
-    const startedMs = clock.monotonicMs()
-    const tally = { checkCount: 0 }
-    let outcome: 'newer' | 'stale' | 'failed' = 'failed'
-    try {
-      const newest = await receive(member.name, await ask(member, after, polls), polls, tally)
-      outcome = newest > after ? 'newer' : 'stale'
-      after = Math.max(after, newest)
-    } catch (error) {
-      if (signal.aborted) return
-      logger.debug({ err: error, member: member.name }, 'what a member signs cannot be pulled')
-    }
-    const pauseMs = pace.pauseMs({ startedMs, outcome, ...tally })
-    if (pauseMs > 0) await clock.delay(pauseMs, signal).catch(() => {}) // Aborted: the loop ends.
+  let poll: Poll
+  const pull = async (signal: AbortSignal): Promise<void> => {
+    poll = { startedMs: clock.monotonicMs(), checkCount: 0, outcome: 'failed' }
+    const body = await client.read(member.url, {
+      path: `/v0/state-statements?after=${after}`,
+      bytesMax: STATEMENTS_BYTES_MAX,
+      timeoutMs: POLL_MS_MAX,
+      signal,
+    })
+    const newest = await receive(member.name, body, polls, poll)
+    poll.outcome = newest > after ? 'newer' : 'stale'
+    after = Math.max(after, newest)
   }
-}
-
-async function ask(
-  { url }: Peer,
-  after: number,
-  { clock, signal, transport }: StatementPolls,
-): Promise<Uint8Array> {
-  const reply = await within(
-    { clock, timeoutMs: POLL_MS_MAX, signal },
-    (bound) =>
-      transport.request({
-        url,
-        method: 'GET',
-        path: `/v0/state-statements?after=${after}`,
-        headers: {},
-        body: null,
-        bytesMax: STATEMENTS_BYTES_MAX,
-        channel: 'bulk',
-        isPublicOnly: false, // Peers are configured by the operator.
-        signal: bound,
-      }),
-    () => {
-      throw new Error('no answer')
-    },
-  )
-  if (reply.status !== 200) throw new Error(`status ${reply.status}`)
-  return reply.body
+  return repeat(pull, {
+    clock,
+    everyMs: () => pace(poll),
+    onError: (err) =>
+      logger.debug({ err, member: member.name }, 'what a member signs cannot be pulled'),
+  })
 }
 
 /** The newest offset of the statements; 0 where there are none. */
@@ -84,7 +72,7 @@ async function receive(
   member: string,
   body: Uint8Array,
   { collection, crypto, take }: StatementPolls,
-  tally: { checkCount: number },
+  poll: Poll,
 ): Promise<number> {
   const { statements } = JSON.parse(Buffer.from(body).toString()) as { statements: unknown[] }
   if (statements.length > STATES_KEPT)
@@ -99,9 +87,41 @@ async function receive(
     newest = Math.max(newest, state.offset)
     // What is known, or too old to be kept, changes nothing: its signature is not verified.
     if (!isNewState(collection, state)) continue
-    tally.checkCount++
+    poll.checkCount++
     await verifySignatures(certificate, { ...collection.network, crypto })
     take(state)
   }
   return newest
+}
+
+type Poll = {
+  /** `monotonicMs` of the request. */
+  readonly startedMs: number
+  /** Signatures that were verified for it. */
+  checkCount: number
+  /** `stale`: without a statement newer than those that were asked for. */
+  outcome: 'newer' | 'stale' | 'failed'
+}
+
+/**
+ * How long to wait after a poll of one member, in ms, whatever a Byzantine one answers. The back-off counts from the
+ * start of the poll.
+ */
+export function createPollPace({
+  monotonicMs,
+}: Pick<Clock, 'monotonicMs'>): (poll: Poll) => number {
+  let staleCount = 0
+  /** By then the rate of checks allows all signatures that were verified. */
+  let allowedAtMs = Number.NEGATIVE_INFINITY
+  return ({ startedMs, checkCount, outcome }) => {
+    if (outcome !== 'failed') staleCount = outcome === 'stale' ? staleCount + 1 : 0
+    const staleMs = staleCount === 0 ? 0 : backoffMs(staleCount, STALE)
+    const nowMs = monotonicMs()
+    allowedAtMs = Math.max(allowedAtMs, nowMs) + checkCount * CHECK_MS
+    const notBeforeMs = Math.max(
+      startedMs + (outcome === 'failed' ? RETRY_MS : staleMs),
+      allowedAtMs - CHECKS_AT_ONCE * CHECK_MS,
+    )
+    return Math.max(0, notBeforeMs - nowMs)
+  }
 }

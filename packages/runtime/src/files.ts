@@ -61,7 +61,7 @@ export function assertWritable(path: string): void {
   }
 }
 
-/** Replaces the file at once, with mode 0600. Durable when it returns. */
+/** Replaces the file at once, with mode 0600. Durable when it returns. Makes its directory, and leaves one that exists as it is. */
 export function writeFileAtomic(path: string, text: string): void {
   const temporary = writeTemporary(path, text)
   renameSync(temporary, path)
@@ -76,6 +76,7 @@ export function writeFileUnlessEqual(path: string, text: string): void {
 /** Writes the file unless one is there, and returns what is there then. One of several writers wins. */
 export function writeFileOnce(path: string, makeText: () => string, mode = SECRET_MODE): string {
   if (!existsSync(path)) {
+    makePrivateDirectory(dirname(path))
     const temporary = writeTemporary(path, makeText(), mode)
     try {
       linkSync(temporary, path)
@@ -158,7 +159,7 @@ export function isErrno(error: unknown, code: string): boolean {
 }
 
 function writeTemporary(path: string, text: string, mode = SECRET_MODE): string {
-  makePrivateDirectory(dirname(path))
+  makeDirectories(dirname(path))
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
   const file = openSync(temporary, 'wx', SECRET_MODE)
   try {

@@ -1,5 +1,4 @@
 export { type Asked, ask } from './ask.ts'
-export { createBackground, REPLICA_STOPPED } from './background.ts'
 export {
   type Certificate,
   type CertificateFiles,

@@ -2,7 +2,7 @@
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import type { LogClient } from '@quorumscan/log'
-import { repeat } from '@quorumscan/runtime'
+import { type Logger, repeat } from '@quorumscan/runtime'
 import type { KeptText } from '@quorumscan/users'
 import {
   createEvidenceLog,
@@ -58,12 +58,12 @@ export function followEvidence(options: {
   readonly genesis: Genesis
   readonly note: (evidence: Evidence) => void
   readonly clock: Clock
-  readonly onProblem: (error: unknown) => void
+  readonly logger: Logger
 }): AsyncDisposable {
-  const { clock, genesis, log, note, onProblem } = options
-  const onError = (error: unknown): void => {
-    if (!(error instanceof EvidenceError || isScanError(error))) throw error
-    onProblem(error)
+  const { clock, genesis, log, logger, note } = options
+  const onError = (err: unknown): void => {
+    if (!(err instanceof EvidenceError || isScanError(err))) throw err
+    logger.warn({ err }, 'no evidence from the synchronizer')
   }
   const take = async (piece: unknown): Promise<void> => {
     const evidence = piece as Evidence // Which is verified now.

@@ -28,6 +28,9 @@ export type AppOverrides = {
   readonly logger?: Logger
 }
 
+/** What every app has from its beginning on. */
+export type App = Awaited<ReturnType<typeof beginApp>>
+
 /** What every app begins with. @throws {EnvError} If a file does not hold what it must. */
 export async function beginApp(
   name: string,

@@ -2,9 +2,10 @@
  * The snapshots of a node in a directory: of each its content, and beside it what is said of it. A file whose
  * description is missing was not finished; a piece that is not what was written is answered to nobody.
  */
-import { mkdir, open, readdir, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sha256Hex } from '@quorumscan/base'
+import { writeFileAtomic } from '@quorumscan/runtime'
 import type { HistoryPoint } from '@quorumscan/verifier'
 import {
   hashOfManifest,
@@ -19,17 +20,7 @@ import {
 
 export type HeldSnapshot = SnapshotOffer & { readonly manifest: Manifest }
 
-export type SnapshotFiles = {
-  /** Newest first. */
-  held(): readonly HeldSnapshot[]
-  /** Writes a snapshot as far as its content goes; one without signatures. Where that throws, nothing is left of it. */
-  write(point: HistoryPoint, content: AsyncIterable<Uint8Array>): Promise<HeldSnapshot>
-  /** Keeps what was written, or what more members have signed; drops what has become needless. */
-  keep(snapshot: HeldSnapshot): Promise<void>
-  drop(offset: number): Promise<void>
-  /** null: there is none, or it was damaged. */
-  piece(offset: number, index: number): Promise<Uint8Array | null>
-}
+export type SnapshotFiles = Awaited<ReturnType<typeof openSnapshotFiles>>
 
 /** One that nobody else has signed yet, and the one before. */
 const NEWEST_KEPT = 2
@@ -37,35 +28,43 @@ const NEWEST_KEPT = 2
 const FREE_BYTES_MIN = 1024 ** 3
 const CONTENT = '.snapshot'
 const DESCRIPTION = '.json'
-/** A description that is being written. */
-const DRAFT = '.draft'
-/** What this writes is called so; every other name in the directory belongs to the operator. */
-const OWN_NAME = /^(0|[1-9][0-9]{0,15})(\.snapshot|\.json|\.draft)$/
+/**
+ * What this writes is called so; every other name in the directory belongs to the operator. `.draft` and `.json.….tmp` are
+ * descriptions that an earlier release and this one did not finish.
+ */
+const OWN_NAME = /^(0|[1-9][0-9]{0,15})(\.snapshot|\.json|\.draft|\.json\.[0-9a-f]{12}\.tmp)$/
 
 /**
  * Reads the snapshots in a directory, which is made if need be. Own files without a valid description are deleted:
  * they were not finished. Files with other names, and directories such as `lost+found`, are left alone.
  */
-export async function openSnapshotFiles(
-  directory: string,
-  network: Network,
-): Promise<SnapshotFiles> {
+export async function openSnapshotFiles(directory: string, network: Network) {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  const held = new Map<number, HeldSnapshot>()
+  const heldByOffset = new Map<number, HeldSnapshot>()
   const fileOf = (offset: number, end: string) => join(directory, `${offset}${end}`)
   const own = await ownFilesOf(directory)
   for (const { name, offset, end } of own) {
     if (end !== DESCRIPTION) continue
     const snapshot = readDescription(await readFile(join(directory, name)), network)
-    if (snapshot?.offset === offset) held.set(offset, snapshot)
+    if (snapshot?.offset === offset) heldByOffset.set(offset, snapshot)
   }
   for (const { name, offset, end } of own)
-    if (end === DRAFT || !held.has(offset)) await rm(join(directory, name), { force: true })
+    if (![CONTENT, DESCRIPTION].includes(end) || !heldByOffset.has(offset))
+      await rm(join(directory, name), { force: true })
 
-  const files: SnapshotFiles = {
-    held: () => [...held.values()].sort((a, b) => b.offset - a.offset),
-    async write(point, content) {
-      const largest = Math.max(0, ...files.held().map(({ manifest }) => manifest.contentBytes))
+  /** Newest first. */
+  const held = (): readonly HeldSnapshot[] =>
+    [...heldByOffset.values()].sort((a, b) => b.offset - a.offset)
+  const drop = async (offset: number): Promise<void> => {
+    heldByOffset.delete(offset)
+    for (const end of [DESCRIPTION, CONTENT]) await rm(fileOf(offset, end), { force: true })
+  }
+  return {
+    held,
+    drop,
+    /** Writes a snapshot as far as its content goes; one without signatures. Where that throws, nothing is left of it. */
+    async write(point: HistoryPoint, content: AsyncIterable<Uint8Array>): Promise<HeldSnapshot> {
+      const largest = Math.max(0, ...held().map(({ manifest }) => manifest.contentBytes))
       const { bavail, bsize } = await statfs(directory)
       if (bavail * bsize < FREE_BYTES_MIN + 2 * largest)
         throw new Error(`${directory} has too little room for a snapshot`)
@@ -78,39 +77,36 @@ export async function openSnapshotFiles(
         throw error
       }
     },
-    async keep(snapshot) {
-      held.set(snapshot.offset, snapshot)
-      const draft = fileOf(snapshot.offset, DRAFT)
-      await writeFile(draft, writeDescription(snapshot))
-      await rename(draft, fileOf(snapshot.offset, DESCRIPTION))
-      const [newest, ...older] = files.held()
-      const vouchedFor = files.held().find((one) => isVouchedFor(one, network))
+    /** Keeps what was written, or what more members have signed; drops what has become needless. */
+    async keep(snapshot: HeldSnapshot): Promise<void> {
+      const { manifest, offset } = snapshot
+      heldByOffset.set(offset, snapshot)
+      const description = { snapshots: [toWireOffer(snapshot)], manifest }
+      writeFileAtomic(fileOf(offset, DESCRIPTION), JSON.stringify(description))
+      const [newest, ...older] = held()
+      const vouchedFor = held().find((one) => isVouchedFor(one, network))
       const kept = new Set([newest, ...older.slice(0, NEWEST_KEPT - 1), vouchedFor])
-      for (const one of older) if (!kept.has(one)) await files.drop(one.offset)
+      for (const one of older) if (!kept.has(one)) await drop(one.offset)
     },
-    async drop(offset) {
-      held.delete(offset)
-      for (const end of [DESCRIPTION, CONTENT]) await rm(fileOf(offset, end), { force: true })
-    },
-    async piece(offset, index) {
-      const { manifest } = held.get(offset) ?? {}
+    /** null: there is none, or it was damaged. */
+    async piece(offset: number, index: number): Promise<Uint8Array | null> {
+      const { manifest } = heldByOffset.get(offset) ?? {}
       const hash = manifest?.pieceHashes[index]
       if (manifest === undefined || hash === undefined) return null
       const start = index * PIECE_BYTES
       const length = Math.min(PIECE_BYTES, manifest.contentBytes - start)
       const bytes = await readPart(fileOf(offset, CONTENT), start, length)
       if (bytes !== null && sha256Hex(bytes) === hash) return bytes
-      await files.drop(offset)
+      await drop(offset)
       return null
     },
   }
-  return files
 }
 
 async function ownFilesOf(directory: string) {
   const entries = await readdir(directory, { withFileTypes: true })
   return entries.flatMap((entry) => {
-    const [name, offset, end] = (entry.isFile() && OWN_NAME.exec(entry.name)) || []
+    const [name, offset, end = ''] = (entry.isFile() && OWN_NAME.exec(entry.name)) || []
     return name === undefined ? [] : [{ name, offset: Number(offset), end }]
   })
 }
@@ -155,11 +151,6 @@ async function readPart(path: string, start: number, length: number): Promise<Ui
   } finally {
     await file.close()
   }
-}
-
-function writeDescription(snapshot: HeldSnapshot): string {
-  const { manifest } = snapshot
-  return JSON.stringify({ snapshots: [toWireOffer(snapshot)], manifest })
 }
 
 /** null unless it is one, whose manifest is the one that was signed. */

@@ -41,13 +41,8 @@ export type Manifest = {
 export type Network = { readonly genesis: Genesis; readonly genesisHash: string }
 
 /** Two of one text say the same. */
-export function keyOfOffer({
-  offset,
-  recordTime,
-  historyHash,
-  contentHash,
-}: SnapshotOffer): string {
-  return `${offset} ${recordTime} ${historyHash} ${contentHash}`
+export function keyOfOffer(offer: SnapshotOffer): string {
+  return `${offer.offset} ${offer.recordTime} ${offer.historyHash} ${offer.contentHash}`
 }
 
 export function statementOf(
@@ -63,19 +58,13 @@ export function isVouchedFor({ signatures }: SnapshotOffer, { genesis }: Network
 }
 
 /** As `GET /v0/snapshots` has it. */
-export function toWireOffer({
-  offset,
-  recordTime,
-  historyHash,
-  contentHash,
-  signatures,
-}: SnapshotOffer) {
+export function toWireOffer(offer: SnapshotOffer) {
   return {
-    offset,
-    record_time: recordTime,
-    history_hash: historyHash,
-    content_hash: contentHash,
-    signatures: [...signatures].map(([name, signature]) => ({ name, signature })),
+    offset: offer.offset,
+    record_time: offer.recordTime,
+    history_hash: offer.historyHash,
+    content_hash: offer.contentHash,
+    signatures: [...offer.signatures].map(([name, signature]) => ({ name, signature })),
   }
 }
 
@@ -93,21 +82,16 @@ function readOffer(told: unknown, network: Network): SnapshotOffer | null {
     [history_hash, content_hash].every((value) => typeof value === 'string' && HASH.test(value)) &&
     Array.isArray(signatures)
   if (!isWellFormed) return null
-  const said = {
-    offset,
-    recordTime: record_time,
-    historyHash: history_hash,
-    contentHash: content_hash,
-  }
-  const message = statementOf(said, network)
-  const told_ = new Map(signatures.map((one) => [Object(one).name, Object(one).signature]))
+  const point = { offset, recordTime: record_time, historyHash: history_hash }
+  const message = statementOf({ ...point, contentHash: content_hash }, network)
+  const claimed = new Map(signatures.map((one) => [Object(one).name, Object(one).signature]))
   const valid = network.genesis.nodes.flatMap(({ name, scanKey }) => {
-    const signature: unknown = told_.get(name)
+    const signature: unknown = claimed.get(name)
     if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return []
     const signed = { publicKey: scanKey, message, signature: fromHex(signature) }
     return verifySignature(signed) ? [[name, signature] as const] : []
   })
-  return { ...said, signatures: new Map(valid) }
+  return { ...point, contentHash: content_hash, signatures: new Map(valid) }
 }
 
 export function encodeManifest({ contentBytes, pieceHashes }: Manifest): Uint8Array {

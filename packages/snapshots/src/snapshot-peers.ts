@@ -1,7 +1,6 @@
 /** Snapshots of other nodes: what they list, and the content of one, piece by piece from whoever has it. */
-import { type ClientTls, type Clock, sha256Hex, within } from '@quorumscan/base'
-import type { Peer } from '@quorumscan/runtime'
-import { createUndiciTransport } from '@quorumscan/runtime'
+import { sha256Hex } from '@quorumscan/base'
+import type { Peer, PeerClient, PeerRequest } from '@quorumscan/runtime'
 import {
   keyOfOffer,
   MANIFEST_BYTES_MAX,
@@ -13,7 +12,7 @@ import {
   type SnapshotOffer,
 } from './snapshot-offer.ts'
 
-/** A node that hangs keeps an empty replica, and the trimming of the log, waiting no longer. */
+/** A node that hangs delays an empty replica, and the trimming of the log, no longer than that. */
 const LIST_MS_MAX = 2_000
 /** Three snapshots with the signatures of a hundred members. */
 const LIST_BYTES_MAX = 128 * 1024
@@ -25,125 +24,118 @@ const PIECES_AHEAD = 4
 /** A snapshot with all signatures that are told of it, by whomever, and who lists it. */
 export type ListedSnapshot = SnapshotOffer & { readonly holders: readonly Peer[] }
 
-const NOBODY = { holders: [], signatures: new Map<string, string>() }
+const UNLISTED = { holders: [], signatures: new Map<string, string>() }
 
-export type SnapshotPeers = AsyncDisposable & {
-  /** Those of all nodes that answer, the newest first. */
-  list(signal: AbortSignal): Promise<readonly ListedSnapshot[]>
-  /**
-   * The content of a snapshot, each piece held against the hash that was signed.
-   *
-   * @throws {Error} If nobody of the holders gives a piece.
-   */
-  content(listed: ListedSnapshot, signal: AbortSignal): AsyncGenerator<Uint8Array>
-}
+export type SnapshotPeers = ReturnType<typeof createSnapshotPeers>
 
 export function createSnapshotPeers(options: {
   readonly peers: readonly Peer[]
   readonly network: Network
-  /** Tokens that this process has with nodes, by their origins. */
-  readonly peerTokenByOrigin?: ReadonlyMap<string, string>
-  readonly trust?: ClientTls | null
-  readonly clock: Clock
+  readonly client: PeerClient
   readonly onProblem: (error: unknown, peer: Peer) => void
-}): SnapshotPeers {
-  const { peers, network, clock, onProblem, peerTokenByOrigin = new Map(), trust = null } = options
-  const transport = createUndiciTransport({ peerTokenByOrigin, trust })
+}) {
+  const { peers, network, client, onProblem } = options
 
-  const get = async (
+  /** What `use` makes of an answer; null, and a report, where that or the request failed. */
+  const ask = async <T>(
     peer: Peer,
-    path: string,
-    bounds: { readonly timeoutMs: number; readonly bytesMax: number; readonly signal: AbortSignal },
-  ): Promise<Uint8Array> => {
-    const { timeoutMs, bytesMax, signal } = bounds
-    const ask = (signal: AbortSignal) =>
-      transport.request({
-        url: peer.url,
-        ...{ method: 'GET', path, headers: {}, body: null, bytesMax, signal },
-        channel: 'bulk',
-        isPublicOnly: false, // Peers are configured by the operator.
-      })
-    const reply = await within({ clock, timeoutMs, signal }, ask, () => {
-      throw new Error('no answer')
-    })
-    if (reply.status !== 200) throw new Error(`status ${reply.status}`)
-    return reply.body
+    request: Pick<PeerRequest, 'path' | 'bytesMax' | 'timeoutMs'> & { signal: AbortSignal },
+    use: (body: Uint8Array) => T,
+  ): Promise<T | null> => {
+    try {
+      return use(await client.read(peer.url, { ...request, channel: 'bulk' }))
+    } catch (error) {
+      request.signal.throwIfAborted()
+      onProblem(error, peer)
+      return null
+    }
   }
 
   const manifestOf = async (
     { offset, contentHash, holders }: ListedSnapshot,
     signal: AbortSignal,
   ): Promise<Manifest> => {
-    for (const holder of holders)
-      try {
-        const bounds = { timeoutMs: PIECE_MS_MAX, bytesMax: MANIFEST_BYTES_MAX, signal }
-        const bytes = await get(holder, `/v0/snapshots/${offset}/manifest`, bounds)
-        const manifest = readManifest(bytes, contentHash)
-        if (manifest !== null) return manifest
-        throw new Error('the manifest is not the one that was signed')
-      } catch (error) {
-        signal.throwIfAborted()
-        onProblem(error, holder)
-      }
-    throw new Error(`nobody has the snapshot of offset ${offset}`)
+    const request = {
+      path: `/v0/snapshots/${offset}/manifest`,
+      bytesMax: MANIFEST_BYTES_MAX,
+      timeoutMs: PIECE_MS_MAX,
+      signal,
+    }
+    for (const holder of holders) {
+      const manifest = await ask(holder, request, (bytes) => {
+        const read = readManifest(bytes, contentHash)
+        if (read === null) throw new Error('the manifest is not the one that was signed')
+        return read
+      })
+      if (manifest !== null) return manifest
+    }
+    throw new Error(`no member has the snapshot of offset ${offset}`)
   }
 
   return {
-    async list(signal) {
+    /** Those of all nodes that answer, the newest first. */
+    async list(signal: AbortSignal): Promise<readonly ListedSnapshot[]> {
       const listedByKey = new Map<string, ListedSnapshot>()
-      const ask = async (peer: Peer) => {
-        try {
-          const bounds = { timeoutMs: LIST_MS_MAX, bytesMax: LIST_BYTES_MAX, signal }
-          for (const offer of readOffers(await get(peer, '/v0/snapshots', bounds), network)) {
-            const { holders, signatures } = listedByKey.get(keyOfOffer(offer)) ?? NOBODY
-            listedByKey.set(keyOfOffer(offer), {
-              ...offer,
-              signatures: new Map([...signatures, ...offer.signatures]),
-              holders: [...holders.filter((holder) => holder !== peer), peer],
-            })
-          }
-        } catch (error) {
-          signal.throwIfAborted()
-          onProblem(error, peer)
+      const request = {
+        path: '/v0/snapshots',
+        bytesMax: LIST_BYTES_MAX,
+        timeoutMs: LIST_MS_MAX,
+        signal,
+      }
+      const askFor = async (peer: Peer): Promise<void> => {
+        const offers = await ask(peer, request, (body) => readOffers(body, network))
+        for (const offer of offers ?? []) {
+          const key = keyOfOffer(offer)
+          const { holders, signatures } = listedByKey.get(key) ?? UNLISTED
+          listedByKey.set(key, {
+            ...offer,
+            signatures: new Map([...signatures, ...offer.signatures]),
+            holders: [...holders.filter((holder) => holder !== peer), peer],
+          })
         }
       }
-      await Promise.all(peers.map(ask))
+      await Promise.all(peers.map(askFor))
       return [...listedByKey.values()].sort((a, b) => b.offset - a.offset)
     },
-    async *content(listed, signal) {
+    /**
+     * The content of a snapshot, each piece held against the hash that was signed.
+     *
+     * @throws {Error} If none of the holders gives a piece.
+     */
+    async *content(listed: ListedSnapshot, signal: AbortSignal): AsyncGenerator<Uint8Array> {
       const { offset, holders } = listed
       const { pieceHashes } = await manifestOf(listed, signal)
-      /** Who gave something else, or nothing, is asked no more. */
+      /** A holder that gave something else, or nothing, is not asked again. */
       const failed = new Set<Peer>()
       const pieceOf = async (index: number): Promise<Uint8Array> => {
+        const request = {
+          path: `/v0/snapshots/${offset}/pieces/${index}`,
+          bytesMax: PIECE_BYTES,
+          timeoutMs: PIECE_MS_MAX,
+          signal,
+        }
         for (let turn = 0; turn < holders.length; turn++) {
           const holder = holders[(index + turn) % holders.length]
           if (holder === undefined || failed.has(holder)) continue
-          try {
-            const path = `/v0/snapshots/${offset}/pieces/${index}`
-            const bounds = { timeoutMs: PIECE_MS_MAX, bytesMax: PIECE_BYTES, signal }
-            const bytes = await get(holder, path, bounds)
-            if (sha256Hex(bytes) === pieceHashes[index]) return bytes
-            throw new Error(`piece ${index} is not what was signed`)
-          } catch (error) {
-            signal.throwIfAborted()
-            failed.add(holder)
-            onProblem(error, holder)
-          }
+          const piece = await ask(holder, request, (bytes) => {
+            if (sha256Hex(bytes) !== pieceHashes[index])
+              throw new Error(`piece ${index} is not what was signed`)
+            return bytes
+          })
+          if (piece !== null) return piece
+          failed.add(holder)
         }
-        throw new Error(`nobody gives piece ${index} of the snapshot of offset ${offset}`)
+        throw new Error(`no holder gives piece ${index} of the snapshot of offset ${offset}`)
       }
       const ahead: Promise<Uint8Array>[] = []
-      let next = 0
-      for (let index = 0; index < pieceHashes.length; index++) {
+      for (let next = 0; ahead.length > 0 || next < pieceHashes.length; ) {
         while (next < pieceHashes.length && ahead.length < PIECES_AHEAD) {
           const piece = pieceOf(next++)
-          piece.catch(() => {}) // Told where it is waited for.
+          piece.catch(() => {}) // Thrown where it is waited for.
           ahead.push(piece)
         }
         yield (await ahead.shift()) as Uint8Array
       }
     },
-    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   }
 }

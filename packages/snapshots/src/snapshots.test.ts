@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { concatBytes, createSystemClock, toHex } from '@quorumscan/base'
 import type { Peer } from '@quorumscan/runtime'
-import { createLogger, createMetrics } from '@quorumscan/runtime'
+import { createLogger, createMetrics, createPeerClient } from '@quorumscan/runtime'
 import { createTestNetwork } from '@quorumscan/testkit'
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -52,9 +52,12 @@ async function storeOf(
   index: number | null,
   options: { readonly peers?: readonly Peer[]; readonly directory?: string } = {},
 ): Promise<SnapshotStore> {
+  const client = createPeerClient({ clock })
+  opened.push(client)
   const store = await createSnapshotStore({
     genesis,
     genesisHash,
+    client,
     own:
       index === null
         ? null
@@ -191,7 +194,9 @@ describe('a snapshot of others', () => {
       path.endsWith('/pieces/2') ? body.map((byte, index) => (index === 9 ? byte ^ 1 : byte)) : body
     const peers = await Promise.all(stores.map((store, index) => serve(store, index, change)))
     const found = await (await storeOf(null, { peers })).find(0, never)
-    await expect(read(found?.content ?? inPieces(CONTENT))).rejects.toThrow('nobody gives piece 2')
+    await expect(read(found?.content ?? inPieces(CONTENT))).rejects.toThrow(
+      'no holder gives piece 2',
+    )
   })
 
   it('counts nobody who did not sign what is listed', async () => {
@@ -243,7 +248,8 @@ describe('the snapshots of a node', () => {
     const foreign = ['notes.txt', '2048', '2048.snapshot.bak', '02048.json', '4096-copy.snapshot']
     for (const name of foreign) await writeFile(join(own, name), 'of the operator')
     for (const name of ['lost+found', '8192.json', '8192.snapshot']) await mkdir(join(own, name))
-    await writeFile(join(own, '1024.draft'), 'half of it')
+    for (const name of ['1024.draft', '1024.json.0123456789ab.tmp'])
+      await writeFile(join(own, name), 'half of it')
     const files = await openSnapshotFiles(own, network)
     expect(heldBy(files)).toEqual([1024])
     const kept = ['1024.json', '1024.snapshot', '8192.json', '8192.snapshot', 'lost+found']

@@ -1,14 +1,26 @@
 /**
- * Entries that were signed and have no outcome yet. Each is offered once its time has come, until the log has
- * it, and watched until the replica has applied it or record time has passed its `notAfter`.
+ * Entries that were signed and have no outcome yet. Each is offered once its time has come, the same bytes until the log
+ * has it, and watched until the replica has applied it or record time has passed its `notAfter`.
  */
-import type { Clock, Random } from '@quorumscan/base'
+import { backoffMs, type Clock, type Random, within } from '@quorumscan/base'
+import { isScanError, ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Ordering } from '@quorumscan/ledger'
 import type { Micros, Offset } from '@quorumscan/model'
-import { createOffer, type OfferAttempt } from './offer.ts'
 
-/** An entry on its way, and who wants to know what becomes of it. */
-export type InFlightEntry = {
+/** One offer: the synchronizer answers within a few fsyncs, or it is gone. */
+const OFFER_MS_MAX = 5000
+const PAUSE = { minMs: 50, maxMs: 2000 }
+
+/** What is known of an entry that is being offered. */
+export type OfferAttempt = {
+  /** An offer was accepted, or its answer was lost. */
+  mayBeInLog: boolean
+  /** The last one by which nothing was written. */
+  refusal: ScanError | null
+}
+
+/** An entry on its way, and what receives its outcome. */
+type InFlightEntry = {
   readonly entryHash: string
   readonly bytes: () => Uint8Array
   /** Record time that must be reached before it is offered: the bound holds whatever clocks say. */
@@ -23,15 +35,7 @@ export type InFlightEntry = {
   readonly signal: AbortSignal
 }
 
-export type InFlight = {
-  /** `recordTime` is that of the head. Returns what is known of the offers. */
-  add(entry: InFlightEntry, recordTime: Micros): OfferAttempt
-  /** Nothing is told of it any more. */
-  remove(entryHash: string): void
-  readonly count: () => number
-  /** To be told every applied entry, in order. */
-  apply(entry: AppliedEntry): void
-}
+export type InFlight = ReturnType<typeof createInFlight>
 
 export function createInFlight(deps: {
   readonly ordering: Pick<Ordering, 'submit'>
@@ -39,28 +43,73 @@ export function createInFlight(deps: {
   readonly random: Random
   /** Whether to wait for room on the log's disk, which takes an operator; else that is a refusal for good. */
   readonly waitsForRoom: boolean
-}): InFlight {
-  const offer = createOffer(deps)
+}) {
+  const { ordering, clock, random } = deps
   type Item = InFlightEntry & { readonly attempt: OfferAttempt; isOffered: boolean }
   const items = new Map<string, Item>()
+  const isForGood = ({ code, spec }: ScanError) =>
+    !spec.retryable || (code === 'LOG_FULL' && !deps.waitsForRoom)
+
+  const offerOnce = (bytes: Uint8Array, signal: AbortSignal): Promise<void> =>
+    within(
+      { clock, timeoutMs: OFFER_MS_MAX, signal },
+      (either) => ordering.submit(bytes, either),
+      () => {
+        throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer did not answer in time')
+      },
+    )
+
+  /**
+   * Returns when the entry is durable, or the signal aborts. `attempt` collects what is known.
+   *
+   * @throws {ScanError} If the synchronizer refused for good.
+   */
+  const offer = async ({ attempt, signal, ...entry }: Item): Promise<void> => {
+    const bytes = entry.bytes()
+    for (let attemptCount = 1; ; attemptCount++) {
+      let retryAfterMs = 0
+      try {
+        await offerOnce(bytes, signal)
+        attempt.mayBeInLog = true
+        return
+      } catch (error) {
+        // A clock that is off may be set right, but nothing was written.
+        if (isScanError(error) && (error.spec.definite || error.code === 'CLOCK_OFF')) {
+          attempt.refusal = error
+          if (isForGood(error) && !attempt.mayBeInLog) throw error
+          retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000
+        } else attempt.mayBeInLog = true
+        if (signal.aborted) return
+      }
+      // Half fixed, half random, so that participants do not come back in step.
+      const halfMs = backoffMs(attemptCount, PAUSE) / 2
+      await clock
+        .delay(Math.max(retryAfterMs, halfMs) + halfMs * random.fraction(), signal)
+        .catch(() => undefined)
+      if (signal.aborted) return
+    }
+  }
 
   const begin = (item: Item, recordTime: Micros): void => {
     if (item.isOffered || recordTime < item.notBefore) return
     item.isOffered = true
-    offer(item.attempt, item.bytes(), item.signal).catch((error) => item.onRefused(error))
+    offer(item).catch((error) => item.onRefused(error))
   }
 
   return {
-    add(entry, recordTime) {
+    /** `recordTime` is that of the head. Returns what is known of the offers. */
+    add(entry: InFlightEntry, recordTime: Micros): OfferAttempt {
       const attempt = { mayBeInLog: false, refusal: null }
       const item = { ...entry, attempt, isOffered: false }
       items.set(entry.entryHash, item)
       begin(item, recordTime)
       return attempt
     },
-    remove: (entryHash) => items.delete(entryHash),
+    /** Nothing is reported of it from then on. */
+    remove: (entryHash: string) => items.delete(entryHash),
     count: () => items.size,
-    apply(entry) {
+    /** To be called with every applied entry, in order. */
+    apply(entry: AppliedEntry): void {
       const { recordTime, result } = entry
       // The same bytes again: what they did, they did before.
       const isRepeated = result.kind === 'ignored' && result.reason === 'seen before'

@@ -1,11 +1,14 @@
-export { type Commander, type CommandInput, createCommander } from './commander.ts'
+export { type Commander, createCommander } from './commander.ts'
 export { createInFlight, type InFlight } from './in-flight.ts'
-export { type Rehearsed, rehearse } from './rehearse.ts'
-export { type Participant, type SignedSubmission, signSubmission } from './sign.ts'
+export {
+  type Participant,
+  rehearse,
+  type SignedSubmission,
+  signSubmission,
+} from './submission.ts'
 export {
   createSubmitter,
   type SubmitInput,
-  type SubmitOptions,
   type SubmitResult,
   type Submitter,
 } from './submitter.ts'

@@ -9,30 +9,24 @@ import type {
   Command,
   Deduplication,
   DisclosedContract,
-  EntryResult,
   Micros,
   Offset,
   PartyId,
   Update,
 } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
-import { createInFlight } from './in-flight.ts'
-import type { OfferAttempt } from './offer.ts'
-import { type Participant, type SignedSubmission, signSubmission } from './sign.ts'
+import { createInFlight, type OfferAttempt } from './in-flight.ts'
+import { type Participant, type SignedSubmission, signSubmission } from './submission.ts'
 
 export type SubmitInput = {
   readonly userId: string
   readonly actAs: readonly PartyId[]
-  readonly readAs?: readonly PartyId[]
   readonly commands: readonly Command[]
+  /** What the commands use and the submitters do not see. */
   readonly disclosed?: readonly DisclosedContract[]
   /** Two submissions with the same one, user and actAs take effect once (D-29). Default: a random one. */
   readonly commandId?: string
-  readonly submissionId?: string
-  readonly workflowId?: string
   /** Default: 10 min if there is a `commandId`, as long as an earlier submission may take effect. */
-  readonly deduplicationMicros?: Micros
-  /** Instead of `deduplicationMicros`. */
   readonly deduplication?: Deduplication
 }
 
@@ -42,18 +36,7 @@ export type SubmitResult = {
   readonly update: Update
 }
 
-export type SubmitOptions = { readonly signal: AbortSignal; readonly timeoutMs: number }
-
-export interface Submitter {
-  /**
-   * Resolves when the own replica has applied the submission.
-   *
-   * @throws {ScanError} Definite: the ledger's rejection with its code; SUBMISSION_EXPIRED; OVERLOADED,
-   *   or what `Ordering.submit` refused with. SUBMISSION_UNKNOWN (indefinite): neither was seen within
-   *   `timeoutMs`, or the signal aborted. After an indefinite end repeat with the same command id only.
-   */
-  submit(input: SubmitInput, options: SubmitOptions): Promise<SubmitResult>
-}
+export type Submitter = ReturnType<typeof createSubmitter>
 
 /** Each holds its entry of up to 256 KiB. */
 const WAITING_MAX = 1000
@@ -66,24 +49,24 @@ export function createSubmitter(
     readonly ledger: Pick<Ledger, 'head' | 'onApplied'>
     readonly clock: Clock
   },
-): Submitter {
+) {
   const { ledger, clock, random } = deps
   const inFlight = createInFlight({ ...deps, waitsForRoom: false })
   let stopListening: (() => void) | null = null
 
   const sign = (input: SubmitInput, notAfter: Micros): SignedSubmission => {
-    const { commandId, deduplicationMicros } = input
-    const micros = deduplicationMicros ?? (commandId === undefined ? 0 : NOT_AFTER_MICROS_MAX)
+    const { userId, actAs, commands, disclosed = [], commandId } = input
+    const micros = commandId === undefined ? 0 : NOT_AFTER_MICROS_MAX
     const body = {
-      userId: input.userId,
-      actAs: input.actAs,
-      readAs: input.readAs ?? [],
+      userId,
+      actAs,
+      readAs: [],
       commandId: commandId ?? randomHex(random, 16),
-      submissionId: input.submissionId ?? '',
-      workflowId: input.workflowId ?? '',
+      submissionId: '',
+      workflowId: '',
       deduplication: input.deduplication ?? ({ kind: 'duration', micros } as const),
-      commands: input.commands,
-      disclosed: input.disclosed ?? [],
+      commands,
+      disclosed,
     }
     try {
       return signSubmission(deps, body, notAfter)
@@ -94,7 +77,18 @@ export function createSubmitter(
   }
 
   return {
-    async submit(input, { signal, timeoutMs }) {
+    /**
+     * Resolves when the own replica has applied the submission.
+     *
+     * @throws {ScanError} Definite: the ledger's rejection with its code; SUBMISSION_EXPIRED; OVERLOADED,
+     *   or what `Ordering.submit` refused with. SUBMISSION_UNKNOWN (indefinite): neither was seen within
+     *   `timeoutMs`, or the signal aborted. After an indefinite end repeat with the same command id only.
+     */
+    async submit(
+      input: SubmitInput,
+      options: { readonly signal: AbortSignal; readonly timeoutMs: number },
+    ): Promise<SubmitResult> {
+      const { signal, timeoutMs } = options
       signal.throwIfAborted()
       if (inFlight.count() >= WAITING_MAX)
         throw new ScanError('OVERLOADED', 'too many submissions wait for their outcome')
@@ -145,7 +139,7 @@ function resultOf(entry: AppliedEntry, notAfter: Micros): SubmitResult {
     case 'accepted':
       return { offset, recordTime, update: result.update }
     case 'rejected':
-      throw rejection(result)
+      throw new ScanError(errorCodeOf(result.code), result.message)
     case 'ignored':
       if (recordTime > notAfter) throw expired()
       if (result.reason === 'not bound')
@@ -157,10 +151,6 @@ function resultOf(entry: AppliedEntry, notAfter: Micros): SubmitResult {
     default:
       return unreachable(result)
   }
-}
-
-function rejection(result: Extract<EntryResult, { kind: 'rejected' }>): ScanError {
-  return new ScanError(errorCodeOf(result.code), result.message)
 }
 
 function unseen(attempt: OfferAttempt, cause: unknown): ScanError {

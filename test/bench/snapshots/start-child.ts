@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { assert, createSystemClock } from '@quorumscan/base'
 import type { Ordering } from '@quorumscan/ledger'
 import { Replica } from '@quorumscan/replica'
-import { createLogger, createMetrics, type Peer } from '@quorumscan/runtime'
+import { createLogger, createMetrics, createPeerClient, type Peer } from '@quorumscan/runtime'
 import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createTestNetwork } from '@quorumscan/testkit'
 import { answer, childArgument } from '../child.ts'
@@ -26,6 +26,7 @@ const snapshots = await createSnapshotStore({
   genesisHash,
   own: null,
   peers,
+  client: createPeerClient({ clock }),
   clock,
   logger: createLogger({ name: 'bench', level: 'error' }),
   metrics: createMetrics({ clock }),

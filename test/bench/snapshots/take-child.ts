@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createSystemClock, type KeyPair } from '@quorumscan/base'
 import { Replica } from '@quorumscan/replica'
-import { createLogger, createMetrics, type Peer } from '@quorumscan/runtime'
+import { createLogger, createMetrics, createPeerClient, type Peer } from '@quorumscan/runtime'
 import {
   createSnapshotStore,
   encodeManifest,
@@ -29,6 +29,7 @@ const network = createTestNetwork()
 const { genesis, genesisHash } = network
 const system = createSystemClock()
 const logger = createLogger({ name: 'bench', level: 'error' })
+const client = createPeerClient({ clock: system })
 
 const storeOf = (index: number) =>
   createSnapshotStore({
@@ -40,6 +41,7 @@ const storeOf = (index: number) =>
       directory: join(directory, String(index)),
     },
     peers: [],
+    client,
     clock: system,
     logger,
     metrics: createMetrics({ clock: system }),

@@ -42,7 +42,6 @@ const AFTER_RESULTS = utf8(']}')
 
 export function createLookupHandlers(context: {
   readonly reads: Reads
-  readonly genesisHash: string
   readonly certified: CertifiedAnswers
   readonly network: HashedNetwork
 }): LookupHandlers {
@@ -70,7 +69,7 @@ export function createLookupHandlers(context: {
     const { page_size: pageSize, page_token: token } = request.query
     const asked = request.headers['x-read-at-offset'] ?? null
     const position =
-      token === undefined ? null : parsePageToken(context.genesisHash, subject, token)
+      token === undefined ? null : parsePageToken(network.genesisHash, subject, token)
     if (position === undefined) throw foreignToken()
     if (position !== null && asked !== null && asked !== position.offset)
       throw new ScanError(
@@ -89,7 +88,7 @@ export function createLookupHandlers(context: {
     const last = entries.at(-1)
     const next =
       found.length > pageSize && last !== undefined
-        ? formatPageToken(context.genesisHash, subject, { after: last.name, offset: at.offset })
+        ? formatPageToken(network.genesisHash, subject, { after: last.name, offset: at.offset })
         : null
     const body = Buffer.concat([
       utf8('{"entries":['),

@@ -1,32 +1,26 @@
 /**
- * A replica that other software wrote is deleted and made anew when it is this node's turn. Until then the node answers
- * no lookup, but tells how it is, and gives away its snapshots: who has the turn starts from one.
+ * A replica that other software wrote is deleted and rebuilt when it is this node's turn. Until then the node answers no
+ * lookup, but reports its health, and offers its snapshots: the node that has the turn starts from one.
  */
 import { type healthRoutes, scanRoutes } from '@quorumscan/api'
-import { type Clock, fromUtf8, within } from '@quorumscan/base'
+import { fromUtf8 } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import type { readKeptEnd } from '@quorumscan/log'
+import type { Peer, PeerClient, PeerClocks, parsePeerTokens } from '@quorumscan/runtime'
 import {
-  createUndiciTransport,
-  type Peer,
-  type PeerClocks,
-  type parsePeerTokens,
-  type UndiciTransport,
-} from '@quorumscan/runtime'
-import {
-  type beginApp,
+  type App,
   buildServer,
   createHealthHandlers,
   type Handlers,
   serve,
 } from '@quorumscan/server'
-import type { SnapshotStore } from '@quorumscan/snapshots'
 import {
   createSnapshotHandlers,
   noteTold,
   type Other,
   type Phase,
+  type SnapshotStore,
   stepTurn,
   type Told,
 } from '@quorumscan/snapshots'
@@ -34,9 +28,12 @@ import { headHeaders } from '../head-headers.ts'
 
 /** Between rounds of asking all. */
 const ROUND_MS = 500
-const ANSWER_MS_MAX = 1_000
-/** An error. */
-const ANSWER_BYTES_MAX = 16 * 1024
+const READINESS = {
+  path: '/readyz',
+  timeoutMs: 1_000,
+  /** An error. */
+  bytesMax: 16 * 1024,
+}
 
 /** In `details.state` of what `/readyz` says. */
 const STATE_OF = { waits: 'waiting-to-rebuild', claims: 'about-to-rebuild' } as const
@@ -47,13 +44,11 @@ const TOLD_BY_STATE: ReadonlyMap<string, Told> = new Map([
   ['catching-up', 'rebuilds'],
 ])
 
-type Parts = Pick<
-  Awaited<ReturnType<typeof beginApp>>,
-  'clock' | 'logger' | 'serving' | 'trust'
-> & {
+type Parts = Pick<App, 'clock' | 'logger' | 'serving'> & {
   readonly nodeName: string
   readonly config: ScanConfig
   readonly peers: readonly Peer[]
+  readonly client: PeerClient
   readonly clocks: PeerClocks
   readonly snapshots: SnapshotStore
   /** Of the log, as far as this node has followed it; where one synchronizer orders, it waits to hear that of most. */
@@ -80,12 +75,11 @@ type Waiting = { phase: Phase; keepers: readonly string[] }
 
 async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
   const { clock, nodeName, peers, signal, logger } = parts
-  await using transport = createUndiciTransport({ trust: parts.trust })
   let others = peers.map(({ name }): Other => ({ name, told: 'silent', silentMs: 0, keptMs: 0 }))
   let lastMs = clock.monotonicMs()
   for (;;) {
     signal.throwIfAborted()
-    const heard = await Promise.all(peers.map((peer) => ask(peer, { transport, clock, signal })))
+    const heard = await Promise.all(peers.map((peer) => ask(peer, parts)))
     const ms = clock.monotonicMs() - lastMs
     lastMs += ms
     others = others.map((other, index) =>
@@ -106,28 +100,9 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
   }
 }
 
-async function ask(
-  peer: Peer,
-  options: {
-    readonly transport: UndiciTransport
-    readonly clock: Clock
-    readonly signal: AbortSignal
-  },
-): Promise<Told> {
-  const { transport, clock, signal } = options
+async function ask({ url }: Peer, { client, signal }: Parts): Promise<Told> {
   try {
-    const reply = await within(
-      { clock, timeoutMs: ANSWER_MS_MAX, signal },
-      (signal) =>
-        transport.request({
-          ...{ url: peer.url, method: 'GET', path: '/readyz', headers: {}, body: null, signal },
-          bytesMax: ANSWER_BYTES_MAX,
-          channel: 'lookup',
-          isPublicOnly: false, // Peers are configured by the operator.
-        }),
-      () => null,
-    )
-    if (reply === null) return 'silent'
+    const reply = await client.request(url, { ...READINESS, signal })
     if (reply.status === 200) return 'serves'
     const { details } = Object(JSON.parse(fromUtf8(reply.body)))
     return TOLD_BY_STATE.get(String(Object(details).state)) ?? 'else'

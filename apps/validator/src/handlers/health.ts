@@ -14,7 +14,7 @@ export function healthHandlers(
     readonly prefix: string
   },
 ): ReturnType<typeof createHealthHandlers> {
-  const state = context.replicaState
+  const state = () => context.ledger.state()
   const health = createHealthHandlers({
     name: context.name,
     moduleUrl: import.meta.url,

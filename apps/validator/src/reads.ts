@@ -1,0 +1,96 @@
+/** The readers of the scan proxy: the nodes vote, or one node proves its answer; and the floor below which neither answers. */
+import { openAll, sha256 } from '@quorumscan/base'
+import type { ValidatorConfig } from '@quorumscan/config'
+import type { Follower } from '@quorumscan/follower'
+import { createCertifiedReader } from '@quorumscan/reader/certified'
+import { createReader } from '@quorumscan/reader/voted'
+import { createUndiciTransport, type QuietLines, tracedTransport } from '@quorumscan/runtime'
+import { createReadFloor, localHistoryHash } from '@quorumscan/scan-proxy'
+import type { App } from '@quorumscan/server'
+import type { ValidatorStore } from '@quorumscan/users'
+import type { ReadMetrics } from './metrics.ts'
+import { createPrivateNodes } from './private-nodes.ts'
+
+/** D-38: how long a proxied read may take. */
+const PROXY_WAIT_MS = 2000
+
+/** @throws {ScanError} DEPENDENCY_UNAVAILABLE if the stored floor cannot be read. */
+export async function openReads(
+  app: App,
+  parts: {
+    readonly config: Pick<ValidatorConfig, 'nodes' | 'seeds' | 'allowPrivateAddresses'>
+    readonly follower: Pick<Follower, 'replica' | 'needed'>
+    readonly peerTokenByOrigin: ReadonlyMap<string, string>
+    readonly store: Pick<ValidatorStore, 'addresses' | 'floor'>
+    readonly readMetrics: ReadMetrics
+    readonly alarms: QuietLines
+  },
+) {
+  const { clock, genesis, genesisHash, logger, tracer, trust } = app
+  const { config, peerTokenByOrigin, store, readMetrics, alarms } = parts
+  const { nodes, allowPrivateAddresses } = config
+  const { replica, needed } = parts.follower
+  const nodeCount = genesis.nodes.length
+  const privateNodes = createPrivateNodes({
+    nodes,
+    nodeCount,
+    needed,
+    isAllowed: allowPrivateAddresses,
+  })
+  const notAsked = privateNodes.detail()
+  if (notAsked !== null) logger.warn(notAsked)
+  const readFloor = createReadFloor(replica, await store.floor.load())
+  return openAll(async (resources) => {
+    const transport = resources.opened(createUndiciTransport({ peerTokenByOrigin, trust }))
+    const nodeAt = (url: string) =>
+      nodes.find((node) => node.url === url)?.name ?? new URL(url).host
+    const options: Omit<Parameters<typeof createCertifiedReader>[0], 'sha256'> = {
+      genesis,
+      genesisHash,
+      seeds: config.seeds,
+      clock,
+      allowPrivateAddresses,
+      transport: tracedTransport(transport, tracer, nodeAt),
+      floorStore: store.floor,
+      onFork(fork) {
+        readMetrics.noteFork()
+        alarms.write('fork', (leftOut) =>
+          logger.error({ fork, ...leftOut }, 'the scan nodes hold different histories'),
+        )
+      },
+    }
+    /** Reads what one node proves: where the own replica cannot. */
+    const certifiedReader = resources.opened(
+      createCertifiedReader({ ...options, sha256, waitMs: PROXY_WAIT_MS }),
+    )
+    const reader = resources.opened(
+      createReader({
+        ...options,
+        defer: setImmediate,
+        localHistoryHash: localHistoryHash(replica),
+        addressStore: {
+          // The reader checks the signature of every record.
+          load: async () => JSON.parse((await store.addresses.load()) ?? '[]'),
+          save: (records) => store.addresses.save(JSON.stringify(records)),
+        },
+        onReply: readMetrics.noteReply,
+        onPrivateAddress({ name, url }) {
+          privateNodes.note({ name, url })
+          alarms.write(`address of ${name}`, (leftOut) =>
+            logger.warn(
+              { node: name, url, ...leftOut },
+              `${name} is not asked: ${url} is a private address, and QS_ALLOW_PRIVATE_ADDRESSES is not 1`,
+            ),
+          )
+        },
+      }),
+    )
+    return {
+      readFloor,
+      certifiedReader,
+      privateNodes,
+      reader: readMetrics.measured(reader),
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+    }
+  })
+}

@@ -1,0 +1,106 @@
+/** How the validator submits: commands of wallets and of the ledger interface, and the jobs of its wallets. */
+import { FIRST_ADMIN_USER } from '@quorumscan/auth'
+import { type KeyPair, openAll } from '@quorumscan/base'
+import type { Follower } from '@quorumscan/follower'
+import { Jobs, measureJobs, measureQueues, QUEUES_OF, walletJobs } from '@quorumscan/jobs'
+import { Dispatcher } from '@quorumscan/ledger-api'
+import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
+import type { QuietLines } from '@quorumscan/runtime'
+import type { App } from '@quorumscan/server'
+import { createCommander, createSubmitter } from '@quorumscan/submit'
+import type { ValidatorStore } from '@quorumscan/users'
+import { createPartyQueue, payDueRenewal } from '@quorumscan/wallet'
+import { watchSecondMachine } from './second-machine.ts'
+
+/** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not come up. */
+export async function openSubmission(
+  app: App,
+  parts: {
+    readonly follower: Pick<Follower, 'assertLive' | 'isLive' | 'ordering' | 'redis' | 'replica'>
+    readonly keyPair: KeyPair
+    readonly store: Pick<ValidatorStore, 'autoRenewals' | 'outbox'>
+    readonly alarms: QuietLines
+  },
+) {
+  const { clock, genesis, logger, metrics } = app
+  const { follower, keyPair, store, alarms } = parts
+  const { assertLive, isLive, redis, replica: ledger } = follower
+  const { publicKey: participant } = keyPair
+  /** The earliest record time that a command submitted now can get, if all clocks are right. */
+  const now = (): Micros => Math.max(ledger.head().recordTime, clock.nowMicros())
+  const secondMachine = watchSecondMachine(follower.ordering, {
+    publicKey: participant,
+    genesisHash: app.genesisHash,
+    isLive,
+    now,
+    onFound: ({ offset }, text) =>
+      alarms.write('second machine', (leftOut) => logger.error({ offset, ...leftOut }, text)),
+  })
+  const { ordering } = secondMachine
+  const submitter = createSubmitter({ ...app, ordering, ledger, keyPair })
+  const commander = createCommander({
+    ...app,
+    ledger,
+    submitter,
+    participant,
+    deduplicationMicros: genesis.deduplicationMicrosMax,
+    assertLive,
+  })
+  const { autoRenewals } = store
+  const queue = createPartyQueue()
+  const userId = FIRST_ADMIN_USER
+  const spending = { ledger, commander, queue, autoRenewals, userId }
+  return openAll(async (resources) => {
+    const dispatcher = resources.opened(
+      await Dispatcher.create({
+        ...app,
+        outbox: store.outbox,
+        ledger,
+        ordering,
+        keyPair,
+        onProblem: (err) => logger.warn({ err }, 'a submission'),
+      }),
+    )
+    const jobs = resources.opened(
+      await Jobs.create({
+        ...app,
+        redis,
+        ledger,
+        isLive,
+        log: logger,
+        prefix: QUEUES_OF.validator.prefix,
+        definitions: measureJobs(app, walletJobs),
+        deps: {
+          ledger,
+          userId,
+          // Rehearsed first: another signatory may have been faster.
+          submit: (input, { signal }) => commander.submit(input, signal),
+          isHosted: (party) => partyParticipant(party) === participantOfKey(participant),
+          areAutoRenewed: (references) => autoRenewals.areEnabled(references),
+          payRenewal: (idle, signal) => payDueRenewal(spending, idle, signal),
+        },
+        member: { index: 0, count: 1 },
+      }),
+    )
+    measureQueues(metrics, jobs)
+    return {
+      autoRenewals,
+      commander,
+      dispatcher,
+      jobs,
+      now,
+      ordering,
+      queue,
+      secondMachine,
+      /** What submitting through the ledger interface works with. */
+      submission: {
+        ...app,
+        ledger,
+        dispatcher,
+        participant,
+        synchronizerId: genesis.synchronizerId,
+      },
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+    }
+  })
+}

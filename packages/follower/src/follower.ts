@@ -1,0 +1,182 @@
+/**
+ * Opens what every follower of the log works with, node or validator, in the order in which each needs the ones before:
+ * the clocks of its peers, snapshots, the replica, the certifier, the client of the log. Nothing is applied before
+ * `follow` is called: the process decides through which ordering it follows.
+ */
+import { type KeyPair, openAll, toHex } from '@quorumscan/base'
+import { createCertifier } from '@quorumscan/certifier'
+import { readLogClientOptions, type ScanConfig } from '@quorumscan/config'
+import {
+  NEWEST_RULES,
+  type Ordering,
+  payloadOf,
+  readProtocol,
+  scanAddress,
+} from '@quorumscan/ledger'
+import { createGroupKeeper, createLogClient, createLogReader, watchLogRoom } from '@quorumscan/log'
+import { type RedisAddress, readRedisAddress, watchRedis } from '@quorumscan/redis'
+import { measureProtocol, measureReplica, Replica } from '@quorumscan/replica'
+import {
+  assertFollowing,
+  createPeerClient,
+  createPeerClocks,
+  measureMargins,
+  measureRedis,
+  type Peer,
+  type PeerClient,
+  type PeerClocks,
+} from '@quorumscan/runtime'
+import type { App } from '@quorumscan/server'
+import { createSnapshotStore, type SnapshotStore } from '@quorumscan/snapshots'
+import { type Evidence, maxFaulty, quorumOf } from '@quorumscan/verifier'
+import type { Background } from './background.ts'
+
+export type Follower = Awaited<ReturnType<typeof openFollower>>
+
+type FollowerOptions = {
+  readonly config: Pick<ScanConfig, 'redis' | 'log' | 'connections'>
+  /** The members other than the process itself. */
+  readonly peers: readonly Peer[]
+  /** Tokens that the process has with peers, by their origins. */
+  readonly peerTokenByOrigin?: ReadonlyMap<string, string>
+  readonly allowPrivateAddresses?: boolean
+  /** The member that the process is: it signs states, takes snapshots and stores the newest groups. null: a validator. */
+  readonly member: {
+    readonly name: string
+    readonly scanKey: KeyPair
+    readonly snapshotDirectory: string | null
+  } | null
+  /** The participant whose updates the replica stores; `member` is null. */
+  readonly participant?: string
+  /** Jobs whose due work the replica reports. */
+  readonly dueJobs: readonly string[]
+  /** Called where other software wrote the replica; resolves once it has called `deleteStored`. */
+  readonly rebuild: (
+    deleteStored: () => Promise<unknown>,
+    parts: {
+      readonly client: PeerClient
+      readonly clocks: PeerClocks
+      readonly redis: RedisAddress
+      readonly snapshots: SnapshotStore
+    },
+  ) => Promise<void>
+  /** Receives evidence that the certifier finds. Default: logged. */
+  readonly onEvidence?: (evidence: Evidence) => void
+}
+
+/**
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not come up.
+ * @throws {EnvError} If a file does not hold what it must.
+ */
+export async function openFollower(app: App, options: FollowerOptions) {
+  const { clock, genesis, genesisHash, logger, trust } = app
+  const { config, member, peerTokenByOrigin = new Map() } = options
+  const logOptions = await readLogClientOptions(config)
+  const redis = await readRedisAddress(config.redis)
+  /** Of so many members one is honest. */
+  const needed = maxFaulty(genesis.nodes.length) + 1
+  return openAll(async (resources) => {
+    const clocks = resources.opened(createPeerClocks({ ...app, ...options, needed }))
+    const client = resources.opened(createPeerClient({ clock, trust, peerTokenByOrigin }))
+    const own = snapshotsOf(member)
+    const snapshots = resources.opened(
+      await createSnapshotStore({ ...app, ...options, client, own }),
+    )
+    const replica = resources.opened(
+      await Replica.create({
+        ...app,
+        ...options,
+        redis,
+        snapshots,
+        onProblem: (err) => logger.warn({ err }, 'the replica waits'),
+        rebuild: (deleteStored) =>
+          options.rebuild(deleteStored, { client, clocks, redis, snapshots }),
+      }),
+    )
+    clocks.follow(async () => {
+      const addresses = await replica.lookups.documentsAsOf('ScanAddress', replica.head().offset)
+      return addresses.map((contract) => payloadOf(scanAddress, contract))
+    })
+    const isLive = () => replica.state() === 'live'
+    measureMargins(app.metrics, () => {
+      if (options.peers.length === 0) return []
+      // As a validator that knows the same members counts: a member counts itself, too.
+      const count = clocks.followingCount() + (member !== null && isLive() ? 1 : 0)
+      return [
+        ['lookups', count - needed],
+        ['registrations', count - quorumOf(genesis.nodes.length)],
+      ]
+    })
+    measureReplica(app.metrics, replica, clock)
+    measureProtocol(app.metrics, () => readProtocol(replica), NEWEST_RULES.version)
+    measureRedis(app.metrics, resources.opened(watchRedis(redis)))
+    const self = member && {
+      name: member.name,
+      sign: (statement: Uint8Array) => toHex(member.scanKey.sign(statement)),
+    }
+    const certifier = resources.opened(
+      createCertifier({ ...app, ...options, client, self, replica: replica.proofs }),
+    )
+    const groups =
+      member &&
+      resources.opened(
+        createGroupKeeper({
+          redis,
+          onProblem: (err) => logger.warn({ err }, 'groups of the log are not kept'),
+        }),
+      )
+    const log = resources.opened(createLogClient({ ...logOptions, tracer: app.tracer }))
+    const logRoom = resources.opened(watchLogRoom({ ...app, log }))
+    const ordering: Ordering = createLogReader({
+      ...app,
+      log,
+      genesis: { ...genesis, hash: genesisHash },
+      ...(groups && { keep: groups.keep }),
+      onProblem: (err) => logger.warn({ err }, 'the log'),
+    })
+    /** @throws {ScanError} NOT_READY, CLOCK_OFF, LOG_REGRESSED or SOFTWARE_OUTDATED. */
+    const assertLive = (): void => {
+      clocks.assertUsable()
+      assertFollowing(member === null ? 'validator' : 'node', replica)
+    }
+    return {
+      needed,
+      redis,
+      clocks,
+      snapshots,
+      replica,
+      certifier,
+      log,
+      logRoom,
+      ordering,
+      isLive,
+      /** Applies the log in the background, through the ordering that is passed. */
+      follow(background: Background, through: Ordering): void {
+        const run = async (): Promise<void> => {
+          await replica.run(through, background.signal)
+          const err = replica.standstill()
+          // Reads continue at the head that was reached; `/readyz` says why there is no other.
+          if (err !== null) logger.error({ err }, 'the replica goes no further')
+        }
+        background.run(REPLICA_STOPPED, run())
+      },
+      assertLive,
+      /** @throws {ScanError} As `assertLive`; STATE_DIVERGED, LOG_FORK: the process must prove nothing. */
+      assertReady(): void {
+        clocks.assertUsable()
+        certifier.assertAgrees()
+        assertLive()
+      },
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+    }
+  })
+}
+
+const REPLICA_STOPPED =
+  'the replica stopped and the process ends; if a restart does not help, wipe the replica'
+
+function snapshotsOf(member: FollowerOptions['member']) {
+  if (member === null || member.snapshotDirectory === null) return null
+  const { name, scanKey, snapshotDirectory: directory } = member
+  return { name, sign: scanKey.sign, directory }
+}

@@ -1,0 +1,67 @@
+/** One submission: what the ledger would make of it, and its signed bytes. */
+import { assert, type KeyPair, type Random, randomHex, sha256Hex } from '@quorumscan/base'
+import { encodeEntry, type Ledger } from '@quorumscan/ledger'
+import type { EntryResult, Micros, Submission } from '@quorumscan/model'
+
+/** µs that the rehearsal's `notAfter` lies ahead; only its being ahead matters. */
+const AHEAD_MICROS = 60_000_000
+
+/** The process that signs. */
+export type Participant = {
+  /** Hex. */
+  readonly genesisHash: string
+  readonly keyPair: KeyPair
+  readonly random: Random
+}
+
+/** What its submitter decides of a submission. */
+type SubmissionBody = Omit<Submission, 'genesis' | 'participant' | 'id' | 'notAfter'>
+
+export type SignedSubmission = {
+  readonly submission: Submission
+  readonly bytes: Uint8Array
+  /** SHA-256 of the bytes, hex. */
+  readonly entryHash: string
+}
+
+type Rehearsed = Extract<EntryResult, { kind: 'accepted' | 'rejected' }>
+
+/** Signs a submission that has no effect after `notAfter`. @throws {RangeError} If it is too large, or malformed. */
+export function signSubmission(
+  { genesisHash: genesis, keyPair, random }: Participant,
+  body: SubmissionBody,
+  notAfter: Micros,
+): SignedSubmission {
+  const { publicKey: participant } = keyPair
+  const submission = { ...body, genesis, participant, id: randomHex(random, 16), notAfter }
+  const bytes = encodeEntry(submission, keyPair)
+  return { submission, bytes, entryHash: sha256Hex(bytes) }
+}
+
+/** What the ledger would answer to the submission if it were the next entry. Nothing of it gets into the log. */
+export async function rehearse(
+  deps: {
+    readonly ledger: Pick<Ledger, 'dryRun' | 'head'>
+    readonly genesisHash: string
+    /** Public key, hex. */
+    readonly participant: string
+    readonly random: Random
+  },
+  body: SubmissionBody,
+  at: {
+    readonly now: Micros
+    /** Record time that the entry must not precede; 0 for none. */
+    readonly notBefore: Micros
+  },
+): Promise<Rehearsed> {
+  const { ledger, genesisHash: genesis, participant, random } = deps
+  const { notBefore } = at
+  const notAfter = Math.max(at.now, notBefore, ledger.head().recordTime) + AHEAD_MICROS
+  const submission = { ...body, genesis, participant, id: randomHex(random, 16), notAfter }
+  const result = await ledger.dryRun(submission, { notBefore })
+  assert(
+    result.kind === 'accepted' || result.kind === 'rejected',
+    'a submission of our own is accepted or rejected',
+  )
+  return result
+}
