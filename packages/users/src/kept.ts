@@ -32,7 +32,8 @@ export function createFloor({ redis, write: keep }: StoreConnection, genesisHash
      */
     save(offset: Offset): void {
       highest = Math.max(highest, offset)
-      writing ??= write()
+      // Two readers save here: one may come to a floor that the other has written.
+      if (written < highest) writing ??= write()
     },
     /** Resolves when nothing is left to write. */
     async flush(): Promise<void> {

@@ -323,6 +323,14 @@ describe('auto-renewals, floor and addresses', () => {
     same.floor.save(4)
     await same.floor.flush()
     expect(await same.floor.load()).toBe(9)
+    // After one that needed no write, the next one is written all the same.
+    same.floor.save(12)
+    await same.floor.flush()
+    await using later = await ValidatorStore.create({
+      redis: { path: redis.socketPath },
+      genesisHash,
+    })
+    expect(await later.floor.load()).toBe(12)
     await using other = await ValidatorStore.create({
       redis: { path: redis.socketPath },
       genesisHash: 'cd'.repeat(32),
