@@ -19,10 +19,12 @@ export type Meaning = {
   readonly example: string
   /** It names a file, which must be there: throws if what the file holds is not what it must. */
   readonly file?: (text: string) => unknown
+  /** What a text that is set is read as; where it throws, its message is the problem. */
+  readonly read?: (text: string) => string
 }
 
 /** A variable as it was asked for. */
-export type Variable = Meaning & {
+export type Variable = Omit<Meaning, 'read'> & {
   readonly name: string
   /** Null: it has to be set. Empty: without it there is none. */
   readonly fallback: string | null
@@ -60,9 +62,19 @@ export function readEnv<Config>(
 ): Config {
   const problems: string[] = []
   /** Empty counts as not set. */
-  const value = (name: string, { about, example, file }: Meaning, fallback: string | null) => {
+  const value = (name: string, meaning: Meaning, fallback: string | null) => {
+    const { about, example, file, read = (text) => text } = meaning
     note({ name, about, example, fallback, ...(file === undefined ? {} : { file }) })
-    return env[name] || null
+    const text = env[name] || null
+    return text && attempt(name, () => read(text), text)
+  }
+  const attempt = <Value>(name: string, read: () => Value, otherwise: Value): Value => {
+    try {
+      return read()
+    } catch (error) {
+      problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+      return otherwise
+    }
   }
   const config = build({
     text(name, options) {
@@ -73,12 +85,8 @@ export function readEnv<Config>(
     },
     optional: (name, options) => value(name, options, ''),
     parsed(name, options) {
-      try {
-        return options.parse(value(name, options, '') ?? '')
-      } catch (error) {
-        problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
-        return []
-      }
+      const text = value(name, options, '') ?? ''
+      return attempt(name, () => options.parse(text), [])
     },
     integer(name, options) {
       const { min, max, fallback = null } = options

@@ -65,5 +65,5 @@ it.each([
 })
 
 it.each(['9464', '127.0.0.1', '::1:9464', '127.0.0.1:70000'])('and not at %j', (text) => {
-  expect(() => read({ QS_OPERATOR_ADDRESS: text })).toThrow('QS_OPERATOR_ADDRESS is no host:port')
+  expect(() => read({ QS_OPERATOR_ADDRESS: text })).toThrow('is no host:port')
 })

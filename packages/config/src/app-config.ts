@@ -1,13 +1,7 @@
 /** What every process of a network is told by its environment. */
-import {
-  type EnvReader,
-  type Meaning,
-  openClientTls,
-  readOwnCertificate,
-  readSecret,
-} from '@quorumscan/base'
+import { type EnvReader, openClientTls, readOwnCertificate, readSecret } from '@quorumscan/base'
 import { parsePeers, parseServiceUrl } from '@quorumscan/runtime'
-import { readConnections } from './connections-config.ts'
+import { readConnections, readWord } from './connections-config.ts'
 
 const RATE_LIMIT_MAX = 10_000_000
 
@@ -18,13 +12,8 @@ export const GENESIS_VARIABLE = {
 
 export type AppConfig = ReturnType<typeof readAppConfig>
 
-export function readAppConfig(
-  variables: EnvReader,
-  defaults: {
-    /** D-33. */
-    readonly rateLimit: number
-  },
-) {
+/** @param rateLimit - Units a second unless they are set (D-33). */
+export function readAppConfig(variables: EnvReader, rateLimit: number) {
   return {
     genesisFile: variables.text('QS_GENESIS', GENESIS_VARIABLE),
     host: variables.text('QS_HOST', {
@@ -39,7 +28,11 @@ export function readAppConfig(
       max: 65_535,
     }),
     connections: readConnections(variables),
-    logLevel: readLogLevel(variables),
+    logLevel: readWord<string>(variables, 'QS_LOG_LEVEL', LOG_LEVELS, {
+      about: 'the least that is logged: trace, debug, info, warn, error, fatal or silent',
+      example: 'warn',
+      fallback: 'info',
+    }),
     tracesEndpoint: variables.optional('OTEL_EXPORTER_OTLP_ENDPOINT', {
       about: 'where traces are sent, by OTLP over HTTP; without it nowhere',
       example: 'http://127.0.0.1:4318',
@@ -54,39 +47,30 @@ export function readAppConfig(
       example: '1000',
       min: 1,
       max: RATE_LIMIT_MAX,
-      fallback: defaults.rateLimit,
+      fallback: rateLimit,
     }),
   }
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-function readLogLevel(variables: EnvReader): string {
-  const level = variables.text('QS_LOG_LEVEL', {
-    about: 'the least that is logged: trace, debug, info, warn, error, fatal or silent',
-    example: 'warn',
-    fallback: 'info',
-  })
-  if (!LOG_LEVELS.includes(level))
-    variables.problem(
-      `QS_LOG_LEVEL is ${JSON.stringify(level)}, and not one of ${LOG_LEVELS.join(', ')}`,
-    )
-  return level
-}
+/** D-33. */
+const FOLLOWER_RATE_LIMIT = 200
 
-/** What a process that follows the log and submits is told beyond. */
+/** What a process that follows the log and submits reads in addition. */
 export function readFollowerConfig(variables: EnvReader) {
   return {
-    ...readAppConfig(variables, { rateLimit: FOLLOWER_RATE_LIMIT }),
+    ...readAppConfig(variables, FOLLOWER_RATE_LIMIT),
     /** The synchronizer, from which the log comes and to which entries go. */
     log: readLog(variables),
   }
 }
 
 function readLog(variables: EnvReader) {
-  const url = readUrl(variables, 'QS_LOG', {
+  const url = variables.text('QS_LOG', {
     about: 'the synchronizer, from which the log comes and to which entries go',
     example: 'https://synchronizer.example',
+    read: parseServiceUrl,
   })
   const tokenFile = variables.optional('QS_LOG_TOKEN_FILE', {
     about: 'the file of the token that makes it a peer of the synchronizer; or QS_LOG_CERT',
@@ -117,41 +101,3 @@ export async function readLogClientOptions({
     trust: openClientTls({ ca: connections.peerCa, own: log.certificate }),
   }
 }
-
-/** The address of another process, without a trailing slash. */
-export function readUrl(
-  variables: EnvReader,
-  name: string,
-  meaning: Parameters<EnvReader['text']>[1],
-): string {
-  return checkedUrl(variables, name, variables.text(name, meaning))
-}
-
-/** As `readUrl`; null where there is none. */
-export function readOptionalUrl(
-  variables: EnvReader,
-  name: string,
-  meaning: Meaning,
-): string | null {
-  const text = variables.optional(name, meaning)
-  return text === null ? null : checkedUrl(variables, name, text)
-}
-
-/** As `readUrl`, one or more of them. */
-export function readUrls(variables: EnvReader, name: string, meaning: Meaning): readonly string[] {
-  const texts = variables.text(name, meaning).split(',')
-  return texts.filter(Boolean).map((text) => checkedUrl(variables, name, text))
-}
-
-function checkedUrl(variables: EnvReader, name: string, text: string): string {
-  try {
-    // What is missing was told.
-    return text === '' ? '' : parseServiceUrl(text)
-  } catch (error) {
-    variables.problem(`${name}: ${(error as Error).message}`)
-    return text
-  }
-}
-
-/** D-33. */
-const FOLLOWER_RATE_LIMIT = 200

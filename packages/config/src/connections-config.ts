@@ -1,23 +1,16 @@
 /** What a process is told of how others connect to it, and it to them. */
+import { BlockList, isIP } from 'node:net'
 import {
   demandCertificate,
   demandKey,
   type EnvReader,
-  type NamedFile,
+  type Meaning,
   readNamedFile,
 } from '@quorumscan/base'
 import type { CertificateFiles } from '@quorumscan/runtime'
-import { FORWARDED_HEADERS, type ProxiesConfig, parseProxies } from './proxies.ts'
 
-export type ConnectionsConfig = {
-  /** Null: it speaks plain HTTP. */
-  readonly tls: CertificateFiles | null
-  /** Certificates of whoever may vouch for nodes and synchronizer, beside those that every Node trusts. */
-  readonly peerCa: NamedFile | null
-  readonly proxies: ProxiesConfig
-  /** Where operators ask how the process is, and what it measures; null: where everybody else asks. */
-  readonly operator: { readonly host: string; readonly port: number } | null
-}
+export type ConnectionsConfig = ReturnType<typeof readConnections>
+export type ProxiesConfig = ReturnType<typeof readProxies>
 
 /** Of one machine. */
 export const PLAIN_CONNECTIONS: ConnectionsConfig = {
@@ -27,9 +20,11 @@ export const PLAIN_CONNECTIONS: ConnectionsConfig = {
   operator: null,
 }
 
-export function readConnections(variables: EnvReader): ConnectionsConfig {
+export function readConnections(variables: EnvReader) {
   return {
+    /** Null: it speaks plain HTTP. */
     tls: readTls(variables),
+    /** Of authorities that vouch for nodes and synchronizer, in addition to those that every Node trusts. */
     peerCa: readNamedFile(variables, 'QS_PEER_CA', {
       about:
         'certificates (PEM) that vouch for nodes, synchronizer and issuer of tokens, beside those that every Node trusts',
@@ -37,26 +32,52 @@ export function readConnections(variables: EnvReader): ConnectionsConfig {
       file: demandCertificate,
     }),
     proxies: readProxies(variables),
+    /** Where operators ask for health and metrics; null: at the address of all others. */
     operator: readOperator(variables),
   }
+}
+
+/** One of the words. */
+export function readWord<const Word extends string>(
+  variables: EnvReader,
+  name: string,
+  words: readonly Word[],
+  meaning: Meaning & { readonly fallback: Word },
+): Word {
+  const text = variables.text(name, meaning)
+  const word = words.find((known) => known === text)
+  if (word === undefined)
+    variables.problem(`${name} is none of ${words.join(', ')}: ${JSON.stringify(text)}`)
+  return word ?? meaning.fallback
 }
 
 /** `[::1]:9464`, too. */
 const ADDRESS = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):([0-9]{1,5})$/i
 const PORT_MAX = 65_535
 
-function readOperator(variables: EnvReader): ConnectionsConfig['operator'] {
-  const text = variables.optional('QS_OPERATOR_ADDRESS', {
+/** @throws {RangeError} If the text is no host and port. */
+function parseAddress(text: string): { readonly host: string; readonly port: number } {
+  const [, bracketed, plain, digits] = ADDRESS.exec(text) ?? []
+  const [host, port] = [bracketed ?? plain, Number(digits)]
+  if (host === undefined || port > PORT_MAX)
+    throw new RangeError(`${JSON.stringify(text)} is no host:port, such as 0.0.0.0:26656`)
+  return { host, port }
+}
+
+/** The same text. Port 0 takes a free one. @throws {RangeError} As `parseAddress`. */
+export function demandAddress(text: string): string {
+  parseAddress(text)
+  return text
+}
+
+function readOperator(variables: EnvReader) {
+  const [address = null] = variables.parsed('QS_OPERATOR_ADDRESS', {
     about:
       'host:port for /metrics and health without TLS, of whoever runs it; /metrics is then served nowhere else',
     example: '127.0.0.1:9464',
+    parse: (text) => (text === '' ? [] : [parseAddress(text)]),
   })
-  if (text === null) return null
-  const [, bracketed, plain, digits] = ADDRESS.exec(text) ?? []
-  const [host, port] = [bracketed ?? plain ?? '', Number(digits)]
-  if (host === '' || port > PORT_MAX)
-    variables.problem(`QS_OPERATOR_ADDRESS is no host:port: ${JSON.stringify(text)}`)
-  return { host, port }
+  return address
 }
 
 function readTls(variables: EnvReader): CertificateFiles | null {
@@ -75,19 +96,44 @@ function readTls(variables: EnvReader): CertificateFiles | null {
   return null
 }
 
-function readProxies(variables: EnvReader): ProxiesConfig {
-  const trusted = variables.parsed('QS_TRUSTED_PROXIES', {
-    about: 'addresses and networks of reverse proxies that tell for whom they ask',
-    example: '127.0.0.1,10.0.0.0/8',
-    parse: parseProxies,
-  })
-  const given = variables.text('QS_TRUSTED_HEADER', {
-    about: `in which header these do, of their own accord: ${FORWARDED_HEADERS.join(' or ')}`,
-    example: 'forwarded',
-    fallback: 'x-forwarded-for',
-  })
-  const header = FORWARDED_HEADERS.find((known) => known === given)
-  if (header === undefined)
-    variables.problem(`QS_TRUSTED_HEADER is none of ${FORWARDED_HEADERS.join(', ')}`)
-  return { trusted, header: header ?? 'x-forwarded-for' }
+/** One of them, by configuration: a proxy writes one and passes the other on as its client sent it. */
+const FORWARDED_HEADERS = ['x-forwarded-for', 'forwarded'] as const
+
+function readProxies(variables: EnvReader) {
+  return {
+    /** Addresses, or networks such as `10.0.0.0/8`, of proxies. */
+    trusted: variables.parsed('QS_TRUSTED_PROXIES', {
+      about: 'addresses and networks of reverse proxies that tell for whom they ask',
+      example: '127.0.0.1,10.0.0.0/8',
+      parse: parseProxies,
+    }),
+    /** In which they name the client. */
+    header: readWord(variables, 'QS_TRUSTED_HEADER', FORWARDED_HEADERS, {
+      about: `in which header these do, of their own accord: ${FORWARDED_HEADERS.join(' or ')}`,
+      example: 'forwarded',
+      fallback: 'x-forwarded-for',
+    }),
+  }
+}
+
+/** Addresses and networks, separated by commas. @throws {RangeError} If an item is neither an address nor a network. */
+export function parseProxies(text: string): readonly string[] {
+  const items = text.split(',').filter(Boolean)
+  for (const item of items) addTo(new BlockList(), item)
+  return items
+}
+
+/** @throws {RangeError} If the item is neither an address nor a network. */
+export function addTo(list: BlockList, item: string): void {
+  const [address = '', prefix, ...rest] = item.split('/')
+  const family = familyOf(address)
+  const bits = prefix ?? (family === 'ipv4' ? '32' : '128')
+  const isNetwork = isIP(address) !== 0 && /^[0-9]{1,3}$/.test(bits) && rest.length === 0
+  if (!isNetwork || Number(bits) > (family === 'ipv4' ? 32 : 128))
+    throw new RangeError(`${JSON.stringify(item)} is no address, nor a network such as 10.0.0.0/8`)
+  list.addSubnet(address, Number(bits), family)
+}
+
+export function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return address.includes(':') ? 'ipv6' : 'ipv4'
 }

@@ -1,14 +1,11 @@
+export { type AppConfig, GENESIS_VARIABLE, readLogClientOptions } from './app-config.ts'
 export {
-  type AppConfig,
-  GENESIS_VARIABLE,
-  readAppConfig,
-  readFollowerConfig,
-  readLogClientOptions,
-  readOptionalUrl,
-  readUrls,
-} from './app-config.ts'
-export { type ConnectionsConfig, PLAIN_CONNECTIONS } from './connections-config.ts'
-export { addTo, familyOf, type ProxiesConfig, parseProxies } from './proxies.ts'
+  addTo,
+  familyOf,
+  PLAIN_CONNECTIONS,
+  type ProxiesConfig,
+  parseProxies,
+} from './connections-config.ts'
 export { readScanConfig, type ScanConfig } from './scan-config.ts'
 export {
   type EngineConfig,

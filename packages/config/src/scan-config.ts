@@ -1,8 +1,8 @@
 /** What the process is told by its environment. Files are read in `context.ts`. */
 import { type Env, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
 import { readOwnRedis } from '@quorumscan/redis'
-import { parsePeerTokens } from '@quorumscan/runtime'
-import { readFollowerConfig, readOptionalUrl } from './app-config.ts'
+import { parsePeerTokens, parseServiceUrl } from '@quorumscan/runtime'
+import { readFollowerConfig } from './app-config.ts'
 
 export type ScanConfig = ReturnType<typeof readScanConfig>
 
@@ -30,9 +30,10 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
         file: parseKeyFile,
       }),
       /** The address that others reach this node at; null: the one it listens on. */
-      publicUrl: readOptionalUrl(variables, 'QS_PUBLIC_URL', {
+      publicUrl: variables.optional('QS_PUBLIC_URL', {
         about: 'the address that others reach it at; without it the one that it listens on',
         example: 'https://sv-1.example',
+        read: parseServiceUrl,
       }),
       /** null: it takes none. */
       snapshotDirectory: variables.optional('QS_SNAPSHOTS', {

@@ -10,17 +10,10 @@ import {
 import { isBehindSentinels, type RedisConfig, readOwnRedis, readRedis } from '@quorumscan/redis'
 import { parsePeerTokens } from '@quorumscan/runtime'
 import { type AppConfig, readAppConfig } from './app-config.ts'
-
-export type Rates = {
-  /** Units a second for an address without a token; for all of them together four times as much. */
-  readonly stranger: number
-  /** Units a second for a peer, and for the engine of another member. */
-  readonly peer: number
-  /** Units a second for the operator key of a super-validator. */
-  readonly superValidator: number
-}
+import { demandAddress } from './connections-config.ts'
 
 export type SynchronizerConfig = ReturnType<typeof readSynchronizerConfig>
+export type Rates = SynchronizerConfig['entryRates']
 
 /** A client is a participant that submits for all its users: ten times what D-33 gives one of those. */
 const RATE_LIMIT_DEFAULT = 2000
@@ -60,10 +53,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
         })
       return {
         // The nodes vouch for clock and log: those of the genesis, f + 1 of them or more.
-        ...withClientCertificates(
-          readAppConfig(variables, { rateLimit: RATE_LIMIT_DEFAULT }),
-          variables,
-        ),
+        ...withClientCertificates(readAppConfig(variables, RATE_LIMIT_DEFAULT), variables),
         ordering: readOrdering(variables),
         logDirectory: variables.optional('QS_LOG_DIRECTORY', {
           about:
@@ -87,22 +77,25 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
         }),
         /** Units of entries a second (`budgets.ts`). */
         entryRates: {
+          /** For an address without a token; for all of them together four times as much. */
           stranger: rate(
             'QS_STRANGER_ENTRY_RATE',
             'each address without a token, and four times as much of all of them together',
             STRANGER_RATE_DEFAULT,
           ),
+          /** For a peer, and for the engine of another member. */
           peer: rate(
             'QS_PEER_ENTRY_RATE',
             'each peer with a token, and of the engine of each other member',
             PEER_RATE_DEFAULT,
           ),
+          /** For the operator key of a super-validator. */
           superValidator: rate(
             'QS_SV_ENTRY_RATE',
             'each super-validator, by its operator key',
             SV_RATE_DEFAULT,
           ),
-        } satisfies Rates,
+        },
         peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
           about: 'a file of tokens, one a line, of peers, who follow the log and may submit more',
           example: '/etc/quorumscan/peer-tokens',
@@ -166,7 +159,11 @@ function readOrdering(variables: EnvReader) {
         about: 'what the paths of two unix sockets begin with, which end at 107 bytes',
         example: '/run/quorumscan/engine',
       }),
-      address: readEngineAddress(variables),
+      address: variables.text('QS_ENGINE_ADDRESS', {
+        about: 'host:port on which connections of other engines are accepted for its own',
+        example: '0.0.0.0:26656',
+        read: demandAddress,
+      }),
       peers: variables.parsed('QS_ENGINE_PEERS', {
         about: "id@host:port of the other members' engines",
         example: `${'ab'.repeat(20)}@sv-2.example:26656`,
@@ -191,23 +188,6 @@ function readOrdering(variables: EnvReader) {
       parse: parseIds,
     }),
   }
-}
-
-/** `[::]:26656`, too. Port 0 takes a free one. */
-const ADDRESS = /^(?:[A-Za-z0-9.-]+|\[[0-9a-f:.]+\]):([0-9]{1,5})$/
-const PORT_MAX = 65_535
-
-function readEngineAddress(variables: EnvReader): string {
-  const address = variables.text('QS_ENGINE_ADDRESS', {
-    about: 'host:port on which connections of other engines are accepted for its own',
-    example: '0.0.0.0:26656',
-  })
-  const port = Number(ADDRESS.exec(address)?.[1])
-  if (address !== '' && !(port <= PORT_MAX))
-    variables.problem(
-      `QS_ENGINE_ADDRESS is ${JSON.stringify(address)}, and not host:port, such as 0.0.0.0:26656`,
-    )
-  return address
 }
 
 function readLogRedis(variables: EnvReader): RedisConfig {

@@ -3,8 +3,9 @@
 import { type Env, fromHex, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { readOwnRedis } from '@quorumscan/redis'
-import { parseOriginTokens } from '@quorumscan/runtime'
-import { readFollowerConfig, readOptionalUrl, readUrls } from './app-config.ts'
+import { parseOriginTokens, parseServiceUrl } from '@quorumscan/runtime'
+import { readFollowerConfig } from './app-config.ts'
+import { readWord } from './connections-config.ts'
 
 const JWKS_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 
@@ -24,9 +25,10 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         example: '/var/lib/quorumscan/secrets/jwt',
         file: (text) => fromHex(text.trim()),
       })
-      const jwksUrl = readOptionalUrl(variables, 'QS_JWKS_URL', {
+      const jwksUrl = variables.optional('QS_JWKS_URL', {
         about: 'the keys of whoever issues tokens of users',
         example: 'https://issuer.example/.well-known/jwks.json',
+        read: parseServiceUrl,
       })
       if ((secretFile === null) === (jwksUrl === null))
         variables.problem('exactly one of QS_JWT_SECRET_FILE and QS_JWKS_URL must be set')
@@ -35,20 +37,22 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         variables.problem(
           `QS_JWT_SECRET_FILE is for development on a loopback address, QS_HOST is ${JSON.stringify(common.host)}`,
         )
-      const algorithm = variables.text('QS_JWKS_ALGORITHM', {
+      const algorithm = readWord(variables, 'QS_JWKS_ALGORITHM', JWKS_ALGORITHMS, {
         about: `how these sign: ${JWKS_ALGORITHMS.join(', ')}`,
         example: 'EdDSA',
         fallback: 'RS256',
       })
-      const knownAlgorithm = JWKS_ALGORITHMS.find((known) => known === algorithm)
-      if (knownAlgorithm === undefined)
-        variables.problem(`QS_JWKS_ALGORITHM is none of ${JWKS_ALGORITHMS.join(', ')}`)
       const lifetime = variables.integer('QS_TOKEN_LIFETIME_SECONDS_MAX', {
         about: 'the longest lifetime of a token that is taken, in seconds; 0: any',
         example: '3600',
         min: 0,
         max: TOKEN_LIFETIME_SECONDS_MAX,
         fallback: 0,
+      })
+      const seeds = variables.text('QS_SEEDS', {
+        about: 'scan nodes where the addresses of all are learned',
+        example: 'https://sv-1.example,https://sv-2.example',
+        read: (text) => text.split(',').filter(Boolean).map(parseServiceUrl).join(),
       })
       return {
         ...common,
@@ -59,15 +63,12 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           file: parseKeyFile,
         }),
         /** Scan nodes where the addresses of all are learned (D-34). */
-        seeds: readUrls(variables, 'QS_SEEDS', {
-          about: 'scan nodes where the addresses of all are learned',
-          example: 'https://sv-1.example,https://sv-2.example',
-        }),
+        seeds: seeds.split(',').filter(Boolean),
         /** Where tokens come from: exactly one way per configuration (D-32). */
         tokens:
           jwksUrl === null
             ? ({ kind: 'shared-secret', secretFile: secretFile ?? '' } as const)
-            : ({ kind: 'jwks', url: jwksUrl, algorithm: knownAlgorithm ?? 'RS256' } as const),
+            : ({ kind: 'jwks', url: jwksUrl, algorithm } as const),
         audience: variables.text('QS_AUDIENCE', {
           about: 'for whom tokens must be',
           example: 'https://validator.example',
