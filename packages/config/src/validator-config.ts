@@ -49,11 +49,6 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         max: TOKEN_LIFETIME_SECONDS_MAX,
         fallback: 0,
       })
-      const seeds = variables.text('QS_SEEDS', {
-        about: 'scan nodes where the addresses of all are learned',
-        example: 'https://sv-1.example,https://sv-2.example',
-        read: (text) => text.split(',').filter(Boolean).map(parseServiceUrl).join(),
-      })
       return {
         ...common,
         redis: readOwnRedis(variables),
@@ -63,7 +58,14 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           file: parseKeyFile,
         }),
         /** Scan nodes where the addresses of all are learned (D-34). */
-        seeds: seeds.split(',').filter(Boolean),
+        seeds: variables
+          .text('QS_SEEDS', {
+            about: 'scan nodes where the addresses of all are learned',
+            example: 'https://sv-1.example,https://sv-2.example',
+            read: (text) => text.split(',').filter(Boolean).map(parseServiceUrl).join(),
+          })
+          .split(',')
+          .filter(Boolean),
         /** Where tokens come from: exactly one way per configuration (D-32). */
         tokens:
           jwksUrl === null
