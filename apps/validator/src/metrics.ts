@@ -19,43 +19,32 @@ const OUTCOME_KINDS: readonly Outcome['kind'][] = [
   ...(['disputed', 'insufficient', 'lagging'] as const),
 ]
 
-export type ReadMetrics = {
-  /** For the reader's `onReply`. */
-  noteReply(reply: NodeReply): void
-  noteEvidence(node: string): void
-  noteFork(): void
-  /** The reader, each of whose reads is counted and timed. */
-  measured(reader: Reader): Reader
-}
+export type ReadMetrics = ReturnType<typeof createReadMetrics>
 
 /** @param nodes - Their names. */
-export function createReadMetrics(
-  metrics: Metrics,
-  clock: Clock,
-  nodes: readonly string[],
-): ReadMetrics {
+export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonly string[]) {
   const replyTimeOf = metrics.durations({
     name: 'node_reply_duration_seconds',
     help: 'Time until a request to a scan node ended, by node and by what came of it.',
     labels: ['node', 'outcome'],
     known: nodes.flatMap((node) => REPLY_KINDS.map((kind) => [node, kind])),
   })
-  const noteEvidence = metrics.counted({
-    name: 'evidence_total',
-    help: 'Pairs of signed statements by which a node contradicts itself.',
-    labels: ['node'],
-    known: nodes.map((node) => [node]),
-  })
-  const noteFork = metrics.counted({
-    name: 'forks_total',
-    help: 'Offsets at which different histories were seen.',
-  })
   return {
-    noteReply: ({ node, kind, durationMs }) =>
+    /** For the reader's `onReply`. */
+    noteReply: ({ node, kind, durationMs }: NodeReply) =>
       replyTimeOf(node, kind).observe(durationMs / MS_PER_SECOND),
-    noteEvidence: (node) => noteEvidence(node),
-    noteFork: () => noteFork(),
-    measured: (reader) => measuredReader(reader, metrics, clock),
+    noteEvidence: metrics.counted({
+      name: 'evidence_total',
+      help: 'Pairs of signed statements by which a node contradicts itself.',
+      labels: ['node'],
+      known: nodes.map((node) => [node]),
+    }),
+    noteFork: metrics.counted({
+      name: 'forks_total',
+      help: 'Offsets at which different histories were seen.',
+    }),
+    /** The reader, each of whose reads is counted and timed. */
+    measured: (reader: Reader) => measuredReader(reader, metrics, clock),
   }
 }
 
@@ -117,30 +106,29 @@ function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader 
   }
 }
 
+/** Of each node: kind, name, meaning and value. */
+const NODE_METRICS: readonly ['gauge' | 'counter', string, string, keyof NodeStatus][] = [
+  ['gauge', 'node_head_offset', 'Newest offset that the node claimed.', 'head'],
+  ['counter', 'node_votes_total', 'Valid answers of the node.', 'votes'],
+  [
+    'counter',
+    'node_dissents_total',
+    'Valid answers of the node that differ from what was decided.',
+    'dissents',
+  ],
+  ['counter', 'node_errors_total', 'Requests that the node failed.', 'errors'],
+]
+
 function measureNodes(reader: Reader, metrics: Metrics): void {
-  const perNode = (
-    kind: 'gauge' | 'counter',
-    name: string,
-    help: string,
-    sampleOf: (node: NodeStatus) => number | null,
-  ): void =>
+  for (const [kind, name, help, key] of NODE_METRICS)
     metrics.sampled(kind, {
       name,
       help,
       labels: ['node'],
       read: () =>
         reader.status().nodes.flatMap((node): Sample<['node']>[] => {
-          const value = sampleOf(node)
-          return value === null ? [] : [[[node.name], value]]
+          const value = node[key]
+          return typeof value === 'number' ? [[[node.name], value]] : []
         }),
     })
-  perNode('gauge', 'node_head_offset', 'Newest offset that the node claimed.', ({ head }) => head)
-  perNode('counter', 'node_votes_total', 'Valid answers of the node.', ({ votes }) => votes)
-  perNode(
-    'counter',
-    'node_dissents_total',
-    'Valid answers of the node that differ from what was decided.',
-    ({ dissents }) => dissents,
-  )
-  perNode('counter', 'node_errors_total', 'Requests that the node failed.', ({ errors }) => errors)
 }

@@ -35,13 +35,18 @@ export function createServer(
   /** `port` is the one listened on. */
   { port }: { readonly port: () => number },
 ): HttpServer {
+  const { clock, readFloor } = context
+  const ledger = {
+    authenticate: ledgerAuthenticator(context),
+    participant: context.participantId,
+    prefix: PREFIX,
+  }
   const server = buildServer({
+    ...context.serving,
     routes: validatorRoutes,
     handlers: {
       ...healthHandlers(context, { port, prefix: PREFIX }),
-      ...raiseByAnswers(context.readFloor, {
-        ...walletHandlers(context),
-      }),
+      ...raiseByAnswers(readFloor, walletHandlers(context)),
       ...scanProxyHandlers(context),
     },
     prefix: PREFIX,
@@ -55,32 +60,25 @@ export function createServer(
     rateLimit: { unitsPerSecond: context.config.rateLimit },
     logger: context.logger,
     metrics: context.metrics,
-    ...context.serving,
     tracer: context.tracer,
-    clock: context.clock,
+    clock,
   })
   mountLedger(server, {
+    ...ledger,
     routes: ledgerRoutes,
     handlers: ledgerHandlers(context),
-    authenticate: ledgerAuthenticator(context),
-    participant: context.participantId,
-    prefix: PREFIX,
-    headers: () => ({ 'x-ledger-offset': String(context.readFloor.raise()) }),
+    headers: () => ({ 'x-ledger-offset': String(readFloor.raise()) }),
   })
+  const sockets = ledgerSockets(context).map((socket) => raiseByFrames(readFloor, socket))
   mountSockets(server, {
     dialects: [
-      ledgerSocketDialect({
-        sockets: ledgerSockets(context).map((socket) => raiseByFrames(context.readFloor, socket)),
-        authenticate: ledgerAuthenticator(context),
-        participant: context.participantId,
-        prefix: PREFIX,
-      }),
+      ledgerSocketDialect({ ...ledger, sockets }),
       apiSocketDialect(server, {
-        sockets: scanProxySockets({ feed: context.reads.feed, clock: context.clock }),
+        sockets: scanProxySockets({ feed: context.reads.feed, clock }),
         prefix: PREFIX,
       }),
     ],
-    clock: context.clock,
+    clock,
   })
   return server
 }
