@@ -79,7 +79,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
     const clocks = resources.opened(createPeerClocks({ ...app, ...options, needed }))
     const client = resources.opened(createPeerClient({ clock, trust, peerTokenByOrigin }))
     const own = snapshotsOf(member)
-    const snapshots = resources.opened(
+    const snapshots: SnapshotStore = resources.opened(
       await createSnapshotStore({ ...app, ...options, client, own }),
     )
     const replica = resources.opened(

@@ -20,7 +20,8 @@ import { createSnapshotPeers, type SnapshotPeers } from './snapshot-peers.ts'
 /** Between rounds in which members are asked what they signed, while it is not all of them. */
 const ROUND_MS = 5_000
 
-export type SnapshotStore = Awaited<ReturnType<typeof createSnapshotStore>>
+/** A name that declarations of other packages can refer to. */
+export interface SnapshotStore extends Awaited<ReturnType<typeof createSnapshotStore>> {}
 
 /** Implements the port `Snapshots`, and shows what a node has of its own. */
 export async function createSnapshotStore(options: {
