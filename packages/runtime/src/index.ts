@@ -46,7 +46,7 @@ export { measureMargins } from './margins.ts'
 export { createMetrics, type Metrics, type Sample } from './metrics.ts'
 export { didYouMean } from './nearest.ts'
 export type { Peer } from './peer-addresses.ts'
-export { createPeerClient, type PeerRequest } from './peer-client.ts'
+export { createPeerClient, type PeerClient, type PeerRequest } from './peer-client.ts'
 export {
   assertFollowing,
   CLOCK_HEADER,
@@ -64,9 +64,9 @@ export {
   parsePeerTokens,
 } from './peer-tokens.ts'
 export { pollPeers } from './poll-peers.ts'
-export { quiet } from './quiet.ts'
+export { type QuietLines, quiet } from './quiet.ts'
 export { measureRedis } from './redis-metrics.ts'
-export { repeat } from './repeat.ts'
+export { type Repetition, repeat } from './repeat.ts'
 export { parseServiceUrl } from './service-url.ts'
 export {
   type Span,

@@ -18,6 +18,8 @@ export type PeerRequest = Pick<TransportRequest, 'path' | 'bytesMax'> & {
 
 const BYTES = { 'content-type': 'application/octet-stream' }
 
+export type PeerClient = ReturnType<typeof createPeerClient>
+
 /** Disposing closes all connections; requests under way reject. */
 export function createPeerClient(
   options: UndiciTransportOptions & {

@@ -8,6 +8,8 @@ const SUBJECTS_MAX = 256
 /** What a line says of those about its subject that were left out before it. */
 type LeftOut = { readonly leftOut?: number }
 
+export type QuietLines = ReturnType<typeof quiet>
+
 /** @param options.perSubjectMs - The period; infinite for lines that are written once, until `forget`. */
 export function quiet(options: {
   readonly clock: Pick<Clock, 'monotonicMs'>

@@ -12,7 +12,7 @@ import type { SubmitInput, Submitter } from './submitter.ts'
 /** Log, checkpoints and apply take well under a second; more means that something is down. */
 const SUBMIT_TIMEOUT_MS = 15_000
 
-type CommandInput = Omit<SubmitInput, 'deduplication'>
+export type CommandInput = Omit<SubmitInput, 'deduplication'>
 
 export type Commander = ReturnType<typeof createCommander>
 

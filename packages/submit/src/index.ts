@@ -1,4 +1,4 @@
-export { type Commander, createCommander } from './commander.ts'
+export { type Commander, type CommandInput, createCommander } from './commander.ts'
 export { createInFlight, type InFlight } from './in-flight.ts'
 export {
   type Participant,
