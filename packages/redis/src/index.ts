@@ -9,5 +9,5 @@ export {
 export { COMMAND_TIMED_OUT } from './command-timeout.ts'
 export { endConnection, reaching } from './connection.ts'
 export { assertProfile, openCheckedRedis, openRedis } from './profiles.ts'
-export { checkSettings } from './settings.ts'
+export { type CheckedSettings, checkSettings } from './settings.ts'
 export { type RedisWatch, watchRedis } from './usage.ts'
