@@ -47,7 +47,7 @@ export function readWord<const Word extends string>(
   const text = variables.text(name, meaning)
   const word = words.find((known) => known === text)
   if (word === undefined)
-    variables.problem(`${name} is none of ${words.join(', ')}: ${JSON.stringify(text)}`)
+    variables.problem(`${name}: ${JSON.stringify(text)} is not one of ${words.join(', ')}`)
   return word ?? meaning.fallback
 }
 
@@ -60,7 +60,7 @@ function parseAddress(text: string): { readonly host: string; readonly port: num
   const [, bracketed, plain, digits] = ADDRESS.exec(text) ?? []
   const [host, port] = [bracketed ?? plain, Number(digits)]
   if (host === undefined || port > PORT_MAX)
-    throw new RangeError(`${JSON.stringify(text)} is no host:port, such as 0.0.0.0:26656`)
+    throw new RangeError(`${JSON.stringify(text)} is not host:port, such as 0.0.0.0:26656`)
   return { host, port }
 }
 

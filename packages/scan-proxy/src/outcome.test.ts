@@ -44,6 +44,22 @@ describe('quorumHeaders', () => {
 })
 
 describe('outcomeError', () => {
+  it('gives the reason for which an answer was not believed', () => {
+    const error = outcomeError({
+      ...participation,
+      kind: 'insufficient',
+      dissented: [],
+      reachable: 1,
+      needed: 2,
+      retryAfterMs: null,
+      unproven: 'too few signers',
+    })
+    expect(error.message).toMatch(
+      /BFT guarantees\. The last answer proves nothing: too few signers\.$/,
+    )
+    expect(error.details).toEqual({ reachable: 1, needed: 2, unproven: 'too few signers' })
+  })
+
   it('says what existing clients match on', () => {
     const insufficient = outcomeError({
       ...participation,

@@ -10,7 +10,7 @@ import {
   type Participation,
   ReaderError,
 } from '@quorumscan/reader'
-import type { Expired } from '@quorumscan/reader/certified'
+import type { Expired, Unproven } from '@quorumscan/reader/certified'
 import { formatInstant as formatTime, type Lookup } from '@quorumscan/verifier'
 
 /** D-40: on every proxied answer, errors included; offset and record time where there is one. */
@@ -42,7 +42,7 @@ export function entryNotFound(lookup: Lookup): ScanError {
 }
 
 /** D-38. The 502 sentences begin with those that existing clients match on. */
-export function outcomeError(outcome: Exclude<Outcome, Decided> | Expired): ScanError {
+export function outcomeError(outcome: Exclude<Outcome, Decided> | Unproven | Expired): ScanError {
   switch (outcome.kind) {
     case 'disputed':
       return disputed(outcome)
@@ -78,13 +78,19 @@ function disputed(outcome: Disputed): ScanError {
   )
 }
 
-function insufficient(outcome: Insufficient): ScanError {
+function insufficient(outcome: Insufficient | Unproven): ScanError {
+  const unproven = 'unproven' in outcome ? outcome.unproven : null
   return new ScanError(
     'NOT_ENOUGH_NODES',
     `Only ${outcome.reachable} scan instances can be used (out of ${outcome.nodeCount} configured ones), ` +
-      `which are fewer than the necessary ${outcome.needed} to achieve BFT guarantees.`,
+      `which are fewer than the necessary ${outcome.needed} to achieve BFT guarantees.` +
+      (unproven === null ? '' : ` The last answer proves nothing: ${unproven}.`),
     {
-      details: { reachable: outcome.reachable, needed: outcome.needed },
+      details: {
+        reachable: outcome.reachable,
+        needed: outcome.needed,
+        ...(unproven === null ? {} : { unproven }),
+      },
       ...(outcome.retryAfterMs === null
         ? {}
         : { retryAfterSeconds: Math.ceil(outcome.retryAfterMs / 1000) }),

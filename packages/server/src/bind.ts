@@ -79,8 +79,8 @@ export function createBind(server: {
         shedder.end(units, error)
         throw error
       })
-    shedder.end(units)
     const { status = 200, headers = {}, body, error } = answer
+    shedder.end(units, error)
     if (error !== undefined) return responder.fail(reply, error, { headers })
     if (body instanceof Uint8Array) return responder.send(reply, { status, headers, body })
     assert(operation.isAnswer(body), `${operation.operationId} answers what it does not declare`)

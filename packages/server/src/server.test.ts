@@ -543,6 +543,34 @@ describe('too much work in hand', () => {
     expect((await post()).statusCode).toBe(200)
   })
 
+  it('is less once a handler answers that it has too much, thrown or not', async () => {
+    const some = { ...routes, touch: { ...routes.touch, cost: () => 400 } }
+    await using app = buildServer<typeof some, string>({
+      routes: some,
+      handlers: {
+        ...handlers,
+        touch: () =>
+          new Promise((resolve) => {
+            finish = () => resolve({ body: null })
+          }),
+        getItem: async () => ({ error: new ScanError('OVERLOADED', 'too many wait'), headers: {} }),
+      },
+      prefix: null,
+      rateLimit: null,
+      authenticate: async () => 'alice',
+    })
+    const post = async () =>
+      (await app.inject({ method: 'POST', url: '/v0/items', payload: item })).statusCode
+    const touched = app.inject({ method: 'POST', url: '/v0/touch' })
+    await expect.poll(() => finish).toBeDefined()
+    expect(await post()).toBe(200)
+    expect((await app.inject('/v0/items/a?page_size=1')).statusCode).toBe(503)
+    expect(await post()).toBe(503)
+    finish()
+    expect((await touched).statusCode).toBe(200)
+    expect(await post()).toBe(200)
+  })
+
   it('is not what a request waits for', async () => {
     let happen = () => {}
     await using app = buildServer<typeof heavy, string>({

@@ -3,7 +3,7 @@ import type { validatorRoutes } from '@quorumscan/api'
 import { type Ask, type CasesOf, cannot, type Way } from './case.ts'
 import { badToken, invalidParty, unknownName, unknownParty } from './scan.ts'
 
-const PROXY_TEST = 'packages/scan-proxy/src/proxy.test.ts'
+const OUTCOME_TEST = 'packages/scan-proxy/src/outcome.test.ts'
 
 const withHeader =
   (ask: Ask, headers: Readonly<Record<string, string>>): Ask =>
@@ -13,8 +13,8 @@ function quorumErrors(ask: Ask) {
   return {
     INVALID_QUORUM: withHeader(ask, { 'x-quorum': '99' }),
     CONSENSUS_LAGGING: withHeader(ask, { 'x-min-offset': String(Number.MAX_SAFE_INTEGER) }),
-    CONSENSUS_DISPUTED: cannot('nodes that contradict each other', PROXY_TEST),
-    NOT_ENOUGH_NODES: cannot('nodes that are dead', PROXY_TEST),
+    CONSENSUS_DISPUTED: cannot('nodes that contradict each other', OUTCOME_TEST),
+    NOT_ENOUGH_NODES: cannot('nodes that are dead', OUTCOME_TEST),
   } satisfies Record<string, Way>
 }
 
@@ -22,7 +22,7 @@ const certifiedErrors = (ask: Ask) => ({
   ...quorumErrors(ask),
   OFFSET_PRUNED: cannot(
     'a walk that is older than what nodes keep',
-    'packages/scan-proxy/src/pages.test.ts',
+    'packages/scan-proxy/src/own-history.test.ts',
   ),
 })
 

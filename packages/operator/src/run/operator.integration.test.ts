@@ -259,8 +259,8 @@ it('names every file that is missing or holds something else, and every address 
     NODE_OPTIONS: '--max-old-space-size=512',
   }
   expect(problemsOf('sv', variables)).toEqual([
-    'QS_LOG_LEVEL is "debgu", and not one of trace, debug, info, warn, error, fatal, silent',
-    'QS_ENGINE_ADDRESS is ":26656", and not host:port, such as 0.0.0.0:26656',
+    'QS_LOG_LEVEL: "debgu" is not one of trace, debug, info, warn, error, fatal, silent',
+    'QS_ENGINE_ADDRESS: ":26656" is not host:port, such as 0.0.0.0:26656',
     `QS_TLS_KEY: ${join(root, 'no-key')} does not exist`,
     `QS_PEER_CA: ${text}: it holds no certificate that can be read (PEM)`,
     `QS_PEER_TOKENS_FILE: ${wrong}: line 1 is not of the form 22 to 128 of A-Z a-z 0-9 _ -`,

@@ -116,12 +116,15 @@ function begin(state: ReaderState, calls: readonly Call[]): Read {
   const { question } = wanted
   const request = wanted.request ?? requestOfLookups(calls.flatMap(({ input }) => input.lookups))
   const read: Read = {
-    ...{ wanted, calls, request, question },
+    wanted,
+    calls,
+    request,
+    question,
     isWalk: typeof question?.offset === 'number',
     beganAtMs: state.nowMs,
     floor: state.floor,
     asked: new Set(),
-    reachedCount: 0,
+    reached: new Set(),
     unproven: null,
     best: null,
     isBehind: false,
@@ -151,7 +154,7 @@ function land(state: ReaderState, flight: Asked, reply: Reply): void {
   const { source, read, minOffset } = flight
   const { nowMs } = state
   const { kind } = reply
-  if (read !== null) read.reachedCount++
+  read?.reached.add(source)
   if (kind === 'told') hear(state, flight, reply)
   else if (kind === 'lied') disbelieve(state, flight, reply.reason)
   else if (kind === 'unable' || kind === 'limit') {

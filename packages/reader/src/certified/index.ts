@@ -6,6 +6,7 @@ export {
   type CertifiedReceipt,
   type Expired,
   kindOf,
+  type Unproven,
 } from './outcome.ts'
 export {
   type CertifiedNodeStatus,

@@ -52,7 +52,7 @@ export function outcomeOf(
   nodeCount: number,
   index?: number,
 ): CertifiedOutcome<unknown> {
-  const { reachedCount } = read
+  const reachedCount = read.reached.size
   const part = { threshold, nodeCount, answered: reachedCount, agreed: [], dissented: [] }
   switch (ending.kind) {
     case 'answered': {

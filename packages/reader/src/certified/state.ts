@@ -57,7 +57,7 @@ export type Ending =
 /** How a call ended. */
 export type Ended = {
   readonly ending: Ending
-  readonly read: Pick<Read, 'request' | 'reachedCount'>
+  readonly read: Pick<Read, 'request' | 'reached'>
   /** Where its own lookups begin among those that were asked together. */
   readonly first: number
 }
@@ -97,8 +97,8 @@ export type Read = {
   /** The newest that the reader had seen when it was asked. */
   readonly floor: number
   readonly asked: Set<Source<Asked>>
-  /** Nodes that answered, whatever they said. */
-  reachedCount: number
+  /** Nodes that replied, with an answer or a refusal. */
+  readonly reached: Set<Source<Asked>>
   /** Why what it was answered last proves nothing. */
   unproven: string | null
   best: Told | null
