@@ -1,6 +1,6 @@
 /** House rules as tests, each with the sentence that explains it. */
 import { existsSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { files, hits, isTest, productSources, read, root, sources } from './tree.ts'
 
@@ -168,18 +168,6 @@ describe('house rules', () => {
     expect(
       hits(apps, /(from |import[ (])'@quorumscan\/(scan|synchronizer|validator)(?![\w-])/),
     ).toEqual([])
-  })
-
-  it('links between documents lead somewhere', () => {
-    const broken = files
-      .filter((file) => file.endsWith('.md'))
-      .flatMap((file) =>
-        [...read(file).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)]
-          .map((match) => normalize(join(dirname(file), match[1] ?? '')))
-          .filter((target) => !existsSync(join(root, target)))
-          .map((target) => `${file} -> ${target}`),
-      )
-    expect(broken).toEqual([])
   })
 
   it('one version of a dependency in the whole repository, except the compiler of the SDK', () => {
