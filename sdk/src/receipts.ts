@@ -39,6 +39,7 @@ export type VerifiedReceipt = {
   readonly genesisHash: string
 }
 
+/** What `verifyReceipt` checks a receipt against. */
 export type VerifyReceiptOptions = {
   /**
    * Whom to believe: the pinned hash of the genesis document (64 hex digits), or the document itself, where it is
