@@ -28,7 +28,9 @@ const CHECKS = [
     name: 'OpenAPI and AsyncAPI documents',
     command: ['redocly', 'lint', '--config', 'packages/api/redocly.yaml'],
   },
+  { name: 'spelling', command: ['cspell', 'lint', '--no-progress', '--no-summary'] },
   { name: 'nothing unused', command: ['knip'] },
+  { name: 'documentation site', command: ['node', 'docs/site/build.mjs'] },
 ]
 
 /** Quick kinds first: who waits sees a plain mistake early. Others follow in the order of the config. */
@@ -88,7 +90,8 @@ function runChecks() {
   const counts = { kind: 'check', passed: 0, failed: 0, skipped: 0, failures: [] }
   for (const { name, command } of CHECKS) {
     const [tool, ...args] = command
-    const result = spawnSync(bin(tool), args, { cwd: root, encoding: 'utf8', env: environment() })
+    const file = tool === 'node' ? process.execPath : bin(tool)
+    const result = spawnSync(file, args, { cwd: root, encoding: 'utf8', env: environment() })
     if (result.status === 0) {
       counts.passed += 1
       console.log(`passed  ${name}`)

@@ -53,7 +53,8 @@ describe('the order of packages', () => {
         .filter((to) => ![...targets].some((other) => reach(other).has(to)))
         .map((to) => `${from} --> ${to}`),
     )
-    const [, picture = ''] = /```mermaid\n([\s\S]*?)```/.exec(read('docs/architecture.md')) ?? []
+    const [, picture = ''] =
+      /## Packages\n[\s\S]*?```mermaid\n([\s\S]*?)```/.exec(read('docs/architecture.md')) ?? []
     const drawn = picture.match(/[\w-]+ --> [\w-]+/g) ?? []
     expect([...drawn].sort()).toEqual(needed.sort())
   })

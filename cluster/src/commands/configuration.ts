@@ -85,7 +85,7 @@ function describeCommand({ name, command }: Named): string {
     mandatory ? '**needed**' : defaultOf(defaultValue),
   ])
   return [
-    `### ${['quorumscan', name, ...args].join(' ')}`,
+    `### \`${['quorumscan', name, ...args].join(' ')}\``,
     `${command.description()}.`,
     ({ ...RIG.examples, ...EXAMPLES }[name] ?? [])
       .map((example) => `    quorumscan ${example}`)
