@@ -10,7 +10,7 @@ const DECLARATION = new RegExp(
   `\\.(sampled|counted|durations)\\((?:'(gauge|counter)', )?\\{\\s*name: '(\\w+)',\\s*help:\\s*${TEXT},${LABELS}`,
   'g',
 )
-/** Functions that pass a name and a help on to such a call, with the labels that they add. */
+/** Functions and tables that pass a name and a help on to such a call, with the labels that it adds. */
 const HELPERS = [
   {
     file: 'packages/runtime/src/redis-metrics.ts',
@@ -19,7 +19,7 @@ const HELPERS = [
   },
   {
     file: 'apps/validator/src/metrics.ts',
-    call: new RegExp(`\\bperNode\\(\\s*'(gauge|counter)',\\s*'(\\w+)',\\s*${TEXT}`, 'g'),
+    call: new RegExp(`\\[\\s*'(gauge|counter)',\\s*'(\\w+)',\\s*${TEXT}`, 'g'),
     labels: 'node',
   },
 ]
