@@ -38,7 +38,7 @@ export type {
 } from './names/lookups.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
-export type { Writer } from './names/written.ts'
+export type { Writer } from './names/writer.ts'
 export { addAmounts, compareAmounts } from './platform/amount.ts'
 export type { Checkpoint } from './platform/checkpoint.ts'
 export type { Clock } from './platform/clock.ts'

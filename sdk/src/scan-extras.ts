@@ -9,11 +9,13 @@ import { nameChanges, seenNamesFull, settleChange } from './names/name-changes.t
 import { createOtherLookups } from './names/other-lookups.ts'
 import { nameExpired, outcomeError, ownError } from './names/outcome-error.ts'
 import { parseName } from './names/parse-name.ts'
+import { createWriterOffset } from './names/writer.ts'
 
 export const scanExtras = {
   checkGenesis,
   createActivities,
   createOtherLookups,
+  createWriterOffset,
   nameChanges,
   nameExpired,
   outcomeError,

@@ -60,7 +60,7 @@ export const RULES = {
   'certificate.signature': [/^BAD_SIGNATURE: the signature of .* does not fit$/],
   'certificate.signers': [/^TOO_FEW_SIGNERS: /],
   'walk.offset': [
-    /^NOT_PROVEN: a walk goes on at the offset at which it began$/,
+    /^NOT_PROVEN: the page is of another offset$/,
     /^NOT_PROVEN: a walk never goes back to an earlier offset$/,
   ],
   'proof.list': [LIST],

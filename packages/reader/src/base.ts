@@ -70,7 +70,7 @@ export function createReaderBase(
       if (!Number.isSafeInteger(minOffset) || minOffset < 0 || !(maxAgeMs >= 0))
         throw new ReaderError(
           'INVALID_ARGUMENT',
-          'minOffset and maxAgeMs are not negative, and offsets are whole',
+          'minOffset is a whole number, maxAgeMs is not negative',
         )
       read.signal?.throwIfAborted()
       await floor.load()

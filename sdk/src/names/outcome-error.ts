@@ -39,7 +39,7 @@ export function outcomeError(what: string, outcome: Unanswered | Disputed): Quor
       if (retryAfterMs !== null)
         return passing(
           'RATE_LIMITED',
-          `${what}: the scan nodes take no more lookups from this address for now. Try again in ${Math.ceil(retryAfterMs / 1000)} s, or ask for fewer at a time.`,
+          `${what}: the scan nodes refuse more lookups. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
           { ...facts, retryAfterMs },
         )
       if (reachable === 0)
@@ -50,7 +50,7 @@ export function outcomeError(what: string, outcome: Unanswered | Disputed): Quor
         )
       return passing(
         'NOT_ENOUGH_NODES',
-        `${what}: ${reachable} of ${nodeCount} scan nodes can be used, ${needed} must agree. Check the network and the seeds.`,
+        `${what}: ${reachable} of ${nodeCount} scan nodes can be used, ${needed} must agree. Check the network, then the seeds.`,
         facts,
       )
     }
@@ -65,7 +65,7 @@ export function outcomeError(what: string, outcome: Unanswered | Disputed): Quor
 export function nameExpired(entry: CertifiedEntry): QuorumscanError {
   return passing(
     'NAME_EXPIRED',
-    `${entry.name} was that of ${entry.user} until ${entry.expires_at}: by the clock of this device that has passed. Try again.`,
+    `${entry.name} of ${entry.user} expired at ${entry.expires_at}, by the clock of this device. Try again.`,
     { details: { entry: toEntry(entry) } },
   )
 }
@@ -73,7 +73,7 @@ export function nameExpired(entry: CertifiedEntry): QuorumscanError {
 const LAGGING: Record<Lagging['reason'], string> = {
   'not-reached': 'the scan nodes have not reached the offset yet. Try again.',
   stale:
-    'the newest that the scan nodes have is older than `maxAgeMs`. Try again, or check the clock of this device.',
+    'the scan nodes have nothing newer than `maxAgeMs`. Try again, or check the clock of this device.',
   floor: 'the scan nodes have not reached `minOffset` yet. Try again.',
 }
 

@@ -8,7 +8,8 @@ import type { LoadScanExtras } from '../scan-extras.ts'
 import { type Bounds, createBounded, type ReadsOptions } from './bounded.ts'
 import type { LookupSource } from './lookups.ts'
 import type { OpenedReader } from './open-reader.ts'
-import { createWriterOffset, createWritten, type Writer, type Written } from './written.ts'
+import type { Writer } from './writer.ts'
+import { createWritten, type Written } from './written.ts'
 
 export type Reads = LookupSource &
   Bounds & {
@@ -63,8 +64,11 @@ export function createReads(options: {
   const pin = options.verifiedBy === 'self' ? network : null
   const writtenKey = async () => (client.store === undefined ? 'written' : keyOf('written', pin))
   const written = createWritten(kept, writtenKey, clock)
-  const writerOffset = writer && createWriterOffset(writer, clock)
-  const floor = async () => Math.max(await written.offset(), (await writerOffset?.()) ?? 0)
+  let writerOffset: (() => Promise<number>) | undefined
+  const floor = async () => {
+    if (writer) writerOffset ??= (await extras()).createWriterOffset(writer, clock)
+    return Math.max(await written.offset(), (await writerOffset?.()) ?? 0)
+  }
 
   return {
     clock,

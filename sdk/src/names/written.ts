@@ -1,6 +1,5 @@
 /** What a program wrote or was shown is what it reads: the newest such offset of all clients of the store, for a while. */
 import type { Clock } from '../platform/clock.ts'
-import { inTime } from '../platform/deadline.ts'
 import { type Kept, keptValue } from '../platform/kept.ts'
 
 export interface Written {
@@ -8,12 +7,6 @@ export interface Written {
   note(offset: number): Promise<void>
   /** 0: nothing was written or shown lately. */
   offset(): Promise<number>
-}
-
-/** A client that writes, such as that of a validator. */
-export type Writer = {
-  /** The newest offset that it has written at, or was shown; 0: none lately. Nothing older is to be read. */
-  writtenOffset(): Promise<number>
 }
 
 type Mark = { readonly offset: number; readonly atMs: number }
@@ -39,27 +32,5 @@ export function createWritten(kept: Kept, key: () => Promise<string>, clock: Clo
       const found = await (await mark()).load()
       return isFresh(found) ? found.offset : 0
     },
-  }
-}
-
-/** So long a writer is waited for, once: a read that can be verified does not depend on a validator that hangs. */
-const WRITER_MS = 1000
-
-/** The offset that another client has written at; 0 while its validator is dead or does not answer. */
-export function createWriterOffset(writer: Writer, clock: Clock): () => Promise<number> {
-  let isHanging = false
-  return async () => {
-    if (isHanging) return 0
-    const asking = writer.writtenOffset()
-    try {
-      return await inTime(clock, WRITER_MS, asking)
-    } catch {
-      isHanging = true
-      const answered = () => {
-        isHanging = false
-      }
-      asking.then(answered, answered)
-      return 0
-    }
   }
 }

@@ -14,7 +14,7 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
     throw failure(
       'PART_UNAVAILABLE',
       isServiceWorker
-        ? 'A service worker has no `import()`: let the bundler put all of the SDK into its one file.'
+        ? 'A service worker has no `import()`: bundle the SDK into one file.'
         : 'A part of the SDK could not be loaded. Try again.',
       { retryable: !isServiceWorker, cause },
     )

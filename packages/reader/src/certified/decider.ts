@@ -226,7 +226,7 @@ function hear(state: ReaderState, flight: Asked, { point, answer }: Told): void 
     noteAnswer(source, tookMs)
     if (read !== null) read.best = { point, answer }
   } else if (decisions.isBehind(point.offset, minOffset))
-    disbelieve(state, flight, 'an older answer than was asked for')
+    disbelieve(state, flight, 'an older answer')
   else if (decisions.isBehind(point.offset, Math.max(read.wanted.minOffset, read.floor)))
     // Out of a cache, or of a node that is a moment behind others: held against nobody.
     ask(state, source, read, read.floor, beganAtMs)

@@ -95,7 +95,7 @@ export function answerOf<Answer>(
   }: { readonly question: AnyQuestion<Answer>; readonly network: HashedNetwork },
 ): Certified<Answer> {
   if (question.offset !== null && question.offset !== offset)
-    throw new InvalidProof('NOT_PROVEN', 'a walk goes on at the offset at which it began')
+    throw new InvalidProof('NOT_PROVEN', 'the page is of another offset')
   const state = { root, offset, at: recordTime, sha256: network.sha256 }
   const answer =
     'ranges' in question
