@@ -451,7 +451,7 @@ describe('more lookups than the nodes take from one address', () => {
       definite: true,
       retryable: true,
       retryAfterMs: expect.any(Number),
-      message: expect.stringContaining('fewer at a time'),
+      message: expect.stringContaining('refuse more lookups'),
     })
   })
 })
