@@ -15,7 +15,7 @@ import {
 } from '@quorumscan/ledger'
 import { createGroupKeeper, createLogClient, createLogReader, watchLogRoom } from '@quorumscan/log'
 import { type RedisAddress, readRedisAddress, watchRedis } from '@quorumscan/redis'
-import { measureProtocol, measureReplica, Replica } from '@quorumscan/replica'
+import { measureProtocol, measureReplica, openReplica } from '@quorumscan/replica'
 import {
   assertFollowing,
   createPeerClient,
@@ -83,7 +83,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
       await createSnapshotStore({ ...app, ...options, client, own }),
     )
     const replica = resources.opened(
-      await Replica.create({
+      await openReplica({
         ...app,
         ...options,
         redis,

@@ -1,7 +1,7 @@
 /** How connections to Redis are made: all of them, by whichever address. */
 import { type Clock, createSystemClock, within } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import { type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis'
+import { type ChainableCommander, type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisAddress } from './address.ts'
 import { limitCommands } from './command-timeout.ts'
 import { checkSettings, type RequiredSettings } from './settings.ts'
@@ -107,6 +107,14 @@ export function reaching(message: string) {
       throw new ScanError('DEPENDENCY_UNAVAILABLE', message, { cause })
     }
   }
+}
+
+/** The replies to all commands of a pipeline or a transaction. @throws The first error among them. */
+export async function execute(commands: ChainableCommander): Promise<unknown[]> {
+  return ((await commands.exec()) ?? []).map(([error, reply]) => {
+    if (error !== null) throw error
+    return reply
+  })
 }
 
 export type SettingsOptions = {

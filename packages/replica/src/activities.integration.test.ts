@@ -19,15 +19,14 @@ import {
   ACTIVITY_PAGE_BYTES_MAX,
   type ActivityBody,
   type ActivityPage,
-  activityRulesOf,
   readActivities,
 } from './reads/activity-reads.ts'
-import { Replica } from './replica.ts'
+import { openReplica } from './replica.ts'
 import {
   decodeActivity,
   eventIdOfPartyMember,
+  storedRow,
   treeRow,
-  withJson,
 } from './storage/activity-member.ts'
 import { KEYS } from './storage/keys.ts'
 import { createLayout } from './storage/layout.ts'
@@ -60,7 +59,7 @@ async function follow(scenario: Scenario, participant?: string) {
   const { genesis, genesisHash } = scenario.network
   const clock = createManualClock(scenario.ledger.head().recordTime)
   const path = redis.socketPath
-  const replica = await Replica.create({
+  const replica = await openReplica({
     redis: { path },
     genesis,
     genesisHash,
@@ -223,7 +222,7 @@ describe('the activity history', () => {
   it('holds after clean-up exactly what offsets from the horizon on can show', async () => {
     await using run = await follow(short.scenario)
     const end = short.scenario.ledger.head().offset
-    const rules = activityRulesOf(short.scenario.network.genesis)
+    const { genesis } = short.scenario.network
     for (let head = 0; head < end; ) {
       head = Math.min(end, head + 80)
       await run.reach(head)
@@ -231,7 +230,7 @@ describe('the activity history', () => {
       const mirror = await until('a clean-up that nothing came between', async () => {
         const loaded = await loadMirror(connection)
         if (loaded === null) throw new Error('there is a replica')
-        const outcome = await cleanUpActivities(connection, loaded, { rules, signal })
+        const outcome = await cleanUpActivities(connection, loaded, { genesis, signal })
         return outcome === 'fenced' ? undefined : { ...loaded, outcome }
       })
       expect(mirror.outcome).toBe('done')
@@ -333,7 +332,6 @@ describe('large histories', () => {
     }
   }
   const { genesis, genesisHash } = new Scenario({ activityRetentionMicros: 1_000 }).network
-  const rules = activityRulesOf(genesis)
 
   async function begin() {
     const layout = createLayout({ genesis, genesisHash })
@@ -369,14 +367,14 @@ describe('large histories', () => {
       const page = { after: null, limit: 10, order: 'asc' } as const
       const mine = { ...page, party: testParty('alice') }
       return [
-        texts(await readActivities(connection, page, moment, rules)),
-        texts(await readActivities(connection, mine, moment, rules)),
+        texts(await readActivities(connection, page, moment, genesis)),
+        texts(await readActivities(connection, mine, moment, genesis)),
       ]
     }
     const before = await read()
     expect(before.map((page) => page.length)).toEqual([1, 1])
     for (let left = all.length; ; ) {
-      const outcome = await cleanUpActivities(connection, mirror, { rules, signal })
+      const outcome = await cleanUpActivities(connection, mirror, { genesis, signal })
       left = Math.max(0, left - ACTIVITY_CLEAN_UP_PORTION)
       expect(await connection.zcard(KEYS.activities)).toBe(Math.max(left, 1) + 1)
       expect(await read()).toEqual(before)
@@ -388,7 +386,7 @@ describe('large histories', () => {
       [last, row(2, 0)].map(({ activity }) => JSON.stringify(activity)),
       1,
     )
-    expect(await cleanUpActivities(connection, mirror, { rules, signal })).toBe('done')
+    expect(await cleanUpActivities(connection, mirror, { genesis, signal })).toBe('done')
   })
 
   it('are cleaned up together with notices, of which no time goes before them', async () => {
@@ -398,7 +396,7 @@ describe('large histories', () => {
       const step = {
         ...stepAfter(mirror.head, { recordTime }),
         activities: activities.map((row) => treeRow(row, recordTime)),
-        notices: notices.map(withJson),
+        notices: notices.map((row) => storedRow(row, recordTime)),
       }
       await writeSteps(connection, mirror, {
         steps: [step],
@@ -414,14 +412,14 @@ describe('large histories', () => {
     const moment = { offset: 3, recordTime: genesis.recordTime + 601_000_002 }
     const mine = { after: null, limit: 10, order: 'asc', party: testParty('alice') } as const
     const read = async () =>
-      (await readActivities(connection, mine, moment, rules)).map(({ eventId }) => eventId)
+      (await readActivities(connection, mine, moment, genesis)).map(({ eventId }) => eventId)
     const kept = [formatEventId(2, 0), formatEventId(2, 1_000)]
     for (const [outcome, notices, times] of [
       ['more', 51, 2],
       ['done', 1, 1],
     ] as const) {
       expect(await read()).toEqual(kept)
-      expect(await cleanUpActivities(connection, mirror, { rules, signal })).toBe(outcome)
+      expect(await cleanUpActivities(connection, mirror, { genesis, signal })).toBe(outcome)
       expect(await connection.zcard(KEYS.notices)).toBe(notices)
       expect(await connection.zcard(KEYS.activityTimes)).toBe(times)
     }
@@ -439,7 +437,7 @@ describe('large histories', () => {
     expect(mirror.head.horizon).toBe(2)
     const at = async (moment: { offset: number; recordTime: number }) => {
       const page = { after: null, limit: 1, order: 'asc' } as const
-      return await readActivities(connection, page, moment, rules)
+      return await readActivities(connection, page, moment, genesis)
     }
     const early = { offset: 1, recordTime: genesis.recordTime + 1 }
     await expect(at(early)).rejects.toMatchObject({ code: 'OFFSET_PRUNED' })
@@ -455,9 +453,9 @@ describe('large histories', () => {
     const stale = await loadMirror(connection)
     await apply(genesis.recordTime + 700_000_002, [])
     if (stale === null) throw new Error('there is a replica')
-    expect(await cleanUpActivities(connection, stale, { rules, signal })).toBe('fenced')
+    expect(await cleanUpActivities(connection, stale, { genesis, signal })).toBe('fenced')
     expect(await connection.zcard(KEYS.activities)).toBe(2)
-    expect(await cleanUpActivities(connection, mirror, { rules, signal })).toBe('done')
+    expect(await cleanUpActivities(connection, mirror, { genesis, signal })).toBe('done')
     expect(await connection.zcard(KEYS.activities)).toBe(1)
   })
 
@@ -472,7 +470,12 @@ describe('large histories', () => {
       const sizes: number[] = []
       for (let after: string | null = null; ; ) {
         const page = { after, limit: 1_000, order: way }
-        const found: readonly ActivityBody[] = await readActivities(connection, page, moment, rules)
+        const found: readonly ActivityBody[] = await readActivities(
+          connection,
+          page,
+          moment,
+          genesis,
+        )
         const last = found.at(-1)
         if (last === undefined) break
         after = last.eventId

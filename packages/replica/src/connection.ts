@@ -1,8 +1,17 @@
 /** Connections to the Redis that holds a replica. */
 import { once } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import { COMMAND_TIMED_OUT, openCheckedRedis, type RedisAddress, reaching } from '@quorumscan/redis'
+import type { Offset } from '@quorumscan/model'
+import {
+  COMMAND_TIMED_OUT,
+  endConnection,
+  openCheckedRedis,
+  type RedisAddress,
+  reaching,
+} from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
+import { decodeSpan } from './storage/head.ts'
+import { readHeadBytes } from './storage/moment.ts'
 
 /** Resolves once commands can be sent; rejects with the signal's reason. */
 export async function untilReady(redis: Redis, signal: AbortSignal): Promise<void> {
@@ -50,3 +59,19 @@ export function openReadConnection(address: RedisAddress): Promise<Redis> {
 
 /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if the read failed. */
 export const reach = reaching('The replica cannot be read.')
+
+/**
+ * The newest offset that the replica in this Redis has applied; 0 where Redis holds no replica.
+ *
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if its Redis cannot be read.
+ * @throws {ReplicaStateError} If other software wrote it.
+ */
+export async function readStoredOffset(address: RedisAddress): Promise<Offset> {
+  const redis = await openReadConnection(address)
+  try {
+    const bytes = await reach(readHeadBytes(redis))
+    return bytes === null ? 0 : decodeSpan(bytes).offset
+  } finally {
+    endConnection(redis)
+  }
+}

@@ -8,8 +8,8 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { readStoredOffset } from './reads/stored-head.ts'
-import { Replica } from './replica.ts'
+import { readStoredOffset } from './connection.ts'
+import { openReplica } from './replica.ts'
 import { createMemoryOrdering } from './testing/memory-ordering.ts'
 import { growRandomLog } from './testing/random-log.ts'
 import { hashesOf, settledDump } from './testing/replay.ts'
@@ -21,7 +21,7 @@ const THIRD = Math.floor(log.length / 3)
 
 async function follow(redis: { readonly path: string } | Sentinels['address'], first: number) {
   const clock = createManualClock(scenario.ledger.head().recordTime)
-  const replica = await Replica.create({ redis, genesis, genesisHash, clock })
+  const replica = await openReplica({ redis, genesis, genesisHash, clock })
   const ordering = createMemoryOrdering(log.slice(0, first), () => 7)
   const stop = new AbortController()
   const running = replica.run(ordering, stop.signal)

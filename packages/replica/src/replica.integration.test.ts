@@ -23,8 +23,8 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { readStoredOffset } from './reads/stored-head.ts'
-import { Replica } from './replica.ts'
+import { readStoredOffset } from './connection.ts'
+import { openReplica, type Replica } from './replica.ts'
 import { ReplicaStateError } from './storage/head.ts'
 import { KEYS } from './storage/keys.ts'
 import { dumpReplica } from './testing/dump.ts'
@@ -78,7 +78,7 @@ async function start(options: {
   const clock = createManualClock(options.nowMicros ?? of.ledger.head().recordTime)
   const { genesis, genesisHash } = of.network
   const path = redis.socketPath
-  const replica = await Replica.create({ redis: { path }, genesis, genesisHash, clock })
+  const replica = await openReplica({ redis: { path }, genesis, genesisHash, clock })
   const ordering = createMemoryOrdering(
     options.entries ?? of.ledger.entries(),
     () => options.cut ?? 40,
@@ -282,8 +282,8 @@ describe('a replica', () => {
     await run.reach(5)
     const { genesis, genesisHash } = new Scenario({ nodeCount: 5 }).network
     const options = { redis: { path: redis.socketPath }, genesis, genesisHash, clock: run.clock }
-    await expect(Replica.create(options)).rejects.toThrow(ReplicaStateError)
-    await expect(Replica.create(options)).rejects.toThrow(scenario.network.genesisHash)
+    await expect(openReplica(options)).rejects.toThrow(ReplicaStateError)
+    await expect(openReplica(options)).rejects.toThrow(scenario.network.genesisHash)
     await run.replica[Symbol.asyncDispose]()
     await inRedis((connection) => connection.hset(KEYS.names, '', 'what is this'))
     await expect(start({})).rejects.toThrow(ReplicaStateError)
@@ -295,9 +295,9 @@ describe('a replica', () => {
       await deleteStored()
     }
     const own = { ...options, ...scenario.network, rebuild }
-    await using anew = await Replica.create(own)
+    await using anew = await openReplica(own)
     expect([rebuilt, anew.head().offset]).toEqual([1, 0])
-    await expect(Replica.create({ ...options, rebuild })).rejects.toThrow(ReplicaStateError)
+    await expect(openReplica({ ...options, rebuild })).rejects.toThrow(ReplicaStateError)
     expect(rebuilt).toBe(1)
     await inRedis((connection) => connection.flushall())
     const policy = (value: string) =>
@@ -309,7 +309,7 @@ describe('a replica', () => {
       await policy('noeviction')
     }
     await expect(
-      Replica.create({ ...options, redis: { path: `${redis.socketPath}-none` } }),
+      openReplica({ ...options, redis: { path: `${redis.socketPath}-none` } }),
     ).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
   })
 })
@@ -319,7 +319,7 @@ describe('what is due', () => {
     const { genesis, genesisHash } = scenario.network
     const clock = createManualClock(end.recordTime)
     const create = (dueJobs: readonly string[]) =>
-      Replica.create({ redis: { path: redis.socketPath }, genesis, genesisHash, clock, dueJobs })
+      openReplica({ redis: { path: redis.socketPath }, genesis, genesisHash, clock, dueJobs })
     const replica = await create(['renew-subscription', 'advance-rounds'])
     const running = replica.run(
       createMemoryOrdering(log, () => 40),

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createSystemClock, fromUtf8, sha256, sha256Hex, toHex, utf8 } from '@quorumscan/base'
 import type { Ordering } from '@quorumscan/ledger'
-import { Replica } from '@quorumscan/replica'
+import { openReplica } from '@quorumscan/replica'
 import {
   createStateKeeper,
   type EntryFields,
@@ -93,7 +93,7 @@ async function load(): Promise<Loaded> {
     },
   }
   const stopping = new AbortController()
-  await using replica = await Replica.create({ redis: { path: socketPath }, ...network, clock })
+  await using replica = await openReplica({ redis: { path: socketPath }, ...network, clock })
   const before = memoryBytes()
   const startedAt = cpuMs()
   const loaded = new Promise((resolve) => replica.proofs.onStatePoint(resolve))

@@ -34,7 +34,7 @@ import {
   type PartyId,
   partyIdOf,
 } from '@quorumscan/model'
-import { Replica } from '@quorumscan/replica'
+import { openReplica, type Replica } from '@quorumscan/replica'
 import { DAY_MICROS, type TestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { createMemoryLog, type MemoryLog } from './memory-ordering.ts'
 
@@ -69,7 +69,7 @@ export function lateClock(network: TestNetwork): Clock {
 export async function growNames(options: GrowOptions): Promise<readonly LogEntry[]> {
   const { network, socketPath, nameCount } = options
   const { genesis, genesisHash } = network
-  await using replica = await Replica.create({
+  await using replica = await openReplica({
     redis: { path: socketPath },
     genesis,
     genesisHash,

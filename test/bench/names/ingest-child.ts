@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSystemClock } from '@quorumscan/base'
 import { decodeEntry, type LogEntry } from '@quorumscan/ledger'
-import { Replica } from '@quorumscan/replica'
+import { openReplica } from '@quorumscan/replica'
 import { createTestNetwork, type TestNetwork } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { answer, childArgument } from '../child.ts'
@@ -43,7 +43,7 @@ async function applyByReplica(
   { genesis, genesisHash }: TestNetwork,
   log: readonly LogEntry[],
 ): Promise<void> {
-  await using replica = await Replica.create({
+  await using replica = await openReplica({
     redis: { path: socketPath },
     genesis,
     genesisHash,

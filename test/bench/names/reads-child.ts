@@ -1,7 +1,7 @@
 /** A process that reads from a replica for a while: lookups by name, pages by prefix. */
 
 import { createSystemClock } from '@quorumscan/base'
-import { Replica } from '@quorumscan/replica'
+import { openReplica } from '@quorumscan/replica'
 import { createTestNetwork } from '@quorumscan/testkit'
 import { createSeededRandom } from '../../sim/seeded-random.ts'
 import { answer, childArgument } from '../child.ts'
@@ -23,7 +23,7 @@ const clock = createSystemClock()
 const network = createTestNetwork()
 const random = createSeededRandom(1)
 const { genesis, genesisHash } = network
-await using replica = await Replica.create({
+await using replica = await openReplica({
   redis: { path: socketPath },
   genesis,
   genesisHash,

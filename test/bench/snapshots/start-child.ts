@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { assert, createSystemClock } from '@quorumscan/base'
 import type { Ordering } from '@quorumscan/ledger'
-import { Replica } from '@quorumscan/replica'
+import { openReplica } from '@quorumscan/replica'
 import { createLogger, createMetrics, createPeerClient, type Peer } from '@quorumscan/runtime'
 import { createSnapshotStore } from '@quorumscan/snapshots'
 import { createTestNetwork } from '@quorumscan/testkit'
@@ -31,7 +31,7 @@ const snapshots = await createSnapshotStore({
   logger: createLogger({ name: 'bench', level: 'error' }),
   metrics: createMetrics({ clock }),
 })
-const replica = await Replica.create({
+const replica = await openReplica({
   redis: { path: socketPath },
   genesis,
   genesisHash,

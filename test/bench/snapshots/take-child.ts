@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createSystemClock, type KeyPair } from '@quorumscan/base'
-import { Replica } from '@quorumscan/replica'
+import { openReplica } from '@quorumscan/replica'
 import { createLogger, createMetrics, createPeerClient, type Peer } from '@quorumscan/runtime'
 import {
   createSnapshotStore,
@@ -49,7 +49,7 @@ const storeOf = (index: number) =>
 const [one, two] = [await storeOf(0), await storeOf(1)]
 
 let now = 0
-await using replica = await Replica.create({
+await using replica = await openReplica({
   redis: { path: socketPath },
   genesis,
   genesisHash,

@@ -18,7 +18,7 @@ import {
   participantOfKey,
   partyIdOf,
 } from '@quorumscan/model'
-import { Replica } from '@quorumscan/replica'
+import { openReplica } from '@quorumscan/replica'
 import type { TestNetwork } from '@quorumscan/testkit'
 import { lateClock } from '../names/grow.ts'
 import { createMemoryLog } from '../names/memory-ordering.ts'
@@ -41,7 +41,7 @@ export async function growUpdates(options: {
   assert(party !== undefined, 'it is a hint')
   const rules = genesisDelta(genesis, genesisHash).created.find((one) => isOf(coinRules, one))
   assert(rules !== undefined, 'the genesis has coin rules')
-  await using replica = await Replica.create({
+  await using replica = await openReplica({
     redis: { path: options.socketPath },
     genesis,
     genesisHash,

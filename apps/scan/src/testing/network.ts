@@ -38,7 +38,7 @@ import {
   type Micros,
   partyIdOf,
 } from '@quorumscan/model'
-import { Replica } from '@quorumscan/replica'
+import { openReplica } from '@quorumscan/replica'
 import type { Peer } from '@quorumscan/runtime'
 import { buildServer } from '@quorumscan/server'
 import { createSubmitter, type SubmitResult } from '@quorumscan/submit'
@@ -176,7 +176,7 @@ export async function startNetwork(
   const url = await orderingServer.listen({ host: '127.0.0.1', port: 0 })
 
   const walletRedis = await startRedis()
-  const replica = await Replica.create({
+  const replica = await openReplica({
     redis: { path: walletRedis.socketPath },
     genesis,
     genesisHash,

@@ -1,6 +1,6 @@
 import type { Scenario } from '@quorumscan/ledger/testing'
 import { participantOfKey } from '@quorumscan/model'
-import { Replica } from '@quorumscan/replica'
+import { openReplica, type Replica } from '@quorumscan/replica'
 import { createMemoryOrdering, type MemoryOrdering } from '@quorumscan/replica/testing'
 import { createManualClock, startRedis, untilTrue } from '@quorumscan/testkit'
 
@@ -23,7 +23,7 @@ export async function startHistory(
   const { nextCut, first = scenario.ledger.head().offset } = options
   const redis = await startRedis()
   const { genesis, genesisHash } = scenario.network
-  const replica = await Replica.create({
+  const replica = await openReplica({
     redis: { path: redis.socketPath },
     genesis,
     genesisHash,

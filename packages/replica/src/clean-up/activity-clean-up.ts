@@ -5,9 +5,10 @@
  */
 import { assert } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { type Mirror, writeFenced } from '../ingest/store.ts'
-import type { ActivityRules } from '../reads/activity-reads.ts'
+import { goneUntil } from '../reads/activity-reads.ts'
 import { activityPartyMember, decodeActivity } from '../storage/activity-member.ts'
 import { dropTiles } from '../storage/activity-tiles.ts'
 import { createGatheredCommands } from '../storage/commands.ts'
@@ -26,24 +27,24 @@ export async function cleanUpActivities(
   redis: Redis,
   mirror: Mirror,
   options: {
-    readonly rules: ActivityRules
+    readonly genesis: Genesis
     /** What could be shown at this record time stays; null for none. */
     readonly held?: Micros | null
     readonly signal: AbortSignal
   },
 ): Promise<'done' | 'more' | 'fenced'> {
-  const { rules, held, signal } = options
+  const { genesis, held, signal } = options
   const horizon = mirror.timeline.at(mirror.head.horizon)
   assert(horizon !== undefined, 'the horizon has its instant')
-  const goneUntil = Math.min(horizon.recordTime, held ?? horizon.recordTime) - rules.retentionMicros
-  if (goneUntil <= rules.genesisTime) return 'done'
+  const until = goneUntil(genesis, Math.min(horizon.recordTime, held ?? horizon.recordTime))
+  if (until === null) return 'done'
   const times = KEYS.activityTimes
   const [oldest, [firstKept]] = await Promise.all([
-    redis.zrangebyscoreBuffer(times, '-inf', goneUntil, 'LIMIT', 0, 1),
-    redis.zrangebyscoreBuffer(times, `(${goneUntil}`, '+inf', 'LIMIT', 0, 1),
+    redis.zrangebyscoreBuffer(times, '-inf', until, 'LIMIT', 0, 1),
+    redis.zrangebyscoreBuffer(times, `(${until}`, '+inf', 'LIMIT', 0, 1),
   ])
   if (oldest.length === 0) return 'done'
-  const max = firstKept === undefined ? '+' : Buffer.from(lexBound('(', firstKept))
+  const max = firstKept === undefined ? '+' : lexBound('(', firstKept)
   const readFirst = (key: string, count: number) =>
     redis.zrangebylexBuffer(key, '-', max, 'LIMIT', 0, count)
   const [rows, notices] = await Promise.all([
@@ -56,7 +57,7 @@ export async function cleanUpActivities(
   const isWhole = cut.length === 0
   // The offset of a last row may have more of them: its time goes when they have gone.
   const timesUntil = isWhole
-    ? goneUntil
+    ? until
     : `(${Math.min(...cut.map((portion) => portion.at(-1)?.recordTime ?? 0))}`
   const commands = createGatheredCommands()
   for (const member of activities) commands.add('ZREM', KEYS.activities, member)

@@ -2,7 +2,7 @@ import { type EntryResult, partyParticipant } from '@quorumscan/model'
 import { createManualClock, startRedis } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { PRUNED_FIELD } from '../ingest/plan-updates.ts'
-import { Replica } from '../replica.ts'
+import { openReplica, type Replica } from '../replica.ts'
 import { KEYS } from '../storage/keys.ts'
 import { createMemoryOrdering } from '../testing/memory-ordering.ts'
 import { growRandomLog } from '../testing/random-log.ts'
@@ -49,7 +49,7 @@ it('an archival is found by its contract until it is pruned, over restarts', asy
     const clock = createManualClock(ledger.head().recordTime)
     const participant = partyParticipant(svs[0]?.party ?? '')
     const options = { redis: { path: redis.socketPath }, clock, participant }
-    const replica = await Replica.create({ ...options, ...network })
+    const replica = await openReplica({ ...options, ...network })
     const reached = new Promise<void>((resolve) => {
       const check = () => (replica.head().offset >= upTo ? resolve() : undefined)
       replica.onApplied(check)

@@ -3,6 +3,7 @@
  * after what was pruned. Pruning forgets completions with the updates.
  */
 import type { Offset } from '@quorumscan/model'
+import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { PRUNED_FIELD, THROUGH_FIELD, tagMembers } from '../ingest/plan-updates.ts'
@@ -49,13 +50,9 @@ export async function pruneHistory(redis: Redis, upTo: Offset): Promise<Offset> 
     const updates = [...decodeUpdates(entries)]
     const last = updates.at(-1)
     if (last === undefined) break
-    await reach(
-      redis
-        .multi()
-        .zrem(KEYS.updateTags, ...updates.flatMap(tagMembers).map(toRedis))
-        .xtrim(KEYS.updates, 'MINID', `${last.offset + 1}-0`)
-        .exec(),
-    )
+    const transaction = redis.multi().xtrim(KEYS.updates, 'MINID', `${last.offset + 1}-0`)
+    transaction.zrem(KEYS.updateTags, ...updates.flatMap(tagMembers).map(toRedis))
+    await reach(execute(transaction))
   }
   for (;;) {
     const members = await completionsBelow(redis, pruned + 1)

@@ -1,8 +1,7 @@
 /** The state at offset 0, and the check that a stored replica grew from this genesis. */
 import { assert } from '@quorumscan/base'
-import { genesisDelta, svPartyOf } from '@quorumscan/ledger'
+import { genesisDelta } from '@quorumscan/ledger'
 import type { Genesis } from '@quorumscan/verifier'
-import { DSO_ENTRY_NAME, svEntryName } from '@quorumscan/verifier'
 import { EMPTY_FRONTIER } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { createStateKeeper } from '../state-tree/state-keeper.ts'
@@ -11,12 +10,7 @@ import { ReplicaStateError } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { createTimeline } from '../storage/timeline.ts'
 import { planBatch } from './plan.ts'
-import {
-  planSyntheticEntries,
-  type SyntheticEntry,
-  syntheticFacts,
-  touchedVersions,
-} from './plan-versions.ts'
+import { planSyntheticEntries, syntheticEntries, touchedVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
 import { loadMirror, type Mirror, writeFenced } from './store.ts'
 
@@ -24,14 +18,6 @@ export type GenesisContext = {
   readonly genesis: Genesis
   readonly genesisHash: string
   readonly layout: Layout
-}
-
-/** D-2: the operator's entry, and one for each super-validator. Members never change (D-34). */
-export function syntheticEntries(genesis: Genesis): SyntheticEntry[] {
-  return [
-    { name: DSO_ENTRY_NAME, party: genesis.dso },
-    ...genesis.nodes.map((node) => ({ name: svEntryName(node.name), party: svPartyOf(node) })),
-  ]
 }
 
 /**
@@ -90,7 +76,7 @@ export async function loadOrStart(
 /** Of the state at offset 0, hex. */
 function genesisRoot(genesis: Genesis, step: Step): string {
   const keeper = createStateKeeper(genesis)
-  for (const entry of syntheticEntries(genesis)) keeper.add(syntheticFacts(entry))
+  for (const entry of syntheticEntries(genesis)) keeper.add(entry)
   keeper.apply(step, false)
   const [first] = keeper.kept()
   assert(first !== undefined, 'offset 0 is certifiable')

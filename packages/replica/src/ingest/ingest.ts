@@ -11,7 +11,6 @@ import { ACTIVITY_CLEAN_UP_PORTION, cleanUpActivities } from '../clean-up/activi
 import { cleanUp, cleanUpBacklog } from '../clean-up/clean-up.ts'
 import { beginHistory } from '../clean-up/update-history.ts'
 import { isConnectionError, isReplyError, untilReady } from '../connection.ts'
-import { activityRulesOf } from '../reads/activity-reads.ts'
 import { fetchCells } from '../reads/cells.ts'
 import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import type { SnapshotMaker } from '../snapshot/maker.ts'
@@ -42,8 +41,8 @@ export type IngestContext = GenesisContext & {
   readonly state: StateFollower
   /** Takes snapshots of what is written; null: none are taken. */
   readonly maker: SnapshotMaker | null
-  /** Finds those of others; null: there is nobody to ask. */
-  readonly snapshots: Pick<Snapshots, 'find'> | null
+  /** Finds snapshots of other nodes; absent where there is no node to ask. */
+  readonly snapshots?: Pick<Snapshots, 'find'>
   readonly onProblem: (error: Error) => void
   /** Told the offset that a write is about to reach. */
   readonly onWriting: (offset: Offset) => void
@@ -201,15 +200,14 @@ async function keepClean(
     readonly signal: AbortSignal
   },
 ): Promise<'written' | 'fenced'> {
-  const { signal, entries, held } = context
+  const { signal, entries } = context
   for (let pass = 0; pass < CLEAN_UP_PASSES_MAX && cleanUpBacklog(mirror) > 0; pass++)
     if ((await cleanUp(redis, mirror, signal)) === 'fenced') return 'fenced'
-  const rules = activityRulesOf(context.genesis)
   const added = entries.reduce((sum, entry) => sum + (entry.activities?.length ?? 0), 0)
   // Twice what the batch added can go with it, so that rows never pile up.
   const passes = CLEAN_UP_PASSES_MAX + Math.ceil((2 * added) / ACTIVITY_CLEAN_UP_PORTION)
   for (let pass = 0; pass < passes; pass++) {
-    const outcome = await cleanUpActivities(redis, mirror, { rules, held, signal })
+    const outcome = await cleanUpActivities(redis, mirror, context)
     if (outcome === 'fenced') return 'fenced'
     if (outcome === 'done') break
   }

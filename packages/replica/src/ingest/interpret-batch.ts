@@ -21,7 +21,7 @@ import {
 } from '@quorumscan/ledger'
 import type { Genesis } from '@quorumscan/verifier'
 import { completionOf } from '../reads/completions.ts'
-import { treeRow, withJson } from '../storage/activity-member.ts'
+import { storedRow, treeRow } from '../storage/activity-member.ts'
 import { encodeUpdate, StoredUpdate } from '../storage/update-codec.ts'
 import { createLookahead } from './lookahead.ts'
 import type { InterpretedEntry } from './step.ts'
@@ -99,22 +99,25 @@ export async function interpretBatch(
     const { synchronizerId } = context.genesis
     const applied = { offset, recordTime, synchronizerId, result }
     const activities = activityRowsOf(applied).map((row) => treeRow(row, recordTime))
-    const step = {
-      ...{ offset, recordTime, historyHash, entryHash, result, delta, activities },
+    const step: InterpretedEntry = {
+      offset,
+      recordTime,
+      historyHash,
+      entryHash,
+      result,
+      delta,
+      activities,
       replacedChange,
     }
     const { participant } = context
-    const completion = participant === undefined ? undefined : completionOf(step, participant)
-    done.push({
-      ...step,
-      ...(completion === undefined ? {} : { completion }),
-      ...(participant === undefined
-        ? {}
-        : {
-            update: updateOf(step, codec),
-            notices: noticeRowsOf(applied).map(withJson),
-          }),
-    })
+    if (participant === undefined) done.push(step)
+    else
+      done.push({
+        ...step,
+        completion: completionOf(step, participant),
+        update: updateOf(step, codec),
+        notices: noticeRowsOf(applied).map((row) => storedRow(row, recordTime)),
+      })
   }
   // The steps carry what is to be written.
   context.state.endBatch()

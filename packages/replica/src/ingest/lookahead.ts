@@ -12,11 +12,6 @@ export type Ahead = {
   needs(): readonly CellKey[]
 }
 
-export type Lookahead = {
-  /** What to fetch along with the needs of the entry at this position. */
-  alongWith(position: number, needs: readonly CellKey[]): readonly CellKey[]
-}
-
 /**
  * Of one entry, and of a whole batch: a guess costs some 40 µs, and an entry can name thousands of contracts
  * that nothing is filed by. Usual entries name fewer than this.
@@ -29,7 +24,7 @@ const CONTRACT_IDS = /\b00[0-9a-f]{64}\b/g
 const PARTY_KEY = /^(party:[A-Za-z]+:)/
 const CONTRACT_KEY = /^([a-z]+:)00[0-9a-f]{64}$/
 
-export function createLookahead(batch: readonly Ahead[]): Lookahead {
+export function createLookahead(batch: readonly Ahead[]) {
   // An entry is tried again only while it misses cells: the work is linear in the batch.
   const missing = new Set(batch.keys())
   const contracts = new Set<ContractId>()
@@ -62,7 +57,8 @@ export function createLookahead(batch: readonly Ahead[]): Lookahead {
   }
 
   return {
-    alongWith(position, needs) {
+    /** The cells to fetch along with the needs of the entry at this position. */
+    alongWith(position: number, needs: readonly CellKey[]): readonly CellKey[] {
       const keys: CellKey[] = []
       for (const index of missing) {
         const more = index > position ? (batch[index]?.needs() ?? []) : []

@@ -1,5 +1,4 @@
 /** What a batch changes in contracts, their index and what is due: the net of all its steps. */
-import { assert } from '@quorumscan/base'
 import { dueOf, type FiledContract, keysOf, type StateDelta } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import type { CommandSink } from '../storage/commands.ts'
@@ -31,14 +30,14 @@ export function putContract(
   bytes: Uint8Array,
   { commands, layout }: Target,
 ): void {
-  const place = placeOf(filed)
+  const place = placeOfId(filed.contract.contractId)
   commands.add('HSET', contractsKey(place.bucket), place.rest, bytes)
   for (const { key, member } of indexMembers(filed, place)) commands.add('ZADD', key, 0, member)
   for (const { key, at, id } of dueMembers(filed, layout)) commands.add('ZADD', key, at, id)
 }
 
 function takeOut(filed: FiledContract, { commands, layout }: Target): void {
-  const place = placeOf(filed)
+  const place = placeOfId(filed.contract.contractId)
   commands.add('HDEL', contractsKey(place.bucket), place.rest)
   for (const { key, member } of indexMembers(filed, place)) commands.add('ZREM', key, member)
   for (const { key, id } of dueMembers(filed, layout)) commands.add('ZREM', key, id)
@@ -60,12 +59,6 @@ function filed(contract: Contract): FiledContract {
   return { contract, keys: keysOf(contract), due: dueOf(contract) }
 }
 
-function placeOf({ contract }: FiledContract): Place {
-  const place = placeOfId(contract.contractId)
-  assert(place !== undefined, 'a contract has an id')
-  return place
-}
-
 function indexMembers({ keys }: FiledContract, place: Place) {
   const id = placeBytes(place)
   return keys.map((key) => {
@@ -75,11 +68,6 @@ function indexMembers({ keys }: FiledContract, place: Place) {
 }
 
 function dueMembers({ contract, due }: FiledContract, { hasDue }: Layout) {
-  return due
-    .filter(({ job }) => hasDue(job))
-    .map(({ job, at }) => {
-      const id = contractIdBytes(contract.contractId)
-      assert(id !== undefined, 'a contract has an id')
-      return { key: dueKey(job), at, id }
-    })
+  const id = contractIdBytes(contract.contractId)
+  return due.filter(({ job }) => hasDue(job)).map(({ job, at }) => ({ key: dueKey(job), at, id }))
 }

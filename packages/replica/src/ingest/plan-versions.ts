@@ -1,7 +1,15 @@
 /** What a batch changes in `names` and `documents`, and in the sets that find names. */
 import { assert, concatBytes, utf8 } from '@quorumscan/base'
-import type { ContractCodec, StateDelta } from '@quorumscan/ledger'
-import { type Contract, type Offset, type PartyId, parseTime } from '@quorumscan/model'
+import {
+  ansEntry,
+  type ContractCodec,
+  isOf,
+  payloadOf,
+  type StateDelta,
+  svPartyOf,
+} from '@quorumscan/ledger'
+import type { Contract, PartyId } from '@quorumscan/model'
+import { DSO_ENTRY_NAME, type Genesis, svEntryName } from '@quorumscan/verifier'
 import type { CommandSink } from '../storage/commands.ts'
 import { type EntryBody, encodeEntryBody } from '../storage/entry-body.ts'
 import { tagOf } from '../storage/intern.ts'
@@ -10,13 +18,9 @@ import { encodeEnded, encodeVersions, type Version } from '../storage/versions.t
 import { entityOf, type Step } from './step.ts'
 
 /** Versions by name and by entity, of every name and document that the steps touch. */
-export type StoredVersions = {
-  readonly names: ReadonlyMap<string, readonly Version[]>
-  readonly documents: ReadonlyMap<string, readonly Version[]>
-}
-
-/** An entry of the operator or of a super-validator (D-2): there from offset 0, without a contract. */
-export type SyntheticEntry = { readonly name: string; readonly party: PartyId }
+export type StoredVersions = Readonly<
+  Record<'names' | 'documents', ReadonlyMap<string, readonly Version[]>>
+>
 
 /** Templates of which lookups need the state at an offset. */
 export const DOCUMENT_ENTITIES = new Set([
@@ -27,14 +31,12 @@ export const DOCUMENT_ENTITIES = new Set([
   'ScanAddress',
 ])
 
-/** Where lookups find the versions of a contract. */
-type VersionField = { readonly kind: 'names' | 'documents'; readonly field: string }
-
-/** Null where no lookup reads contracts of its template. */
-export function versionFieldOf(contract: Contract): VersionField | null {
+/** Where lookups find the versions of a contract. Null where no lookup reads contracts of its template. */
+export function versionFieldOf(contract: Contract) {
+  if (isOf(ansEntry, contract))
+    return { kind: 'names', field: payloadOf(ansEntry, contract).name } as const
   const entity = entityOf(contract)
-  if (entity === 'AnsEntry') return { kind: 'names', field: textOf(contract, 'name') }
-  return DOCUMENT_ENTITIES.has(entity) ? { kind: 'documents', field: entity } : null
+  return DOCUMENT_ENTITIES.has(entity) ? ({ kind: 'documents', field: entity } as const) : null
 }
 
 export function touchedVersions(steps: readonly Step[]): { names: string[]; documents: string[] } {
@@ -72,15 +74,9 @@ export function planVersions(
     }
     for (const contract of delta.created) {
       const found = versionFieldOf(contract)
-      if (found?.kind === 'names') {
-        const facts = entryFacts(contract)
-        beginEntry(versions.names, facts, contract.offset)
-        begun.push(facts)
-      } else if (found !== null) {
-        const body = codec.encode(contract)
-        const version = { from: contract.offset, to: null, expires: null, body }
-        begin(versions.documents, found.field, version)
-      }
+      if (found?.kind === 'names') begun.push(beginEntry(versions.names, contract))
+      else if (found !== null)
+        begin(versions.documents, found.field, documentVersion(contract, codec.encode(contract)))
     }
     return endedCount
   })
@@ -90,12 +86,9 @@ export function planVersions(
 }
 
 /** The synthetic entries as ordinary versions. */
-export function planSyntheticEntries(
-  commands: CommandSink,
-  entries: readonly SyntheticEntry[],
-): void {
-  const names = new Map(entries.map((entry) => [entry.name, [syntheticVersion(entry)]]))
-  putNames(commands, names, entries.map(syntheticFacts))
+export function planSyntheticEntries(commands: CommandSink, entries: readonly EntryFacts[]): void {
+  const names = new Map(entries.map((entry) => [entry.name, [versionOf(entry, 0)]]))
+  putNames(commands, names, entries)
 }
 
 /** All versions of each name that changed, and the entries that have begun. */
@@ -126,28 +119,22 @@ export function putVersions(
 /** What lookups say of an entry, and the state tree proves. */
 export type EntryFacts = Omit<EntryBody, 'url' | 'description'> & { readonly body: Uint8Array }
 
-export function syntheticFacts({ name, party }: SyntheticEntry): EntryFacts {
-  return factsOf({
-    contractId: null,
-    user: party,
-    name,
-    url: '',
-    description: '',
-    expiresAt: null,
-  })
+/**
+ * D-2: the operator's entry, and one for each super-validator. They exist from offset 0, without a contract. Members
+ * never change (D-34).
+ */
+export function syntheticEntries(genesis: Genesis): readonly EntryFacts[] {
+  const empty = { contractId: null, url: '', description: '', expiresAt: null }
+  return [
+    factsOf({ ...empty, name: DSO_ENTRY_NAME, user: genesis.dso }),
+    ...genesis.nodes.map((node) =>
+      factsOf({ ...empty, name: svEntryName(node.name), user: svPartyOf(node) }),
+    ),
+  ]
 }
 
 export function entryFacts(contract: Contract): EntryFacts {
-  const expiresAt = parseTime(textOf(contract, 'expiresAt'))
-  assert(expiresAt !== undefined, 'an AnsEntry expires at an instant')
-  return factsOf({
-    contractId: contract.contractId,
-    user: textOf(contract, 'user'),
-    name: textOf(contract, 'name'),
-    url: textOf(contract, 'url'),
-    description: textOf(contract, 'description'),
-    expiresAt,
-  })
+  return factsOf({ contractId: contract.contractId, ...payloadOf(ansEntry, contract) })
 }
 
 function factsOf(entry: EntryBody): EntryFacts {
@@ -155,26 +142,25 @@ function factsOf(entry: EntryBody): EntryFacts {
   return { contractId, user, name, expiresAt, body: encodeEntryBody(entry) }
 }
 
-export function syntheticVersion(entry: SyntheticEntry): Version {
-  return versionOf(syntheticFacts(entry), 0)
-}
-
 function versionOf({ expiresAt, body }: EntryFacts, from: number): Version {
   return { from, to: null, expires: expiresAt, body }
 }
 
+export function documentVersion({ offset }: Contract, body: Uint8Array): Version {
+  return { from: offset, to: null, expires: null, body }
+}
+
 /** Adds the version that begins with an entry. */
-export function beginEntry(names: Map<string, Version[]>, facts: EntryFacts, from: Offset): void {
-  begin(names, facts.name, versionOf(facts, from))
+export function beginEntry(names: Map<string, Version[]>, contract: Contract): EntryFacts {
+  const facts = entryFacts(contract)
+  begin(names, facts.name, versionOf(facts, contract.offset))
+  return facts
 }
 
 /** The newest first. */
 function begin(all: Map<string, Version[]>, field: string, version: Version): void {
-  const versions = [version, ...(all.get(field) ?? [])]
-  all.set(
-    field,
-    versions.sort((a, b) => b.from - a.from),
-  )
+  const versions = [version, ...(all.get(field) ?? [])].sort((a, b) => b.from - a.from)
+  all.set(field, versions)
 }
 
 function end(
@@ -192,10 +178,4 @@ function end(
 
 function copyOf(stored: ReadonlyMap<string, readonly Version[]>): Map<string, Version[]> {
   return new Map([...stored].map(([field, versions]) => [field, [...versions]]))
-}
-
-function textOf(contract: Contract, field: string): string {
-  const value = contract.payload[field]
-  assert(typeof value === 'string', `${field} of an AnsEntry is a text`)
-  return value
 }

@@ -1,7 +1,6 @@
 /** Turns a batch of steps into the commands of one write and the head after it. Pure. */
 import { assert, ByteReader, ByteWriter, fromHex, utf8 } from '@quorumscan/base'
-import type { ChangeRecord, StateDelta } from '@quorumscan/ledger'
-import type { Micros } from '@quorumscan/model'
+import type { ChangeRecord } from '@quorumscan/ledger'
 import type { Frontier } from '@quorumscan/verifier/state-tree'
 import { planCompletions } from '../reads/completions.ts'
 import { type CommandSink, createGatheredCommands } from '../storage/commands.ts'
@@ -49,7 +48,15 @@ export function planBatch(input: {
   const activities = planActivities(commands, steps, input.activities)
   planCompletions(commands, steps)
   planUpdates(commands, steps)
-  for (const { delta } of steps) putRecords(commands, delta, last.recordTime)
+  // A record that is past its time at the end of the batch is not even written.
+  for (const { delta } of steps) {
+    const { change, seen, allocated } = delta
+    if (change !== null && change.record.until > last.recordTime)
+      putChange(commands, fromHex(change.id), change.record)
+    if (seen !== null && seen.until > last.recordTime)
+      commands.add('ZADD', KEYS.seen, seen.until, fromHex(seen.id))
+    for (const party of allocated) commands.add('ZADD', KEYS.hosted, 0, party)
+  }
 
   let endedCount = head.endedCount
   const first = timeline.first()
@@ -81,23 +88,10 @@ export function planBatch(input: {
   }
 }
 
-/**
- * Puts what a change of the state is in addition to contracts. What is past its time at the end of the batch is not
- * even written.
- */
-export function putRecords(
-  commands: CommandSink,
-  { change, seen, allocated }: Partial<Pick<StateDelta, 'change' | 'seen' | 'allocated'>>,
-  recordTime: Micros,
-): void {
-  if (change != null && change.record.until > recordTime) {
-    const id = fromHex(change.id)
-    commands.add('HSET', KEYS.changes, id, encodeChange(change.record))
-    commands.add('ZADD', KEYS.changesUntil, change.record.until, id)
-  }
-  if (seen != null && seen.until > recordTime)
-    commands.add('ZADD', KEYS.seen, seen.until, fromHex(seen.id))
-  for (const party of allocated ?? []) commands.add('ZADD', KEYS.hosted, 0, party)
+/** The newest acceptance of a change. */
+export function putChange(commands: CommandSink, id: Uint8Array, record: ChangeRecord): void {
+  commands.add('HSET', KEYS.changes, id, encodeChange(record))
+  commands.add('ZADD', KEYS.changesUntil, record.until, id)
 }
 
 export function encodeChange(record: ChangeRecord): Uint8Array {

@@ -1,7 +1,7 @@
 /** One entry of the log with what it did: what batches are made of. */
-import type { ChangeRecord, Head, NoticeRow, StateDelta } from '@quorumscan/ledger'
+import type { ChangeRecord, Head, StateDelta } from '@quorumscan/ledger'
 import type { CompletionRecord, Contract, EntryResult } from '@quorumscan/model'
-import type { JsonRow, TreeRow } from '../storage/activity-member.ts'
+import type { StoredActivity, TreeRow } from '../storage/activity-member.ts'
 import type { StoredUpdate } from '../storage/update-codec.ts'
 
 /** The head after the entry, and the change that led there. */
@@ -12,9 +12,9 @@ export type Step = Head & {
   /** What it adds to the activity history; absent for nothing. */
   readonly activities?: readonly TreeRow[]
   /** What it adds to the own histories of parties beyond that; absent where no history is kept. */
-  readonly notices?: readonly JsonRow<NoticeRow>[]
+  readonly notices?: readonly StoredActivity[]
   /** What its submitter is told; absent where that is nobody here. */
-  readonly completion?: CompletionRecord
+  readonly completion?: CompletionRecord | undefined
   /** What it adds to the history of updates; null for nothing, absent where no history is kept. */
   readonly update?: StoredUpdate | null
 }

@@ -122,7 +122,7 @@ async function writeOnce(
   batch: Parameters<typeof writeBatch>[1] & { readonly signal: AbortSignal },
 ): Promise<boolean> {
   try {
-    return (await writeBatch(redis, batch)).wrote
+    return await writeBatch(redis, batch)
   } catch (error) {
     if (!isConnectionError(error)) throw error
   }

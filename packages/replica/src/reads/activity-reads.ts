@@ -54,11 +54,10 @@ export const ACTIVITY_PAGE_BYTES_MAX = 4 * 1024 * 1024
 /** Rows per command: 4.5 MB of the largest, 100 kB of usual ones. */
 const PORTION = 100
 
-/** How long rows are kept, and since when there can be any: both of the genesis. */
-export type ActivityRules = { readonly retentionMicros: Micros; readonly genesisTime: Micros }
-
-export function activityRulesOf(genesis: Genesis): ActivityRules {
-  return { retentionMicros: genesis.activityRetentionMicros, genesisTime: genesis.recordTime }
+/** Up to this record time, rows are not visible any more at a record time; null where none can have gone. */
+export function goneUntil(genesis: Genesis, recordTime: Micros): Micros | null {
+  const until = recordTime - genesis.activityRetentionMicros
+  return until > genesis.recordTime ? until : null
 }
 
 /** Rows in the order asked, at most `limit`, at most `ACTIVITY_PAGE_BYTES_MAX`, at least one if there is one. */
@@ -66,9 +65,9 @@ export async function readActivities(
   redis: Redis,
   page: ActivityPage,
   moment: Moment,
-  rules: ActivityRules,
+  genesis: Genesis,
 ): Promise<StoredActivity[]> {
-  const first = await firstVisible(redis, moment, rules)
+  const first = await firstVisible(redis, moment, genesis)
   if (first === null) return []
   const key = page.party === undefined ? 'activities' : 'activityParties'
   const prefix = page.party === undefined ? new Uint8Array(0) : tagOf(page.party)
@@ -98,11 +97,11 @@ export async function readActivities(
 async function firstVisible(
   redis: Redis,
   moment: Moment,
-  rules: ActivityRules,
+  genesis: Genesis,
 ): Promise<string | null> {
-  const goneUntil = moment.recordTime - rules.retentionMicros
-  if (goneUntil <= rules.genesisTime) return offsetText(0)
-  const range = [`(${goneUntil}`, '+inf', 'BYSCORE', 'LIMIT', 0, 1]
+  const until = goneUntil(genesis, moment.recordTime)
+  if (until === null) return offsetText(0)
+  const range = [`(${until}`, '+inf', 'BYSCORE', 'LIMIT', 0, 1]
   const [members] = await readTogether(redis, [[KEYS.activityTimes, ...range]], moment)
   return members?.[0]?.toString('latin1') ?? null
 }
@@ -114,15 +113,15 @@ export async function readNeighbours(
   found: {
     readonly rows: readonly StoredActivity[]
     readonly moment: Moment
-    readonly rules: ActivityRules
+    readonly genesis: Genesis
   },
 ): Promise<{ readonly before: StoredActivity | null; readonly behind: StoredActivity | null }> {
-  const { rows, moment, rules } = found
+  const { rows, moment, genesis } = found
   const end = offsetText(moment.offset + 1)
   const ids = rows.map(({ eventId }) => eventId).sort()
   // Where there is none, the page is where the history ends: at the moment, or before what is visible.
   const isAtBeginning = rows.length === 0 && page.order === 'desc'
-  const edge = (isAtBeginning ? await firstVisible(redis, moment, rules) : null) ?? end
+  const edge = (isAtBeginning ? await firstVisible(redis, moment, genesis) : null) ?? end
   const all = new Uint8Array(0)
   const [first = edge] = ids
   const last = ids.at(-1)

@@ -5,7 +5,6 @@ import type { ContractId } from '@quorumscan/model'
 import { decodeChange } from '../ingest/plan.ts'
 import { toRedis } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
-import { execute } from '../storage/moment.ts'
 import { readMoment, type Store } from './contracts.ts'
 
 /** The cells asked for, and the contracts that came along with their index keys. */
@@ -38,40 +37,28 @@ async function fetchContractCells(store: Store, asked: Asked): Promise<LoadedCel
   return cells
 }
 
-async function fetchRecordCells({ redis }: Store, asked: Asked): Promise<LoadedCell[]> {
-  // A pipeline, because ioredis hands every other command to the socket by itself.
-  const pipeline = redis.pipeline()
-  const cellsOf: ((replies: unknown) => LoadedCell[])[] = []
-  const ask = <Reply>(
-    ids: readonly string[],
-    addCommand: () => unknown,
-    cellOf: (id: string, reply: Reply) => LoadedCell,
-  ): void => {
-    if (ids.length === 0) return
-    addCommand()
-    cellsOf.push((replies) =>
-      (replies as Reply[]).map((reply, index) => cellOf(ids[index] as string, reply)),
-    )
-  }
-  const { change, seen, party } = asked
-  ask<Buffer | null>(
-    change,
-    () => pipeline.hmgetBuffer(KEYS.changes, ...change.map(idBytes)),
-    (id, bytes) => ({ kind: 'change', id, value: bytes === null ? null : decodeChange(bytes) }),
-  )
-  ask<string | null>(
-    seen,
-    () => pipeline.zmscore(KEYS.seen, ...seen.map(idBytes)),
-    (id, until) => ({ kind: 'seen', id, value: until === null ? null : Number(until) }),
-  )
-  ask<string | null>(
-    party,
-    () => pipeline.zmscore(KEYS.hosted, ...party),
-    (id, score) => ({ kind: 'party', id, value: score !== null }),
-  )
-  if (cellsOf.length === 0) return []
-  const replies = await execute(pipeline)
-  return cellsOf.flatMap((cells, index) => cells(replies[index]))
+async function fetchRecordCells(
+  { redis }: Store,
+  { change, seen, party }: Asked,
+): Promise<LoadedCell[]> {
+  const [changes, untils, scores] = await Promise.all([
+    change.length === 0 ? [] : redis.hmgetBuffer(KEYS.changes, ...change.map(idBytes)),
+    seen.length === 0 ? [] : redis.zmscore(KEYS.seen, ...seen.map(idBytes)),
+    party.length === 0 ? [] : redis.zmscore(KEYS.hosted, ...party),
+  ])
+  return [
+    ...changes.map((bytes, index): LoadedCell => {
+      const value = bytes === null ? null : decodeChange(bytes)
+      return { kind: 'change', id: change[index] as string, value }
+    }),
+    ...untils.map((until, index): LoadedCell => {
+      const value = until === null ? null : Number(until)
+      return { kind: 'seen', id: seen[index] as string, value }
+    }),
+    ...scores.map((score, index): LoadedCell => {
+      return { kind: 'party', id: party[index] as string, value: score !== null }
+    }),
+  ]
 }
 
 type Asked = Readonly<Record<CellKey['kind'], readonly string[]>>

@@ -26,15 +26,11 @@ export function completionOf(
   if (result.kind !== 'accepted' && result.kind !== 'rejected') return undefined
   const [first] = result.completion.actAs
   if (first === undefined || partyParticipant(first) !== participant) return undefined
-  const { completion } = result
-  if (result.kind === 'accepted') {
-    const { updateId } = result.update
-    return { offset, recordTime, entryHash, completion, outcome: { kind: 'accepted', updateId } }
-  }
+  const completed = { offset, recordTime, entryHash, completion: result.completion }
+  if (result.kind === 'accepted')
+    return { ...completed, outcome: { kind: 'accepted', updateId: result.update.updateId } }
   const { code, message, prior } = result
-  const refused = { kind: 'rejected', code, message } as const
-  const outcome = prior === undefined ? refused : { ...refused, prior }
-  return { offset, recordTime, entryHash, completion, outcome }
+  return { ...completed, outcome: { kind: 'rejected', code, message, ...(prior && { prior }) } }
 }
 
 export function planCompletions(commands: CommandSink, steps: readonly Step[]): void {
@@ -50,8 +46,8 @@ export async function readCompletions(
   redis: Redis,
   range: { readonly after: Offset; readonly upTo: Offset; readonly limit: number },
 ): Promise<CompletionRecord[]> {
-  const from = Buffer.from(lexBound('[', offsetBytes(range.after + 1)))
-  const to = Buffer.from(lexBound('(', offsetBytes(range.upTo + 1)))
+  const from = lexBound('[', offsetBytes(range.after + 1))
+  const to = lexBound('(', offsetBytes(range.upTo + 1))
   const members = await reach(
     redis.zrangeBuffer(KEYS.completions, from, to, 'BYLEX', 'LIMIT', 0, range.limit),
   )
@@ -64,7 +60,7 @@ const PRUNE_PORTION = 1_000
 
 /** Some members of offsets below this one. */
 export async function completionsBelow(redis: Redis, offset: Offset): Promise<Buffer[]> {
-  const max = Buffer.from(lexBound('(', offsetBytes(offset)))
+  const max = lexBound('(', offsetBytes(offset))
   return await reach(
     redis.zrangeBuffer(KEYS.completions, '-', max, 'BYLEX', 'LIMIT', 0, PRUNE_PORTION),
   )

@@ -1,6 +1,7 @@
 /** Reading contracts, by id or by what they are filed by, and walks over them. A contract says itself which it is. */
 import { keysOf } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
+import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import {
@@ -8,12 +9,11 @@ import {
   lexBound,
   membersWith,
   placeBytes,
-  placeOfId,
   placeOfKey,
+  placeOfText,
 } from '../storage/intern.ts'
 import { contractsKey, indexKey } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
-import { execute } from '../storage/moment.ts'
 import { type RangeReply, readContracts } from '../storage/scripts.ts'
 
 /** A connection to a replica, and how it is laid out there. */
@@ -56,7 +56,7 @@ export async function readMoment(
 
 // A text that is no contract id is looked for under an id that nothing has.
 function shortId(id: ContractId): Uint8Array {
-  const place = placeOfId(id)
+  const place = placeOfText(id)
   return place === undefined ? new Uint8Array(0) : placeBytes(place)
 }
 

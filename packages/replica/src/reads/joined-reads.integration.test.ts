@@ -1,7 +1,7 @@
 import { MemoryLedger, type Scenario } from '@quorumscan/ledger/testing'
 import { createManualClock, startRedis } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { Replica } from '../replica.ts'
+import { openReplica } from '../replica.ts'
 import { createLayout } from '../storage/layout.ts'
 import { createMemoryOrdering } from '../testing/memory-ordering.ts'
 import { growRandomLog } from '../testing/random-log.ts'
@@ -12,7 +12,7 @@ async function readMeanwhile(scenario: Scenario, keys: readonly string[], portio
   await using redis = await startRedis()
   const { genesis, genesisHash } = scenario.network
   const end = scenario.ledger.head()
-  await using replica = await Replica.create({
+  await using replica = await openReplica({
     redis: { path: redis.socketPath },
     genesis,
     genesisHash,
@@ -73,7 +73,7 @@ it('of each key no more than the limit is read', async () => {
   await using redis = await startRedis()
   const { genesis, genesisHash } = scenario.network
   const clock = createManualClock(genesis.recordTime)
-  await using replica = await Replica.create({
+  await using replica = await openReplica({
     redis: { path: redis.socketPath },
     genesis,
     genesisHash,

@@ -2,15 +2,9 @@
 import { assert } from '@quorumscan/base'
 import type { Contract, Offset, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
-import { syntheticEntries } from '../ingest/genesis.ts'
-import { syntheticVersion } from '../ingest/plan-versions.ts'
+import { syntheticEntries } from '../ingest/plan-versions.ts'
 import type { Instant } from '../storage/timeline.ts'
-import {
-  type ActivityBody,
-  type ActivityPage,
-  activityRulesOf,
-  readActivities,
-} from './activity-reads.ts'
+import { type ActivityBody, type ActivityPage, readActivities } from './activity-reads.ts'
 import type { Store } from './contracts.ts'
 import type { NameReader } from './name-reader.ts'
 import { readDocuments, readNames, readNamesOfParty, readParties, readPrefix } from './reads.ts'
@@ -33,9 +27,8 @@ export function createLookups(context: {
 }) {
   const { store, genesis, nameReader, trusted } = context
   const { redis } = store
-  const rules = activityRulesOf(genesis)
   const syntheticBodies: ReadonlyMap<PartyId, Uint8Array> = new Map(
-    syntheticEntries(genesis).map((entry) => [entry.party, syntheticVersion(entry).body]),
+    syntheticEntries(genesis).map(({ user, body }) => [user, body]),
   )
   const documentsAsOf = async (entity: DocumentEntity | 'ScanAddress', offset: Offset) =>
     await readDocuments(store, entity, trusted(offset))
@@ -70,7 +63,7 @@ export function createLookups(context: {
     activities: async (
       page: ActivityPage & { readonly offset: Offset },
     ): Promise<readonly ActivityBody[]> =>
-      await readActivities(redis, page, trusted(page.offset), rules),
+      await readActivities(redis, page, trusted(page.offset), genesis),
     /** The contract in force at a pinned offset; of the rounds the newest open one. */
     async documentAsOf(entity: DocumentEntity, offset: Offset): Promise<Contract> {
       const [contract] = await documentsAsOf(entity, offset)

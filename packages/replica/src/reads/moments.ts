@@ -1,7 +1,8 @@
 /** Which offsets can be read, and waiting for one that is close ahead (D-10). */
 import { anySignal, type Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import { isOffset, type Micros, type Offset } from '@quorumscan/model'
+import { isOffset, type Offset } from '@quorumscan/model'
+import type { HistoryPoint } from '@quorumscan/verifier'
 import type { Mirror } from '../ingest/store.ts'
 import type { Instant } from '../storage/timeline.ts'
 import { offsetNotReached, offsetPruned } from './reads.ts'
@@ -13,13 +14,8 @@ const PIN_AHEAD_MAX = 1_000
 /** Reads that wait at once; each is a small object and a timer. */
 const PIN_WAITERS_MAX = 10_000
 
-/** An offset that can be read, and its place in history. */
-export type Pinned = {
-  readonly offset: Offset
-  readonly recordTime: Micros
-  /** Hex. */
-  readonly historyHash: string
-}
+/** An offset that can be read. */
+export type Pinned = HistoryPoint
 
 export function createMoments(mirrorOf: () => Mirror, clock: Clock) {
   const waiters = new Set<{ readonly offset: Offset; readonly wake: () => void }>()

@@ -5,13 +5,13 @@
  */
 import { ScanError } from '@quorumscan/errors'
 import type { Contract, ContractId, Micros, Offset } from '@quorumscan/model'
+import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { PRUNED_FIELD, UPDATE_TAG_BYTES, updateTag } from '../ingest/plan-updates.ts'
 import { decodeHead } from '../storage/head.ts'
 import { membersWith } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
-import { execute } from '../storage/moment.ts'
 import { readUpdates } from '../storage/scripts.ts'
 import { StoredUpdate } from '../storage/update-codec.ts'
 import type { Store } from './contracts.ts'
@@ -67,9 +67,7 @@ export function createUpdateHistory({ redis, layout }: Store) {
 
   const findUpdate = async (id: string, isMeant: (update: StoredUpdate) => boolean) => {
     const { min, max } = membersWith(updateTag(id))
-    const members = await reach(
-      redis.zrangeBuffer(KEYS.updateTags, Buffer.from(min), Buffer.from(max), 'BYLEX'),
-    )
+    const members = await reach(redis.zrangeBuffer(KEYS.updateTags, min, max, 'BYLEX'))
     for (const member of members) {
       const update = await updateAt(Number(member.toString('latin1', UPDATE_TAG_BYTES)))
       if (update !== null && isMeant(update)) return update

@@ -6,9 +6,11 @@
 import { assert, ByteWriter, toHex } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
+import { execute } from '@quorumscan/redis'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { decodeChange } from '../ingest/plan.ts'
-import type { ActivityRules } from '../reads/activity-reads.ts'
+import { goneUntil } from '../reads/activity-reads.ts'
 import { BUCKETS_READ, type Store } from '../reads/contracts.ts'
 import { readAllDocuments } from '../reads/reads.ts'
 import { decodeActivity, offsetText } from '../storage/activity-member.ts'
@@ -16,7 +18,7 @@ import { readTilesBefore } from '../storage/activity-tiles.ts'
 import { decodeSpan } from '../storage/head.ts'
 import { BUCKETS, lexBound } from '../storage/intern.ts'
 import { contractsKey, KEYS } from '../storage/keys.ts'
-import { execute, readHeadBytes } from '../storage/moment.ts'
+import { readHeadBytes } from '../storage/moment.ts'
 import { activeVersions } from '../storage/versions.ts'
 import { type SnapshotHead, type SnapshotRecord, writeRecord } from './records.ts'
 import type { Since } from './since.ts'
@@ -34,7 +36,9 @@ type Context = {
   readonly store: Store
   readonly head: SnapshotHead
   readonly since: Since
-  readonly rules: ActivityRules
+  readonly genesis: Genesis
+  /** Aborts the snapshot. */
+  readonly signal: AbortSignal
 }
 
 /**
@@ -70,12 +74,14 @@ async function* describe(
       yield encoded(records)
     }
   yield encoded([{ kind: 'end', count }])
+  context.signal.throwIfAborted()
 }
 
 type Records = AsyncGenerator<readonly SnapshotRecord[]>
 
 /** A Redis that lost its last seconds may have lost the offset. */
-async function assertThere({ store, head }: Context): Promise<void> {
+async function assertThere({ store, head, signal }: Context): Promise<void> {
+  signal.throwIfAborted()
   const stored = await readHeadBytes(store.redis)
   if (stored === null || decodeSpan(stored).offset < head.offset)
     throw new StateMovedOn('the state of the offset is not stored any more')
@@ -173,17 +179,16 @@ async function* contracts({ store, head, since }: Context): Records {
 }
 
 /** The last row that has gone, and all behind it; before them what the tree has to the left of the first. */
-async function* activities({ store, head, rules }: Context): Records {
+async function* activities({ store, head, genesis }: Context): Records {
   const { redis } = store
-  const goneUntil = head.recordTime - rules.retentionMicros
+  const until = goneUntil(genesis, head.recordTime)
   const max = lexBound('(', Buffer.from(offsetText(head.offset + 1)))
-  let min: Uint8Array | string = '-'
-  if (goneUntil > rules.genesisTime) {
+  let min: Buffer | string = '-'
+  if (until !== null) {
     const times = KEYS.activityTimes
-    const [kept] = await redis.zrangebyscoreBuffer(times, `(${goneUntil}`, '+inf', 'LIMIT', 0, 1)
+    const [kept] = await redis.zrangebyscoreBuffer(times, `(${until}`, '+inf', 'LIMIT', 0, 1)
     const end = kept === undefined ? max : lexBound('(', kept)
-    const before = [Buffer.from(end), '-', 'LIMIT', 0, 1] as const
-    const [gone] = await redis.zrevrangebylexBuffer(KEYS.activities, ...before)
+    const [gone] = await redis.zrevrangebylexBuffer(KEYS.activities, end, '-', 'LIMIT', 0, 1)
     if (gone !== undefined) min = lexBound('[', gone)
     else if (kept !== undefined) min = lexBound('[', kept)
   }
@@ -192,7 +197,7 @@ async function* activities({ store, head, rules }: Context): Records {
     const [first] = members
     if (isFirst && first !== undefined) yield await tilesBefore(redis, first)
     isFirst = false
-    yield members.map((member) => ({ kind: 'activity', member }))
+    yield members.map((bytes) => ({ kind: 'activity', bytes }))
   }
 }
 
@@ -207,18 +212,16 @@ async function tilesBefore(redis: Redis, first: Buffer): Promise<readonly Snapsh
 async function* byMember(
   redis: Redis,
   key: string,
-  { min, max }: { readonly min: Uint8Array | string; readonly max: Uint8Array | string },
+  { min, max }: { readonly min: Buffer | string; readonly max: Buffer | string },
   count: number,
 ): AsyncGenerator<readonly Buffer[]> {
-  const bound = (value: Uint8Array | string) =>
-    typeof value === 'string' ? value : Buffer.from(value)
-  let from = bound(min)
+  let from = min
   for (;;) {
-    const members = await redis.zrangebylexBuffer(key, from, bound(max), 'LIMIT', 0, count)
+    const members = await redis.zrangebylexBuffer(key, from, max, 'LIMIT', 0, count)
     yield members
     const last = members.at(-1)
     if (last === undefined || members.length < count) return
-    from = bound(lexBound('(', last))
+    from = lexBound('(', last)
   }
 }
 

@@ -4,8 +4,7 @@ import type { Redis } from 'ioredis'
 import { putContract } from '../ingest/plan-contracts.ts'
 import {
   beginEntry,
-  type EntryFacts,
-  entryFacts,
+  documentVersion,
   putNames,
   putVersions,
   versionFieldOf,
@@ -13,6 +12,7 @@ import {
 import { readVersions } from '../ingest/store.ts'
 import type { StateKeeper } from '../state-tree/state-keeper.ts'
 import type { Layout } from '../storage/layout.ts'
+import type { Version } from '../storage/versions.ts'
 import { SnapshotError } from './records.ts'
 import type { WriteBehind } from './write-behind.ts'
 
@@ -24,54 +24,52 @@ export function createContractLoader(context: {
 }) {
   const { redis, writes, layout, keeper } = context
   const names = new Set<string>()
-  type Document = { readonly contract: Contract; readonly body: Uint8Array }
-  const documents = new Map<ContractId, Document>()
-
-  const loadEntries = async (begun: readonly { facts: EntryFacts; from: number }[]) => {
-    // One that has expired, and the one that followed it.
-    const again = begun.map(({ facts }) => facts.name).filter((name) => names.has(name))
-    if (again.length > 0) await writes.drain()
-    const versions = await readVersions(redis, 'names', again)
-    for (const { facts, from } of begun) {
-      names.add(facts.name)
-      keeper.add(facts)
-      beginEntry(versions, facts, from)
-    }
-    const entries = begun.map(({ facts }) => facts)
-    putNames(writes, versions, entries)
-  }
+  const documents = new Map<
+    ContractId,
+    { readonly contract: Contract; readonly body: Uint8Array }
+  >()
 
   return {
     async load(all: readonly Uint8Array[]): Promise<void> {
-      const begun: { facts: EntryFacts; from: number }[] = []
+      const begun: Contract[] = []
+      /** Names with an entry that has expired, and the one that followed it. */
+      const again: string[] = []
       for (const body of all) {
         const filed = layout.codec.decodeFiled(body)
         const { contract } = filed
         putContract(filed, body, { commands: writes, layout })
-        const kind = versionFieldOf(contract)?.kind
-        if (kind === 'documents') documents.set(contract.contractId, { contract, body })
-        if (kind === 'names') begun.push({ facts: entryFacts(contract), from: contract.offset })
+        const found = versionFieldOf(contract)
+        if (found?.kind === 'documents') documents.set(contract.contractId, { contract, body })
+        if (found?.kind !== 'names') continue
+        begun.push(contract)
+        if (names.has(found.field)) again.push(found.field)
       }
-      await loadEntries(begun)
+      if (again.length > 0) await writes.drain()
+      const versions = await readVersions(redis, 'names', again)
+      const entries = begun.map((contract) => beginEntry(versions, contract))
+      for (const entry of entries) {
+        names.add(entry.name)
+        keeper.add(entry)
+      }
+      putNames(writes, versions, entries)
     },
     /** Once all are loaded: those in force of the templates that lookups read, by entity, the newest first. */
     loadDocuments(idsByEntity: ReadonlyMap<string, readonly ContractId[]>): void {
-      const found = [...idsByEntity].map(([entity, ids]) => {
-        const all = ids.map((id) => {
-          const document = documents.get(id)
-          if (document === undefined) throw new SnapshotError(`it lacks a contract of ${entity}`)
-          return document
-        })
-        const inForce = { to: null, expires: null }
-        const versions = all.map(({ contract, body }) => ({
-          from: contract.offset,
-          ...inForce,
-          body,
-        }))
-        return { entity, versions, contracts: all.map(({ contract }) => contract) }
-      })
-      keeper.setDocuments(new Map(found.map(({ entity, contracts }) => [entity, contracts])))
-      const versions = new Map(found.map(({ entity, versions }) => [entity, versions]))
+      const contracts = new Map<string, readonly Contract[]>()
+      const versions = new Map<string, readonly Version[]>()
+      for (const [entity, ids] of idsByEntity) {
+        const found = ids.flatMap((id) => documents.get(id) ?? [])
+        if (found.length < ids.length) throw new SnapshotError(`it lacks a contract of ${entity}`)
+        contracts.set(
+          entity,
+          found.map(({ contract }) => contract),
+        )
+        versions.set(
+          entity,
+          found.map(({ contract, body }) => documentVersion(contract, body)),
+        )
+      }
+      keeper.setDocuments(contracts)
       putVersions(writes, 'documents', versions)
     },
   }

@@ -6,14 +6,14 @@
 import type { Clock } from '@quorumscan/base'
 import type { Snapshots } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
+import type { Genesis } from '@quorumscan/verifier'
 import type { Step } from '../ingest/step.ts'
 import type { Mirror } from '../ingest/store.ts'
-import type { ActivityRules } from '../reads/activity-reads.ts'
 import type { Store } from '../reads/contracts.ts'
+import { isSnapshotOffset } from '../state-tree/signed-offsets.ts'
 import type { StateKeeper } from '../state-tree/state-keeper.ts'
 import { describeState } from './describe-state.ts'
 import { createSince, type Since } from './since.ts'
-import { isSnapshotOffset } from './snapshot-offsets.ts'
 
 /** Who is further behind than this takes none: while a log is caught up with, its snapshots are those of others. */
 const LAG_MICROS_MAX = 600_000_000
@@ -28,15 +28,15 @@ type Taking = {
 export function createSnapshotMaker(context: {
   /** For reading beside the ingest. */
   readonly store: Store
+  readonly genesis: Genesis
   readonly genesisHash: string
-  readonly rules: ActivityRules
   readonly take: NonNullable<Snapshots['take']>
   /** Which offsets have one; those of the network unless given. */
   readonly isDue?: typeof isSnapshotOffset
   readonly clock: Clock
   readonly onProblem: (error: Error) => void
 }) {
-  const { store, take, clock, isDue = isSnapshotOffset } = context
+  const { store, genesis, genesisHash, take, clock, isDue = isSnapshotOffset } = context
   let taking: Taking | null = null
 
   const abandon = (reason: string): void => {
@@ -54,16 +54,16 @@ export function createSnapshotMaker(context: {
       return
     }
     own.isBegun = true
-    const head = {
-      ...{ genesisHash: context.genesisHash, offset, recordTime, historyHash, entryHash },
-      stateRoot: kept.point.stateRoot,
-      endedCount: instant.endedCount,
-      activityCount: kept.activities.size,
-    }
-    const described = describeState({ store, head, since, rules: context.rules })
-    take({ offset, recordTime, historyHash }, untilAborted(described, abandoned.signal))
+    const { stateRoot } = kept.point
+    const activityCount = kept.activities.size
+    const head = { ...instant, genesisHash, entryHash, stateRoot, activityCount }
+    const { signal } = abandoned
+    take(
+      { offset, recordTime, historyHash },
+      describeState({ store, head, since, genesis, signal }),
+    )
       .catch((error: unknown) => {
-        if (!abandoned.signal.aborted) context.onProblem(error as Error)
+        if (!signal.aborted) context.onProblem(error as Error)
       })
       .finally(() => {
         if (taking === own) taking = null
@@ -101,11 +101,3 @@ export function createSnapshotMaker(context: {
 }
 
 export type SnapshotMaker = ReturnType<typeof createSnapshotMaker>
-
-async function* untilAborted<T>(items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
-  for await (const item of items) {
-    signal.throwIfAborted()
-    yield item
-  }
-  signal.throwIfAborted()
-}

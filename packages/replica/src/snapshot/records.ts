@@ -6,57 +6,40 @@
  */
 import { ByteReader, ByteWriter, readVarint, splitFrames, utf8 } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'
-import type { ContractId, Micros, Offset, PartyId } from '@quorumscan/model'
+import type { ContractId, Micros, PartyId } from '@quorumscan/model'
 import { decodeChange, encodeChange } from '../ingest/plan.ts'
+import type { TileBefore } from '../storage/activity-tiles.ts'
 
 const VERSION = 1
 const HASH_BYTES = 32
 const HEAD_HASHES = ['genesisHash', 'historyHash', 'entryHash', 'stateRoot'] as const
 const HEAD_NUMBERS = ['offset', 'recordTime', 'endedCount', 'activityCount'] as const
 
-export type SnapshotHead = {
-  readonly genesisHash: string
-  readonly offset: Offset
-  readonly recordTime: Micros
-  readonly historyHash: string
-  readonly entryHash: string
-  readonly stateRoot: string
-  /** As in `StoredHead`. */
-  readonly endedCount: number
-  readonly activityCount: number
-}
+/** The numbers are as in `StoredHead`, the hashes hex. */
+export type SnapshotHead = Readonly<
+  Record<(typeof HEAD_HASHES)[number], string> & Record<(typeof HEAD_NUMBERS)[number], number>
+>
 
-export type SnapshotRecord =
-  /** The first one. */
-  | { readonly kind: 'head'; readonly head: SnapshotHead }
-  /** Contracts in force of a template that lookups read, the newest first. */
-  | { readonly kind: 'documents'; readonly entity: string; readonly ids: readonly ContractId[] }
-  | { readonly kind: 'party'; readonly party: PartyId }
-  | { readonly kind: 'change'; readonly id: Uint8Array; readonly record: ChangeRecord }
-  | { readonly kind: 'seen'; readonly id: Uint8Array; readonly until: Micros }
-  /** As `ContractCodec` writes it. */
-  | { readonly kind: 'contract'; readonly bytes: Uint8Array }
-  /** Hashes of the activity tree before the first row that is kept (`activity-tiles.ts`). */
-  | { readonly kind: 'tile'; readonly level: number; readonly hashes: Uint8Array }
-  /** As `encodeActivity` writes it. */
-  | { readonly kind: 'activity'; readonly member: Uint8Array }
-  /** The last one: how many came before it. */
-  | { readonly kind: 'end'; readonly count: number }
-
-/** It is not what a replica wrote. */
+/** The bytes are no snapshot that a replica wrote. */
 export class SnapshotError extends Error {
   override readonly name = 'SnapshotError'
 }
 
-type RecordOf<Kind> = Extract<SnapshotRecord, { readonly kind: Kind }>
-/** The fields of a kind. */
-type Form<Kind> = {
-  write(writer: ByteWriter, record: RecordOf<Kind>): void
-  read(reader: ByteReader): Omit<RecordOf<Kind>, 'kind'>
+/** How the fields of a record are written and read. */
+type Form<Fields> = {
+  write(writer: ByteWriter, fields: Fields): void
+  read(reader: ByteReader): Fields
 }
 
-/** In the order in which records come. */
-const FORMS: { readonly [Kind in SnapshotRecord['kind']]: Form<Kind> } = {
+/** Bytes that another codec wrote. */
+const BYTES: Form<{ readonly bytes: Uint8Array }> = {
+  write: (writer, { bytes }) => writer.raw(bytes),
+  read: (reader) => ({ bytes: reader.rest() }),
+}
+
+/** In the order in which records are written. */
+const FORMS = {
+  /** The first record. */
   head: {
     write(writer, { head }) {
       writer.byte(VERSION)
@@ -70,7 +53,8 @@ const FORMS: { readonly [Kind in SnapshotRecord['kind']]: Form<Kind> } = {
       const numbers = HEAD_NUMBERS.map((member) => [member, reader.unsigned()])
       return { head: Object.fromEntries([...hashes, ...numbers]) }
     },
-  },
+  } satisfies Form<{ readonly head: SnapshotHead }>,
+  /** Contracts in force of a template that lookups read, the newest first. */
   documents: {
     write(writer, { entity, ids }) {
       writer.text(entity)
@@ -80,77 +64,73 @@ const FORMS: { readonly [Kind in SnapshotRecord['kind']]: Form<Kind> } = {
       entity: reader.text(),
       ids: Array.from({ length: reader.unsigned() }, () => reader.hex(HASH_BYTES + 1)),
     }),
-  },
+  } satisfies Form<{ readonly entity: string; readonly ids: readonly ContractId[] }>,
   party: {
     write: (writer, { party }) => writer.raw(utf8(party)),
     read: (reader) => ({ party: reader.rest().toString('utf8') }),
-  },
+  } satisfies Form<{ readonly party: PartyId }>,
   change: {
     write(writer, { id, record }) {
       writer.raw(id)
       writer.raw(encodeChange(record))
     },
     read: (reader) => ({ id: reader.raw(HASH_BYTES), record: decodeChange(reader.rest()) }),
-  },
+  } satisfies Form<{ readonly id: Uint8Array; readonly record: ChangeRecord }>,
   seen: {
     write(writer, { id, until }) {
       writer.raw(id)
       writer.unsigned(until)
     },
     read: (reader) => ({ id: reader.raw(HASH_BYTES), until: reader.unsigned() }),
-  },
-  contract: {
-    write: (writer, { bytes }) => writer.raw(bytes),
-    read: (reader) => ({ bytes: reader.rest() }),
-  },
+  } satisfies Form<{ readonly id: Uint8Array; readonly until: Micros }>,
+  /** As `ContractCodec` writes it. */
+  contract: BYTES,
+  /** Hashes of the activity tree before the first row that is kept (`activity-tiles.ts`). */
   tile: {
     write(writer, { level, hashes }) {
       writer.unsigned(level)
       writer.raw(hashes)
     },
     read: (reader) => ({ level: reader.unsigned(), hashes: reader.rest() }),
-  },
-  activity: {
-    write: (writer, { member }) => writer.raw(member),
-    read: (reader) => ({ member: reader.rest() }),
-  },
+  } satisfies Form<TileBefore>,
+  /** As `encodeActivity` writes it. */
+  activity: BYTES,
+  /** The last record: the number of records before it. */
   end: {
     write: (writer, { count }) => writer.unsigned(count),
     read: (reader) => ({ count: reader.unsigned() }),
-  },
-}
-const KINDS = Object.keys(FORMS) as readonly SnapshotRecord['kind'][]
-
-function formOf<Kind extends SnapshotRecord['kind']>(kind: Kind): Form<Kind> {
-  return FORMS[kind]
+  } satisfies Form<{ readonly count: number }>,
 }
 
-/** Writes the record behind what the writer has. */
+type Kind = keyof typeof FORMS
+type RecordOf<K extends Kind> = { readonly kind: K } & Parameters<(typeof FORMS)[K]['write']>[1]
+export type SnapshotRecord = { [K in Kind]: RecordOf<K> }[Kind]
+const KINDS = Object.keys(FORMS) as readonly Kind[]
+
+/** Appends the record. */
 export function writeRecord(writer: ByteWriter, record: SnapshotRecord): void {
   const fields = new ByteWriter()
   fields.byte(KINDS.indexOf(record.kind))
-  formOf(record.kind).write(fields, record)
+  const write: (writer: ByteWriter, fields: never) => void = FORMS[record.kind].write
+  write(fields, record as never)
   writer.unsigned(fields.byteCount())
   writer.append(fields)
 }
 
-/** Puts together what was cut anywhere. Its records are views of what came in. */
-export function createRecordReader(): {
-  /** @throws {SnapshotError} For a kind or version that this software does not know. */
-  add(piece: Uint8Array): Generator<SnapshotRecord>
-  /** @throws {SnapshotError} If it ends in the middle of a record. */
-  end(): void
-} {
+/** Puts together records that were cut anywhere. They are views of the bytes that arrived. */
+export function createRecordReader() {
   const splitter = splitFrames((bytes) => {
     const length = lengthOf(bytes)
     return length === null ? bytes.byteLength + 1 : length.end + length.value
   })
   return {
-    *add(piece) {
+    /** @throws {SnapshotError} For a kind or version that this software does not know. */
+    *add(piece: Uint8Array): Generator<SnapshotRecord> {
       for (const record of splitter.add(piece))
         yield readRecord(record.subarray(lengthOf(record)?.end))
     },
-    end() {
+    /** @throws {SnapshotError} If it ends in the middle of a record. */
+    end(): void {
       if (splitter.heldBytes() > 0) throw new SnapshotError('it ends in the middle of a record')
     },
   }
@@ -172,5 +152,5 @@ function readRecord(bytes: Uint8Array): SnapshotRecord {
   const kind = KINDS[reader.byte()]
   if (kind === undefined)
     throw new SnapshotError('a record is of a kind that this software does not know')
-  return { kind, ...formOf(kind).read(reader) } as SnapshotRecord
+  return { kind, ...FORMS[kind].read(reader) } as SnapshotRecord
 }

@@ -2,7 +2,7 @@
  * What the log did behind the offset of a snapshot that is being taken: beside what is stored now, it gives what was
  * stored then. Told of each batch before it is written, so that whatever a read does not find any more is here.
  */
-import { assert } from '@quorumscan/base'
+import { toHex } from '@quorumscan/base'
 import type { ChangeRecord, ContractCodec } from '@quorumscan/ledger'
 import type { Offset, PartyId } from '@quorumscan/model'
 import type { Step } from '../ingest/step.ts'
@@ -23,11 +23,10 @@ export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>
     add({ delta, replacedChange }: Step): boolean {
       for (const contract of delta.archived) {
         if (contract.offset > offset) continue
-        const place = placeOfId(contract.contractId)
-        assert(place !== undefined, 'a contract has an id')
-        const bucket = archivedByBucket.get(place.bucket) ?? new Map<string, Uint8Array>()
-        archivedByBucket.set(place.bucket, bucket)
-        bucket.set(Buffer.from(place.rest).toString('hex'), codec.encode(contract))
+        const { bucket, rest } = placeOfId(contract.contractId)
+        const archived = archivedByBucket.get(bucket) ?? new Map<string, Uint8Array>()
+        archivedByBucket.set(bucket, archived)
+        archived.set(toHex(rest), codec.encode(contract))
         remembered++
       }
       const id = delta.change?.id

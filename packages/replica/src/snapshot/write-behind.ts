@@ -2,9 +2,9 @@
  * Writes very much into a Redis that nobody reads yet: commands are gathered by key, and sent while the next ones are
  * made.
  */
+import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { type Command, createGatheredCommands, toRedis } from '../storage/commands.ts'
-import { execute } from '../storage/moment.ts'
 
 /** Gathered before they are sent: members of some 30 000 contracts, which are seven a key. */
 const GATHERED_BYTES = 16 * 1024 * 1024

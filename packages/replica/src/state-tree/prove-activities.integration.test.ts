@@ -12,7 +12,7 @@ import { type ActivitiesPage, askActivities, InvalidProof } from '@quorumscan/ve
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { Replica } from '../replica.ts'
+import { openReplica, type Replica } from '../replica.ts'
 import { decodeActivity } from '../storage/activity-member.ts'
 import { activityTileKey, KEYS } from '../storage/keys.ts'
 import { ActivityOracle, growActivityLog } from '../testing/activity-log.ts'
@@ -39,7 +39,7 @@ const end = scenario.ledger.head().offset
 
 async function follow({ ledger, network }: Scenario) {
   const clock = createManualClock(ledger.head().recordTime)
-  const replica = await Replica.create({ redis: { path: redis.socketPath }, ...network, clock })
+  const replica = await openReplica({ redis: { path: redis.socketPath }, ...network, clock })
   const log = ledger.entries()
   let pushed = replica.head().offset
   const ordering = createMemoryOrdering(log.slice(0, pushed), () => 90)

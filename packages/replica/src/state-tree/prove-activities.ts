@@ -1,6 +1,7 @@
 /** Proofs of pages of the activity history at a kept state, held against its tree before they are shown. */
-import { assert, fromUtf8, sha256, toHex } from '@quorumscan/base'
+import { assert, fromUtf8, sha256, toBase64, toHex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
+import type { Genesis } from '@quorumscan/verifier'
 import {
   type ActivityRun,
   joinSubtrees,
@@ -12,19 +13,14 @@ import {
 } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
-import {
-  type ActivityPage,
-  type ActivityRules,
-  readActivities,
-  readNeighbours,
-} from '../reads/activity-reads.ts'
+import { type ActivityPage, readActivities, readNeighbours } from '../reads/activity-reads.ts'
 import { assertReadable } from '../reads/reads.ts'
 import type { StoredActivity } from '../storage/activity-member.ts'
 import { readTiles } from '../storage/activity-tiles.ts'
 import { type StateFollower, stateDiverged } from './state-follower.ts'
 import type { KeptState } from './state-keeper.ts'
 
-type Stored = { readonly redis: Redis; readonly rules: ActivityRules }
+type Stored = { readonly redis: Redis; readonly genesis: Genesis }
 type Page = Omit<ActivityPage, 'party'>
 
 /**
@@ -52,13 +48,13 @@ export async function proveActivities(
 
 /** @throws What is no `ScanError` where what was read is not what the tree has. */
 async function readRun(
-  { redis, rules }: Stored,
+  { redis, genesis }: Stored,
   { point, activities: { size, peaks } }: KeptState,
   page: Page,
 ): Promise<VerifiedRun> {
-  const found = await readActivities(redis, page, point, rules)
+  const found = await readActivities(redis, page, point, genesis)
   const rows = page.order === 'asc' ? found : found.reverse()
-  const { before, behind } = await readNeighbours(redis, page, { rows, moment: point, rules })
+  const { before, behind } = await readNeighbours(redis, page, { rows, moment: point, genesis })
   const first = rows[0] === undefined ? placeBehind(before) : indexOf(rows[0])
   const shown = [
     ...(before === null ? [] : [neighbour(before)]),
@@ -99,8 +95,4 @@ function showRow({ eventId, recordTime, body }: StoredActivity): ShownRow {
 
 function neighbour({ eventId, recordTime, body }: StoredActivity): ShownRow {
   return { event_id: eventId, record_time: recordTime, row_hash: toBase64(sha256(body)) }
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64')
 }

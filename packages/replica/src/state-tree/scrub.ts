@@ -8,7 +8,6 @@ import { repeat } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { isConnectionError, isReplyError } from '../connection.ts'
-import { activityRulesOf } from '../reads/activity-reads.ts'
 import { readAllDocuments, readNamesAfter } from '../reads/reads.ts'
 import type { Layout } from '../storage/layout.ts'
 import { readHeadBytes } from '../storage/moment.ts'
@@ -94,15 +93,12 @@ async function scrubNames(
 }
 
 /** The row behind which to go on; null from the first one. */
-async function scrubActivities(
-  { redis, follower, genesis }: Context,
-  after: string | null,
-): Promise<string | null> {
+async function scrubActivities(context: Context, after: string | null): Promise<string | null> {
+  const { redis, follower } = context
   const stored = await readHeadBytes(redis)
   const keeper = follower.keeper()
   const kept = keeper === null || stored === null ? undefined : comparableState(keeper, stored)
   if (kept === undefined) return after
-  const context = { redis, follower, rules: activityRulesOf(genesis) }
   const page = { after, limit: SCRUB_ROWS, order: 'asc' } as const
   const { proven } = await proveActivities(context, kept, page)
   return proven.rows.at(-1)?.eventId ?? null

@@ -10,6 +10,7 @@ import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import type { InterpretedEntry } from '../ingest/step.ts'
 import type { Mirror } from '../ingest/store.ts'
+import type { NameFields } from '../reads/name-reader.ts'
 import type { StateMark } from '../storage/head.ts'
 import type { Layout } from '../storage/layout.ts'
 import { comparableState, differingName, rangeOfName } from './compare-state.ts'
@@ -70,12 +71,9 @@ export function createStateFollower(context: {
     diverge,
     compare,
     /** As `compare`, of what the hash of names has for each of these. */
-    compareNames(
-      head: Uint8Array | null | undefined,
-      values: ReadonlyMap<string, Uint8Array | null | undefined>,
-    ): void {
+    compareNames({ head, byName }: NameFields): void {
       compare(head, (of, kept) => {
-        for (const [name, value] of values) {
+        for (const [name, value] of byName) {
           const stored = { range: rangeOfName(name), values: new Map([[name, value]]) }
           if (differingName(of, kept, stored) !== undefined) return differs(name)
         }

@@ -3,8 +3,8 @@
  * certifiable offset, wherever batches were cut, and keeps the trees of recent ones. Pure.
  */
 import { assert, sha256, toBase64, toHex } from '@quorumscan/base'
-import type { Contract, Micros, Offset } from '@quorumscan/model'
-import type { Genesis, StatePoint } from '@quorumscan/verifier'
+import type { Contract, Offset } from '@quorumscan/model'
+import type { Genesis, HistoryPoint, StatePoint } from '@quorumscan/verifier'
 import {
   append,
   createStateTree,
@@ -15,8 +15,8 @@ import {
 } from '@quorumscan/verifier/state-tree'
 import { type EntryFacts, entryFacts, versionFieldOf } from '../ingest/plan-versions.ts'
 import type { Step } from '../ingest/step.ts'
-import { isCertifiable } from './certifiable.ts'
 import { createLeafStore, nameKey, partyKey } from './leaf-store.ts'
+import { isCertifiable } from './signed-offsets.ts'
 import {
   activitiesLeaf,
   type ConstantLeaf,
@@ -48,13 +48,6 @@ export class OtherHistory extends Error {
   override readonly name = 'OtherHistory'
 }
 
-export type Place = {
-  readonly offset: Offset
-  readonly recordTime: Micros
-  /** Hex. */
-  readonly historyHash: string
-}
-
 /** Starts without entries and documents. */
 export function createStateKeeper(
   genesis: Genesis,
@@ -69,7 +62,7 @@ export function createStateKeeper(
   let activities = EMPTY_FRONTIER
   /** Those of the tree. */
   let committed: Frontier | null = null
-  let place: Place = { offset: -1, recordTime: 0, historyHash: '' }
+  let place: HistoryPoint = { offset: -1, recordTime: 0, historyHash: '' }
 
   const addLeaf = (id: number): void => {
     if (!tree.add(id)) throw new StateMismatch('two entries have one key')
@@ -100,7 +93,7 @@ export function createStateKeeper(
     return (tree.nodeCount() - newestNodes) * NODE_BYTES
   }
 
-  const releaseOld = (newest: Place): void => {
+  const releaseOld = (newest: HistoryPoint): void => {
     const isOld = ({ point }: KeptState) => point.recordTime < newest.recordTime - KEPT_MICROS
     while (kept.length > 1 && (isOld(kept[0] as KeptState) || keptBytes() > keptBytesMax)) {
       tree.releaseOldest()
@@ -109,7 +102,7 @@ export function createStateKeeper(
   }
 
   /** Keeps the state as it is now, as that of a certifiable offset. */
-  const keep = ({ offset, recordTime, historyHash }: Place): void => {
+  const keep = ({ offset, recordTime, historyHash }: HistoryPoint): void => {
     if (isDocumentsChanged) for (const leaf of documentLeaves(documents, genesis)) putConstant(leaf)
     isDocumentsChanged = false
     if (activities !== committed) putConstant(activitiesLeaf(activities))
@@ -135,7 +128,7 @@ export function createStateKeeper(
     isDocumentsChanged = true
   }
 
-  const assertSameHistory = ({ offset, historyHash }: Place): void => {
+  const assertSameHistory = ({ offset, historyHash }: HistoryPoint): void => {
     const known =
       offset === place.offset ? place : kept.find(({ point }) => point.offset === offset)?.point
     if (known !== undefined && known.historyHash !== historyHash)
@@ -187,7 +180,7 @@ export function createStateKeeper(
     },
     keep,
     /** The log is followed from here. */
-    moveTo(at: Place): void {
+    moveTo(at: HistoryPoint): void {
       place = at
     },
     /** Reads the trees of `kept`. */

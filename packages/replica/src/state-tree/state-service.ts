@@ -5,7 +5,7 @@
 import { fromUtf8, singleFlight } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Offset } from '@quorumscan/model'
-import type { StatePoint } from '@quorumscan/verifier'
+import type { Genesis, StatePoint } from '@quorumscan/verifier'
 import {
   ACTIVITY_TREE,
   type ActivitiesPage,
@@ -15,7 +15,6 @@ import {
 import type { KeyRange, ProvenRange } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { LRUCache } from 'lru-cache'
-import type { ActivityRules } from '../reads/activity-reads.ts'
 import type { NameReader } from '../reads/name-reader.ts'
 import { offsetNotReached, offsetPruned, readVersions } from '../reads/reads.ts'
 import type { StoredHead } from '../storage/head.ts'
@@ -31,7 +30,7 @@ const PROVEN_OVERHEAD_BYTES = 512
 
 export function createStateService(context: {
   readonly redis: Redis
-  readonly rules: ActivityRules
+  readonly genesis: Genesis
   readonly nameReader: NameReader
   readonly follower: StateFollower
   /** Of what is stored. */

@@ -13,7 +13,7 @@ import { joinProofs, verifyRanges } from '@quorumscan/verifier/certified'
 import type { KeyRange, ProvenRange } from '@quorumscan/verifier/state-tree'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { Replica } from '../replica.ts'
+import { openReplica, type Replica } from '../replica.ts'
 import { KEYS } from '../storage/keys.ts'
 import { decodeVersions, encodeVersions } from '../storage/versions.ts'
 import { createMemoryOrdering, type MemoryOrdering } from '../testing/memory-ordering.ts'
@@ -53,7 +53,7 @@ async function start(
   const clock = createManualClock(scenario.ledger.head().recordTime)
   const { genesis, genesisHash } = scenario.network
   const problems: Error[] = []
-  const replica = await Replica.create({
+  const replica = await openReplica({
     redis: { path: redis.socketPath },
     genesis,
     genesisHash,

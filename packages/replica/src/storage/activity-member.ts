@@ -16,6 +16,7 @@ import { lexBound, TAG_BYTES, tagOf } from './intern.ts'
 
 /** `<offset, 16 digits>:<index, 4 digits>`. */
 const EVENT_ID_BYTES = 21
+const OFFSET_DIGITS = 16
 /** Ends an event id within a member: the smallest byte. */
 const ID_END = '\u0000'
 /** The next one: a bound above every member of an event id. */
@@ -33,36 +34,38 @@ export type StoredActivity = {
   readonly body: Uint8Array
 }
 
-/** A row with its JSON, which is stored and hashed. */
-export type JsonRow<Row extends ActivityRow | NoticeRow> = Row & { readonly body: Uint8Array }
-
-export function withJson<Row extends ActivityRow | NoticeRow>(row: Row): JsonRow<Row> {
-  return { ...row, body: utf8(JSON.stringify(row.activity)) }
+/** A row, or a notice, as it is stored; its place in the activity tree is not known yet. */
+export function storedRow(
+  { activity, parties, step }: ActivityRow | NoticeRow,
+  recordTime: Micros,
+): StoredActivity {
+  const body = utf8(JSON.stringify(activity))
+  const tags = parties.map(tagOf)
+  return { eventId: activity.event_id, tags, step, recordTime, index: null, body }
 }
 
 /** A row as the activity tree has it. */
-export type TreeRow = JsonRow<ActivityRow> & { readonly leafHash: Uint8Array }
+export type TreeRow = StoredActivity & { readonly leafHash: Uint8Array }
 
 export function treeRow(row: ActivityRow, recordTime: Micros): TreeRow {
-  const json = withJson(row)
-  const rowHash = sha256(json.body)
-  const leaf = { eventId: row.activity.event_id, recordTime, rowHash }
-  return { ...json, leafHash: hashActivity(leaf, sha256) }
+  const stored = storedRow(row, recordTime)
+  return { ...stored, leafHash: leafHashOf(stored) }
+}
+
+export function leafHashOf(row: StoredActivity): Uint8Array {
+  return hashActivity({ ...row, rowHash: sha256(row.body) }, sha256)
 }
 
 /**
  * event id ‖ 0 ‖ record time ‖ index + 1, or 0 for none ‖ count of parties ‖ their tags ‖ step ‖ JSON. The tags are
  * what the clean-up needs.
  */
-export function encodeActivity(
-  row: JsonRow<ActivityRow | NoticeRow>,
-  { recordTime, index }: Pick<StoredActivity, 'recordTime' | 'index'>,
-): Uint8Array {
+export function encodeActivity(row: StoredActivity): Uint8Array {
   const writer = new ByteWriter()
-  writer.raw(utf8(row.activity.event_id + ID_END))
-  writer.unsigned(recordTime)
-  writer.unsigned(index === null ? 0 : index + 1)
-  writer.list(row.parties, (party) => writer.raw(tagOf(party)))
+  writer.raw(utf8(row.eventId + ID_END))
+  writer.unsigned(row.recordTime)
+  writer.unsigned(row.index === null ? 0 : row.index + 1)
+  writer.list(row.tags, (tag) => writer.raw(tag))
   writer.unsigned(HISTORY_STEPS.indexOf(row.step))
   writer.raw(row.body)
   return writer.finish()
@@ -96,9 +99,13 @@ export function eventIdOfPartyMember(member: Uint8Array): string {
   return textOf(member.subarray(TAG_BYTES))
 }
 
-/** A member of `activityTimes`: the offset as it stands in event ids. */
+/** A member of `activityTimes`: the offset as event ids have it. */
+export function offsetTextOf(eventId: string): string {
+  return eventId.slice(0, OFFSET_DIGITS)
+}
+
 export function offsetText(offset: Offset): string {
-  return formatEventId(offset, 0).slice(0, 16)
+  return offsetTextOf(formatEventId(offset, 0))
 }
 
 /** Bounds of `ZRANGE … BYLEX`; `prefix` is a party's tag, or nothing. */

@@ -53,10 +53,16 @@ export class ReplicaStateError extends Error {
 
 export function encodeHead(head: StoredHead): Uint8Array {
   const numbers = new DataView(new ArrayBuffer(NUMBERS_BYTES))
-  const { offset, recordTime, horizon, endedCount, cleanedCount, activityCount, state } = head
+  const { state } = head
   const fields = [
-    ...[offset, recordTime, horizon, endedCount, cleanedCount, state.offset],
-    ...[activityCount, state.activityCount],
+    head.offset,
+    head.recordTime,
+    head.horizon,
+    head.endedCount,
+    head.cleanedCount,
+    state.offset,
+    head.activityCount,
+    state.activityCount,
   ]
   for (const [index, value] of fields.entries()) numbers.setBigUint64(index * 8, BigInt(value))
   return concatBytes([

@@ -36,10 +36,13 @@ export function placeOfKey(indexKey: string): Place {
   return placeOf(Buffer.from(sha256Hex(indexKey), 'hex'), INDEX_TAG_BYTES)
 }
 
-/** undefined if the text is no contract id, so that nothing can be found under it. */
-export function placeOfId(id: ContractId): Place | undefined {
-  const bytes = contractIdBytes(id)
-  return bytes === undefined ? undefined : placeOf(bytes, ID_REST_BYTES)
+/** Undefined if the text is no contract id, so that nothing can be found under it. */
+export function placeOfText(id: string): Place | undefined {
+  return CONTRACT_ID.test(id) ? placeOfId(id) : undefined
+}
+
+export function placeOfId(id: ContractId): Place {
+  return placeOf(contractIdBytes(id), ID_REST_BYTES)
 }
 
 /** The bytes of a place in one: the short form. */
@@ -54,9 +57,8 @@ function placeOf(hash: Uint8Array, restBytes: number): Place {
   return { bucket: high + low, rest: hash.subarray(1, 1 + restBytes) }
 }
 
-/** undefined if the text is no contract id, so that nothing can be found under it. */
-export function contractIdBytes(id: ContractId): Uint8Array | undefined {
-  return CONTRACT_ID.test(id) ? Buffer.from(id.slice(2), 'hex') : undefined
+export function contractIdBytes(id: ContractId): Uint8Array {
+  return Buffer.from(id.slice(2), 'hex')
 }
 
 export function contractIdOf(bytes: Uint8Array): ContractId {
@@ -64,13 +66,13 @@ export function contractIdOf(bytes: Uint8Array): ContractId {
 }
 
 /** Bounds of `ZRANGE … BYLEX` around all members that start with the prefix and are of UTF-8 or hash bytes after it. */
-export function membersWith(prefix: Uint8Array): { min: Uint8Array; max: Uint8Array } {
+export function membersWith(prefix: Uint8Array): { min: Buffer; max: Buffer } {
   return { min: lexBound('[', prefix), max: lexBound('(', successorOf(prefix)) }
 }
 
 /** `[` includes the member, `(` excludes it. */
-export function lexBound(kind: '[' | '(', member: Uint8Array): Uint8Array {
-  return concatBytes([utf8(kind), member])
+export function lexBound(kind: '[' | '(', member: Uint8Array): Buffer {
+  return Buffer.concat([utf8(kind), member])
 }
 
 /** The smallest byte string above all that start with the prefix; the prefix holds a byte below 0xff. */

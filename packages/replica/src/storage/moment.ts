@@ -1,4 +1,5 @@
 /** Reads of one moment: what is stored, with the bytes of the head that it belongs to. */
+import { execute } from '@quorumscan/redis'
 import type { ChainableCommander, Redis } from 'ioredis'
 import { HEAD_FIELD, KEYS } from './keys.ts'
 
@@ -16,12 +17,4 @@ export async function readAtOnce<Replies extends unknown[]>(
   build(transaction)
   const [head, ...replies] = (await execute(transaction)) as [Buffer | null, ...Replies]
   return { head, replies }
-}
-
-/** The replies to all commands of a pipeline. @throws The first error among them. */
-export async function execute(pipeline: ChainableCommander): Promise<unknown[]> {
-  return ((await pipeline.exec()) ?? []).map(([error, reply]) => {
-    if (error !== null) throw error
-    return reply
-  })
 }

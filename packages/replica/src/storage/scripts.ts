@@ -11,17 +11,17 @@ import { CONTRACTS_PREFIX, KEYS } from './keys.ts'
 
 type Script = { readonly lua: string; readonly sha: string }
 
+/**
+ * Changes everything, or nothing when the head is not the one that the writer started from.
+ *
+ * KEYS    names, then every key that the commands change
+ * ARGV[1] expected  bytes of the head that the batch was computed from, '' for none
+ * ARGV[2] next      bytes of the head after the batch
+ * ARGV[3…] commands, each: name, number of its key, count of arguments, arguments
+ *
+ * Returns the head that is stored afterwards: equal to next when written.
+ */
 const WRITE_BATCH = define(`
---[[
-  write-batch: changes everything, or nothing when the head is not the one that the writer started from.
-
-  KEYS    names, then every key that the commands change
-  ARGV[1] expected  bytes of the head that the batch was computed from, '' for none
-  ARGV[2] next      bytes of the head after the batch
-  ARGV[3…] commands, each: name, number of its key, count of arguments, arguments
-
-  Returns the head that is stored afterwards: equal to next when written.
-]]
 local head = redis.call('HGET', KEYS[1], '') or ''
 if head ~= ARGV[1] then return head end
 local i = 3
@@ -34,19 +34,17 @@ redis.call('HSET', KEYS[1], '', ARGV[2])
 return ARGV[2]
 `)
 
+/**
+ * Members of a sorted set in byte order, with the versions of their names, and the head, all of one moment.
+ *
+ * KEYS[1] names    hash: holds the head, and the values of members
+ * KEYS[2] members  sorted set of score 0
+ * ARGV[1] start    first byte of a member, from 1, that belongs to its field in the hash
+ * ARGV[2…] ranges, each: min and max as ZRANGE BYLEX takes them, count of members at most
+ *
+ * Returns {head, members of the first range, their values, members of the second range, …}
+ */
 const READ_RANGES = define(`
---[[
-  read-ranges: members of a sorted set in byte order, with what a hash holds for them, and the head,
-  all of one moment.
-
-  KEYS[1] names  (holds the head)
-  KEYS[2] members  sorted set of score 0
-  KEYS[3] values   hash
-  ARGV[1] start    first byte of a member, from 1, that belongs to its field in the hash
-  ARGV[2…] ranges, each: min and max as ZRANGE BYLEX takes them, count of members at most
-
-  Returns {head, members of the first range, their values, members of the second range, …}
-]]
 local reply = { redis.call('HGET', KEYS[1], '') }
 local start = tonumber(ARGV[1])
 for i = 2, #ARGV, 3 do
@@ -58,7 +56,7 @@ for i = 2, #ARGV, 3 do
       fields = {}
       for j, member in ipairs(members) do fields[j] = string.sub(member, start) end
     end
-    values = redis.call('HMGET', KEYS[3], unpack(fields))
+    values = redis.call('HMGET', KEYS[1], unpack(fields))
   end
   reply[#reply + 1] = members
   reply[#reply + 1] = values
@@ -66,22 +64,22 @@ end
 return reply
 `)
 
+/**
+ * Updates of a range of offsets until they exceed a number of bytes, with the head and with
+ * what was pruned, all of one moment.
+ *
+ * KEYS[1] names    (holds the head)
+ * KEYS[2] history
+ * KEYS[3] updates
+ * ARGV[1] command  XRANGE or XREVRANGE
+ * ARGV[2] from     id as the command takes it first
+ * ARGV[3] to       and second
+ * ARGV[4] bytes    the last update is the one that exceeds them
+ * ARGV[5] count    updates that are fetched at a time
+ *
+ * Returns {head, pruned, '1' where the range may go on, id, update, id, update, …}
+ */
 const READ_UPDATES = define(`
---[[
-  read-updates: updates of a range of offsets until they exceed a number of bytes, with the head and with
-  what was pruned, all of one moment.
-
-  KEYS[1] names    (holds the head)
-  KEYS[2] history
-  KEYS[3] updates
-  ARGV[1] command  XRANGE or XREVRANGE
-  ARGV[2] from     id as the command takes it first
-  ARGV[3] to       and second
-  ARGV[4] bytes    the last update is the one that exceeds them
-  ARGV[5] count    updates that are fetched at a time
-
-  Returns {head, pruned, '1' where the range may go on, id, update, id, update, …}
-]]
 local reply = { redis.call('HGET', KEYS[1], ''), redis.call('HGET', KEYS[2], 'pruned'), '' }
 local last = 3
 local from = ARGV[2]
@@ -134,20 +132,20 @@ export async function readUpdates(
   return { head, pruned: pruned?.toString('latin1') ?? null, isCut: mark.length > 0, entries }
 }
 
+/**
+ * Contracts by id and by index key, and the head, all of one moment.
+ *
+ * KEYS[1]  names  (holds the head)
+ * KEYS[2…] bucket of the index for each range
+ * ARGV[1]  prefix  of the buckets of contracts; which one follows from the id, so these keys are made here
+ * ARGV[2]  bucket  count of bytes of an id that name its bucket
+ * ARGV[3]  tag     count of bytes of an index member before the id
+ * ARGV[4]  ids     count of ids, which follow
+ * ARGV[…]  ranges, each: min and max as ZRANGE BYLEX takes them, count of members at most, -1 for all
+ *
+ * Returns {head, contracts of the ids, members of the first range, their contracts, …}
+ */
 const READ_CONTRACTS = define(`
---[[
-  read-contracts: contracts by id and by index key, and the head, all of one moment.
-
-  KEYS[1]  names  (holds the head)
-  KEYS[2…] bucket of the index for each range
-  ARGV[1]  prefix  of the buckets of contracts; which one follows from the id, so these keys are made here
-  ARGV[2]  bucket  count of bytes of an id that name its bucket
-  ARGV[3]  tag     count of bytes of an index member before the id
-  ARGV[4]  ids     count of ids, which follow
-  ARGV[…]  ranges, each: min and max as ZRANGE BYLEX takes them, count of members at most, -1 for all
-
-  Returns {head, contracts of the ids, members of the first range, their contracts, …}
-]]
 local prefix, bucket, tag = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local function read(ids, first, last, start)
   local values = {}
@@ -173,7 +171,7 @@ return reply
 `)
 
 /**
- * Runs `WRITE_BATCH`. `wrote` tells whether the stored head is now `next`.
+ * Runs `WRITE_BATCH`. Returns whether the stored head is now `next`.
  *
  * @throws What ioredis throws; after a lost connection the batch may have been written.
  */
@@ -184,7 +182,7 @@ export async function writeBatch(
     readonly next: Uint8Array
     readonly commands: readonly Command[]
   },
-): Promise<{ wrote: boolean }> {
+): Promise<boolean> {
   const args: Argument[] = [batch.expected, batch.next]
   // Counted from 1, as Lua does.
   const numberByKey = new Map([[KEYS.names as string, 1]])
@@ -194,7 +192,7 @@ export async function writeBatch(
     args.push(name, number, rest.length, ...rest)
   }
   const head = await run<Buffer>(redis, WRITE_BATCH, [...numberByKey.keys()], args)
-  return { wrote: bytesEqual(head, batch.next) }
+  return bytesEqual(head, batch.next)
 }
 
 /** Bounds as `ZRANGE BYLEX` takes them. `count` is at most 1 000. */
@@ -213,7 +211,7 @@ export async function readRanges(
 ): Promise<{ head: Buffer | null; replies: RangeReply[] }> {
   const args: Argument[] = [query.skip + 1]
   for (const range of query.ranges) args.push(range.min, range.max, range.count)
-  const keys = [KEYS.names, KEYS[query.members], KEYS.names]
+  const keys = [KEYS.names, KEYS[query.members]]
   const [head, ...rest] = await run<[Buffer | null, ...Flat]>(redis, READ_RANGES, keys, args)
   return { head, replies: rangesOf(rest) }
 }

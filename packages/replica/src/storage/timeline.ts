@@ -3,7 +3,8 @@
  * the list `at`, held in memory as well, because every pinned read needs the record time of its offset.
  */
 import { assert, concatBytes, fromHex, toHex } from '@quorumscan/base'
-import type { Micros, Offset } from '@quorumscan/model'
+import type { Offset } from '@quorumscan/model'
+import type { HistoryPoint } from '@quorumscan/verifier'
 
 /** D-10: reads go back 10 minutes of record time … */
 export const HORIZON_MICROS = 600_000_000
@@ -12,14 +13,8 @@ export const HORIZON_ENDED_MAX = 200_000
 /** … and never further than this many offsets (48 MiB of `at`), which 1 600 entries a second reach. */
 export const HORIZON_OFFSETS_MAX = 1_000_000
 
-export type Instant = {
-  readonly offset: Offset
-  readonly recordTime: Micros
-  /** Hex. */
-  readonly historyHash: string
-  /** Versions that ended at or before the offset. */
-  readonly endedCount: number
-}
+/** `endedCount`: versions that ended at or before the offset. */
+export type Instant = HistoryPoint & { readonly endedCount: number }
 
 export const INSTANT_BYTES = 48
 

@@ -34,35 +34,10 @@ const CONSUMING = 2
 const TRANSIENT = 4
 
 /** A node as it is stored. Parties are numbers of the update's table. */
-export type StoredEvent = {
-  readonly nodeId: number
-  /** Number of the contract's id in the table. */
-  readonly contract: number
-  /** Index in `templates` of `packages/ledger`. */
-  readonly template: number
-  readonly signatories: readonly number[]
-  readonly observers: readonly number[]
-  /** Who sees the node only because of an exercise above it. */
-  readonly inherited: readonly number[]
-  /** Created and archived by this update. */
-  readonly isTransient: boolean
-} & (
-  | { readonly kind: 'created'; readonly payload: Span }
-  | {
-      readonly kind: 'exercised'
-      readonly consuming: boolean
-      readonly choice: string
-      readonly argument: Span
-      readonly result: Span
-      readonly actors: readonly number[]
-      readonly lastDescendantNodeId: number
-      /** The contract as it was (`ContractCodec`): what ended here and began earlier. */
-      readonly archived: Span | null
-    }
-)
+export type StoredEvent = Readonly<ReturnType<typeof readEvent>>
 
 /** A piece of the stored bytes. */
-type Span = { readonly start: number; readonly end: number }
+type Span = ReturnType<ByteReader['span']>
 
 /** What is stored of one accepted entry. */
 export class StoredUpdate {
@@ -91,10 +66,10 @@ export class StoredUpdate {
     this.workflowId = reader.text()
     this.commandId = reader.text()
     this.traceparent = reader.text()
-    this.table = readTable(reader)
+    this.table = readList(reader, readTabled)
     this.submitters = reader.numbers()
     this.allocated = reader.numbers()
-    this.events = readEvents(reader)
+    this.events = readList(reader, readEvent)
   }
 
   /** The JSON text of a value. */
@@ -188,42 +163,46 @@ export function encodeUpdate(entry: {
   return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-function readEvents(reader: ByteReader): StoredEvent[] {
-  const events: StoredEvent[] = []
-  for (let rest = reader.unsigned(); rest > 0; rest--) events.push(readEvent(reader))
-  return events
+function readList<T>(reader: ByteReader, read: (reader: ByteReader) => T): T[] {
+  const items: T[] = []
+  for (let rest = reader.unsigned(); rest > 0; rest--) items.push(read(reader))
+  return items
 }
 
 /** Literals of one shape and no closures: streams read a hundred thousand of these in seconds. */
-function readEvent(reader: ByteReader): StoredEvent {
+function readEvent(reader: ByteReader) {
   const flags = reader.unsigned()
   const template = reader.unsigned()
   const nodeId = reader.unsigned()
   const contract = reader.unsigned()
-  const signatories = reader.numbers()
-  const observers = reader.numbers()
-  const inherited = reader.numbers()
+  const signatories: readonly number[] = reader.numbers()
+  const observers: readonly number[] = reader.numbers()
+  const inherited: readonly number[] = reader.numbers()
   const isTransient = (flags & TRANSIENT) !== 0
   if ((flags & EXERCISED) === 0)
     return {
-      kind: 'created',
+      kind: 'created' as const,
+      /** Index in `templates` of `packages/ledger`. */
       template,
       nodeId,
+      /** Number of the contract's id in the table. */
       contract,
       signatories,
       observers,
+      /** Parties that see the node only because of an exercise above it. */
       inherited,
+      /** Created and archived by this update. */
       isTransient,
       payload: reader.span(),
     }
   const choice = reader.text()
   const argument = reader.span()
   const result = reader.span()
-  const actors = reader.numbers()
+  const actors: readonly number[] = reader.numbers()
   const lastDescendantNodeId = reader.unsigned()
   const archived = reader.span()
   return {
-    kind: 'exercised',
+    kind: 'exercised' as const,
     template,
     nodeId,
     contract,
@@ -237,6 +216,7 @@ function readEvent(reader: ByteReader): StoredEvent {
     result,
     actors,
     lastDescendantNodeId,
+    /** The contract as it was (`ContractCodec`): one that ended here and began earlier. */
     archived: archived.start === archived.end ? null : archived,
   }
 }
@@ -311,12 +291,6 @@ function writeTabled(writer: ByteWriter, text: string): void {
   writer.unsigned(isParty ? 1 : 0)
   if (isParty) writer.text(text.slice(0, joint))
   writer.hex(text.slice(-HEX_DIGITS))
-}
-
-function readTable(reader: ByteReader): string[] {
-  const texts: string[] = []
-  for (let rest = reader.unsigned(); rest > 0; rest--) texts.push(readTabled(reader))
-  return texts
 }
 
 function readTabled(reader: ByteReader): string {

@@ -8,8 +8,7 @@ import type { Genesis } from '@quorumscan/verifier'
 import { cleanUpActivities } from '../clean-up/activity-clean-up.ts'
 import { cleanUp, cleanUpBacklog } from '../clean-up/clean-up.ts'
 import { loadMirror } from '../ingest/store.ts'
-import { activityRulesOf } from '../reads/activity-reads.ts'
-import { Replica } from '../replica.ts'
+import { openReplica } from '../replica.ts'
 import { dumpReplica } from './dump.ts'
 import { createMemoryOrdering } from './memory-ordering.ts'
 import { createSeededIntegers, growRandomLog } from './random-log.ts'
@@ -66,7 +65,7 @@ export async function settledDump(
   try {
     const mirror = await loadMirror(connection)
     const { signal } = new AbortController()
-    const options = { rules: activityRulesOf(genesis), signal }
+    const options = { genesis, signal }
     if (mirror !== null) {
       while (cleanUpBacklog(mirror) > 0) await cleanUp(connection, mirror, signal)
       while ((await cleanUpActivities(connection, mirror, options)) === 'more');
@@ -94,7 +93,7 @@ async function runOnce(
   const path = redis.socketPath
   const participant = partyParticipant(scenario.svs[0]?.party ?? '')
   const options = { redis: { path }, genesis, genesisHash, clock, participant }
-  await using replica = await Replica.create(options)
+  await using replica = await openReplica(options)
   let reached = () => {}
   let faultAt = 0
   const nextFault = () => {

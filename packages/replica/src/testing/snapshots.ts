@@ -18,7 +18,6 @@ import { createManualClock, DAY_MICROS, type TestRedis } from '@quorumscan/testk
 import { raiseHorizon } from '../clean-up/clean-up.ts'
 import { ingest } from '../ingest/ingest.ts'
 import { loadMirror } from '../ingest/store.ts'
-import { activityRulesOf } from '../reads/activity-reads.ts'
 import { createSnapshotMaker } from '../snapshot/maker.ts'
 import { createStateFollower } from '../state-tree/state-follower.ts'
 import { createLayout } from '../storage/layout.ts'
@@ -128,7 +127,7 @@ export async function follow(
   const maker = createSnapshotMaker({
     store: { redis: reading, layout },
     genesisHash,
-    rules: activityRulesOf(genesis),
+    genesis,
     take: (point, content) => {
       const work = take(point, content)
       taking.push(work)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isCertifiable } from './certifiable.ts'
+import { isCertifiable } from './signed-offsets.ts'
 
 const SECOND = 1_000_000
 
