@@ -4,28 +4,27 @@
  * LogUnavailableError, a command has 10 s.
  */
 import type { Offset } from '@quorumscan/model'
-import { checkSettings, openRedis, type RedisAddress } from '@quorumscan/redis'
+import { checkSettings, execute, openRedis, type RedisAddress } from '@quorumscan/redis'
 import { LOG_START_KEY, LOG_STREAM_KEY } from './acl.ts'
-import type { StreamGroup } from './group.ts'
+import { LogGroupError, type StreamGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
-import { decodeLogStart, encodeLogStart, type LogStart } from './log-start.ts'
 
-/** The one way into the log. */
-const APPEND_GROUP = `--[[
-  append-group: adds one group behind the newest, or does nothing.
-
-  The stream's newest id fences writers: of two that believe in the same end, one wins, and the other
-  learns of it. It also makes a repeated call harmless, because the first moved the end.
-
-  KEYS[1] log           stream: one element a group, id <last offset>-0, fields g (bytes), s (signature)
-  ARGV[1] expectedId    id of the newest group as the caller believes, '' for none
-  ARGV[2] groupId       id of the group to add
-  ARGV[3] group         bytes, passed through unread
-  ARGV[4] signature     bytes, passed through unread
-
-  Returns 1 when added
-          0 when the newest group is another (the caller reads it and decides)
-]]
+/**
+ * The one way into the log: adds one group after the newest, or does nothing.
+ *
+ * The stream's newest id fences writers: of two that believe in the same end, one wins, and the other
+ * learns of it. It also makes a repeated call harmless, because the first moved the end.
+ *
+ * KEYS[1] log           stream: one element a group, id <last offset>-0, fields g (bytes), s (signature)
+ * ARGV[1] expectedId    id of the newest group as the caller believes, '' for none
+ * ARGV[2] groupId       id of the group to add
+ * ARGV[3] group         bytes, passed through unread
+ * ARGV[4] signature     bytes, passed through unread
+ *
+ * Returns 1 when added
+ *         0 when the newest group is another (the caller reads it and decides)
+ */
+const APPEND_GROUP = `
 local log = KEYS[1]
 local expectedId, groupId, group, signature = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local newest = redis.call('XREVRANGE', log, '+', '-', 'COUNT', 1)
@@ -41,6 +40,17 @@ export type RawGroup = {
   readonly id: string
   readonly bytes: Uint8Array
   readonly signature: Uint8Array
+}
+
+/**
+ * The beginning of a log that was trimmed: the end of what was taken out, from which the first group that is left goes
+ * on. It is written before anything is taken out, so that a log that lost its beginning is not taken for one that begins
+ * later.
+ */
+export type LogStart = {
+  readonly offset: Offset
+  /** Of the group that ended there; hex. */
+  readonly hash: string
 }
 
 /** @throws {LogUnavailableError} If it cannot be reached, refuses the user, or the signal aborts. */
@@ -112,25 +122,29 @@ export async function openLogConnection(
       guarded(async () => {
         const pipeline = client.pipeline()
         for (const group of groups) pipeline.xadd(LOG_STREAM_KEY, group.id, ...fieldsOf(group))
-        await succeed(pipeline)
+        await execute(pipeline)
       }),
     /** Where the log begins; null: with the genesis. @throws {LogGroupError} If that cannot be read. */
     async start(): Promise<LogStart | null> {
       const text = await guarded(() => client.get(LOG_START_KEY))
-      return text === null ? null : decodeLogStart(text)
+      if (text === null) return null
+      const [, offset, hash] = /^(\d{1,15}) ([0-9a-f]{64})$/.exec(text) ?? []
+      if (offset === undefined || hash === undefined)
+        throw new LogGroupError('malformed', 'where the log begins is not written as it should be')
+      return { offset: Number(offset), hash }
     },
     /** Writes down that the log begins there, and takes out what ends there or before. */
     trim: (start: LogStart) =>
       guarded(async () => {
         // Not in one transaction: a Redis whose default user is off passes over those of its file when it starts.
-        await client.set(LOG_START_KEY, encodeLogStart(start))
+        await client.set(LOG_START_KEY, startText(start))
         await client.xtrim(LOG_STREAM_KEY, 'MINID', idOf(start.offset + 1))
       }),
     /** Puts one group in the place of all, behind this start, where no other process writes. */
     replace: (start: LogStart, group: RawGroup) =>
       guarded(async () => {
-        const change = client.multi().del(LOG_STREAM_KEY).set(LOG_START_KEY, encodeLogStart(start))
-        await succeed(change.xadd(LOG_STREAM_KEY, group.id, ...fieldsOf(group)))
+        const change = client.multi().del(LOG_STREAM_KEY).set(LOG_START_KEY, startText(start))
+        await execute(change.xadd(LOG_STREAM_KEY, group.id, ...fieldsOf(group)))
       }),
     check: (required: Parameters<typeof checkSettings>[1]) =>
       guarded(() => checkSettings(client, required)),
@@ -139,16 +153,13 @@ export async function openLogConnection(
 
 export type LogConnection = Awaited<ReturnType<typeof openLogConnection>>
 
-type Client = ReturnType<typeof openRedis>
-
 /** Of an element of a stream of groups. */
 export function fieldsOf({ bytes, signature }: Pick<RawGroup, 'bytes' | 'signature'>) {
   return ['g', Buffer.from(bytes), 's', Buffer.from(signature)] as const
 }
 
-/** Runs the commands. @throws The first error among their replies. */
-export async function succeed(commands: ReturnType<Client['pipeline']>): Promise<void> {
-  for (const [error] of (await commands.exec()) ?? []) if (error !== null) throw error
+function startText({ offset, hash }: LogStart): string {
+  return `${offset} ${hash}`
 }
 
 /** Stream id of the group that ends at this offset. */

@@ -31,13 +31,6 @@ type End = Pick<ChainEnd, 'offset' | 'recordTime'>
 /** How long the start waits for more nodes than it needs. They answer within a second, or not at all. */
 const FOLLOWERS_WAIT_MS = 10_000
 
-/** What followers said until now. */
-type Known = {
-  readonly agreed: Agreed
-  /** Whether they know the log to be whole. */
-  readonly isEndKnown: boolean
-}
-
 /** @param options.witnesses - Null: the clock and the log are believed. */
 export function createLogGate(options: {
   readonly clock: Clock
@@ -45,9 +38,13 @@ export function createLogGate(options: {
 }) {
   const { clock, witnesses } = options
   const startedMs = clock.monotonicMs()
-  let known: Known = { agreed: null, isEndKnown: witnesses === null }
+  let known = {
+    agreed: null as Agreed,
+    /** Whether enough followers reported the log to be whole. */
+    isEndKnown: witnesses === null,
+  }
 
-  const look = (end: End): { readonly known: Known; readonly result: Micros | ScanError } => {
+  const look = (end: End) => {
     const now = { wallMicros: clock.nowMicros(), monotonicMs: clock.monotonicMs() }
     const readings = freshReadings(witnesses?.readings() ?? [], now)
     const verdict =

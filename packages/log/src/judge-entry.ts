@@ -38,49 +38,36 @@ export type JudgedEntry =
       readonly oversize: EntryRefusal | null
     }
 
-export type Judge = {
-  /** Judges form, signature and network, and weighs what the entry names. */
-  (bytes: Uint8Array): JudgedEntry
-  /** The same without the signature, which is most of the work. */
-  withoutSignature(bytes: Uint8Array): JudgedEntry
-}
+export type Judge = ReturnType<typeof createJudge>
 
 /** Entries come again: to a member when they are offered, proposed, and passed on by others. Some seconds, 4 MiB. */
 const JUDGED_MAX = 10_000
 
-const BAD_SIGNATURE: JudgedEntry = {
-  kind: 'refused',
-  refusal: {
-    code: 'INVALID_ARGUMENT',
-    message: 'every replica would ignore this entry: bad signature',
-  },
-}
-
 /**
  * Remembers the entries whose signature it has verified, and no others: those cost whoever sends them nothing to make.
  *
- * @param known - Versions of the protocol, in ascending order.
+ * @param rules - Versions of the protocol, in ascending order.
  */
 export function createJudge(
   genesisHash: string,
-  known: readonly [Rules, ...Rules[]] = KNOWN_RULES,
-): Judge {
+  rules: readonly [Rules, ...Rules[]] = KNOWN_RULES,
+) {
   const judgedByHash = new LRUCache<string, JudgedEntry>({ max: JUDGED_MAX })
   /** Not verified yet: the next that is done with the same bytes. */
   const readByBytes = new WeakMap<Uint8Array, JudgedEntry>()
+  /** Judges form and network, and weighs what the entry names. The signature is most of the work. */
   const withoutSignature = (bytes: Uint8Array): JudgedEntry => {
-    const verified = judgedByHash.get(sha256Hex(bytes))
-    if (verified !== undefined) return verified
-    const read = weighEntry(bytes, genesisHash, known)
+    const known = judgedByHash.get(sha256Hex(bytes)) ?? readByBytes.get(bytes)
+    if (known !== undefined) return known
+    const read = weighEntry(bytes, genesisHash, rules)
     readByBytes.set(bytes, read)
     return read
   }
+  /** As `withoutSignature`, and verifies the signature. */
   const judge = (bytes: Uint8Array): JudgedEntry => {
-    const verified = judgedByHash.get(sha256Hex(bytes))
-    if (verified !== undefined) return verified
-    const read = readByBytes.get(bytes) ?? weighEntry(bytes, genesisHash, known)
-    if (read.kind === 'refused') return read
-    if (!isEntrySigned(bytes, genesisHash)) return BAD_SIGNATURE
+    const read = withoutSignature(bytes)
+    if (read.kind === 'refused' || judgedByHash.has(read.entryHash)) return read
+    if (!isEntrySigned(bytes, genesisHash)) return ignored('bad signature')
     judgedByHash.set(read.entryHash, read)
     return read
   }
@@ -93,17 +80,11 @@ function weighEntry(
   known: readonly [Rules, ...Rules[]],
 ): JudgedEntry {
   const decoded = readEntry(bytes, genesisHash)
-  if (decoded.kind !== 'submission')
-    return {
-      kind: 'refused',
-      refusal: {
-        code: 'INVALID_ARGUMENT',
-        message:
-          decoded.kind === 'ignored'
-            ? `every replica would ignore this entry: ${decoded.reason}`
-            : 'checkpoints are made by the synchronizer itself',
-      },
-    }
+  if (decoded.kind === 'ignored') return ignored(decoded.reason)
+  if (decoded.kind === 'checkpoint') {
+    const message = 'checkpoints are made by the synchronizer itself'
+    return { kind: 'refused', refusal: { code: 'INVALID_ARGUMENT', message } }
+  }
   const { submission, entryHash } = decoded
   const weights = known.map((rules) => ({ rules, ...weigh(submission, rules) }))
   const contractCounts = weights.map(({ contractCount }) => contractCount)
@@ -119,13 +100,10 @@ function weighEntry(
     contractCounts: new Map(
       weights.map(({ rules, contractCount }) => [rules.version, contractCount]),
     ),
-    oversize:
-      refusal === null
-        ? null
-        : {
-            code: 'LIMIT_EXCEEDED',
-            message: `every replica would refuse this entry: ${refusal.message}`,
-          },
+    oversize: refusal && {
+      code: 'LIMIT_EXCEEDED',
+      message: `every replica would refuse this entry: ${refusal.message}`,
+    },
   }
 }
 
@@ -140,19 +118,20 @@ export function refusalByTime(
   notAfter: Micros,
   now: { readonly recordTime: Micros; readonly clockMicros: Micros },
 ): EntryRefusal | null {
-  if (notAfter <= now.recordTime)
-    return {
-      code: 'SUBMISSION_EXPIRED',
-      message: 'every replica would ignore this entry: not after',
-    }
-  if (notAfter > Math.max(now.recordTime, now.clockMicros) + NOT_AFTER_MICROS_MAX)
-    return {
-      code: 'CLOCK_OFF',
-      message:
-        'every replica would ignore this entry: not after lies more than 10 min ahead of the log, by whose ' +
-        "clock the participant's is fast",
-    }
-  return null
+  if (notAfter <= now.recordTime) return ignoring('SUBMISSION_EXPIRED', 'not after')
+  if (notAfter <= Math.max(now.recordTime, now.clockMicros) + NOT_AFTER_MICROS_MAX) return null
+  return ignoring(
+    'CLOCK_OFF',
+    "not after lies more than 10 min ahead of the log, by whose clock the participant's is fast",
+  )
+}
+
+function ignoring(code: ErrorCode, reason: string): EntryRefusal {
+  return { code, message: `every replica would ignore this entry: ${reason}` }
+}
+
+function ignored(reason: string): JudgedEntry {
+  return { kind: 'refused', refusal: ignoring('INVALID_ARGUMENT', reason) }
 }
 
 /** Whether every replica looks into an entry with this `notAfter` that has this record time (Rule 4). */

@@ -49,17 +49,18 @@ export function createLogClient(options: {
     headersTimeout: STREAM_SILENCE_MS_MAX,
     bodyTimeout: STREAM_SILENCE_MS_MAX,
   })
-  const ask = async (
-    request: Pick<PeerRequest, 'path' | 'body' | 'bytesMax'>,
-    signal: AbortSignal,
-  ): Promise<TransportReply> => {
+  const reach = async <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
     try {
-      return await client.request(url, { ...request, signal })
+      return await work()
     } catch (cause) {
       signal.throwIfAborted()
+      if (cause instanceof ScanError) throw cause
       throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer cannot be reached', { cause })
     }
   }
+  const ask = (request: Pick<PeerRequest, 'path' | 'body' | 'bytesMax'>, signal: AbortSignal) =>
+    reach(signal, () => client.request(url, { ...request, signal }))
+
   return {
     /**
      * As `Ordering.submit`.
@@ -109,12 +110,12 @@ export function createLogClient(options: {
      * @throws {ScanError} What the synchronizer refuses with: UNAUTHENTICATED, OVERLOADED, OFFSET_PRUNED, …;
      *   DEPENDENCY_UNAVAILABLE if it cannot be reached. Or the signal's reason.
      */
-    async open({
+    open: ({
       from,
       signal,
-    }: Parameters<LogSource['open']>[0]): Promise<AsyncIterable<Uint8Array>> {
-      signal.throwIfAborted()
-      try {
+    }: Parameters<LogSource['open']>[0]): Promise<AsyncIterable<Uint8Array>> =>
+      reach(signal, async () => {
+        signal.throwIfAborted()
         const answer = await streams.request({
           method: 'GET',
           path: `${pathname.replace(/\/$/, '')}/v0/log?from=${from}`,
@@ -124,14 +125,7 @@ export function createLogClient(options: {
         })
         if (answer.statusCode === 200) return answer.body
         throw await streamRefusal(answer)
-      } catch (cause) {
-        signal.throwIfAborted()
-        if (cause instanceof ScanError) throw cause
-        throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer cannot be reached', {
-          cause,
-        })
-      }
-    },
+      }),
     async [Symbol.asyncDispose]() {
       await Promise.all([client[Symbol.asyncDispose](), streams.destroy()])
     },
@@ -140,23 +134,16 @@ export function createLogClient(options: {
 
 export type LogClient = ReturnType<typeof createLogClient>
 
-async function streamRefusal({
-  statusCode,
-  body,
-}: Pick<Dispatcher.ResponseData, 'statusCode' | 'body'>): Promise<ScanError> {
+async function streamRefusal(answer: Dispatcher.ResponseData): Promise<ScanError> {
   const read = createBodyPieces(REPLY_BYTES_MAX)
-  for await (const piece of body) read.add(piece)
-  return toldBy({ status: statusCode, body: read.bytes(), header: () => null })
+  for await (const piece of answer.body) read.add(piece)
+  return toldBy({ status: answer.statusCode, body: read.bytes(), header: () => null })
 }
 
 function toldBy(reply: TransportReply): ScanError {
   const { code, sentence } = readRefusal(reply)
-  return isErrorCode(code)
-    ? new ScanError(code, sentence)
-    : new ScanError(
-        'DEPENDENCY_UNAVAILABLE',
-        `the synchronizer answers with status ${reply.status}`,
-      )
+  if (isErrorCode(code)) return new ScanError(code, sentence)
+  return new ScanError('DEPENDENCY_UNAVAILABLE', `the synchronizer answered ${reply.status}`)
 }
 
 /** What the synchronizer says before it has written anything; its sentence says why. */

@@ -3,7 +3,6 @@
  * or the validator first.
  */
 import { type Clock, within } from '@quorumscan/base'
-import { ScanError } from '@quorumscan/errors'
 import { type Metrics, pollPeers } from '@quorumscan/runtime'
 import type { LogClient } from './log-client.ts'
 
@@ -23,13 +22,7 @@ export function watchLogRoom(options: {
     clock,
     everyMs: ROUND_MS,
     read: (_, signal) =>
-      within(
-        { clock, timeoutMs: ANSWER_MS_MAX, signal },
-        (limit) => log.readiness(limit),
-        () => {
-          throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer does not answer')
-        },
-      ),
+      within({ clock, timeoutMs: ANSWER_MS_MAX, signal }, log.readiness, () => undefined),
   })
   /** What it lacks; null: nothing; undefined: not known. */
   const reason = () => {

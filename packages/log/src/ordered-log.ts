@@ -4,7 +4,7 @@ import type { ScanError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { OrderingReport } from '@quorumscan/runtime'
 import type { Evidence } from '@quorumscan/verifier'
-import type { LogStart } from './log-start.ts'
+import type { LogStart } from './connection.ts'
 
 /** Up to where a log may be trimmed. */
 export type TrimBound = { readonly offset: Offset; readonly recordTime: Micros }

@@ -2,8 +2,8 @@
  * What a follower keeps of the log in its own Redis: the newest groups, as they were signed. A log that was
  * damaged is refilled from them. They follow from the log: a follower that lost them is none the worse.
  */
-import { endConnection, openRedis, type RedisAddress } from '@quorumscan/redis'
-import { fieldsOf, succeed } from './connection.ts'
+import { endConnection, execute, openRedis, type RedisAddress } from '@quorumscan/redis'
+import { fieldsOf } from './connection.ts'
 import { decodeGroup, LogGroupError, type SignedGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
 
@@ -43,7 +43,7 @@ export function createGroupKeeper(options: {
           const oldest = Math.max(0, total - RECENT_BYTES_MAX)
           pipeline.xadd(KEY, 'MINID', '~', oldest, `${total}-0`, ...fieldsOf(group))
         }
-        await succeed(pipeline)
+        await execute(pipeline)
       } catch (error) {
         total = null
         options.onProblem(error as Error)

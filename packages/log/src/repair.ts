@@ -6,6 +6,7 @@
 import { sha256, toHex } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
+import type { LogStart } from './connection.ts'
 import {
   idOf,
   type LogConnection,
@@ -15,7 +16,6 @@ import {
 } from './connection.ts'
 import { type LogGenesis, LogGroupError, openGroup, type SignedGroup } from './group.ts'
 import { LogUnavailableError } from './log-errors.ts'
-import type { LogStart } from './log-start.ts'
 import type { KeptGroup } from './recent-groups.ts'
 import {
   type Follower,

@@ -3,9 +3,9 @@
 import { sha256, toHex } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { RedisAddress } from '@quorumscan/redis'
+import type { LogStart } from './connection.ts'
 import { type LogConnection, lastOffsetOf, openLogConnection, type RawGroup } from './connection.ts'
-import { decodeGroup, LogGroupError } from './group.ts'
-import type { LogStart } from './log-start.ts'
+import { decodeGroup } from './group.ts'
 
 /** Taken out by one command: some milliseconds of Redis. */
 const OFFSETS_PER_TRIM = 10_000
@@ -56,7 +56,5 @@ async function lastBefore(
 }
 
 function endTimeOf({ bytes }: RawGroup): Micros {
-  const last = decodeGroup(bytes).entries.at(-1)
-  if (last === undefined) throw new LogGroupError('malformed', 'a group without entries')
-  return last.recordTime
+  return decodeGroup(bytes).entries.at(-1)?.recordTime ?? Number.POSITIVE_INFINITY
 }

@@ -16,17 +16,6 @@ export type LogDamage = {
   readonly reason: string
 }
 
-export type LogVerdict = {
-  /** Of the first group that is there, or would be. */
-  readonly start: Offset
-  /** Of the last element, damaged or not; 0 for an empty log. */
-  readonly end: Offset
-  /** Of the last whole group; the genesis's where there is none. */
-  readonly recordTime: Micros
-  /** In order. */
-  readonly damages: readonly LogDamage[]
-}
-
 export type VerifyLogOptions = {
   readonly redis: RedisAddress
   readonly genesis: LogGenesis
@@ -62,7 +51,7 @@ export type WalkStep = {
  *
  * @throws {LogUnavailableError} If its Redis cannot be reached, or goes away.
  */
-export async function verifyLog(options: VerifyLogOptions): Promise<LogVerdict> {
+export async function verifyLog(options: VerifyLogOptions) {
   const damages: LogDamage[] = []
   let start: Offset | null = null
   let end: Walk | null = null
@@ -75,7 +64,16 @@ export async function verifyLog(options: VerifyLogOptions): Promise<LogVerdict> 
     }
   }
   const { offset, recordTime } = end ?? { offset: 0, recordTime: options.genesis.recordTime }
-  return { start: start ?? 1, end: offset, recordTime, damages }
+  return {
+    /** The first offset of the log. */
+    start: start ?? 1,
+    /** The offset of the last element, damaged or not; 0 for an empty log. */
+    end: offset,
+    /** The record time of the last whole group; of the genesis without one. */
+    recordTime,
+    /** In the order of the log. */
+    damages: damages as readonly LogDamage[],
+  }
 }
 
 /** The log element by element. @throws {LogUnavailableError} As `verifyLog`. */
