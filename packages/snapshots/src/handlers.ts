@@ -1,4 +1,4 @@
-/** The snapshots of this node, for whoever starts anew. */
+/** The routes by which a node serves its snapshots to a node that starts without a state. */
 import type { scanRoutes } from '@quorumscan/api'
 import { ScanError } from '@quorumscan/errors'
 import type { Handlers } from '@quorumscan/server'
@@ -7,14 +7,7 @@ import type { SnapshotStore } from './snapshots.ts'
 
 const BYTES = { 'content-type': 'application/octet-stream' }
 
-export function createSnapshotHandlers({
-  snapshots,
-}: {
-  readonly snapshots: SnapshotStore
-}): Pick<
-  Handlers<typeof scanRoutes>,
-  'listSnapshots' | 'getSnapshotManifest' | 'getSnapshotPiece'
-> {
+export function createSnapshotHandlers({ snapshots }: { readonly snapshots: SnapshotStore }) {
   const notFound = (offset: number) =>
     new ScanError('SNAPSHOT_NOT_FOUND', `no such piece of a snapshot of offset ${offset}`)
   return {
@@ -29,5 +22,5 @@ export function createSnapshotHandlers({
       if (piece === null) throw notFound(offset)
       return { headers: BYTES, body: piece }
     },
-  }
+  } satisfies Partial<Handlers<typeof scanRoutes>>
 }

@@ -9,7 +9,7 @@ import { writeFileAtomic } from '@quorumscan/runtime'
 import type { HistoryPoint } from '@quorumscan/verifier'
 import {
   hashOfManifest,
-  isVouchedFor,
+  isConfirmed,
   type Manifest,
   type Network,
   PIECE_BYTES,
@@ -59,6 +59,19 @@ export async function openSnapshotFiles(directory: string, network: Network) {
     heldByOffset.delete(offset)
     for (const end of [DESCRIPTION, CONTENT]) await rm(fileOf(offset, end), { force: true })
   }
+  /** Null where the piece does not exist, or was damaged. */
+  const piece = async (offset: number, index: number): Promise<Uint8Array | null> => {
+    const { manifest } = heldByOffset.get(offset) ?? {}
+    const hash = manifest?.pieceHashes[index]
+    if (manifest === undefined || hash === undefined) return null
+    const start = index * PIECE_BYTES
+    const length = Math.min(PIECE_BYTES, manifest.contentBytes - start)
+    // A file that cannot be read is as good as damaged.
+    const bytes = await readPart(fileOf(offset, CONTENT), start, length).catch(() => null)
+    if (bytes !== null && sha256Hex(bytes) === hash) return bytes
+    await drop(offset)
+    return null
+  }
   return {
     held,
     drop,
@@ -84,21 +97,18 @@ export async function openSnapshotFiles(directory: string, network: Network) {
       const description = { snapshots: [toWireOffer(snapshot)], manifest }
       writeFileAtomic(fileOf(offset, DESCRIPTION), JSON.stringify(description))
       const [newest, ...older] = held()
-      const vouchedFor = held().find((one) => isVouchedFor(one, network))
-      const kept = new Set([newest, ...older.slice(0, NEWEST_KEPT - 1), vouchedFor])
+      const confirmed = held().find((one) => isConfirmed(one, network))
+      const kept = new Set([newest, ...older.slice(0, NEWEST_KEPT - 1), confirmed])
       for (const one of older) if (!kept.has(one)) await drop(one.offset)
     },
-    /** null: there is none, or it was damaged. */
-    async piece(offset: number, index: number): Promise<Uint8Array | null> {
-      const { manifest } = heldByOffset.get(offset) ?? {}
-      const hash = manifest?.pieceHashes[index]
-      if (manifest === undefined || hash === undefined) return null
-      const start = index * PIECE_BYTES
-      const length = Math.min(PIECE_BYTES, manifest.contentBytes - start)
-      const bytes = await readPart(fileOf(offset, CONTENT), start, length)
-      if (bytes !== null && sha256Hex(bytes) === hash) return bytes
-      await drop(offset)
-      return null
+    piece,
+    /** The content of a snapshot. @throws {Error} If a piece is damaged. */
+    async *content({ offset, manifest }: HeldSnapshot): AsyncGenerator<Uint8Array> {
+      for (const index of manifest.pieceHashes.keys()) {
+        const bytes = await piece(offset, index)
+        if (bytes === null) throw new Error(`the own snapshot of offset ${offset} is damaged`)
+        yield bytes
+      }
     },
   }
 }
@@ -112,45 +122,34 @@ async function ownFilesOf(directory: string) {
 }
 
 async function writePieces(path: string, content: AsyncIterable<Uint8Array>): Promise<Manifest> {
-  const file = await open(path, 'w', 0o600)
-  try {
-    const pieceHashes: string[] = []
-    let contentBytes = 0
-    let held: Uint8Array[] = []
-    let heldBytes = 0
-    const put = async (piece: Uint8Array) => {
-      pieceHashes.push(sha256Hex(piece))
-      contentBytes += piece.byteLength
-      await file.writeFile(piece)
-    }
-    for await (const bytes of content) {
-      held.push(bytes)
-      heldBytes += bytes.byteLength
-      if (heldBytes < PIECE_BYTES) continue
-      let rest: Uint8Array = Buffer.concat(held)
-      for (; rest.byteLength >= PIECE_BYTES; rest = rest.subarray(PIECE_BYTES))
-        await put(rest.subarray(0, PIECE_BYTES))
-      held = [rest]
-      heldBytes = rest.byteLength
-    }
-    if (heldBytes > 0) await put(Buffer.concat(held))
-    await file.sync()
-    return { contentBytes, pieceHashes }
-  } finally {
-    await file.close()
+  await using file = await open(path, 'w', 0o600)
+  const pieceHashes: string[] = []
+  let contentBytes = 0
+  const piece = Buffer.allocUnsafe(PIECE_BYTES)
+  let pieceBytes = 0
+  const put = async (bytes: Uint8Array): Promise<void> => {
+    pieceHashes.push(sha256Hex(bytes))
+    contentBytes += bytes.byteLength
+    await file.writeFile(bytes)
+    pieceBytes = 0
   }
+  for await (const bytes of content)
+    for (let at = 0; at < bytes.byteLength; ) {
+      const part = bytes.subarray(at, at + PIECE_BYTES - pieceBytes)
+      piece.set(part, pieceBytes)
+      pieceBytes += part.byteLength
+      at += part.byteLength
+      if (pieceBytes === PIECE_BYTES) await put(piece)
+    }
+  if (pieceBytes > 0) await put(piece.subarray(0, pieceBytes))
+  await file.sync()
+  return { contentBytes, pieceHashes }
 }
 
-async function readPart(path: string, start: number, length: number): Promise<Uint8Array | null> {
-  const file = await open(path).catch(() => null) // As good as damaged.
-  if (file === null) return null
-  try {
-    const bytes = Buffer.alloc(length)
-    const { bytesRead } = await file.read(bytes, 0, length, start)
-    return bytes.subarray(0, bytesRead)
-  } finally {
-    await file.close()
-  }
+async function readPart(path: string, start: number, length: number): Promise<Uint8Array> {
+  await using file = await open(path)
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, start)
+  return buffer.subarray(0, bytesRead)
 }
 
 /** null unless it is one, whose manifest is the one that was signed. */
@@ -158,10 +157,9 @@ function readDescription(bytes: Uint8Array, network: Network): HeldSnapshot | nu
   try {
     const [offer] = readOffers(bytes, network)
     const { manifest } = JSON.parse(Buffer.from(bytes).toString('utf8'))
-    return offer !== undefined && hashOfManifest(manifest) === offer.contentHash
-      ? { ...offer, manifest }
-      : null
+    if (hashOfManifest(manifest) === offer?.contentHash) return { ...offer, manifest }
   } catch {
-    return null // It was not finished, or not by us.
+    // It was not finished, or another program wrote it.
   }
+  return null
 }

@@ -3,7 +3,7 @@
  * SHA-256 of the manifest, which is u64 length of the content ‖ SHA-256 of each piece of it. So whoever has the
  * signatures of f + 1 members can take every piece from anybody.
  */
-import { concatBytes, fromHex, sha256, sha256Hex, toHex, verifySignature } from '@quorumscan/base'
+import { concatBytes, fromHex, sha256Hex, toHex, verifySignature } from '@quorumscan/base'
 import {
   encodeSnapshotStatement,
   type Genesis,
@@ -21,15 +21,14 @@ export const MANIFEST_BYTES_MAX = LENGTH_BYTES + PIECES_MAX * HASH_BYTES
 /** Of what a node lists: the newest two, and the newest that enough have signed. */
 const OFFERS_MAX = 3
 const HASH = /^[0-9a-f]{64}$/
+const HASHES = /[0-9a-f]{64}/g
 const SIGNATURE = /^[0-9a-f]{128}$/
-
-/** Name of the member -> its signature, hex. */
-export type Signatures = ReadonlyMap<string, string>
 
 export type SnapshotOffer = HistoryPoint & {
   /** SHA-256 of the manifest, hex. */
   readonly contentHash: string
-  readonly signatures: Signatures
+  /** Name of the member -> its signature, hex. */
+  readonly signatures: ReadonlyMap<string, string>
 }
 
 export type Manifest = {
@@ -47,13 +46,13 @@ export function keyOfOffer(offer: SnapshotOffer): string {
 
 export function statementOf(
   offer: Omit<SnapshotOffer, 'signatures'>,
-  network: Network,
+  { genesisHash }: Network,
 ): Uint8Array {
-  return encodeSnapshotStatement({ ...offer, genesisHash: network.genesisHash })
+  return encodeSnapshotStatement({ ...offer, genesisHash })
 }
 
 /** Whether an honest member is among the signers. */
-export function isVouchedFor({ signatures }: SnapshotOffer, { genesis }: Network): boolean {
+export function isConfirmed({ signatures }: SnapshotOffer, { genesis }: Network): boolean {
   return signatures.size > maxFaulty(genesis.nodes.length)
 }
 
@@ -106,14 +105,11 @@ export function hashOfManifest(manifest: Manifest): string {
 
 /** null unless it is what hashes to this. */
 export function readManifest(bytes: Uint8Array, contentHash: string): Manifest | null {
-  if (toHex(sha256(bytes)) !== contentHash || bytes.byteLength < LENGTH_BYTES) return null
+  if (sha256Hex(bytes) !== contentHash || bytes.byteLength < LENGTH_BYTES) return null
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const contentBytes = Number(view.getBigUint64(0))
   const hashes = bytes.subarray(LENGTH_BYTES)
   const count = Math.ceil(contentBytes / PIECE_BYTES)
   if (hashes.byteLength !== count * HASH_BYTES || count > PIECES_MAX) return null
-  const pieceHashes = Array.from({ length: count }, (_, index) =>
-    toHex(hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES)),
-  )
-  return { contentBytes, pieceHashes }
+  return { contentBytes, pieceHashes: toHex(hashes).match(HASHES) ?? [] }
 }

@@ -195,7 +195,7 @@ describe('a snapshot of others', () => {
     const peers = await Promise.all(stores.map((store, index) => serve(store, index, change)))
     const found = await (await storeOf(null, { peers })).find(0, never)
     await expect(read(found?.content ?? inPieces(CONTENT))).rejects.toThrow(
-      'no holder gives piece 2',
+      'no member gives pieces/2',
     )
   })
 
