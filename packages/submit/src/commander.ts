@@ -6,8 +6,8 @@ import { type Clock, type Random, randomHex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { errorCodeOf, type Ledger } from '@quorumscan/ledger'
 import type { Deduplication, Micros, Update } from '@quorumscan/model'
-import { rehearse } from './submission.ts'
-import type { SubmitInput, Submitter } from './submitter.ts'
+import { rehearse, type SubmitInput, submissionBody } from './submission.ts'
+import type { Submitter } from './submitter.ts'
 
 /** Log, checkpoints and apply take well under a second; more means that something is down. */
 const SUBMIT_TIMEOUT_MS = 15_000
@@ -37,14 +37,7 @@ export function createCommander(deps: {
 
   const refusalOf = async (command: ReturnType<typeof withId>): Promise<ScanError | null> => {
     deps.assertLive()
-    const body = {
-      readAs: [],
-      submissionId: '',
-      workflowId: '',
-      disclosed: [],
-      ...command,
-      deduplication,
-    }
+    const body = submissionBody({ ...command, deduplication }, deps.random)
     const rehearsed = await rehearse(deps, body, { now: deps.clock.nowMicros(), notBefore: 0 })
     return rehearsed.kind === 'accepted'
       ? null

@@ -6,9 +6,4 @@ export {
   type SignedSubmission,
   signSubmission,
 } from './submission.ts'
-export {
-  createSubmitter,
-  type SubmitInput,
-  type SubmitResult,
-  type Submitter,
-} from './submitter.ts'
+export { createSubmitter, type SubmitResult, type Submitter } from './submitter.ts'

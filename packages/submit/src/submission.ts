@@ -1,7 +1,8 @@
 /** One submission: what the ledger would make of it, and its signed bytes. */
 import { assert, type KeyPair, type Random, randomHex, sha256Hex } from '@quorumscan/base'
 import { encodeEntry, type Ledger } from '@quorumscan/ledger'
-import type { EntryResult, Micros, Submission } from '@quorumscan/model'
+import type { Deduplication, EntryResult, Micros, Submission } from '@quorumscan/model'
+import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 
 /** µs that the rehearsal's `notAfter` lies ahead; only its being ahead matters. */
 const AHEAD_MICROS = 60_000_000
@@ -14,8 +15,34 @@ export type Participant = {
   readonly random: Random
 }
 
-/** What its submitter decides of a submission. */
+/** The fields of a submission that its submitter decides. */
 type SubmissionBody = Omit<Submission, 'genesis' | 'participant' | 'id' | 'notAfter'>
+
+export type SubmitInput = Pick<SubmissionBody, 'userId' | 'actAs' | 'commands'> & {
+  /** Contracts that the commands use and the submitters do not see. */
+  readonly disclosed?: SubmissionBody['disclosed']
+  /** Two submissions with the same one, user and actAs take effect once (D-29). Default: a random one. */
+  readonly commandId?: string
+  /** Default: 10 min if there is a `commandId`, as long as an earlier submission may take effect. */
+  readonly deduplication?: Deduplication
+}
+
+/** Adds the defaults. */
+export function submissionBody(input: SubmitInput, random: Random): SubmissionBody {
+  const { userId, actAs, commands, disclosed = [], commandId } = input
+  const micros = commandId === undefined ? 0 : NOT_AFTER_MICROS_MAX
+  return {
+    userId,
+    actAs,
+    readAs: [],
+    commandId: commandId ?? randomHex(random, 16),
+    submissionId: '',
+    workflowId: '',
+    deduplication: input.deduplication ?? { kind: 'duration', micros },
+    commands,
+    disclosed,
+  }
+}
 
 export type SignedSubmission = {
   readonly submission: Submission

@@ -4,7 +4,8 @@ import { type AppliedEntry, allocatePartyCommand, decodeEntry } from '@quorumsca
 import { MemoryLedger } from '@quorumscan/ledger/testing'
 import { createManualClock, createTestNetwork, testKeyPair } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { createSubmitter, type SubmitInput } from './submitter.ts'
+import type { SubmitInput } from './submission.ts'
+import { createSubmitter } from './submitter.ts'
 
 const SECOND = 1_000_000
 const keyPair = testKeyPair('alice')

@@ -2,39 +2,21 @@
  * Submitting, and waiting for the outcome in this process: signs commands once, offers the same bytes to the
  * log until they are durable, and waits until this participant's own replica has applied them.
  */
-import { anySignal, type Clock, randomHex, unreachable } from '@quorumscan/base'
+import { anySignal, type Clock, unreachable } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, errorCodeOf, type Ledger, type Ordering } from '@quorumscan/ledger'
-import type {
-  Command,
-  Deduplication,
-  DisclosedContract,
-  Micros,
-  Offset,
-  PartyId,
-  Update,
-} from '@quorumscan/model'
+import type { Micros, Update } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { createInFlight, type OfferAttempt } from './in-flight.ts'
-import { type Participant, type SignedSubmission, signSubmission } from './submission.ts'
+import {
+  type Participant,
+  type SignedSubmission,
+  type SubmitInput,
+  signSubmission,
+  submissionBody,
+} from './submission.ts'
 
-export type SubmitInput = {
-  readonly userId: string
-  readonly actAs: readonly PartyId[]
-  readonly commands: readonly Command[]
-  /** What the commands use and the submitters do not see. */
-  readonly disclosed?: readonly DisclosedContract[]
-  /** Two submissions with the same one, user and actAs take effect once (D-29). Default: a random one. */
-  readonly commandId?: string
-  /** Default: 10 min if there is a `commandId`, as long as an earlier submission may take effect. */
-  readonly deduplication?: Deduplication
-}
-
-export type SubmitResult = {
-  readonly offset: Offset
-  readonly recordTime: Micros
-  readonly update: Update
-}
+export type SubmitResult = Pick<AppliedEntry, 'offset' | 'recordTime'> & { readonly update: Update }
 
 export type Submitter = ReturnType<typeof createSubmitter>
 
@@ -55,21 +37,8 @@ export function createSubmitter(
   let stopListening: (() => void) | null = null
 
   const sign = (input: SubmitInput, notAfter: Micros): SignedSubmission => {
-    const { userId, actAs, commands, disclosed = [], commandId } = input
-    const micros = commandId === undefined ? 0 : NOT_AFTER_MICROS_MAX
-    const body = {
-      userId,
-      actAs,
-      readAs: [],
-      commandId: commandId ?? randomHex(random, 16),
-      submissionId: '',
-      workflowId: '',
-      deduplication: input.deduplication ?? ({ kind: 'duration', micros } as const),
-      commands,
-      disclosed,
-    }
     try {
-      return signSubmission(deps, body, notAfter)
+      return signSubmission(deps, submissionBody(input, random), notAfter)
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
       throw new ScanError('INVALID_ARGUMENT', error.message, { cause: error })
