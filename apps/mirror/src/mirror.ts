@@ -3,7 +3,7 @@
  * long as they allow, and checks nothing: whoever reads verifies, so nobody needs to believe it.
  */
 import { CERTIFIED_MEDIA_TYPE, type RouteDef, type RouteTable, scanRoutes } from '@quorumscan/api'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, singleFlight } from '@quorumscan/base'
 import { isCertified } from '@quorumscan/certifier'
 import { ScanError } from '@quorumscan/errors'
 import { parseNodeUrl, type Transport, type TransportReply } from '@quorumscan/reader'
@@ -15,9 +15,9 @@ import { LRUCache } from 'lru-cache'
 /** What a source can make it hold at a time: the largest page, with names crowded around its entries. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 /** Answers kept, with their addresses: some ten thousand of names. */
-const KEPT_BYTES_MAX = 64 * 1024 * 1024
+const CACHED_BYTES_MAX = 64 * 1024 * 1024
 /** However long a source allows it: older than this, hardly any reader believes an answer. */
-const KEPT_MS_MAX = 60_000
+const CACHED_MS_MAX = 60_000
 /** A node waits up to a second for an offset; one that takes this long hangs. */
 const SOURCE_WAIT_MS = 3000
 /** At sources at a time, as each may be sending the largest answer. */
@@ -40,7 +40,7 @@ type Asked = {
 }
 
 /** By the monotonic clock. */
-type Kept = { readonly reply: TransportReply; readonly sinceMs: number; readonly untilMs: number }
+type Cached = { readonly reply: TransportReply; readonly sinceMs: number; readonly untilMs: number }
 
 /**
  * The server of a mirror: `listen({host, port})` starts it, `close()` ends it.
@@ -50,30 +50,26 @@ type Kept = { readonly reply: TransportReply; readonly sinceMs: number; readonly
 export function buildMirror(options: MirrorOptions): HttpServer {
   const { clock } = options
   const ask = createSources(options)
-  const cache = new LRUCache<string, Kept>({
-    maxSize: KEPT_BYTES_MAX,
+  const cache = new LRUCache<string, Cached>({
+    maxSize: CACHED_BYTES_MAX,
     sizeCalculation: ({ reply }, path) => reply.body.byteLength + path.length,
   })
-  /** On their way: however many readers want one, it is asked for once. */
-  const coming = new Map<string, Promise<Kept>>()
-
-  const fetchOne = async (asked: Asked): Promise<Kept> => {
+  const fetchOne = async (asked: Asked): Promise<Cached> => {
     const reply = await ask(asked)
     const ageMs = 1000 * secondsIn(reply.header('age'), /^(\d+)$/)
     const sinceMs = clock.monotonicMs() - ageMs
-    const kept = { reply, sinceMs, untilMs: sinceMs + Math.min(KEPT_MS_MAX, allowedMs(reply)) }
-    if (kept.untilMs > clock.monotonicMs()) cache.set(asked.path, kept)
-    return kept
+    const cached = { reply, sinceMs, untilMs: sinceMs + Math.min(CACHED_MS_MAX, allowedMs(reply)) }
+    if (cached.untilMs > clock.monotonicMs()) cache.set(asked.path, cached)
+    return cached
   }
+  /** One request for all readers that wait for the same answer. */
+  const fetchShared = singleFlight(fetchOne, ({ path }) => path)
 
-  const get = (asked: Asked): Kept | Promise<Kept> => {
-    const kept = cache.get(asked.path)
-    if (kept !== undefined && kept.untilMs > clock.monotonicMs()) return kept
-    const known = coming.get(asked.path)
-    if (known !== undefined) return known
-    const asking = fetchOne(asked).finally(() => coming.delete(asked.path))
-    coming.set(asked.path, asking)
-    return asking
+  const get = (asked: Asked): Cached | Promise<Cached> => {
+    const cached = cache.get(asked.path)
+    return cached !== undefined && cached.untilMs > clock.monotonicMs()
+      ? cached
+      : fetchShared(asked)
   }
 
   const handlerOf = (route: RouteDef): Handler<RouteDef, never> => {
