@@ -194,7 +194,7 @@ describe('the activity history', () => {
       after,
       limit: fc.integer({ min: 1, max: 150 }),
       order,
-      party: fc.constantFrom(undefined, ...short.parties, testParty('nobody')),
+      party: fc.constantFrom(undefined, ...short.parties, testParty('unknown')),
     })
     for (let head = 0; head < end; ) {
       head = Math.min(end, head + 60)

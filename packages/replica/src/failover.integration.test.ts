@@ -52,7 +52,7 @@ async function follow(redis: { readonly path: string } | Sentinels['address'], f
 
 type Sentinels = Awaited<ReturnType<typeof startSentinels>>
 
-it('goes on from what the promoted one has, to the state of one that nothing happened to', async () => {
+it('continues on the promoted Redis, and reaches the same state as without a failover', async () => {
   await using redis = await startSentinels(['--appendonly', 'yes'])
   {
     await using follower = await follow(redis.address, THIRD)

@@ -119,9 +119,9 @@ describe('lookups at an offset', () => {
       fc.asyncProperty(
         fc.array(fc.array(change, { minLength: 1, maxLength: 8 }), { maxLength: 6 }),
         fc.constantFrom(1, 1_000, 1_000_000),
-        async (batches, keptBytesMax) => {
+        async (batches, cacheBytesMax) => {
           const mirror = await freshMirror()
-          const remembering = createNameReader(redis, { keptBytesMax })
+          const remembering = createNameReader(redis, { cacheBytesMax })
           remembering.moveTo(mirror.head.offset, null)
           const history = { steps: [] as Step[], active: [], oracle: [] as OracleEntry[] }
           const synthetic = [
@@ -215,7 +215,7 @@ describe('lookups at an offset', () => {
     expect(cleanUpBacklog(mirror)).toBe(NAMES.length)
     expect(await cleanUp(redis, mirror, signal)).toBe('written')
     const after = await dumpReplica(redis)
-    // The head is a field of names and differs; the timeline goes on.
+    // The head is a field of names and differs; so does the timeline.
     expect(after[KEYS.names]?.length).toBe(before[KEYS.names]?.length)
     for (const dump of [before, after]) for (const key of [KEYS.names, KEYS.at]) delete dump[key]
     expect(after).toEqual(before)
@@ -237,7 +237,7 @@ describe('lookups at an offset', () => {
     const countBefore = await commandCount()
     const read = createNameReader(redis)
     const moment = { offset: mirror.head.offset, recordTime }
-    const asked = [...names, 'nobody.unverified.ns', ...names].map((name) => [name, name])
+    const asked = [...names, 'unknown.unverified.ns', ...names].map((name) => [name, name])
     const found = await Promise.all(asked.map((pair) => readNames(read, pair, moment)))
     const heard = found.map((bodies) => bodies.map(nameIn))
     const owned = asked.map((pair) => pair.map((name) => (name.startsWith('n-') ? name : null)))
@@ -246,7 +246,7 @@ describe('lookups at an offset', () => {
     expect((await commandCount()) - countBefore).toBeLessThanOrEqual(4)
     expect((await readNames(read, ['n-1.unverified.ns'], moment)).map(nameIn)).toEqual([names[1]])
     // Nothing is kept before ingest has told where it is; then what fits is, and the oldest goes.
-    const small = createNameReader(redis, { keptBytesMax: 100_000 })
+    const small = createNameReader(redis, { cacheBytesMax: 100_000 })
     const countOf = async (asked: readonly string[]) => {
       const countOfBefore = await commandCount()
       await readNames(small, asked, moment)

@@ -108,7 +108,7 @@ async function start(options: {
 }
 
 describe('a replica', () => {
-  it('goes on when its Redis has hung', async () => {
+  it('continues after its Redis has hung', async () => {
     await using run = await start({ entries: log.slice(0, 30), nowMicros: end.recordTime })
     await run.reach(30)
     process.kill(redis.pid, 'SIGSTOP')
@@ -159,7 +159,7 @@ describe('a replica', () => {
     expect(await settledDump(redis, scenario.network.genesis)).toEqual(dump)
   })
 
-  it('goes on correctly when Redis has lost its last seconds', async () => {
+  it('continues correctly after Redis has lost its last seconds', async () => {
     await using run = await start({ entries: log.slice(0, 60) })
     await run.reach(60)
     const restore = await inRedis(async (connection) => {
@@ -205,7 +205,7 @@ describe('a replica', () => {
     expect(Object.entries(head).filter(isOfState)).toEqual(Object.entries(dump).filter(isOfState))
   })
 
-  it('stops, says so and goes on answering when the log is another one', async () => {
+  it('stops ingest, reports the reason and keeps answering when the log is another one', async () => {
     await using run = await start({ entries: log.slice(0, 30) })
     await run.reach(30)
     await run.replica[Symbol.asyncDispose]()
@@ -225,7 +225,7 @@ describe('a replica', () => {
     }
   })
 
-  it('stops before the first entry of a version that it does not know, says which, and goes on answering', async () => {
+  it('stops before the first entry of an unknown version, names it, and keeps answering', async () => {
     const of = new Scenario()
     const next = NEWEST_RULES.version + 1
     for (const sv of of.svs.slice(0, 3))
@@ -295,8 +295,8 @@ describe('a replica', () => {
       await deleteStored()
     }
     const own = { ...options, ...scenario.network, rebuild }
-    await using anew = await openReplica(own)
-    expect([rebuilt, anew.head().offset]).toEqual([1, 0])
+    await using rebuiltReplica = await openReplica(own)
+    expect([rebuilt, rebuiltReplica.head().offset]).toEqual([1, 0])
     await expect(openReplica({ ...options, rebuild })).rejects.toThrow(ReplicaStateError)
     expect(rebuilt).toBe(1)
     await inRedis((connection) => connection.flushall())
@@ -469,7 +469,7 @@ describe('reads of the newest state', () => {
       )
     }
     expect(await replica.isPartyAllocated(scenario.svs[0]?.party ?? '')).toBe(true)
-    expect(await replica.isPartyAllocated(`nobody::1220${'0'.repeat(64)}`)).toBe(false)
+    expect(await replica.isPartyAllocated(`unknown::1220${'0'.repeat(64)}`)).toBe(false)
     const expected = scenario.ledger.due()
     expect(new Set(expected.map(({ job }) => job)).size).toBeGreaterThan(1)
     for (const job of new Set(expected.map((item) => item.job))) {

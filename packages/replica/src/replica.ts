@@ -1,6 +1,6 @@
 /**
- * The state that follows from genesis and log, kept in Redis. This file runs ingest and scrub, and reports what was
- * applied. What is read is in the read objects: `lookups` at an offset, `history` of updates, `proofs`, and the reads of
+ * The state that follows from genesis and log, stored in Redis. This file runs ingest and scrub, and reports applied
+ * entries. The reads are in the read objects: `lookups` at an offset, `history` of updates, `proofs`, and the reads of
  * the newest state that the port `Ledger` names.
  *
  * `onApplied` reports entries that this process wrote: each once while Redis keeps its data. It may report entries again
@@ -36,30 +36,30 @@ import { ReplicaStateError } from './storage/head.ts'
 import { createLayout } from './storage/layout.ts'
 
 export type ReplicaOptions = {
-  /** Which holds the replica. */
+  /** The Redis that holds the replica. */
   readonly redis: RedisAddress
   readonly genesis: Genesis
   /** Hex. */
   readonly genesisHash: string
-  /** Jobs whose due work this replica is asked for; all unless given. Others cost a member a contract. */
+  /** Jobs whose due work this replica reports. Default: all. Each other job costs a member for each contract. */
   readonly dueJobs?: readonly string[]
   readonly clock: Clock
-  /** The participant who keeps completions and a history of updates, `1220` and 64 hex digits; nobody's without it. */
+  /** The participant whose completions and history of updates are stored, `1220` and 64 hex digits. Default: none. */
   readonly participant?: string
-  /** Where its snapshots go, and where it starts from one; without it, from the log alone. */
+  /** Stores own snapshots, and finds one to start from. Default: the replica starts from the log alone. */
   readonly snapshots?: Snapshots
-  /** Told why ingest waits, or goes no further. */
+  /** Receives the reason why ingest waits or stops. */
   readonly onProblem?: (error: Error) => void
   /**
-   * Called where other software wrote what is stored: the replica begins anew, once this has deleted it. Without it that
-   * is an error.
+   * Called if other software wrote the stored replica. The replica starts from scratch after this has deleted it.
+   * Default: such a replica is an error.
    */
   readonly rebuild?: (deleteStored: () => Promise<unknown>) => Promise<void>
 }
 
 /**
- * `clock-behind`: entries wait, or are newer than they can be, because the own clock is slow (Rule 6). `halted`: it
- * cannot go on, and an operator must look.
+ * `clock-behind`: entries wait, or are newer than they can be, because the own clock is slow (Rule 6). `halted`: ingest
+ * has stopped, and an operator must act.
  */
 export type ReplicaState = 'starting' | 'catching-up' | 'clock-behind' | 'live' | 'halted'
 
@@ -112,13 +112,8 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
 
   const follower = createStateFollower({ genesis, layout, onProblem })
   const nameReader = createNameReader(redis, { onRead: follower.compareNames })
-  const proofs = createStateService({
-    redis,
-    genesis,
-    nameReader,
-    follower,
-    head: () => mirror.head,
-  })
+  const head = () => mirror.head
+  const proofs = createStateService({ redis, genesis, nameReader, follower, head })
   const moments = createMoments(() => mirror, clock)
 
   /** The instant of an offset, for answers from the stored state. */
@@ -195,10 +190,10 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
     pin: moments.pin,
     pinNow: moments.pinNow,
     /**
-     * Applies the log until the signal aborts, or until it cannot go further: then reads continue, and `standstill`
-     * reports the reason.
+     * Applies the log until the signal aborts, or until ingest must stop: then reads continue, and `standstill` returns
+     * the reason.
      *
-     * @throws What is a bug, or ReplicaStateError: the process should end.
+     * @throws A bug, or ReplicaStateError: the process should end.
      */
     run(ordering: Ordering, signal: AbortSignal): Promise<void> {
       assert(running === null, 'a replica has one run at a time')
@@ -215,10 +210,10 @@ function createReplica(options: ReplicaOptions, store: Store, stored: Mirror) {
       if (isHeldByClock || -lag > RECORD_TIME_AHEAD_MICROS_MAX) return 'clock-behind'
       return lag <= LIVE_LAG_MICROS_MAX ? 'live' : 'catching-up'
     },
-    /** Why it goes no further: LOG_REGRESSED, SOFTWARE_OUTDATED. */
+    /** Why ingest has stopped: LOG_REGRESSED, SOFTWARE_OUTDATED. */
     standstill: () => standstill,
     head: (): Head => mirror.head,
-    /** As `head`, or the end of a write that is under way: no read shows anything newer. */
+    /** The offset of `head`, or the end of a write that is under way. No read returns newer data. */
     visibleOffset: () => Math.max(mirror.head.offset, writing),
     onApplied: (listener: (entry: AppliedEntry) => void) => subscribe(listeners, listener),
     /** As `onApplied`, once for each write, with what the write added to the history of updates. */

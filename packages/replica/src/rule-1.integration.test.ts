@@ -57,7 +57,7 @@ describe('the same log gives the same state (Rule 1)', () => {
         const replayed = await replay(scenario, { seed, faults: true })
         expect(replayed.hashes).toEqual(hashes)
         expect(replayed.dump).toEqual(dump)
-        // What is written is told, unless the process ends in between.
+        // Each write is reported, unless the process ends in between.
         for (const [offset, root] of replayed.roots) expect(root).toBe(expected.get(offset))
         expect(replayed.roots.size).toBeGreaterThan(expected.size / 2)
       }),

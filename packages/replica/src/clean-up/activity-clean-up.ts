@@ -1,7 +1,7 @@
 /**
- * Takes rows out of the activity history, and notices, that no readable offset can show, in bounded passes. A row of
- * offset M goes when T(M) + retention ≤ T(horizon): every offset that can be read is as late (D-25). The last one of
- * them stays until the next goes: beside it a proof shows that nothing lies between.
+ * Deletes rows of the activity history, and notices, that are not visible at any readable offset, in bounded passes. A
+ * row of offset M is deleted when T(M) + retention ≤ T(horizon), as every readable offset is as late (D-25). The newest
+ * of these rows stays until the next one is deleted: a proof uses it to show that no row lies in between.
  */
 import { assert } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
@@ -19,23 +19,22 @@ import { KEYS } from '../storage/keys.ts'
 export const ACTIVITY_CLEAN_UP_PORTION = 200
 
 /**
- * One pass; `done` when nothing is left that could go, `fenced` when another process wrote. It leaves the head as it
- * is: taking out what is gone already changes nothing, so two writers may do it, and a pass of unknown outcome is done
- * again with the next batch.
+ * One pass. `done` if nothing is left to delete, `fenced` if another process wrote. The head does not change: deleting
+ * twice has no effect, so two writers may do it, and a pass of unknown outcome is repeated with the next batch.
  */
 export async function cleanUpActivities(
   redis: Redis,
   mirror: Mirror,
   options: {
     readonly genesis: Genesis
-    /** What could be shown at this record time stays; null for none. */
+    /** Rows that were visible at this record time are not deleted; null for no such limit. */
     readonly held?: Micros | null
     readonly signal: AbortSignal
   },
 ): Promise<'done' | 'more' | 'fenced'> {
   const { genesis, held, signal } = options
   const horizon = mirror.timeline.at(mirror.head.horizon)
-  assert(horizon !== undefined, 'the horizon has its instant')
+  assert(horizon !== undefined, 'the horizon has an instant')
   const until = goneUntil(genesis, Math.min(horizon.recordTime, held ?? horizon.recordTime))
   if (until === null) return 'done'
   const times = KEYS.activityTimes
@@ -55,7 +54,7 @@ export async function cleanUpActivities(
   const portions = [activities, notices].map((members) => members.map(decodeActivity))
   const cut = portions.filter((portion) => portion.length === ACTIVITY_CLEAN_UP_PORTION)
   const isWhole = cut.length === 0
-  // The offset of a last row may have more of them: its time goes when they have gone.
+  // The offset of the last row may have more rows. Its time is deleted with them.
   const timesUntil = isWhole
     ? until
     : `(${Math.min(...cut.map((portion) => portion.at(-1)?.recordTime ?? 0))}`
@@ -66,7 +65,7 @@ export async function cleanUpActivities(
     for (const tag of tags)
       commands.add('ZREM', KEYS.activityParties, activityPartyMember(tag, eventId))
   commands.addWhole('ZREMRANGEBYSCORE', KEYS.activityTimes, '-inf', timesUntil)
-  // The tiles that only rows before the one that stays have.
+  // Tiles that hold only rows before the one that stays.
   const [first, last] = [rows[0], rows.at(-1)].map((row) => row && decodeActivity(row).index)
   if (first != null && last != null) dropTiles(commands, { from: first, before: last })
   const { head } = mirror

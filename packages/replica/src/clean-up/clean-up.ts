@@ -1,6 +1,6 @@
 /**
- * Takes versions that ended at or below the horizon out of Redis, in bounded passes. No read that the
- * horizon allows can tell whether a pass ran (D-9). Here, too, the horizon is raised by hand.
+ * Deletes versions that ended at or below the horizon, in bounded passes. No read that the horizon allows
+ * can tell whether a pass ran (D-9). Also raises the horizon by hand.
  */
 import type { Offset } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
@@ -14,12 +14,12 @@ import { decodeEnded, type Version } from '../storage/versions.ts'
 /** Versions per pass: about 2 ms of Redis, which reads wait for. */
 export const CLEAN_UP_PORTION = 500
 
-/** How many versions a clean-up would take out now. */
+/** The number of versions that a clean-up would delete now. */
 export function cleanUpBacklog({ head, timeline }: Mirror): number {
   return (timeline.at(head.horizon)?.endedCount ?? 0) - head.cleanedCount
 }
 
-/** One pass. Like any write it moves the head's bytes on, so that two writers never take out twice. */
+/** One pass. Like any write it changes the head's bytes, so that two writers never delete twice. */
 export async function cleanUp(
   redis: Redis,
   mirror: Mirror,

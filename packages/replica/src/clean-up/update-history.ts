@@ -1,6 +1,6 @@
 /**
- * Where the history of updates begins: at the genesis, at the moment since which the app asks for one, or
- * after what was pruned. Pruning forgets completions with the updates.
+ * The beginning of the history of updates: the genesis, the head at which the app first stored a history, or
+ * the pruned offset. Pruning deletes completions together with updates.
  */
 import type { Offset } from '@quorumscan/model'
 import { execute } from '@quorumscan/redis'
@@ -14,10 +14,10 @@ import { createGatheredCommands, toRedis } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
 import { readUpdates } from '../storage/scripts.ts'
 
-/** Bytes of updates that one pass of pruning takes out: some 2 ms of Redis, and 10 ms of work. */
+/** Bytes of updates that one pass of pruning deletes: some 2 ms of Redis, and 10 ms of work. */
 const PRUNE_BYTES = 256 * 1024
 
-/** Before the first batch is written: a history that has a gap begins anew at the head. */
+/** Called before the first batch is written. A history with a gap starts again at the head. */
 export async function beginHistory(
   redis: Redis,
   mirror: Mirror,
@@ -35,8 +35,8 @@ export async function beginHistory(
 }
 
 /**
- * Takes out updates and completions up to an offset, which must have been applied. What was pruned is told
- * to readers before anything is taken out, so that none finds a gap. May be called again after a failure.
+ * Deletes updates and completions up to an offset, which must have been applied. The pruned offset is written
+ * before anything is deleted, so that no reader finds a gap. May be called again after a failure.
  *
  * @returns The offset up to which the history is pruned now: never less than before.
  */

@@ -1,4 +1,4 @@
-/** The state at offset 0, and the check that a stored replica grew from this genesis. */
+/** The state at offset 0, and the check that a stored replica has this genesis. */
 import { assert } from '@quorumscan/base'
 import { genesisDelta } from '@quorumscan/ledger'
 import type { Genesis } from '@quorumscan/verifier'
@@ -21,7 +21,7 @@ export type GenesisContext = {
 }
 
 /**
- * The mirror of what is stored; an empty Redis gets the genesis first.
+ * The mirror of the stored replica. Writes the genesis first if Redis is empty.
  *
  * @throws {ReplicaStateError} If the stored replica is of another genesis or another layout.
  */
@@ -46,7 +46,7 @@ export async function loadOrStart(
         )
       return mirror
     }
-    // What a replica that was being written, or deleted, has left.
+    // Delete the rest of a replica that was being written or deleted.
     await deleteReplica(redis)
     const step = {
       offset: 0,

@@ -1,6 +1,6 @@
 /**
- * The ingest loop: entries from the log, guarded by time (Rule 6), interpreted, written behind the fence
- * (Rule 3), told to listeners. It goes on through lost connections and a Redis that stepped back.
+ * The ingest loop. It reads entries from the log, checks their time (Rule 6), interprets them, writes them with a fence
+ * (Rule 3) and reports them. It continues after lost connections, and after Redis lost its last seconds.
  */
 import type { Clock } from '@quorumscan/base'
 import { isScanError, type ScanError } from '@quorumscan/errors'
@@ -32,33 +32,33 @@ const BATCH_BYTES_MAX = 4 * 1024 * 1024
 const CLEAN_UP_PASSES_MAX = 4
 /** Cells kept between batches, about 1 KiB each. */
 const CELLS_MAX = 50_000
-/** Between looks at a clock that is behind, and at a Redis that refuses writes. */
+/** Between checks of a clock that lags, and between writes to a Redis that refuses them. */
 const RETRY_MS = 1_000
 
 export type IngestContext = GenesisContext & {
   readonly clock: Clock
   readonly participant?: string
   readonly state: StateFollower
-  /** Takes snapshots of what is written; null: none are taken. */
+  /** Takes snapshots of the written state; null: none are taken. */
   readonly maker: SnapshotMaker | null
   /** Finds snapshots of other nodes; absent where there is no node to ask. */
   readonly snapshots?: Pick<Snapshots, 'find'>
   readonly onProblem: (error: Error) => void
-  /** Told the offset that a write is about to reach. */
+  /** Receives the offset that a write is about to reach. */
   readonly onWriting: (offset: Offset) => void
-  /** Told when entries wait for the own clock, and when they do no more. */
+  /** Called when entries begin or stop to wait for the own clock. */
   readonly onHeld: (isHeld: boolean) => void
-  /** Told when the stored state was (re)loaded; `entries` is what a write applied. */
+  /** Called when the stored state was loaded, without entries, and after each write, with its entries. */
   readonly onMirror: (mirror: Mirror, entries: readonly InterpretedEntry[]) => void
 }
 
-/** What no waiting helps against: an operator must look. */
+/** Errors that waiting does not resolve: an operator must act. */
 const STANDSTILLS = ['LOG_REGRESSED', 'SOFTWARE_OUTDATED'] as const
 
 /**
- * Runs until the signal aborts: null; or until it cannot go on, and says why.
+ * Runs until the signal aborts, and returns null; or until ingest must stop, and returns the reason.
  *
- * @throws What is a bug, or a foreign replica (ReplicaStateError).
+ * @throws A bug, or ReplicaStateError for a foreign replica.
  */
 export async function ingest(
   redis: Redis,
@@ -94,15 +94,15 @@ export async function ingest(
 }
 
 /**
- * Returns when the stored state is not what it was taken for: load it and follow again.
+ * Returns when the stored state has to be loaded again.
  *
- * @throws {ScanError} OFFSET_PRUNED if the log begins behind what is stored, and nobody has a snapshot.
+ * @throws {ScanError} OFFSET_PRUNED if the log begins after the stored head, and no member has a snapshot.
  */
 async function followFromHead(
   redis: Redis,
   ordering: Ordering,
   context: IngestContext & {
-    /** The log begins behind what is stored. */
+    /** The log begins after the stored head. */
     readonly isBehindLog: boolean
     readonly signal: AbortSignal
   },
@@ -110,7 +110,7 @@ async function followFromHead(
   const { signal, isBehindLog } = context
   context.maker?.abandon()
   const mirror = await loadOrStart(redis, context, signal)
-  // A snapshot is quicker than the log from its beginning.
+  // Loading a snapshot is quicker than applying the log from its beginning.
   const isWanted = isBehindLog || mirror.head.offset === 0
   if (isWanted && (await startFromSnapshot(redis, mirror, context))) return
   if (!(await context.state.follow(redis, mirror))) return
@@ -126,7 +126,7 @@ async function followFromHead(
     signal,
   })
   for await (const batch of batches) {
-    // At least once delivered: what was applied already is passed over.
+    // Entries are delivered at least once: skip those that were applied.
     let rest = batch.filter((entry) => entry.offset > mirror.head.offset)
     while (rest.length > 0) {
       const ready = await untilApplicable(rest, context)
@@ -136,7 +136,7 @@ async function followFromHead(
         fetch: (keys) => fetchCells({ redis, layout: context.layout }, keys),
       })
       const entries = await interpreting.catch(async (error: unknown) => {
-        // Nothing follows from what a Redis holds that was emptied meanwhile.
+        // An error is no bug if Redis was wiped meanwhile.
         if (await isStored(redis, mirror.head)) throw error
         return null
       })
@@ -157,7 +157,7 @@ async function followFromHead(
   }
 }
 
-/** Whether a snapshot has taken the place of what is stored, which is behind it. */
+/** Whether a newer snapshot has replaced the stored state. */
 async function startFromSnapshot(
   redis: Redis,
   { head }: Mirror,
@@ -171,7 +171,7 @@ async function startFromSnapshot(
   return true
 }
 
-/** The first of the entries that fit into one write, once their time has come. */
+/** The first entries that fit into one write, once the own clock has reached their record time. */
 async function untilApplicable(
   entries: readonly LogEntry[],
   context: Pick<IngestContext, 'clock' | 'onHeld'> & { readonly signal: AbortSignal },

@@ -27,15 +27,15 @@ import { createLookahead } from './lookahead.ts'
 import type { InterpretedEntry } from './step.ts'
 
 /**
- * Bytes of entries that are worked on at a stretch, then lookups get their turn: 10 ms of usual entries. One
- * that is made to be heavy takes up to 80 ms by itself.
+ * Bytes of entries that are interpreted at once, 10 ms of usual entries. Then lookups are served. An entry that is made
+ * to be expensive takes up to 80 ms.
  */
 const STRETCH_BYTES = 64 * 1024
 
 export type BatchContext = {
   readonly genesis: Genesis
   readonly genesisHash: string
-  /** Who keeps completions and a history of updates, `1220` and 64 hex digits; nobody's without it. */
+  /** The participant whose completions and updates are stored, `1220` and 64 hex digits. Default: none. */
   readonly participant?: string
   readonly state: WorkingState
   readonly fetch: (keys: readonly CellKey[]) => Promise<readonly LoadedCell[]>
@@ -48,8 +48,8 @@ type Decoded = {
 }
 
 /**
- * The entries follow the head without a gap. Their effects are applied to the working state. Of those from which on a
- * version of the protocol holds that this software does not know none is interpreted.
+ * The entries follow the head without a gap. Their effects are applied to the working state. Interpretation stops before
+ * the first entry for which an unknown version of the protocol is in force.
  *
  * @throws {ScanError} SOFTWARE_OUTDATED if that is the first.
  */
@@ -71,7 +71,8 @@ export async function interpretBatch(
       needs: () => needsOf(interpretNext(item, context)),
     })),
   )
-  const { genesis, genesisHash } = context
+  const { genesis, genesisHash, participant, state } = context
+  const { synchronizerId } = genesis
   const codec = createContractCodec({ genesisHash, dso: genesis.dso })
   const done: InterpretedEntry[] = []
   let historyHash = head.historyHash
@@ -82,7 +83,7 @@ export async function interpretBatch(
     if (interpretation.kind === 'needs') {
       const { keys } = interpretation
       const more = lookahead.alongWith(done.length, keys)
-      context.state.load(await context.fetch(distinct([...keys, ...more])))
+      state.load(await context.fetch(distinct([...keys, ...more])))
       continue
     }
     if (interpretation.kind === 'unknown version') {
@@ -93,10 +94,8 @@ export async function interpretBatch(
     const { offset, recordTime } = next.entry
     const { entryHash } = next
     historyHash = nextHistoryHash({ previous: historyHash, offset, recordTime, entryHash, result })
-    const { change } = delta
-    const replacedChange = change === null ? null : (context.state.change(change.id) ?? null)
-    context.state.apply(delta)
-    const { synchronizerId } = context.genesis
+    const replacedChange = delta.change && (state.change(delta.change.id) ?? null)
+    state.apply(delta)
     const applied = { offset, recordTime, synchronizerId, result }
     const activities = activityRowsOf(applied).map((row) => treeRow(row, recordTime))
     const step: InterpretedEntry = {
@@ -109,7 +108,6 @@ export async function interpretBatch(
       activities,
       replacedChange,
     }
-    const { participant } = context
     if (participant === undefined) done.push(step)
     else
       done.push({
@@ -120,11 +118,11 @@ export async function interpretBatch(
       })
   }
   // The steps carry what is to be written.
-  context.state.endBatch()
+  state.endBatch()
   return done
 }
 
-/** What a participant's history keeps of an entry. */
+/** The update of an entry in a participant's history. */
 function updateOf(
   step: Pick<InterpretedEntry, 'offset' | 'recordTime' | 'result' | 'delta'>,
   codec: ContractCodec,

@@ -1,14 +1,14 @@
 /**
- * Learns early which cells the later entries of a batch will miss, so that they are fetched together.
- * What it guesses too much costs a read, what it misses a round trip; neither changes a result.
+ * Predicts which cells the later entries of a batch will miss, so that they are fetched together.
+ * A wrong guess costs a read, a missing one a round trip. Neither changes a result.
  */
 import type { CellKey } from '@quorumscan/ledger'
 import type { ContractId, PartyId, Submission } from '@quorumscan/model'
 
-/** An entry as far as the lookahead is concerned; null for what is no submission. */
+/** An entry of the batch; its submission is null for other kinds of entries. */
 export type Ahead = {
   readonly submission: Submission | null
-  /** Interprets on what is known so far, only for what it misses. */
+  /** Interprets the entry on the cells known so far, and returns the cells that it misses. */
   needs(): readonly CellKey[]
 }
 
@@ -38,7 +38,7 @@ export function createLookahead(batch: readonly Ahead[]) {
   const knownPrefixes = new Set<string>()
   let guessesLeft = GUESSES_MAX
 
-  /** What one entry reads by party or by contract, others will read by theirs. */
+  /** If one entry reads an index by party or contract, others will read it for their parties and contracts. */
   const siblings = (needs: readonly CellKey[]): CellKey[] => {
     const keys: CellKey[] = []
     for (const need of needs) {

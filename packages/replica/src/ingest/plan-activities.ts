@@ -1,4 +1,4 @@
-/** What a batch adds to the activity history (D-24) and to notices: rows, who they belong to, and when they were. */
+/** Plans the additions of a batch to the activity history (D-24) and to notices: rows, their parties and their times. */
 import { sha256, utf8 } from '@quorumscan/base'
 import { append, type Frontier } from '@quorumscan/verifier/state-tree'
 import {

@@ -1,4 +1,4 @@
-/** What a batch changes in contracts, their index and what is due: the net of all its steps. */
+/** Plans the changes of a batch to contracts, their index and due work: the net of all its steps. */
 import { dueOf, type FiledContract, keysOf, type StateDelta } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import type { CommandSink } from '../storage/commands.ts'
@@ -12,7 +12,7 @@ import {
 import { contractsKey, dueKey, indexKey } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
 
-/** What a step changes of them. */
+/** Steps with the contracts that they create and archive. */
 type Steps = readonly { readonly delta: Pick<StateDelta, 'created' | 'archived'> }[]
 
 export function planContracts(commands: CommandSink, steps: Steps, layout: Layout): void {

@@ -1,4 +1,4 @@
-/** What a batch adds to the history of updates, where the app asks for one. */
+/** Plans the additions of a batch to the history of updates, where the app stores one. */
 import { concatBytes, fromHex, utf8 } from '@quorumscan/base'
 import type { CommandSink } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
@@ -10,7 +10,7 @@ export const UPDATE_TAG_BYTES = 8
 const HASH_DIGITS = 64
 /** Field of `history`: the offset up to which the history is complete. */
 export const THROUGH_FIELD = 'through'
-/** Field of `history`: what was pruned, or never written; reads begin after it. */
+/** Field of `history`: the offset up to which updates were pruned or never written. Reads begin after it. */
 export const PRUNED_FIELD = 'pruned'
 
 export function planUpdates(commands: CommandSink, steps: readonly Step[]): void {
@@ -24,7 +24,7 @@ export function planUpdates(commands: CommandSink, steps: readonly Step[]): void
   commands.addWhole('HSET', KEYS.history, THROUGH_FIELD, last.offset)
 }
 
-/** Members of `updateTags`: what finds the update. */
+/** Members of `updateTags`, by which the update is found. */
 export function tagMembers(update: StoredUpdate): readonly Uint8Array[] {
   const offset = utf8(String(update.offset))
   return [update.updateId, ...update.archivedIds()].map((id) =>

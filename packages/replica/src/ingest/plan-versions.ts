@@ -1,4 +1,4 @@
-/** What a batch changes in `names` and `documents`, and in the sets that find names. */
+/** Plans the changes of a batch to `names` and `documents`, and to the sets that find names. */
 import { assert, concatBytes, utf8 } from '@quorumscan/base'
 import {
   ansEntry,
@@ -116,7 +116,7 @@ export function putVersions(
     commands.add('HSET', KEYS[key], field, encodeVersions(versions))
 }
 
-/** What lookups say of an entry, and the state tree proves. */
+/** The fields of an entry that lookups return and the state tree proves. */
 export type EntryFacts = Omit<EntryBody, 'url' | 'description'> & { readonly body: Uint8Array }
 
 /**

@@ -1,4 +1,4 @@
-/** One entry of the log with what it did: what batches are made of. */
+/** One log entry with its effects. Batches consist of steps. */
 import type { ChangeRecord, Head, StateDelta } from '@quorumscan/ledger'
 import type { CompletionRecord, Contract, EntryResult } from '@quorumscan/model'
 import type { StoredActivity, TreeRow } from '../storage/activity-member.ts'
@@ -7,15 +7,15 @@ import type { StoredUpdate } from '../storage/update-codec.ts'
 /** The head after the entry, and the change that led there. */
 export type Step = Head & {
   readonly delta: StateDelta
-  /** What the acceptance in `delta` takes the place of; absent or null for nothing. */
+  /** The change record that the acceptance in `delta` replaces; absent or null for none. */
   readonly replacedChange?: ChangeRecord | null
-  /** What it adds to the activity history; absent for nothing. */
+  /** The rows that it adds to the activity history; absent for none. */
   readonly activities?: readonly TreeRow[]
-  /** What it adds to the own histories of parties beyond that; absent where no history is kept. */
+  /** Its notices for the histories of single parties; absent where no history is stored. */
   readonly notices?: readonly StoredActivity[]
-  /** What its submitter is told; absent where that is nobody here. */
+  /** The completion for its submitter; absent if the submitter is not of the own participant. */
   readonly completion?: CompletionRecord | undefined
-  /** What it adds to the history of updates; null for nothing, absent where no history is kept. */
+  /** Its update; null for none, absent where no history of updates is stored. */
   readonly update?: StoredUpdate | null
 }
 

@@ -1,6 +1,6 @@
 /**
- * The stored replica and its mirror in memory: loading it, writing batches of steps behind the fence.
- * A write whose outcome is unknown is looked up, never guessed (Rule 3).
+ * The stored replica and its mirror in memory: loads it, and writes batches of steps with a fence.
+ * The outcome of a write after a lost connection is read, never guessed (Rule 3).
  */
 import { assert, bytesEqual } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
@@ -20,7 +20,7 @@ import { planBatch } from './plan.ts'
 import { type StoredVersions, touchedVersions } from './plan-versions.ts'
 import type { Step } from './step.ts'
 
-/** What the process knows of the stored state; exact after each write. */
+/** The process's copy of head and timeline of the stored state; exact after each write. */
 export type Mirror = {
   head: StoredHead
   timeline: Timeline
@@ -28,7 +28,7 @@ export type Mirror = {
   activities: Frontier
 }
 
-/** `fenced`: somebody else wrote, or Redis lost its last seconds; nothing was changed, load anew. */
+/** `fenced`: another process wrote, or Redis lost its last seconds. Nothing was changed: load the state again. */
 export type WriteOutcome = 'written' | 'fenced'
 
 /** Instants per LRANGE while loading: 240 kB a reply. */
@@ -36,7 +36,7 @@ const LOAD_PORTION = 5_000
 /** Expired records taken out with each batch: more than one batch adds, so that none pile up. */
 export const EXPIRED_PORTION = 1_000
 
-/** null where Redis holds no replica. */
+/** Null if Redis holds no replica. */
 export async function loadMirror(redis: Redis): Promise<Mirror | null> {
   for (;;) {
     const bytes = await readHeadBytes(redis)
@@ -52,22 +52,22 @@ export async function loadMirror(redis: Redis): Promise<Mirror | null> {
     }
     const activities = await readFrontier(redis, head.activityCount)
     const after = await readHeadBytes(redis)
-    // Another writer moved on in between: what was loaded may be of two moments.
+    // Another process wrote in between: head and timeline may not belong together.
     if (after === null || !bytesEqual(bytes, after)) continue
     assert(timeline.at(head.offset) !== undefined, 'the stored history reaches up to the head')
     return { head, timeline, activities }
   }
 }
 
-/** Writes the steps that follow the mirror's head, and moves the mirror on. */
+/** Writes the steps that follow the mirror's head, and advances the mirror. */
 export async function writeSteps(
   redis: Redis,
   mirror: Mirror,
   batch: {
     readonly steps: readonly Step[]
-    /** As of the last step; as it is where none is given. */
+    /** As of the last step. Default: unchanged. */
     readonly state?: StateMark
-    /** Records that were there at this record time stay; null for none. */
+    /** Records that existed at this record time are not deleted; null for no such limit. */
     readonly held?: Micros | null
     readonly layout: Layout
     readonly signal: AbortSignal
@@ -77,7 +77,7 @@ export async function writeSteps(
   const recordTime = steps.at(-1)?.recordTime ?? mirror.head.recordTime
   const expiredAt = Math.min(recordTime, batch.held ?? recordTime)
   const { stored, expired, head } = await readForPlan(redis, touchedVersions(steps), expiredAt)
-  // What was read is of another state than the steps: there is nothing that could be planned from both.
+  // The stored versions belong to another state than the steps.
   if (head === null || !bytesEqual(head, encodeHead(mirror.head))) return 'fenced'
   const plan = planBatch({ ...mirror, layout, steps, state, stored, expired })
   const outcome = await writeFenced(redis, mirror, { ...plan, signal })
@@ -95,7 +95,8 @@ export async function isStored(redis: Redis, head: StoredHead): Promise<boolean>
 }
 
 /**
- * One fenced write, which moves the mirror's head on. After a lost connection it waits and looks whether it was done.
+ * One fenced write, which advances the mirror's head. After a lost connection it waits, and reads whether the write
+ * happened.
  *
  * @param mirror - Null for a Redis that holds no replica.
  * @param write.head - After the write.
@@ -126,7 +127,7 @@ async function writeOnce(
   } catch (error) {
     if (!isConnectionError(error)) throw error
   }
-  // Not written again as it is: what it was computed from may be of a state that Redis lost.
+  // The write is not repeated: it may have been computed from a state that Redis lost.
   for (;;) {
     await untilReady(redis, batch.signal)
     try {

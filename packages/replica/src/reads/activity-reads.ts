@@ -1,10 +1,9 @@
 /**
  * Pages of the activity history at an offset (D-25). A row of offset M is visible at N when M ≤ N and
- * T(M) + retention > T(N), the retention being that of the genesis: N alone decides, never what the
- * clean-up has done.
+ * T(M) + retention > T(N), with the retention of the genesis. The clean-up has no influence.
  *
- * A page takes several commands. Each tells the head of its moment, and any moment whose head has reached
- * N, and whose horizon has not passed it, holds exactly the same visible rows.
+ * A page takes several commands. Each returns the head. While the head has reached N, and the horizon has not
+ * passed it, the visible rows are the same.
  */
 import { assert, utf8 } from '@quorumscan/base'
 import { type HistoryStep, isNoticeId } from '@quorumscan/ledger'
@@ -54,13 +53,13 @@ export const ACTIVITY_PAGE_BYTES_MAX = 4 * 1024 * 1024
 /** Rows per command: 4.5 MB of the largest, 100 kB of usual ones. */
 const PORTION = 100
 
-/** Up to this record time, rows are not visible any more at a record time; null where none can have gone. */
+/** The record time up to which rows are not visible any more at a record time; null if none can have expired. */
 export function goneUntil(genesis: Genesis, recordTime: Micros): Micros | null {
   const until = recordTime - genesis.activityRetentionMicros
   return until > genesis.recordTime ? until : null
 }
 
-/** Rows in the order asked, at most `limit`, at most `ACTIVITY_PAGE_BYTES_MAX`, at least one if there is one. */
+/** Rows in the requested order, at most `limit`, at most `ACTIVITY_PAGE_BYTES_MAX`, at least one if there is one. */
 export async function readActivities(
   redis: Redis,
   page: ActivityPage,
@@ -106,7 +105,7 @@ async function firstVisible(
   return members?.[0]?.toString('latin1') ?? null
 }
 
-/** The rows of the whole history beside a page; null: it begins, or ends at the moment. */
+/** The rows of the whole history before and after a page; null at the beginning and at the end of the history. */
 export async function readNeighbours(
   redis: Redis,
   page: Pick<ActivityPage, 'order'>,
@@ -119,7 +118,7 @@ export async function readNeighbours(
   const { rows, moment, genesis } = found
   const end = offsetText(moment.offset + 1)
   const ids = rows.map(({ eventId }) => eventId).sort()
-  // Where there is none, the page is where the history ends: at the moment, or before what is visible.
+  // An empty page lies at an end of the history: at the moment, or before the visible rows.
   const isAtBeginning = rows.length === 0 && page.order === 'desc'
   const edge = (isAtBeginning ? await firstVisible(redis, moment, genesis) : null) ?? end
   const all = new Uint8Array(0)
@@ -162,7 +161,7 @@ type Walk = {
   readonly order: 'asc' | 'desc'
 }
 
-/** Rows of the whole history, or of a party's: its members say which rows and notices those are. */
+/** Rows of the whole history, or of a party's history, whose members name rows and notices. */
 async function readRows(
   redis: Redis,
   key: 'activities' | 'activityParties',
@@ -177,7 +176,7 @@ async function readRows(
     return rangeOf(isNoticeId(eventId) ? 'notices' : 'activities', row)
   })
   return (await readTogether(redis, ranges, moment)).map(([row]) => {
-    assert(row !== undefined, 'a visible row is there as long as its offset can be read')
+    assert(row !== undefined, 'a visible row exists as long as its offset can be read')
     return decodeActivity(row)
   })
 }
@@ -189,7 +188,7 @@ function rangeOf(key: 'activities' | 'notices' | 'activityParties', walk: Walk):
   return [KEYS[key], ...ends, 'BYLEX', ...order, 'LIMIT', 0, walk.count]
 }
 
-/** Several ZRANGE of one moment, which must be one that holds all that is visible. */
+/** Several ZRANGE in one transaction. The replica must be readable at the moment. */
 async function readTogether(
   redis: Redis,
   ranges: readonly (readonly Argument[])[],

@@ -1,7 +1,6 @@
 /**
- * What became of the submissions of one participant, in the order of the log: what its users read as
- * completions. Offset (8 bytes, big-endian) and JSON make one member of a sorted set, so that a page is one
- * range of bytes.
+ * Completions: the outcomes of the submissions of one participant, in the order of the log. Offset (8 bytes,
+ * big-endian) and JSON make one member of a sorted set, so that a page is one range of bytes.
  */
 import { concatBytes, fromUtf8, utf8 } from '@quorumscan/base'
 import { type CompletionRecord, type Offset, partyParticipant } from '@quorumscan/model'
@@ -15,8 +14,8 @@ import { KEYS } from '../storage/keys.ts'
 const OFFSET_BYTES = 8
 
 /**
- * The record of an entry; undefined where nobody is told. Parties are bound to the participant that submits
- * for them (D-30), so the first submitter says whose it is; allocations have none and are told to nobody.
+ * The completion of an entry; undefined for an entry of another participant. Parties are bound to the participant
+ * that submits for them (D-30), so the first submitter decides. Allocations have no submitter and no completion.
  */
 export function completionOf(
   entry: Pick<InterpretedEntry, 'offset' | 'recordTime' | 'entryHash' | 'result'>,

@@ -1,4 +1,4 @@
-/** Reading contracts, by id or by what they are filed by, and walks over them. A contract says itself which it is. */
+/** Reads contracts by id or by index key, and walks over them. Decoded contracts show which id and keys they have. */
 import { keysOf } from '@quorumscan/ledger'
 import type { Contract, ContractId } from '@quorumscan/model'
 import { execute } from '@quorumscan/redis'
@@ -16,10 +16,10 @@ import { contractsKey, indexKey } from '../storage/keys.ts'
 import type { Layout } from '../storage/layout.ts'
 import { type RangeReply, readContracts } from '../storage/scripts.ts'
 
-/** A connection to a replica, and how it is laid out there. */
+/** A connection to a replica, and the replica's layout. */
 export type Store = { readonly redis: Redis; readonly layout: Layout }
 
-/** Contracts of an index key, or those of them behind a member. */
+/** Contracts of an index key, or those after a member. */
 export type KeyRange = {
   readonly key: string
   /** -1 for all. */
@@ -29,11 +29,11 @@ export type KeyRange = {
 
 type KeyReply = {
   readonly contracts: readonly Contract[]
-  /** From where to go on; undefined where nothing is left. */
+  /** The member after which to continue; undefined at the end. */
   readonly next?: Uint8Array | undefined
 }
 
-/** All of one moment: the head's bytes, contracts in the order asked, null for what is none. */
+/** Atomically: the head's bytes and contracts in the requested order; null for an id without an active contract. */
 export async function readMoment(
   { redis, layout }: Store,
   query: { readonly ids?: readonly ContractId[]; readonly keys?: readonly KeyRange[] },
@@ -54,7 +54,7 @@ export async function readMoment(
   }
 }
 
-// A text that is no contract id is looked for under an id that nothing has.
+// A text that is no contract id is read as an empty id, which no contract has.
 function shortId(id: ContractId): Uint8Array {
   const place = placeOfText(id)
   return place === undefined ? new Uint8Array(0) : placeBytes(place)
@@ -85,8 +85,9 @@ const PORTION = 500
 export const BUCKETS_READ = 8
 
 /**
- * Contracts under an index key, in byte order of their ids, in portions, while the ledger moves on: what is active from
- * beginning to end is told, what comes or goes meanwhile may be told or not, and nothing is told twice.
+ * Contracts under an index key, in byte order of their ids, in portions, while the ledger changes. A contract that is
+ * active during the whole walk is returned. One that is created or archived meanwhile may be returned or not. None is
+ * returned twice.
  */
 export async function* walkContractsByKey(
   store: Store,

@@ -54,7 +54,7 @@ function interrupted(count: number, work: () => Promise<void>): Redis {
 }
 
 // Contracts come along with the keys that they are filed by: a tap needs two fetches.
-it.each([1, 2])('a dry run that the ledger overtakes at its fetch %i starts anew', async (at) => {
+it.each([1, 2])('a dry run that the ledger overtakes at its fetch %i starts again', async (at) => {
   const scenario = new Scenario({ coin: { tickMicros: 10_000_000 } })
   const alice = scenario.actor('alice')
   const layout = createLayout(scenario.network)

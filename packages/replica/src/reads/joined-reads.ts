@@ -1,4 +1,4 @@
-/** Active contracts of several index keys, all of one moment: what a join over them needs. */
+/** Reads active contracts of several index keys atomically, for joins over them. */
 import { bytesEqual } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Contract, Micros, Offset } from '@quorumscan/model'
@@ -8,7 +8,7 @@ import { readMoment, type Store } from './contracts.ts'
 
 /** Contracts of a key in one script: some 4 ms of Redis. */
 const PORTION = 2_000
-/** Reads of more than a portion begin anew when the head moves; it moves every 10 ms at most. */
+/** A read of more than a portion starts again when the head moves. The head moves every 10 ms at most. */
 const ATTEMPTS_MAX = 10
 
 export type JoinedContracts = {
@@ -26,7 +26,7 @@ type Bounds = {
   readonly portion?: number
 }
 
-/** @throws {ScanError} OVERLOADED if a key has more than a portion and the head never stood still meanwhile. */
+/** @throws {ScanError} OVERLOADED if a key has more than a portion and the head moved during each attempt. */
 export async function readJoinedContracts(
   store: Store,
   keys: readonly string[],
@@ -41,7 +41,7 @@ export async function readJoinedContracts(
   })
 }
 
-/** Null if the head moved between two portions: every batch changes its bytes. */
+/** Null if the head moved between two portions. Every batch changes its bytes. */
 async function readAll(
   store: Store,
   keys: readonly string[],
@@ -52,7 +52,7 @@ async function readAll(
     contracts: [] as Contract[],
     after: undefined as Uint8Array | undefined,
   }))
-  /** Of which not all was read. */
+  /** The lists that are not read to the end. */
   let open = lists
   let head: Buffer | null = null
   while (open.length > 0) {

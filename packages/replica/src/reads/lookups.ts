@@ -27,9 +27,7 @@ export function createLookups(context: {
 }) {
   const { store, genesis, nameReader, trusted } = context
   const { redis } = store
-  const syntheticBodies: ReadonlyMap<PartyId, Uint8Array> = new Map(
-    syntheticEntries(genesis).map(({ user, body }) => [user, body]),
-  )
+  const syntheticBodies = new Map(syntheticEntries(genesis).map(({ user, body }) => [user, body]))
   const documentsAsOf = async (entity: DocumentEntity | 'ScanAddress', offset: Offset) =>
     await readDocuments(store, entity, trusted(offset))
 

@@ -1,4 +1,4 @@
-/** Which offsets can be read, and waiting for one that is close ahead (D-10). */
+/** Decides which offsets can be read, and waits for one that is close ahead (D-10). */
 import { anySignal, type Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { isOffset, type Offset } from '@quorumscan/model'

@@ -1,4 +1,4 @@
-/** Reads of names and documents, at an offset of the horizon. Each is one command, which answers data and head of one moment. */
+/** Reads of names and documents at a readable offset. Each command returns the data together with the head. */
 import { utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Contract, PartyId } from '@quorumscan/model'
@@ -24,7 +24,7 @@ const PORTION = 1_000
 /** The first name of a party is nearly always among its first ones. */
 const FIRST_PORTION = 4
 
-/** Bodies of the entries with these names at the moment, null where there is none. */
+/** Bodies of the entries with these names at the moment; null for a name without an entry. */
 export async function readNames(
   reader: NameReader,
   names: readonly string[],
@@ -35,9 +35,9 @@ export async function readNames(
 }
 
 /**
- * All versions of these names that may be visible at the moment, null where there is none.
+ * All versions of these names that may be visible at the moment; null for a name without versions.
  *
- * @param how - How those are read that are not in memory.
+ * @param how - How names are read that are not cached.
  */
 export async function readVersions(
   reader: NameReader,
@@ -55,7 +55,7 @@ export async function readVersions(
   return values.map((value) => value ?? null)
 }
 
-/** Body of the lowest visible name of each party, null where there is none. */
+/** Body of the lowest visible name of each party; null for a party without a name. */
 export async function readParties(
   redis: Redis,
   parties: readonly PartyId[],

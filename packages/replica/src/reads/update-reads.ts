@@ -1,7 +1,7 @@
 /**
- * Reading the history of updates: ranges by offset in either order, in portions bounded by bytes, and single
- * updates by id or by a contract that they archived. A portion is of one moment: with the head, which tells
- * that the range is there, and with what was pruned.
+ * Reads the history of updates: ranges by offset in either order, in portions bounded by bytes, and single
+ * updates by id or by a contract that they archived. A portion is read atomically together with the head, which
+ * shows that the range was applied, and with the offset up to which the history was pruned.
  */
 import { ScanError } from '@quorumscan/errors'
 import type { Contract, ContractId, Micros, Offset } from '@quorumscan/model'
@@ -32,8 +32,8 @@ export type UpdatePortion =
   | {
       readonly kind: 'updates'
       /**
-       * In the order asked. What was read is decoded as it is walked, by each walk anew: a hundred decoded
-       * updates that wait for their turn cost the collector of garbage more than decoding them.
+       * In the requested order. Each iteration decodes the updates again: a hundred decoded updates that wait in
+       * memory cost the garbage collector more than decoding them.
        */
       readonly updates: Iterable<StoredUpdate>
       /** What remains of the range; null if nothing. */
@@ -42,9 +42,9 @@ export type UpdatePortion =
   /** The range begins before this offset, up to which the history was pruned. */
   | { readonly kind: 'pruned'; readonly upTo: Offset }
 
-/** What one write added to the history of updates. */
+/** The updates that one write added to the history. */
 export type HistoryStep = {
-  /** The head before; null where the state was loaded again, and what lies between is not told. */
+  /** The head before; null if the state was loaded again: then updates may be missing in between. */
   readonly after: Offset | null
   readonly head: { readonly offset: Offset; readonly recordTime: Micros }
   readonly updates: readonly StoredUpdate[]
@@ -95,7 +95,7 @@ export function createUpdateHistory({ redis, layout }: Store) {
       const rest = order === 'asc' ? { ...range, after: offset } : { ...range, upTo: offset - 1 }
       return { kind: 'updates', updates, rest: rest.after < rest.upTo ? rest : null }
     },
-    /** @param updateId - `1220` and 64 hex digits. @returns null if there is none, or it was pruned. */
+    /** @param updateId - `1220` and 64 hex digits. @returns null if no update has the id, or it was pruned. */
     updateById: (updateId: string) =>
       findUpdate(updateId, (update) => update.updateId === updateId),
     /** The update that archived the contract; null if none did, or it was pruned. */
@@ -111,7 +111,7 @@ export function createUpdateHistory({ redis, layout }: Store) {
 
 export type UpdateHistory = ReturnType<typeof createUpdateHistory>
 
-/** What Redis holds of updates, each decoded when its turn comes. */
+/** Decodes stored updates, each when it is requested. */
 export function* decodeUpdates(
   entries: readonly { readonly id: Buffer; readonly bytes: Buffer }[],
 ): Generator<StoredUpdate, void, undefined> {

@@ -1,9 +1,9 @@
 /**
- * The state at the head of a moment ago, as a snapshot says it, read from what is stored now while ingest goes on:
- * contracts say since when they are there, and `Since` has what went meanwhile. Portions are small, so that neither
- * Redis nor this process keeps others waiting.
+ * Makes the records of a snapshot at a recent offset from the present state while ingest continues. Contracts have the
+ * offset of their creation, and `Since` has what was archived meanwhile. Portions are small, so that neither Redis nor
+ * this process delays other requests.
  */
-import { assert, ByteWriter, toHex } from '@quorumscan/base'
+import { ByteWriter, toHex } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'
 import type { Micros } from '@quorumscan/model'
 import { execute } from '@quorumscan/redis'
@@ -13,7 +13,7 @@ import { decodeChange } from '../ingest/plan.ts'
 import { goneUntil } from '../reads/activity-reads.ts'
 import { BUCKETS_READ, type Store } from '../reads/contracts.ts'
 import { readAllDocuments } from '../reads/reads.ts'
-import { decodeActivity, offsetText } from '../storage/activity-member.ts'
+import { decodeActivity, offsetText, placeInTree } from '../storage/activity-member.ts'
 import { readTilesBefore } from '../storage/activity-tiles.ts'
 import { decodeSpan } from '../storage/head.ts'
 import { BUCKETS, lexBound } from '../storage/intern.ts'
@@ -27,7 +27,7 @@ import type { Since } from './since.ts'
 const PORTION = 1_000
 /** Rows have 1 kB each. */
 const ROWS = 200
-/** What is stored is not what it was at the offset any more, or not yet again. */
+/** The stored state does not contain the state at the offset, or not any more. */
 export class StateMovedOn extends Error {
   override readonly name = 'StateMovedOn'
 }
@@ -47,9 +47,9 @@ type Context = {
  * @throws {StateMovedOn} If Redis stepped back behind the offset, or is empty.
  */
 export function describeState(context: Context): AsyncGenerator<Uint8Array> {
-  // At once: what the horizon passes is cleaned up, however soon the rest is asked for.
+  // Read now: the clean-up deletes documents that the horizon passes before the rest is read.
   const documents = readDocuments(context)
-  documents.catch(() => {}) // Told where it is waited for.
+  documents.catch(() => {}) // Thrown where it is awaited.
   return describe(context, documents)
 }
 
@@ -113,15 +113,15 @@ async function* parties({ store, since }: Context): Records {
 
 type Change = { readonly id: Buffer; readonly record: ChangeRecord }
 
-/** By the time until which they count, then by id. What was replaced meanwhile stands where it stood. */
+/** By the time until which they count, then by id. A record that was replaced meanwhile keeps its position. */
 async function* changes({ store, head, since }: Context): Records {
-  const isBehind = (a: Change, b: Change | null) => b === null || compareChanges(a, b) > 0
+  const isAfter = (a: Change, b: Change | null) => b === null || compareChanges(a, b) > 0
   let last: Change | null = null
   const replacedUpTo = (end: Change | null): Change[] =>
     [...since.replacedChanges()]
       .map(([id, record]) => ({ id: Buffer.from(id, 'hex'), record }))
       .filter(({ record }) => record.until > head.recordTime)
-      .filter((one) => isBehind(one, last) && (end === null || !isBehind(one, end)))
+      .filter((one) => isAfter(one, last) && (end === null || !isAfter(one, end)))
   const recordsOf = (found: readonly Change[], end: Change | null): SnapshotRecord[] => {
     const then = found.filter(({ record }) => record.offset <= head.offset)
     const byId = new Map([...then, ...replacedUpTo(end)].map((one) => [toHex(one.id), one]))
@@ -178,7 +178,7 @@ async function* contracts({ store, head, since }: Context): Records {
   }
 }
 
-/** The last row that has gone, and all behind it; before them what the tree has to the left of the first. */
+/** The newest row that is not visible any more, and all after it; first the hashes of the tree before that row. */
 async function* activities({ store, head, genesis }: Context): Records {
   const { redis } = store
   const until = goneUntil(genesis, head.recordTime)
@@ -195,17 +195,13 @@ async function* activities({ store, head, genesis }: Context): Records {
   let isFirst = true
   for await (const members of byMember(redis, KEYS.activities, { min, max }, ROWS)) {
     const [first] = members
-    if (isFirst && first !== undefined) yield await tilesBefore(redis, first)
+    if (isFirst && first !== undefined) {
+      const tiles = await readTilesBefore(redis, placeInTree(decodeActivity(first)))
+      yield tiles.map((tile) => ({ kind: 'tile', ...tile }))
+    }
     isFirst = false
     yield members.map((bytes) => ({ kind: 'activity', bytes }))
   }
-}
-
-async function tilesBefore(redis: Redis, first: Buffer): Promise<readonly SnapshotRecord[]> {
-  const { index } = decodeActivity(first)
-  assert(index !== null, 'a row of the history has its place in the tree')
-  const tiles = await readTilesBefore(redis, index)
-  return tiles.map((tile) => ({ kind: 'tile', ...tile }))
 }
 
 /** A sorted set of score 0, in the order of its members. */
@@ -228,8 +224,8 @@ async function* byMember(
 type Scored = { readonly member: Buffer; readonly score: number }
 
 /**
- * A sorted set by score, then member, above a score. What is added meanwhile may be told or not, and must not hide
- * anything else; so whoever comes first among equal scores moves the others on by one, and they are told once.
+ * A sorted set by score, then member, above a score. A member that is added meanwhile may be returned or not. It must
+ * not hide another member: if it is inserted among equal scores, it shifts the others, and none is returned twice.
  */
 async function* byScore(redis: Redis, key: string, above: Micros): AsyncGenerator<Scored[]> {
   let last: Scored | null = null

@@ -1,9 +1,9 @@
-/** Rows of the activity history in a snapshot: writes them, and grows the tree that they are the leaves of. */
-import { assert, sha256 } from '@quorumscan/base'
+/** Writes the rows of the activity history in a snapshot, and grows the tree of which they are the leaves. */
+import { sha256 } from '@quorumscan/base'
 import { append, EMPTY_FRONTIER, type Frontier } from '@quorumscan/verifier/state-tree'
 import type { Redis } from 'ioredis'
 import { putRow } from '../ingest/plan-activities.ts'
-import { decodeActivity, leafHashOf } from '../storage/activity-member.ts'
+import { decodeActivity, leafHashOf, placeInTree } from '../storage/activity-member.ts'
 import {
   putTiles,
   putTilesBefore,
@@ -17,8 +17,7 @@ export function createActivityLoader(redis: Redis, writes: WriteBehind) {
   const tiles: TileBefore[] = []
   let frontier: Frontier | null = null
 
-  const frontierBefore = async (row: number | null): Promise<Frontier> => {
-    assert(row !== null, 'a row has its place in the tree')
+  const frontierBefore = async (row: number): Promise<Frontier> => {
     putTilesBefore(writes, tiles, row)
     await writes.drain()
     return await readFrontier(redis, row)
@@ -33,7 +32,7 @@ export function createActivityLoader(redis: Redis, writes: WriteBehind) {
       const whole: WholeSubtree[] = []
       for (const member of members) {
         const row = decodeActivity(member)
-        frontier ??= await frontierBefore(row.index)
+        frontier ??= await frontierBefore(placeInTree(row))
         frontier = append(frontier, leafHashOf(row), sha256, (subtree, hash) =>
           whole.push({ subtree, hash }),
         )

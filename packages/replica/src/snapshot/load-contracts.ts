@@ -1,4 +1,4 @@
-/** Contracts of a snapshot: writes them with all by which they are found, and the names of those that are entries. */
+/** Writes the contracts of a snapshot with their index, and the names of those that are entries. */
 import type { Contract, ContractId } from '@quorumscan/model'
 import type { Redis } from 'ioredis'
 import { putContract } from '../ingest/plan-contracts.ts'
@@ -53,7 +53,7 @@ export function createContractLoader(context: {
       }
       putNames(writes, versions, entries)
     },
-    /** Once all are loaded: those in force of the templates that lookups read, by entity, the newest first. */
+    /** After all contracts are loaded: those in force of the templates that lookups read, by entity, newest first. */
     loadDocuments(idsByEntity: ReadonlyMap<string, readonly ContractId[]>): void {
       const contracts = new Map<string, readonly Contract[]>()
       const versions = new Map<string, readonly Version[]>()

@@ -1,6 +1,6 @@
 /**
- * Writes a snapshot into an empty Redis. The head is written last, so that what was loaded in part is no replica; and
- * only when the state tree that was built on the way has the root that the snapshot names.
+ * Writes a snapshot into an empty Redis. The head is written last, so that a part of a snapshot is no replica. It is
+ * written only if the state tree of the loaded records has the root that the snapshot names.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { OfferedSnapshot } from '@quorumscan/ledger'
@@ -24,7 +24,7 @@ import {
 } from './records.ts'
 import { createWriteBehind } from './write-behind.ts'
 
-/** Records that are worked on at a stretch, then requests get their turn: some 20 ms. */
+/** Records that are loaded at once, about 20 ms of work. Then requests are served. */
 const STRETCH_RECORDS = 1_000
 
 /**

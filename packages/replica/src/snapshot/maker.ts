@@ -1,7 +1,6 @@
 /**
- * Takes snapshots while ingest goes on. It is told of each batch before it is written, and when it was; a snapshot
- * whose offset the batch holds begins with it. One at a time: an offset that comes while another one is being taken
- * is left out.
+ * Takes snapshots while ingest continues. Ingest reports each batch before and after its write. A snapshot begins with
+ * the batch that holds its offset. One is taken at a time: a due offset that arrives meanwhile is skipped.
  */
 import type { Clock } from '@quorumscan/base'
 import type { Snapshots } from '@quorumscan/ledger'
@@ -15,7 +14,7 @@ import type { StateKeeper } from '../state-tree/state-keeper.ts'
 import { describeState } from './describe-state.ts'
 import { createSince, type Since } from './since.ts'
 
-/** Who is further behind than this takes none: while a log is caught up with, its snapshots are those of others. */
+/** A replica that lags more takes no snapshot: while it catches up, other members take them. */
 const LAG_MICROS_MAX = 600_000_000
 
 type Taking = {
@@ -26,12 +25,12 @@ type Taking = {
 }
 
 export function createSnapshotMaker(context: {
-  /** For reading beside the ingest. */
+  /** For reads during ingest, over a connection of its own. */
   readonly store: Store
   readonly genesis: Genesis
   readonly genesisHash: string
   readonly take: NonNullable<Snapshots['take']>
-  /** Which offsets have one; those of the network unless given. */
+  /** Whether a snapshot is due at an offset. Default: as in the network. */
   readonly isDue?: typeof isSnapshotOffset
   readonly clock: Clock
   readonly onProblem: (error: Error) => void
@@ -40,7 +39,7 @@ export function createSnapshotMaker(context: {
   let taking: Taking | null = null
 
   const abandon = (reason: string): void => {
-    taking?.abandoned.abort(new Error(`the snapshot is given up: ${reason}`))
+    taking?.abandoned.abort(new Error(`the snapshot is abandoned: ${reason}`))
     taking = null
   }
 
@@ -50,7 +49,7 @@ export function createSnapshotMaker(context: {
     const kept = keeper.kept().findLast(({ point }) => point.offset === offset)
     const instant = mirror.timeline.at(offset)
     if (kept === undefined || instant === undefined) {
-      abandon('record time made a leap')
+      abandon('its state is not kept any more')
       return
     }
     own.isBegun = true
@@ -71,11 +70,12 @@ export function createSnapshotMaker(context: {
   }
 
   return {
-    /** Receives what is about to be written. */
+    /** Ingest calls this before it writes a batch. */
     note(steps: readonly Step[], { head }: Mirror): void {
       let previous = head.recordTime
       for (const step of steps) {
-        if (taking !== null && !taking.since.add(step)) abandon('too much has changed meanwhile')
+        if (taking !== null && !taking.since.add(step))
+          abandon('too many contracts have changed meanwhile')
         const isLate = step.recordTime < clock.nowMicros() - LAG_MICROS_MAX
         if (taking === null && !isLate && isDue(step, previous))
           taking = {
@@ -87,16 +87,16 @@ export function createSnapshotMaker(context: {
         previous = step.recordTime
       }
     },
-    /** Nothing that was there at this record time may be cleaned up; null while none is taken. */
+    /** Rows and records that existed at this record time may not be cleaned up; null while no snapshot is taken. */
     held: (): Micros | null => taking?.step.recordTime ?? null,
-    /** It was written. */
+    /** Ingest calls this after it has written a batch. */
     written(mirror: Mirror, keeper: StateKeeper | null): void {
       if (taking === null || taking.isBegun) return
-      if (keeper === null) abandon('what is stored is not what the log made')
+      if (keeper === null) abandon('the stored state differs from the log')
       else begin(taking, mirror, keeper)
     },
-    /** What is stored is not followed any more: what was begun is given up. */
-    abandon: () => abandon('what is stored is another state'),
+    /** Abandons the snapshot, because ingest loads the stored state again. */
+    abandon: () => abandon('the stored state was replaced'),
   }
 }
 

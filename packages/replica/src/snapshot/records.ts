@@ -1,8 +1,8 @@
 /**
- * What a snapshot says, record by record: u(n) ‖ kind ‖ fields, where u(n) is a varint and n counts kind and fields.
- * The order is that of the kinds below, and within a kind that of the bytes that name a record: the same state has one
- * text. It depends on the log alone, not on how a replica lies in Redis, and another form would be another version:
- * nodes sign what it hashes to.
+ * The format of a snapshot, record by record: u(n) ‖ kind ‖ fields, where u(n) is a varint and n counts kind and fields.
+ * Records are in the order of the kinds below, and within a kind in the order of the bytes that name a record. So each
+ * state has one encoding, which depends on the log alone, not on the layout in Redis. Members sign its hash: another
+ * format needs another version.
  */
 import { ByteReader, ByteWriter, readVarint, splitFrames, utf8 } from '@quorumscan/base'
 import type { ChangeRecord } from '@quorumscan/ledger'

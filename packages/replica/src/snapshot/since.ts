@@ -1,6 +1,6 @@
 /**
- * What the log did behind the offset of a snapshot that is being taken: beside what is stored now, it gives what was
- * stored then. Told of each batch before it is written, so that whatever a read does not find any more is here.
+ * The changes after the offset of a snapshot that is being taken. Together with the present state they give the state at
+ * that offset. Each batch is added before it is written, so that a contract that a read does not find any more is here.
  */
 import { toHex } from '@quorumscan/base'
 import type { ChangeRecord, ContractCodec } from '@quorumscan/ledger'
@@ -8,7 +8,7 @@ import type { Offset, PartyId } from '@quorumscan/model'
 import type { Step } from '../ingest/step.ts'
 import { placeOfId } from '../storage/intern.ts'
 
-/** What is remembered at most, about 1 KiB each: a snapshot that takes longer is given up. */
+/** The most changes to remember, about 1 KiB each. A snapshot that takes longer is abandoned. */
 const REMEMBERED_MAX = 200_000
 
 export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>) {
@@ -19,7 +19,7 @@ export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>
   let remembered = 0
 
   return {
-    /** False when there is too much of it. */
+    /** False if there are too many changes. */
     add({ delta, replacedChange }: Step): boolean {
       for (const contract of delta.archived) {
         if (contract.offset > offset) continue
@@ -39,13 +39,13 @@ export function createSince(offset: Offset, codec: Pick<ContractCodec, 'encode'>
       remembered += 1 + delta.allocated.length
       return remembered <= REMEMBERED_MAX
     },
-    /** Of one bucket: rest of the id in hex -> its stored form. Each is given once. */
+    /** Archived contracts of a bucket: rest of the id in hex -> stored form. Returns each contract once. */
     takeArchived(bucket: string): ReadonlyMap<string, Uint8Array> {
       const archived = archivedByBucket.get(bucket) ?? new Map()
       archivedByBucket.delete(bucket)
       return archived
     },
-    /** Records that others took the place of, by the id of the change in hex. */
+    /** Change records that were replaced, by the id of the change in hex. */
     replacedChanges: (): ReadonlyMap<string, ChangeRecord> => replaced,
     /** @param id - Of an entry, hex. */
     isSeen: (id: string) => seen.has(id),

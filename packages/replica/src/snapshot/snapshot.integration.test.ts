@@ -8,7 +8,7 @@ import { createSeededIntegers, growRandomLog } from '../testing/random-log.ts'
 import { hashesOf } from '../testing/replay.ts'
 import { dumpOfHead, type Followed, follow, growForgetfulLog } from '../testing/snapshots.ts'
 
-/** Behind the length of the head, its kind, the version of its form and three hashes. */
+/** After the length of the head, its kind, the version of its form and three hashes. */
 const STATE_ROOT_AT = 2 + 1 + 1 + 3 * 32
 
 describe.each([
@@ -28,7 +28,7 @@ describe.each([
     whole = { ...followed, dump: await dumpOfHead(scenario, redis) }
   })
 
-  it('is the same bytes however ingest goes on while it is taken', {
+  it('has the same bytes whatever ingest writes while it is taken', {
     tags: ['many-cases'],
   }, async () => {
     await fc.assert(
@@ -49,7 +49,7 @@ describe.each([
     )
   })
 
-  it('makes a replica that is equal in every key, and goes on with every hash and root', {
+  it('makes a replica that is equal in every key, and continues with equal hashes and roots', {
     tags: ['many-cases'],
   }, async () => {
     await fc.assert(
@@ -90,7 +90,7 @@ describe.each([
     const content = {
       async *[Symbol.asyncIterator]() {
         yield* offered(then, given[tries++] as Uint8Array, 1000).content
-        if (tries === 1) throw new Error('nobody gives the rest')
+        if (tries === 1) throw new Error('no node sends the rest')
       },
     }
     await using loaded = await startRedis()
@@ -99,7 +99,7 @@ describe.each([
     await follow(scenario, loaded, { log: then, start: { point, content }, onProblem })
     expect([tries, problems]).toEqual([
       3,
-      ['Error: nobody gives the rest', expect.stringMatching(/it has the state root/)],
+      ['Error: no node sends the rest', expect.stringMatching(/it has the state root/)],
     ])
     expect(await dumpOfHead(scenario, loaded)).toEqual(await dumpOfHead(scenario, replayed))
   })

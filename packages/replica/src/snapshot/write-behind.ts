@@ -1,6 +1,6 @@
 /**
- * Writes very much into a Redis that nobody reads yet: commands are gathered by key, and sent while the next ones are
- * made.
+ * Writes large amounts into a Redis that no reader uses yet: commands are gathered by key, and sent while the next ones
+ * are made.
  */
 import { execute } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
@@ -11,7 +11,7 @@ const GATHERED_BYTES = 16 * 1024 * 1024
 /** Encoded at a stretch: some 10 ms. */
 const COMMANDS_AT_ONCE = 500
 
-/** What fails is told by the `flow` or `drain` that comes next. */
+/** The next call of `flow` or `drain` throws the error of a failed write. */
 export function createWriteBehind(redis: Redis) {
   const gathered = createGatheredCommands()
   let sending: Promise<void> = Promise.resolve()
@@ -27,17 +27,17 @@ export function createWriteBehind(redis: Redis) {
   const flush = async (): Promise<void> => {
     await sending
     sending = send(gathered.take())
-    sending.catch(() => {}) // Whoever waits for it next is told.
+    sending.catch(() => {}) // The next call that waits for it throws.
   }
 
   return {
     add: gathered.add,
     addWhole: gathered.addWhole,
-    /** Sends what was gathered, if it is much; waits while Redis is behind. */
+    /** Sends the gathered commands if they are many; waits while Redis lags. */
     async flow(): Promise<void> {
       if (gathered.bytes() >= GATHERED_BYTES) await flush()
     },
-    /** Returns when all is written. */
+    /** Resolves when all commands are written. */
     async drain(): Promise<void> {
       await flush()
       await sending

@@ -1,4 +1,4 @@
-/** Whether what is stored is what the state tree says. Each function throws where what is stored cannot be read. */
+/** Compares stored data with the state tree. Each function throws if the stored data is malformed. */
 import { bytesEqual, sha256, toHex, utf8 } from '@quorumscan/base'
 import type { Genesis } from '@quorumscan/verifier'
 import {
@@ -17,14 +17,14 @@ import { documentLeaves } from './state-values.ts'
 /** Before every record time: all leaves of a range count as visible. */
 const BEFORE_ALL = -1
 
-/** The newest kept state that what was read with this head can be held against. */
+/** The newest kept state with which data that was read at this head can be compared. */
 export function comparableState(keeper: StateKeeper, head: Uint8Array): KeptState | undefined {
   const { offset, horizon } = decodeSpan(head)
   const newest = keeper.kept().findLast(({ point }) => point.offset <= offset)
   return newest === undefined || newest.point.offset < horizon ? undefined : newest
 }
 
-/** Keys of the leaves by name behind one name, up to another one; null for the first and the last. */
+/** Keys of the leaves by name after one name, up to another one; null for the first and the last. */
 export function rangeOfNames(after: string | null, upTo: string | null): Bounds {
   return {
     from: after === null ? utf8('n\0') : utf8(`n\0${after}\u0001`),
@@ -38,13 +38,13 @@ export function rangeOfName(name: string): Bounds {
 
 type Bounds = Pick<KeyRange, 'from' | 'to'>
 
-/** A name of the range whose versions are not those that the state has; undefined where all are. */
+/** A name of the range whose versions differ from those of the state; undefined if all are equal. */
 export function differingName(
   keeper: StateKeeper,
   { point, root }: KeptState,
   stored: {
     readonly range: Bounds
-    /** Of every name that the hash of names has in the range. */
+    /** The stored value of every name in the range. */
     readonly values: ReadonlyMap<string, Uint8Array | null | undefined>
   },
 ): string | undefined {
@@ -64,7 +64,7 @@ export function differingName(
   return missing
 }
 
-/** Whether the documents give the values that the state has of them. */
+/** Whether the documents lead to the values that the state has. */
 export function areDocumentsEqual(
   keeper: StateKeeper,
   { point, root }: KeptState,

@@ -25,7 +25,7 @@ const IS_SYNTHETIC_AT = 106
 const TEXTS_AT = 107
 /** In place of an expiry. */
 const NEVER = -1
-/** What contract ids and participants begin with; 64 hex digits follow. */
+/** The prefixes of contract ids and participants. 64 hex digits follow. */
 const CONTRACT_PREFIX = '00'
 const PARTICIPANT_PREFIX = '::1220'
 /** Numbers from here on are of leaves that are no entry's: below are two for each block of 16 GiB. */
@@ -66,7 +66,7 @@ export function createLeafStore() {
   const blocksOf = (start: number): number =>
     blockCount((bytes[start + HINT_LENGTH_AT] ?? 0) + (bytes[start + NAME_LENGTH_AT] ?? 0))
 
-  /** The text at a place of the record, and the one behind it. */
+  /** Copies a text of the record into the key. Returns the position after it. */
   const write = (key: Uint8Array, position: number, from: number, length: number): number => {
     // Short: a view of it would take longer.
     for (let index = 0; index < length; index++) key[position + index] = bytes[from + index] ?? 0
@@ -162,7 +162,7 @@ export function createLeafStore() {
 
 const BY_NAME = 'n'.charCodeAt(0)
 const BY_PARTY = 'p'.charCodeAt(0)
-/** Behind each component of a key. */
+/** Ends each component of a key. */
 const END = 0
 const ZEROS = '0'.repeat(2 * HASH_BYTES)
 const PARTICIPANT_PREFIX_BYTES = utf8(PARTICIPANT_PREFIX)

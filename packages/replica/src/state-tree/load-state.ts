@@ -1,4 +1,4 @@
-/** The state tree as what is stored gives it, at a start. */
+/** Loads the state tree from the stored state, at a start. */
 import { assert } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
@@ -16,14 +16,14 @@ import { createStateKeeper, type StateKeeper } from './state-keeper.ts'
 /** Names of one command: 300 µs of Redis, and some 20 ms of this process, which then lets others work. */
 const PORTION = 1_000
 
-/** What is stored is not what the log made; the message says why. */
+/** The stored state differs from the log. The message says why. */
 export class StateUnusable extends Error {
   override readonly name = 'StateUnusable'
 }
 
 /**
- * The state at the head of the mirror. The one at the last certifiable offset is kept, and its root is the one
- * that was written with the head, unless the horizon has passed it.
+ * The state at the head of the mirror. The state at the last certifiable offset is kept too, and its root is compared
+ * with the one that was written with the head, unless the horizon has passed that offset.
  *
  * Returns null where the stored replica changed meanwhile so that it has to be loaded again.
  *
@@ -96,7 +96,7 @@ export async function loadState(
   return keeper
 }
 
-/** What is stored may be anything, once somebody has changed it by hand. */
+/** Stored data that was changed by hand may be malformed: its decoders throw anything. */
 function readingStored(read: () => void): void {
   try {
     read()

@@ -171,7 +171,7 @@ describe('activities that were changed by hand', () => {
   }
   const changes: readonly (readonly [string, () => Promise<unknown>])[] = [
     ['an amount', () => put((member) => member.replace(/"offset":"\d+"/, '"offset":"7"'))],
-    ['bytes that are none', () => put((member) => member.slice(0, 24))],
+    ['malformed bytes', () => put((member) => member.slice(0, 24))],
     ['an event', () => put((member) => member.replace(/:000(\d)/, ':0009'))],
     ['a row that is gone', async () => client.zrem(KEYS.activities, await last())],
     [
@@ -180,7 +180,7 @@ describe('activities that were changed by hand', () => {
     ],
     ['a hash', async () => client.setrange(await tile(), 0, Buffer.alloc(32, 1))],
     ['hashes that are gone', async () => client.del(await tile())],
-    ['hashes that are none', async () => client.set(await tile(), 'x')],
+    ['malformed hashes', async () => client.set(await tile(), 'x')],
   ]
 
   it.each(changes)('are not proven, and the replica says so at once: %s', async (_what, change) => {
@@ -194,20 +194,23 @@ describe('activities that were changed by hand', () => {
     expect(run.replica.proofs.statePoints()).toEqual([])
   })
 
-  it.each(changes)('are found by the scrub where nobody reads them: %s', async (_what, change) => {
-    await using run = await follow(scenario)
-    await run.reach(end)
-    await run.clock.advance(60_000)
-    expect(run.replica.proofs.diverged()).toBeNull()
-    await change()
-    await untilTrue('the scrub finds it', async () => {
-      await run.clock.advance(1_000)
-      return run.replica.proofs.diverged() !== null
-    })
-  })
+  it.each(changes)(
+    'are found by the scrub when no client reads them: %s',
+    async (_what, change) => {
+      await using run = await follow(scenario)
+      await run.reach(end)
+      await run.clock.advance(60_000)
+      expect(run.replica.proofs.diverged()).toBeNull()
+      await change()
+      await untilTrue('the scrub finds it', async () => {
+        await run.clock.advance(1_000)
+        return run.replica.proofs.diverged() !== null
+      })
+    },
+  )
 
   it.each(changes)(
-    'are found within two seconds of a start where nobody reads them: %s',
+    'are found within two seconds of a start when no client reads them: %s',
     async (_what, change) => {
       {
         await using run = await follow(scenario)

@@ -1,5 +1,5 @@
-/** Proofs of pages of the activity history at a kept state, held against its tree before they are shown. */
-import { assert, fromUtf8, sha256, toBase64, toHex } from '@quorumscan/base'
+/** Proofs of pages of the activity history at a kept state, compared with its tree before they are returned. */
+import { fromUtf8, sha256, toBase64, toHex } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Genesis } from '@quorumscan/verifier'
 import {
@@ -15,7 +15,7 @@ import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { type ActivityPage, readActivities, readNeighbours } from '../reads/activity-reads.ts'
 import { assertReadable } from '../reads/reads.ts'
-import type { StoredActivity } from '../storage/activity-member.ts'
+import { placeInTree, type StoredActivity } from '../storage/activity-member.ts'
 import { readTiles } from '../storage/activity-tiles.ts'
 import { type StateFollower, stateDiverged } from './state-follower.ts'
 import type { KeptState } from './state-keeper.ts'
@@ -26,7 +26,7 @@ type Page = Omit<ActivityPage, 'party'>
 /**
  * The run of rows that a page is.
  *
- * @throws {ScanError} As all reads; STATE_DIVERGED where what is stored is not what the log made.
+ * @throws {ScanError} As all reads; STATE_DIVERGED if the stored rows differ from the log.
  */
 export async function proveActivities(
   context: Stored & { readonly follower: StateFollower },
@@ -39,14 +39,14 @@ export async function proveActivities(
     if (error instanceof ScanError) throw error
     const divergence = {
       offset: kept.point.offset,
-      what: `The activities ${page.order === 'asc' ? 'behind' : 'before'} ${page.after ?? 'the first'} differ.`,
+      what: `The activities ${page.order === 'asc' ? 'after' : 'before'} ${page.after ?? 'the first'} differ.`,
     }
     context.follower.diverge(divergence)
     throw stateDiverged(divergence, error)
   }
 }
 
-/** @throws What is no `ScanError` where what was read is not what the tree has. */
+/** @throws An error other than `ScanError` if the stored rows differ from the tree. */
 async function readRun(
   { redis, genesis }: Stored,
   { point, activities: { size, peaks } }: KeptState,
@@ -55,7 +55,7 @@ async function readRun(
   const found = await readActivities(redis, page, point, genesis)
   const rows = page.order === 'asc' ? found : found.reverse()
   const { before, behind } = await readNeighbours(redis, page, { rows, moment: point, genesis })
-  const first = rows[0] === undefined ? placeBehind(before) : indexOf(rows[0])
+  const first = rows[0] === undefined ? placeBehind(before) : placeInTree(rows[0])
   const shown = [
     ...(before === null ? [] : [neighbour(before)]),
     ...rows.map(showRow),
@@ -81,12 +81,7 @@ async function readRun(
 }
 
 function placeBehind(before: StoredActivity | null): number {
-  return before === null ? 0 : indexOf(before) + 1
-}
-
-function indexOf({ index }: StoredActivity): number {
-  assert(index !== null, 'every row of the history has its place in the tree')
-  return index
+  return before === null ? 0 : placeInTree(before) + 1
 }
 
 function showRow({ eventId, recordTime, body }: StoredActivity): ShownRow {

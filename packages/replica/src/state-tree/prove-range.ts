@@ -1,4 +1,4 @@
-/** Proofs of what lies in a range of a kept state, with values that were held against their leaves. */
+/** Proofs of a range of a kept state, with values that were compared with their leaves. */
 import { bytesEqual, fromUtf8, sha256, utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { Micros } from '@quorumscan/model'
@@ -18,13 +18,13 @@ import { decodeVersions } from '../storage/versions.ts'
 import type { StoredLeaf } from './leaf-store.ts'
 import type { KeptState, StateKeeper } from './state-keeper.ts'
 
-/** Expired leaves on the way of a range: each is shown, 200 bytes of the answer. */
+/** Expired leaves in a range. Each takes 200 bytes of the answer. */
 export const EXPIRED_LEAVES_MAX = 10_000
 
 /** Leaves whose values are read at a stretch, then other reads get their turn: 2 ms. */
 const STRETCH_LEAVES = 64
 
-/** What the tree says of a range, before the values are read. */
+/** The tree's part for a range, before the values are read. */
 export type PrunedRange = {
   readonly pruned: Pruned | null
   readonly leaves: readonly StoredLeaf[]
@@ -39,7 +39,7 @@ export function pruneRange(keeper: StateKeeper, kept: KeptState, range: KeyRange
 }
 
 /**
- * What the range holds, and where a value does not belong to its leaf, the name.
+ * The leaves of the range with their values, or the name whose stored value does not belong to its leaf.
  *
  * @param readVersions - Gives the stored versions of each name.
  */
@@ -74,7 +74,7 @@ export function bodyOf(
       bytesEqual(sha256(body), leaf.valueHash),
     )?.body
   } catch {
-    // Changed by hand into what no version is: it has no body of any hash.
+    // Malformed bytes, changed by hand: they have no body with any hash.
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Holds all that is stored against the state tree, a portion at a time, over and over: what somebody changed by
- * hand is found even if nobody reads it.
+ * Compares all stored data with the state tree, a portion at a time, again and again. So data that was changed by hand
+ * is found even if no client reads it.
  */
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
@@ -20,9 +20,9 @@ const SCRUB_NAMES = 100
 /** As many rows, which have 1 kB each. */
 const SCRUB_ROWS = 100
 const SCRUB_INTERVAL_MS = 250
-/** The rows, which the load of the state does not read, are gone through at a start in one go: 5 000 a second. */
+/** Loading the state does not read the rows. After a start they are scrubbed at once, 5 000 a second. */
 const FIRST_PASS_INTERVAL_MS = 10
-/** Before it begins again, with the documents, which are dear: a small network is through at once. */
+/** Before the next pass, which begins with the documents. These are expensive, and a pass of a small network is short. */
 const SCRUB_PAUSE_MS = 1000
 
 type Context = {
@@ -47,9 +47,9 @@ export async function scrub(context: Context): Promise<void> {
 }
 
 /**
- * Over all there is, a portion at a time, from the first one as soon as there is a state to hold it against.
+ * Goes through all names or rows, a portion at a time, and starts when the state tree is loaded.
  *
- * @param portion - Goes on behind what it gave last, null at first; gives null when it is through.
+ * @param portion - Continues after the name or row that it returned last, null at first. Returns null at the end.
  */
 function scrubOver(
   { follower, clock, signal }: Context,
@@ -72,13 +72,13 @@ function scrubOver(
     waitsFirst: true,
     signal,
     onError(error) {
-      // A reader receives the error of a Redis that is away.
+      // Readers receive the error when Redis is down.
       if (!isConnectionError(error) && !isReplyError(error) && !isScanError(error)) throw error
     },
   })
 }
 
-/** The name behind which to go on; null from the first one. */
+/** The name after which to continue; null at the end. */
 async function scrubNames(
   { redis, follower }: Context,
   after: string | null,
@@ -92,7 +92,7 @@ async function scrubNames(
   return last
 }
 
-/** The row behind which to go on; null from the first one. */
+/** The row after which to continue; null at the end. */
 async function scrubActivities(context: Context, after: string | null): Promise<string | null> {
   const { redis, follower } = context
   const stored = await readHeadBytes(redis)

@@ -1,7 +1,7 @@
 /**
- * Keeps a state tree in step with what is stored: loads it, feeds it with each batch before the batch is
- * written, and drops it once it and what is stored are known to differ. A tree is never behind what is stored;
- * that it may be ahead, after a write that was fenced or lost, does no harm, as the log makes the same again.
+ * Keeps a state tree in step with the stored state: loads it, applies each batch to it before the batch is
+ * written, and drops it once it is known to differ from the stored state. The tree never lags the stored state.
+ * It may be ahead after a write that was fenced or lost: then the log brings the same entries again.
  */
 import { setImmediate } from 'node:timers/promises'
 import { ScanError } from '@quorumscan/errors'
@@ -17,7 +17,7 @@ import { comparableState, differingName, rangeOfName } from './compare-state.ts'
 import { loadState, StateUnusable } from './load-state.ts'
 import { type KeptState, OtherHistory, type StateKeeper, StateMismatch } from './state-keeper.ts'
 
-/** What the log made and what is stored are not the same. */
+/** A difference between the log and the stored state. */
 export type StateDivergence = {
   /** The newest state point at which they were compared. */
   readonly offset: Offset
@@ -36,18 +36,18 @@ export function createStateFollower(context: {
   let keeper: StateKeeper | null = null
   let diverged: StateDivergence | null = null
 
-  /** Something else than what the log made is stored: the tree goes, and every write says so until a wipe. */
+  /** Drops the tree: the stored state differs from the log. Every write marks the replica so until a wipe. */
   const diverge = (divergence: StateDivergence, cause?: unknown): void => {
     keeper = null
-    // The first one is told: what follows may be its consequence.
+    // Only the first divergence is reported. Later ones may be its consequence.
     if (diverged !== null) return
     diverged = divergence
     context.onProblem(stateDiverged(divergence, cause))
   }
 
   /**
-   * Compares what was read with a head with the newest kept state of that head. `difference` says what differs; where
-   * it throws, what was read is nothing that a replica stores.
+   * Compares data that was read together with a head with the newest kept state at that head. `difference` returns what
+   * differs. It throws if the data is malformed.
    */
   const compare = (
     head: Uint8Array | null | undefined,
@@ -65,12 +65,12 @@ export function createStateFollower(context: {
   }
 
   return {
-    /** Null while there is none, or none that can be trusted. */
+    /** Null while the tree is being loaded, and after a divergence. */
     keeper: (): StateKeeper | null => keeper,
     diverged: (): StateDivergence | null => diverged,
     diverge,
     compare,
-    /** As `compare`, of what the hash of names has for each of these. */
+    /** As `compare`, for fields of the hash of names. */
     compareNames({ head, byName }: NameFields): void {
       compare(head, (of, kept) => {
         for (const [name, value] of byName) {
@@ -85,7 +85,7 @@ export function createStateFollower(context: {
       keeper = loaded
       diverged = null
     },
-    /** Makes the tree one of the stored state; false where that changed meanwhile and is to be loaded again. */
+    /** Loads the tree of the stored state, if need be. False if the stored state changed meanwhile: load it again. */
     async follow(redis: Redis, mirror: Mirror): Promise<boolean> {
       if (keeper !== null && isOfHistory(keeper, mirror)) return true
       keeper = null
@@ -107,7 +107,7 @@ export function createStateFollower(context: {
       try {
         let contracts = 0
         for (const entry of entries) {
-          // A read may have found meanwhile that it cannot be trusted.
+          // A read may have found a divergence meanwhile.
           if (keeper === null) break
           keeper.apply(entry, entry.result.kind === 'checkpoint')
           contracts += entry.delta.created.length + entry.delta.archived.length
@@ -139,7 +139,7 @@ export function createStateFollower(context: {
 
 export type StateFollower = ReturnType<typeof createStateFollower>
 
-/** What is said of names whose entries are others. */
+/** The sentence for a name whose entries differ. */
 export function differs(name: string): string {
   return `The entries of ${name} differ.`
 }
@@ -152,7 +152,7 @@ export function stateDiverged(divergence: StateDivergence, cause?: unknown): Sca
   )
 }
 
-/** The tree may be ahead: what it kept since then tells whether it is of the same history. */
+/** The tree may be ahead of the head. Its kept states show whether it has the same history. */
 function isOfHistory(keeper: StateKeeper, { head, timeline }: Mirror): boolean {
   const place = keeper.place()
   if (place.offset <= head.offset)

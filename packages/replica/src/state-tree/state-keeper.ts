@@ -27,7 +27,7 @@ import {
 
 /** Record time for which trees are kept: a walk over pages takes less … */
 export const KEPT_MICROS = 60_000_000
-/** … and the memory that they may take beside the newest one. */
+/** … and the memory that they may use in addition to the newest one. */
 export const KEPT_BYTES_MAX = 64 * 2 ** 20
 
 /** A certifiable offset whose tree is kept. */
@@ -38,12 +38,12 @@ export type KeptState = {
   readonly activities: Frontier
 }
 
-/** What is to be changed is not as the tree has it: one of the two was not made by the log. */
+/** The tree lacks what is to be removed, or already has what is to be added: stored state and log differ. */
 export class StateMismatch extends Error {
   override readonly name = 'StateMismatch'
 }
 
-/** The log is another one than the tree was made from. */
+/** The tree was built from a log with another history. */
 export class OtherHistory extends Error {
   override readonly name = 'OtherHistory'
 }
@@ -60,7 +60,7 @@ export function createStateKeeper(
   const documents = new Map<string, readonly Contract[]>()
   let isDocumentsChanged = false
   let activities = EMPTY_FRONTIER
-  /** Those of the tree. */
+  /** The activities that the tree has. */
   let committed: Frontier | null = null
   let place: HistoryPoint = { offset: -1, recordTime: 0, historyHash: '' }
 
@@ -68,7 +68,7 @@ export function createStateKeeper(
     if (!tree.add(id)) throw new StateMismatch('two entries have one key')
   }
   const removeLeaf = (key: Uint8Array): void => {
-    if (!tree.remove(key)) throw new StateMismatch('what was archived is not there')
+    if (!tree.remove(key)) throw new StateMismatch('an archived entry is missing')
   }
   const putConstant = ({ key, value }: ConstantLeaf): void => {
     const bytes = keyOf(key)

@@ -1,6 +1,6 @@
 /**
- * What apps see of the state tree, over what ingest follows and what is stored: a root for each certifiable offset, to
- * be signed, and proofs against the roots that are kept.
+ * The state tree as apps use it: a root for each certifiable offset, to be signed, and proofs against the roots of
+ * recent offsets.
  */
 import { fromUtf8, singleFlight } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
@@ -33,14 +33,14 @@ export function createStateService(context: {
   readonly genesis: Genesis
   readonly nameReader: NameReader
   readonly follower: StateFollower
-  /** Of what is stored. */
+  /** Of the stored replica. */
   readonly head: () => Pick<StoredHead, 'offset' | 'horizon'>
 }) {
   const { nameReader, follower, head } = context
   const listeners = new Set<(point: StatePoint) => void>()
-  /** Up to where listeners were told. */
+  /** The newest offset that was reported to listeners. */
   let told: Offset = -1
-  /** By what is a function of the log alone, so that nothing of it can be out of date. */
+  /** The keys and values follow from the log alone, so that no entry can be outdated. */
   const provenByRange = new LRUCache<string, ProvenRange>({
     maxSize: PROVEN_BYTES_MAX,
     sizeCalculation: ({ proof, leaves }, key) =>
@@ -81,12 +81,12 @@ export function createStateService(context: {
     follower.diverge(divergence)
     throw stateDiverged(divergence)
   }
-  /** A page of a new state is made once, however many ask for it at that moment. */
+  /** Requests that arrive at the same time share the proof of a page. */
   const proveOnce = singleFlight(prove, ({ id }) => id)
 
   /**
-   * Ranges at a kept certifiable offset, in order, each with its proof. Every value was held against its leaf before
-   * it is shown.
+   * Ranges at a kept certifiable offset, in order, each with its proof. Every value is compared with its leaf before it
+   * is returned.
    *
    * @throws {ScanError} OFFSET_PRUNED where no state is kept at the offset, OFFSET_NOT_REACHED; OVERLOADED
    *   where too many expired leaves lie in the range; STATE_DIVERGED; DEPENDENCY_UNAVAILABLE.
@@ -110,12 +110,12 @@ export function createStateService(context: {
       const points = (follower.keeper()?.kept() ?? []).map(({ point }) => point)
       return points.filter((point) => point.offset >= horizon && point.offset <= offset)
     },
-    /** Tells of each new one once its batch is written, in order, none twice. */
+    /** Calls the listener with each new point once, in order, after its batch is written. */
     onStatePoint(listener: (point: StatePoint) => void): Disposable {
       listeners.add(listener)
       return { [Symbol.dispose]: () => listeners.delete(listener) }
     },
-    /** The head has moved on. */
+    /** Ingest calls this after each write. */
     onWritten(): void {
       for (const point of follower.keeper()?.takePoints(head().offset) ?? []) {
         if (point.offset <= told) continue
@@ -125,8 +125,8 @@ export function createStateService(context: {
     },
     proveRanges,
     /**
-     * A page of the activity history at a kept certifiable offset, with its proof. Every row is held against the tree
-     * before it is shown.
+     * A page of the activity history at a kept certifiable offset, with its proof. Every row is compared with the tree
+     * before it is returned.
      *
      * @throws {ScanError} As `proveRanges`.
      */
@@ -145,16 +145,16 @@ export function createStateService(context: {
       )
       return { proof, rows: run.proven.rows }
     },
-    /** What was found to differ, until the replica is wiped; null while nothing was. */
+    /** The difference that was found between log and stored state; null if no difference was found since the last wipe. */
     diverged: follower.diverged,
   }
 }
 
 export type StateService = ReturnType<typeof createStateService>
-/** What reads of other packages need of it. */
+/** The part that other packages use. */
 export type StateReads = Omit<StateService, 'onWritten'>
 
-/** A state, and what is asked of it. */
+/** Identifies a state and a range of it. */
 function idOf({ offset, stateRoot }: StatePoint, { from, to, limit }: KeyRange): string {
   return `${offset} ${stateRoot} ${limit} ${from.length} ${latin1(from)}${latin1(to)}`
 }

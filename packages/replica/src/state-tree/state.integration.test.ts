@@ -199,7 +199,7 @@ scenario.ledger.advance(SECOND)
 const log = scenario.ledger.entries()
 const end = scenario.ledger.head()
 
-/** Changes what is stored of the name, as nobody but a thief or a broken disk does. */
+/** Changes the stored versions of the name, as an intruder or a broken disk would. */
 async function tamper(how: (body: string) => string): Promise<void> {
   const value = (await client.hgetBuffer(KEYS.names, NAME)) as Buffer
   const versions = decodeVersions(value).map((version) => ({
@@ -240,12 +240,12 @@ describe('a value that was changed by hand', () => {
 
   it.each([
     ['a body', () => tamper(bob)],
-    ['bytes that are none', () => client.hset(KEYS.names, NAME, 'none')],
+    ['malformed bytes', () => client.hset(KEYS.names, NAME, 'none')],
     ['a name that is gone', () => client.hdel(KEYS.names, NAME)],
     ['a name that is not found', () => client.zrem(KEYS.lex, NAME)],
     ['an entry too many', () => tooMany()],
     ['the rules', () => documentOf('AnsRules')],
-  ])('is found by the scrub where nobody reads it: %s', async (_what, change) => {
+  ])('is found by the scrub when no client reads it: %s', async (_what, change) => {
     await using run = await start(scenario)
     await run.reach(end.offset)
     await run.clock.advance(10_000)
@@ -259,7 +259,7 @@ describe('a value that was changed by hand', () => {
 
   it.each([
     ['a body', () => tamper(bob)],
-    ['bytes that are none', () => client.hset(KEYS.names, NAME, 'none')],
+    ['malformed bytes', () => client.hset(KEYS.names, NAME, 'none')],
     ['a name that is gone', () => client.hdel(KEYS.names, NAME)],
     ['the rules', () => documentOf('AnsRules')],
   ])(

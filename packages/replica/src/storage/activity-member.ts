@@ -90,6 +90,12 @@ export function decodeActivity(member: Uint8Array): StoredActivity {
   }
 }
 
+/** The index of a row, which is no notice. */
+export function placeInTree({ index }: StoredActivity): number {
+  assert(index !== null, 'a row of the history has its place in the tree')
+  return index
+}
+
 /** A member of `activityParties`: party tag ‖ event id. */
 export function activityPartyMember(tag: Uint8Array, eventId: string): Uint8Array {
   return concatBytes([tag, utf8(eventId)])

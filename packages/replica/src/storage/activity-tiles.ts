@@ -1,6 +1,6 @@
 /**
- * The hashes of the activity tree in Redis: tiles of 256, each on one string. Tiles of level 0 hold the hashes of
- * leaves, those of level k + 1 that of each whole tile of level k. Hashes in between follow from them.
+ * The hashes of the activity tree in Redis, in tiles of 256 hashes, one string each. Tiles of level 0 hold the hashes of
+ * leaves. Tiles of level k + 1 hold the hash of each whole tile of level k. Other hashes follow from them.
  */
 import { assert, sha256 } from '@quorumscan/base'
 import {
@@ -21,11 +21,11 @@ import { readAtOnce } from './moment.ts'
 const TILE_LEVELS = 8
 const TILE_HASHES = 2 ** TILE_LEVELS
 
-/** What `readTiles` read. */
+/** The result of `readTiles`. */
 export type Tiles = {
   /** The head at that moment. */
   readonly head: Buffer | null
-  /** Of a subtree that was asked for; what is not stored hashes to something else than the tree has. */
+  /** The hash of a requested subtree. If a tile is missing, the hash differs from that of the tree. */
   hashOf(subtree: Subtree): Uint8Array
 }
 
@@ -47,7 +47,7 @@ export function putTiles(commands: CommandSink, whole: readonly WholeSubtree[]):
 }
 
 /**
- * Takes out the tiles that lie wholly before a row, from that of another row on.
+ * Deletes the tiles that hold only hashes of rows before a row, from the tile of another row on.
  *
  * @param rows.from - The tiles before that of this row are gone already.
  */
@@ -88,7 +88,7 @@ export async function readTiles(redis: Redis, subtrees: readonly Subtree[]): Pro
 /** Hashes of a tile that lie to the left of a row: of level 0 before the row itself, above before what it is part of. */
 export type TileBefore = { readonly level: number; readonly hashes: Uint8Array }
 
-/** Of each level: what the tree of the rows before one goes on from, and what proofs show of them. */
+/** The hashes of each level from which the tree before a row continues, and which proofs contain. */
 export async function readTilesBefore(redis: Redis, row: number): Promise<readonly TileBefore[]> {
   const tiles: TileBefore[] = []
   for (let level = 0, count = row; count > 0; level++, count = Math.floor(count / TILE_HASHES)) {
@@ -118,7 +118,7 @@ function tileKeyBefore(level: number, count: number): string {
   return activityTileKey(level, Math.floor(count / TILE_HASHES))
 }
 
-/** What the tree of so many rows goes on from. */
+/** The frontier of the tree of so many rows. */
 export async function readFrontier(redis: Redis, size: number): Promise<Frontier> {
   if (size === 0) return EMPTY_FRONTIER
   const peaks = subtreesOf(0, size)

@@ -6,19 +6,19 @@ export type Command = readonly [name: string, key: string, ...args: Argument[]]
 
 /** `unpack` of Lua takes a few thousand values: larger commands are cut. */
 const COMMAND_ARGUMENTS_MAX = 1_000
-/** Of an argument in memory beside its bytes, about. */
+/** Approximate memory of an argument in addition to its bytes. */
 const ARGUMENT_BYTES = 32
 
-/** Where a plan puts its commands. Those of one key run in the order in which their first members were added. */
+/** Receives the commands of a plan. Commands of one key run in the order in which their first members were added. */
 export type CommandSink = {
-  /** Only of commands that take any number of members, such as HSET: those of a key go together, in their order. */
+  /** Only for commands that take any number of members, such as HSET. Members of one key are sent together, in order. */
   add(name: string, key: string, ...member: Argument[]): void
-  /** Of all others. */
+  /** For all other commands. */
   addWhole(name: string, key: string, ...args: Argument[]): void
 }
 
 export type GatheredCommands = CommandSink & {
-  /** About so much memory. */
+  /** The approximate memory of the commands. */
   bytes(): number
   /** All of them, in the order in which their first members came. */
   take(): Command[]
@@ -27,8 +27,8 @@ export type GatheredCommands = CommandSink & {
 type OpenCommand = [name: string, key: string, ...args: Argument[]]
 
 /**
- * Commands gathered by key: contracts and their index lie in thousands of small keys, and one command for each member
- * takes longer than all else that is done with it.
+ * Commands gathered by key. Contracts and their index are in thousands of small keys, where one command for each member
+ * takes longer than the rest of the work.
  */
 export function createGatheredCommands(): GatheredCommands {
   const openByName = new Map<string, Map<string, OpenCommand>>()

@@ -1,4 +1,4 @@
-/** Deleting a replica out of a Redis that it shares with what must stay. */
+/** Deletes a replica from a Redis that also holds data of other packages. */
 import type { Redis } from 'ioredis'
 import { KEYS } from './keys.ts'
 
@@ -6,9 +6,9 @@ import { KEYS } from './keys.ts'
 const REPLICA_KEYS = '{replica}:*'
 const SCAN_COUNT = 1000
 
-/** Returns how many keys went. Whoever writes meanwhile is fenced. */
+/** Returns the number of deleted keys. A process that writes meanwhile is fenced. */
 export async function deleteReplica(redis: Redis): Promise<number> {
-  // With its head, without which what is left is no replica.
+  // The head is part of this key. Without a head the other keys are no replica.
   let deleted = await redis.unlink(KEYS.names)
   let cursor = '0'
   do {

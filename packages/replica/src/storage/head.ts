@@ -1,6 +1,6 @@
 /**
- * Where a stored replica stands. The bytes of the head are the fence of every write (Rule 3): they hold
- * offset and history hash, and every write changes them.
+ * The head of a stored replica. Its bytes are the fence of every write (Rule 3): they hold offset and history
+ * hash, and every write changes them.
  */
 import { concatBytes, fromHex, toHex } from '@quorumscan/base'
 import type { Head } from '@quorumscan/ledger'
@@ -15,9 +15,9 @@ export type StoredHead = Head & {
   readonly horizon: Offset
   /** Versions that ended at or before `offset`. */
   readonly endedCount: number
-  /** How many of them the clean-up has taken up. */
+  /** The number of them that the clean-up has deleted. */
   readonly cleanedCount: number
-  /** Rows that the activity history has had up to `offset`. */
+  /** Rows that were ever added to the activity history up to `offset`. */
   readonly activityCount: number
   readonly state: StateMark
 }
@@ -25,13 +25,13 @@ export type StoredHead = Head & {
 /** The root of the state tree at the last certifiable offset: what a tree built from what is stored must have. */
 export type StateMark = {
   readonly offset: Offset
-  /** Hex; null where what is stored was found to differ from what the log made, until it is wiped. */
+  /** Hex. Null once the stored state was found to differ from the log, until the replica is wiped. */
   readonly root: string | null
-  /** Rows that the activity history has had up to there. */
+  /** Rows that were ever added to the activity history up to that offset. */
   readonly activityCount: number
 }
 
-/** Changes with the layout of any value: a replica of another layout is made anew. */
+/** Changes with the layout of any value. A replica of another layout is rebuilt. */
 const LAYOUT = 8
 const HASHES = 5
 const NUMBERS_BYTES = 8 * 8
@@ -39,10 +39,10 @@ const HEAD_BYTES = 1 + HASHES * 32 + NUMBERS_BYTES
 /** In place of a root that is null; that of the empty tree, which no state has. */
 const NO_ROOT = '0'.repeat(64)
 
-/** What lies in Redis is no replica that this process may go on with; the message says what to do. */
+/** Redis holds a replica that this process cannot use. The message says what to do. */
 export class ReplicaStateError extends Error {
   override readonly name = 'ReplicaStateError'
-  /** Whether other software wrote it, so that nothing helps but to make it anew. */
+  /** Whether other software wrote it, so that it must be rebuilt. */
   readonly isOfOtherLayout: boolean
 
   constructor(message: string, options: { readonly isOfOtherLayout?: boolean } = {}) {

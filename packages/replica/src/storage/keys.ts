@@ -1,7 +1,7 @@
 /**
  * Every Redis key of a replica, with its type. All follow from genesis and the log, so a replica may be
- * wiped at any time; none has a TTL. They share one hash tag and a prefix of their own, apart from the
- * queues and users that live in the same Redis.
+ * wiped at any time. No key has a TTL. The keys share a hash tag and a prefix, which separate them from the
+ * queues and users in the same Redis.
  *
  * Contract ids, index keys and parties are interned (see `intern.ts`): members are bytes, not texts. Contracts
  * and their index are spread over many small keys, which Redis packs: a member costs 30 bytes then, and 150 in

@@ -1,4 +1,4 @@
-/** How one replica lies in Redis: what its bytes depend on beside the log. */
+/** How one replica is stored in Redis: what its bytes depend on in addition to the log. */
 import { sha256Hex, utf8 } from '@quorumscan/base'
 import { createContractCodec } from '@quorumscan/ledger'
 import type { Genesis } from '@quorumscan/verifier'

@@ -9,8 +9,6 @@ import { type Argument, type Command, toRedis } from './commands.ts'
 import { BUCKET_BYTES, INDEX_TAG_BYTES } from './intern.ts'
 import { CONTRACTS_PREFIX, KEYS } from './keys.ts'
 
-type Script = { readonly lua: string; readonly sha: string }
-
 /**
  * Changes everything, or nothing when the head is not the one that the writer started from.
  *
@@ -77,7 +75,7 @@ return reply
  * ARGV[4] bytes    the last update is the one that exceeds them
  * ARGV[5] count    updates that are fetched at a time
  *
- * Returns {head, pruned, '1' where the range may go on, id, update, id, update, …}
+ * Returns {head, pruned, '1' where the range may continue, id, update, id, update, …}
  */
 const READ_UPDATES = define(`
 local reply = { redis.call('HGET', KEYS[1], ''), redis.call('HGET', KEYS[2], 'pruned'), '' }
@@ -245,14 +243,14 @@ export async function readContracts(
   return { head, contracts, ranges: rangesOf(rest) }
 }
 
-function define(lua: string): Script {
+function define(lua: string) {
   return { lua, sha: createHash('sha1').update(lua).digest('hex') }
 }
 
 /** @throws What ioredis throws. The reply is as the script returns it. */
 async function run<Reply>(
   redis: Redis,
-  script: Script,
+  script: ReturnType<typeof define>,
   keys: readonly string[],
   args: readonly Argument[],
 ): Promise<Reply> {

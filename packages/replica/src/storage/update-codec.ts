@@ -1,10 +1,10 @@
 /**
- * The stored form of an update in the history of a participant: everything that the ledger interface shows
- * of it, to whomever. Parties and contract ids stand once in a table; values are Daml-LF JSON in which they
- * are replaced by their number, so that showing a value is joining texts.
+ * The stored form of an update in the history of a participant: everything that the ledger interface returns
+ * of it, for any party. A table holds each party and contract id once. Values are Daml-LF JSON in which a number
+ * replaces each of them, so that printing a value is joining texts.
  *
- * How nodes lie in each other is stored as what follows from it: the parties that see a node only because
- * they see one above it.
+ * The nesting of nodes is not stored. Instead each node has the parties that see it only because they see a
+ * node above it.
  */
 import { assert, ByteReader, ByteWriter } from '@quorumscan/base'
 import { type ContractCodec, choicesOf, templates, toLfJson } from '@quorumscan/ledger'
@@ -19,7 +19,7 @@ import type {
   PartyId,
 } from '@quorumscan/model'
 
-/** Stands before the number of a text of the table. JSON texts hold no such character. */
+/** Precedes the number of a text of the table. JSON texts hold no such character. */
 const MARK = '\u0001'
 /** Numbers are written as one UTF-16 unit, below the surrogates. */
 const TABLE_MAX = 50_000
@@ -87,7 +87,7 @@ export class StoredUpdate {
     return shown + text.slice(from)
   }
 
-  /** Contracts of before that the update archived, as `ContractCodec` wrote them. */
+  /** Contracts of earlier updates that this update archived, as `ContractCodec` wrote them. */
   archived(): readonly Uint8Array[] {
     return this.events.flatMap((event) =>
       event.kind === 'exercised' && event.archived !== null
@@ -96,7 +96,7 @@ export class StoredUpdate {
     )
   }
 
-  /** Contracts that the update archived, also those that it created. */
+  /** Contracts that the update archived, including those that it created. */
   archivedIds(): readonly ContractId[] {
     return this.events.flatMap((event) =>
       event.kind === 'exercised' && event.consuming ? [this.table[event.contract] ?? ''] : [],
@@ -104,7 +104,7 @@ export class StoredUpdate {
   }
 }
 
-/** @param entry - `archived`: contracts of before that the update ended. */
+/** @param entry - `archived`: contracts of earlier updates that this update archived. */
 export function encodeUpdate(entry: {
   readonly recordTime: Micros
   readonly result: Extract<EntryResult, { kind: 'accepted' }>
@@ -274,7 +274,7 @@ class Table {
     return this.texts.length - 1
   }
 
-  /** What does not fit into the table stays as it is, which shows as well. */
+  /** A text that does not fit into the table stays in the JSON, which reads the same. */
   replaceIn(json: string): string {
     return json.replace(TABLED, (whole, text: string) =>
       this.texts.length < TABLE_MAX || this.#numbers.has(text)

@@ -53,7 +53,7 @@ export function isActiveAt({ from, to }: Version, offset: Offset): boolean {
   return from <= offset && (to === null || offset < to)
 }
 
-/** Those that are active at the offset, of a value of the hash of names, or of documents. */
+/** The versions in a value of `names` or `documents` that are active at the offset. */
 export function activeVersions(value: Uint8Array | null | undefined, offset: Offset): Version[] {
   const versions = decodeVersions(value ?? new Uint8Array(0))
   return versions.filter((version) => isActiveAt(version, offset))

@@ -136,7 +136,7 @@ export class ActivityOracle {
     return this.#times[offset] as Micros
   }
 
-  /** The oldest offset that can be read beside this head (D-10: ten minutes). */
+  /** The oldest offset that can be read at this head (D-10: ten minutes). */
   horizonOf(head: Offset): Offset {
     return this.#times.findIndex((time) => time >= this.timeOf(head) - HORIZON_MICROS)
   }

@@ -28,7 +28,7 @@ export async function fillNames(
   const registrationOf = createRegistrations(network.genesisHash)
   const mirror = await loadOrStart(redis, context, signal)
   const keeper = await loadState(redis, mirror, context)
-  if (keeper === null) throw new Error('somebody else writes')
+  if (keeper === null) throw new Error('another process writes')
   for (let first = 0; first < entries.length; first += NAMES_PER_STEP) {
     const recordTime = mirror.head.recordTime + STEP_MICROS
     const begun = entries.slice(first, first + NAMES_PER_STEP)

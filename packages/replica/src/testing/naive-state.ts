@@ -1,4 +1,4 @@
-/** The state as its definition says it, built anew at every offset: what the packed tree must equal. */
+/** The state by its definition, built from scratch at every offset. The packed tree must equal it. */
 import { createHash } from 'node:crypto'
 import { type AppliedEntry, activityRowsOf, svPartyOf } from '@quorumscan/ledger'
 import { MemoryLedger, type Scenario } from '@quorumscan/ledger/testing'

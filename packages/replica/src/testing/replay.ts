@@ -39,7 +39,7 @@ export type Replayed = {
 
 /**
  * Applies the whole log to a Redis of its own, in as few batches as it takes; with faults in small ones,
- * while the replica is started anew and Redis killed (SIGKILL), as the seed decides.
+ * while the replica is restarted and Redis killed (SIGKILL), as the seed decides.
  */
 export async function replay(
   scenario: Scenario,
