@@ -1,12 +1,12 @@
 /**
- * Who may do what in the log's Redis. The server has `user default off`; whoever writes its
- * configuration adds `on` and the password's digest to these rules.
+ * Permissions in the log's Redis. The server has `user default off`. Its configuration adds `on` and the
+ * password's digest to these rules.
  */
 
 /** The stream that holds the log: one element a group, its id `<last offset>-0`. */
 export const LOG_STREAM_KEY = 'log'
 
-/** What the first group goes on from, where the log was trimmed (`trim.ts`); absent: the genesis. */
+/** The end from which the first group continues, if the log was trimmed (`trim.ts`); absent: the genesis. */
 export const LOG_START_KEY = 'log-start'
 
 /** All that a log consists of. */

@@ -39,7 +39,7 @@ async function fill(store: BlockStore, count: number) {
 }
 
 describe('the blocks of a member', () => {
-  it('are read back with what is needed to go on behind them', async () => {
+  it('are read back with what is needed to continue after them', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     expect(await one.store.newest()).toBeNull()
@@ -104,7 +104,7 @@ describe('the blocks of a member', () => {
     expect(await one.store.newerThan(0)).toHaveLength(3)
   })
 
-  it('give up when they are told to', async () => {
+  it('stop waiting when the signal aborts', async () => {
     await using redis = await startRedis()
     await redis.kill()
     using one = setUp(redis)
@@ -114,7 +114,7 @@ describe('the blocks of a member', () => {
     await redis.restart()
   })
 
-  it('are told from what was written by others', async () => {
+  it('are distinguished from groups that others wrote', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     const client = redis.connect()
@@ -162,7 +162,7 @@ describe('the blocks of a member', () => {
     expect(await heightsAt(104)).toEqual([52, 52])
   })
 
-  it('begin anew with one of them, which takes the place of all', async () => {
+  it('start again with one of them, which replaces all', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     await fill(one.store, 3)

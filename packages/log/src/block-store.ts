@@ -18,7 +18,7 @@ import { decodeGroup, type Group, LogGroupError, type StreamGroup } from './grou
 import { LogFencedError, LogUnavailableError } from './log-errors.ts'
 import { reconnectDelayMs } from './reconnect.ts'
 
-/** What a member must know of a block to go on behind it. */
+/** What a member must know of a block to continue after it. */
 export type BlockSeal = {
   readonly height: number
   /** Hex. */
@@ -42,7 +42,7 @@ export function createBlockStore(options: {
   readonly clock: Clock
   readonly random: Random
   readonly signal: AbortSignal
-  /** Told why a group has to wait. */
+  /** Receives the reason why a group has to wait. */
   readonly onProblem: (error: unknown) => void
 }) {
   const { clock, random, signal } = options

@@ -1,6 +1,6 @@
 /**
- * Whether the log still is what was signed: read whole at the start, and slowly again and again. Nobody reads
- * its old part otherwise until a replica is rebuilt from it, and then it is too late.
+ * Checks that the log still is what was signed: reads it whole at the start, and slowly again and again. Otherwise
+ * its old part is not read until a replica is rebuilt from it, and then it is too late.
  */
 import type { Clock } from '@quorumscan/base'
 import { type Logger, type Metrics, repeat } from '@quorumscan/runtime'
@@ -22,7 +22,7 @@ const REST_MS = 60_000
 /** A log of which more is damaged is not described any better by a longer list. */
 const DAMAGES_KEPT_MAX = 100
 
-/** Begins at once, and goes on until it is disposed of. Each damage is one line of the log file. */
+/** Begins at once, and continues until it is disposed of. Each damage is one line of the log file. */
 export function watchChain(options: {
   readonly log: Pick<VerifyLogOptions, 'redis' | 'genesis'>
   readonly clock: Clock
@@ -46,12 +46,8 @@ export function watchChain(options: {
   }
   let share = SHARE_FIRST
   const round = async (signal: AbortSignal) => {
-    const { damages } = await verifyLog({
-      ...options.log,
-      pace: { clock, share },
-      onDamage,
-      signal,
-    })
+    const pace = { clock, share }
+    const { damages } = await verifyLog({ ...options.log, pace, onDamage, signal })
     // What was damaged and is whole again, such as after a restart on files that were mended, is forgotten.
     known = new Map(damages.slice(0, DAMAGES_KEPT_MAX).map((damage) => [damage.from, damage]))
     share = SHARE_LATER

@@ -108,7 +108,7 @@ function follow(url: string, own: OwnFiles | null) {
   }
 }
 
-it('whoever shows a certificate of the authority follows and submits as a peer, and nobody else', async () => {
+it('a client with a certificate of the authority follows and submits as a peer, and no other client', async () => {
   await using synchronizer = await startSynchronizer()
   const { url, submitters } = synchronizer
   await using peer = follow(url, await followers.issue('validator'))
@@ -152,7 +152,7 @@ it('a follower shows the certificate that its files hold by then, and is the sam
   expect(submitters[0]?.isPeer).toBe(true)
 })
 
-it('an issuer of tokens whose certificate QS_PEER_CA vouches for is asked, and no other', async () => {
+it('asks an issuer of tokens whose certificate is trusted by QS_PEER_CA, and no other', async () => {
   await using synchronizer = await startSynchronizer()
   const ca = { variable: 'QS_PEER_CA', file: servers.caFile }
   const { status } = await createFetch(openClientTls({ ca, own: null }))(

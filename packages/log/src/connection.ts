@@ -117,7 +117,7 @@ export async function openLogConnection(
       const args = [expectedId, idOf(group.lastOffset), bytes, signature]
       return (await guarded(() => client.eval(APPEND_GROUP, 1, LOG_STREAM_KEY, ...args))) === 1
     },
-    /** Adds elements as they are behind all others, where no other process writes. */
+    /** Appends elements unchanged, where no other process writes. */
     add: (groups: readonly RawGroup[]) =>
       guarded(async () => {
         const pipeline = client.pipeline()
@@ -133,14 +133,14 @@ export async function openLogConnection(
         throw new LogGroupError('malformed', 'where the log begins is not written as it should be')
       return { offset: Number(offset), hash }
     },
-    /** Writes down that the log begins there, and takes out what ends there or before. */
+    /** Stores that the log begins there, and deletes the groups that end there or before. */
     trim: (start: LogStart) =>
       guarded(async () => {
         // Not in one transaction: a Redis whose default user is off passes over those of its file when it starts.
         await client.set(LOG_START_KEY, startText(start))
         await client.xtrim(LOG_STREAM_KEY, 'MINID', idOf(start.offset + 1))
       }),
-    /** Puts one group in the place of all, behind this start, where no other process writes. */
+    /** Replaces the whole log by one group after this start, where no other process writes. */
     replace: (start: LogStart, group: RawGroup) =>
       guarded(async () => {
         const change = client.multi().del(LOG_STREAM_KEY).set(LOG_START_KEY, startText(start))
@@ -172,7 +172,7 @@ export function lastOffsetOf({ id }: RawGroup): number {
   return Number.parseInt(id, 10)
 }
 
-/** An element without the two fields becomes a group of no bytes, which is malformed to whoever opens it. */
+/** An element without the two fields becomes a group of no bytes, which is malformed when it is opened. */
 function toRawGroup([id, fields]: [Buffer, Buffer[]]): RawGroup {
   const [nameG, bytes, nameS, signature] = fields
   const isGroup = nameG?.toString() === 'g' && nameS?.toString() === 's'

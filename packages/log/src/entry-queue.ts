@@ -11,7 +11,7 @@ type Waiting = {
 export const GROUP_BYTES_MAX = 1024 * 1024
 /** A replica applies this many within some 50 ms. */
 export const GROUP_ENTRIES_MAX = 500
-/** 16 groups: a second or two of work for a slow disk. Beyond it waiting helps nobody. */
+/** 16 groups: a second or two of work for a slow disk. A longer queue would only delay refusals. */
 const QUEUE_BYTES_MAX = 16 * GROUP_BYTES_MAX
 const QUEUE_ENTRIES_MAX = 16 * GROUP_ENTRIES_MAX
 

@@ -64,7 +64,7 @@ describe('the stream of the log', () => {
     expect(frames[1]?.group).toEqual({ bytes: groups[2]?.bytes, signature: groups[2]?.signature })
   })
 
-  it('gives from memory what it was told of, to those that are up to date and those that are not', async () => {
+  it('sends published groups from memory, to followers that are up to date and those that lag', async () => {
     const groups = groupsOf(2000, 1, 100)
     await appendAll(writer, groups)
     for (const group of groups) feed.publish(group)
@@ -122,7 +122,7 @@ describe('the stream of the log', () => {
     expect(offsets(await framesOf(5, 3))).toEqual(['-10', 6, 8, 10])
   })
 
-  it('reads ahead of nobody: a follower that takes nothing has one portion read for it', async () => {
+  it('reads ahead for no follower: for one that takes nothing it reads one portion', async () => {
     const groups = groupsOf(64, 1, 1000)
     await appendAll(writer, groups)
     feed.publish(last(groups))

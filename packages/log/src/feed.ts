@@ -1,6 +1,6 @@
 /**
- * The log for its followers: the newest groups from memory, older ones from Redis, each to whoever is ready for
- * more. What a follower has not taken yet is not read for it, so a slow one costs no more than a quick one.
+ * Sends the log to followers: the newest groups from memory, older ones from Redis. A group is read for a follower only
+ * when it is ready for more, so a slow follower costs no more than a quick one.
  */
 
 import { type Clock, concatBytes } from '@quorumscan/base'
@@ -14,11 +14,11 @@ import { createRecentFrames } from './recent-frames.ts'
 
 /** All nodes of the largest network, and validators. */
 export const FOLLOWERS_MAX = 128
-/** Of one peer: what it has lost without our noticing, and what it opened anew. */
+/** Of one peer: streams that it lost, which may not be noticed yet, and those that it opened again. */
 export const FOLLOWERS_PER_PEER_MAX = 4
 /** Read from Redis for one follower at once: at most 8 MiB, some milliseconds of work. */
 const GROUPS_PER_READ = 8
-/** A follower that hears nothing for several times as long looks for another stream. */
+/** A follower that receives nothing for several times as long opens another stream. */
 const HEARTBEAT_MS = 2000
 
 type Follower = { readonly peer: string; isOver: boolean; wake: () => void }
@@ -73,7 +73,7 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
     return follower
   }
 
-  /** True when there may be something new; false when it is time to say that there is not. */
+  /** True when there may be a new group; false when a heartbeat is due. */
   const untilNews = async (follower: Follower): Promise<boolean> => {
     const woken = new AbortController()
     follower.wake = () => woken.abort()
@@ -97,7 +97,7 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
         continue
       }
       const read = next <= head ? await stored(next, GROUPS_PER_READ) : []
-      // What the writer does not know to be on disk is nobody's yet.
+      // A group that the writer does not know to be on disk is not sent.
       const groups = read.filter((raw) => lastOffsetOf(raw) <= head)
       const last = groups.at(-1)
       if (last !== undefined) {
@@ -110,7 +110,7 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
   }
 
   return {
-    /** Takes notice of a group that is on disk. One that is known already changes nothing. */
+    /** Publishes a group that is on disk. A group that was published already changes nothing. */
     publish(group: StreamGroup): void {
       if (group.lastOffset <= head) return
       head = group.lastOffset
@@ -158,7 +158,7 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
 
 export type LogFeed = ReturnType<typeof createLogFeed>
 
-/** 0 of what is damaged: whoever reads it judges it. */
+/** 0 for a damaged group: the follower rejects it. */
 function firstOffsetOf({ bytes }: RawGroup): Offset {
   try {
     return decodeGroup(bytes).firstOffset

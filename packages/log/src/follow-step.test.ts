@@ -19,7 +19,7 @@ it('waits longer for a log that stays away, at most 2 s, and never gives it up',
   expect(all).toEqual([50, 100, 200, 400, 800, 1600, 2000, 2000])
 })
 
-it('begins anew once a stream holds what was applied', () => {
+it('starts counting again once a stream holds what was applied', () => {
   expect(waits('lost', 'lost', 'joined', 'lost')).toEqual([50, 100, 0, 50])
 })
 
@@ -31,7 +31,7 @@ it('gives up what is damaged six times in a row, though streams that hold the re
   ])
 })
 
-it('goes on past what was damaged on the way', () => {
+it('continues after a group was damaged on the way', () => {
   const accident: FollowEvent[] = [...Array<FollowEvent>(5).fill('damaged'), 'joined', 'grown']
   expect(waits(...accident, ...accident, 'damaged')).not.toContain(null)
 })

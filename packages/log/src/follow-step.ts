@@ -5,7 +5,7 @@ import { reconnectDelayMs } from './reconnect.ts'
 export type FollowState = {
   /** Streams in a row that did not come as far as what is known already. */
   readonly losses: number
-  /** Streams in a row whose next group was none: what was damaged on the way is whole the next time. */
+  /** Streams in a row whose next group was malformed: a group that was damaged on the way is whole the next time. */
   readonly damages: number
 }
 
@@ -14,7 +14,7 @@ export type FollowEvent =
   | 'joined'
   /** It brought a group that was not known. */
   | 'grown'
-  /** It ended, or there was none. */
+  /** It ended, or could not be opened. */
   | 'lost'
   /** It holds something else than may stand there. */
   | 'damaged'

@@ -1,9 +1,9 @@
 /**
- * How groups travel to followers: frames one behind the other, integers big-endian.
+ * The stream of groups to followers: a sequence of frames, integers big-endian.
  *
  * u64 offset ‖ u32 length of the group ‖ u8 length of the signature ‖ signature ‖ group.
- * A frame without a group says only that the log has come as far as `offset`: at the beginning of a stream, and
- * when there is nothing else to say.
+ * A frame without a group reports that the log has reached `offset`: at the beginning of a stream, and as a
+ * heartbeat.
  */
 import { splitFrames } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
@@ -63,7 +63,7 @@ function frameOf(bytes: Uint8Array): Frame {
   const offset = Number(view.getBigUint64(0))
   const groupAt = HEADER_BYTES + view.getUint8(HEADER_BYTES - 1)
   if (groupAt === bytes.byteLength) return { offset, group: null }
-  // Node's own kind of bytes would go on as such.
+  // Plain arrays: a Buffer would be passed on as a Buffer.
   const part = (from: number, to: number) =>
     new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from)
   return {

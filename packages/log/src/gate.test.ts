@@ -70,7 +70,7 @@ describe('the gate of the log', () => {
     expect([look(0), look(1, START)]).toEqual([START, START + 1])
   })
 
-  it('names the clock and by how much it is off, and goes on when it is right', () => {
+  it('names the clock and by how much it is off, and continues when it is right', () => {
     const { look, setAhead } = world(3)
     look(0)
     setAhead(30 * 86_400)
@@ -97,7 +97,7 @@ describe('the gate of the log', () => {
     expect(refusalOf(later.look(0)).code).toBe('CLOCK_OFF')
   })
 
-  it('does not begin anew what its followers know to be longer', () => {
+  it('does not start a log again that its followers know to be longer', () => {
     const { look } = world(3, 120)
     expect(refusalOf(look(0))).toEqual({
       code: 'LOG_REGRESSED',

@@ -98,7 +98,7 @@ describe('a group', () => {
     expect(() => openGroup(group, other)).toThrow(faulty)
   })
 
-  it('is refused when record time stands still inside it', () => {
+  it('is refused when record time does not rise inside it', () => {
     const [entry] = oneEntry.entries
     const bytes = encodeGroup({ ...oneEntry, entries: [entry, entry] as Group['entries'] })
     expect(() => decodeGroup(bytes)).toThrow(expect.objectContaining({ fault: 'time' }))

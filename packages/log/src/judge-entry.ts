@@ -1,6 +1,6 @@
 /**
- * What can be said of an entry by its bytes and a time alone. Pure: the same for everybody, on every machine.
- * What an entry does is not looked at; replicas check everything again.
+ * Judges an entry by its bytes and a time alone. Pure: the verdict is the same on every machine.
+ * Its effects are not checked here; replicas check everything again.
  */
 import { sha256Hex } from '@quorumscan/base'
 import type { ErrorCode } from '@quorumscan/errors'
@@ -17,7 +17,7 @@ import type { Micros } from '@quorumscan/model'
 import { NOT_AFTER_MICROS_MAX } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 
-/** Why an entry is not taken, for whoever offers it. */
+/** Why an entry is refused, for the client that submits it. */
 export type EntryRefusal = { readonly code: ErrorCode; readonly message: string }
 
 export type JudgedEntry =
@@ -40,11 +40,11 @@ export type JudgedEntry =
 
 export type Judge = ReturnType<typeof createJudge>
 
-/** Entries come again: to a member when they are offered, proposed, and passed on by others. Some seconds, 4 MiB. */
+/** A member judges an entry several times: when it is submitted, proposed, and passed on. Some seconds, 4 MiB. */
 const JUDGED_MAX = 10_000
 
 /**
- * Remembers the entries whose signature it has verified, and no others: those cost whoever sends them nothing to make.
+ * Caches entries whose signature it has verified, and no others: a client can make unsigned ones at no cost.
  *
  * @param rules - Versions of the protocol, in ascending order.
  */
@@ -112,7 +112,7 @@ function weighEntry(
  * far ahead: it is refused now, not for good.
  *
  * @param now.recordTime - Of the newest entry of the log.
- * @param now.clockMicros - An idle log stands still; an entry ignored as too early could act when it is appended again.
+ * @param now.clockMicros - Record time of an idle log lags; an entry ignored as too early could take effect later.
  */
 export function refusalByTime(
   notAfter: Micros,

@@ -93,7 +93,7 @@ it.each([
   },
 )
 
-it('nobody there: nothing is known', async () => {
+it('no server: the outcome is unknown', async () => {
   await using client = createLogClient({ url: 'http://127.0.0.1:1' })
   await expect(client.submit(Uint8Array.of(1), signal)).rejects.toMatchObject({
     code: 'DEPENDENCY_UNAVAILABLE',
@@ -129,7 +129,7 @@ describe('the stream of the log', () => {
     }
   }
 
-  it('comes as it is sent, to whoever shows a token, and ends for the sender when the reader leaves', async () => {
+  it('arrives as it is sent, at a client with a token, and ends for the sender when the reader leaves', async () => {
     let left = false
     await using running = await startStream(async ({ query, client, signal }) => {
       signal.addEventListener('abort', () => {
@@ -177,7 +177,7 @@ describe('the stream of the log', () => {
     },
   )
 
-  it('of nobody is DEPENDENCY_UNAVAILABLE, and whoever has given up hears that', async () => {
+  it('without a server is DEPENDENCY_UNAVAILABLE, and a caller that aborted receives its reason', async () => {
     const client = createLogClient({ url: 'http://127.0.0.1:1', token: TOKEN })
     const refused = client.open({ from: 1, signal })
     await expect(refused).rejects.toMatchObject({ code: 'DEPENDENCY_UNAVAILABLE' })
@@ -187,7 +187,7 @@ describe('the stream of the log', () => {
     await client[Symbol.asyncDispose]()
   })
 
-  it('over https is read where the certificate is vouched for, and nowhere else', async () => {
+  it('over https is read if the certificate is trusted, and not otherwise', async () => {
     await using authority = await createAuthority()
     const { certFile, keyFile } = await authority.issue('synchronizer')
     const [key, cert] = await Promise.all([keyFile, certFile].map((file) => readFile(file)))

@@ -29,7 +29,7 @@ const STREAM_SILENCE_MS_MAX = 10_000
 /** Its stream and its `submit` are a `LogSource` of `packages/ledger`. */
 export function createLogClient(options: {
   readonly url: string
-  /** What makes this process a peer of the synchronizer; without one it has a stranger's share, and no stream. */
+  /** Makes this process a peer of the synchronizer. Without it, the limits of anonymous clients apply, and no stream is opened. */
   readonly token?: string | null
   /** As the transport has it. */
   readonly trust?: ClientTls | null
@@ -74,7 +74,7 @@ export function createLogClient(options: {
       if (reply.status !== 200) throw refusal(reply)
     },
     /**
-     * What it found that members signed and must not have. Nothing of it is verified.
+     * The evidence that it found against members. It is not verified here.
      *
      * @throws {ScanError} DEPENDENCY_UNAVAILABLE. Or the signal's reason.
      */
@@ -85,7 +85,7 @@ export function createLogClient(options: {
       throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the synchronizer lists no evidence')
     },
     /**
-     * Why the synchronizer does not do its work, as it says; null while it does.
+     * Why the synchronizer is not ready, as it reports; null while it is.
      *
      * @throws {ScanError} DEPENDENCY_UNAVAILABLE if it does not say. Or the signal's reason.
      */
@@ -94,7 +94,7 @@ export function createLogClient(options: {
       return reply.status === 200 ? null : toldBy(reply)
     },
     /**
-     * Passes on what another member asks of the engine, and what it answers; who asks is looked at there.
+     * Passes another member's request on to the engine, and returns the answer. The synchronizer checks the signature.
      *
      * @throws {ScanError} What the synchronizer refuses with; DEPENDENCY_UNAVAILABLE if it cannot be reached.
      */
@@ -146,7 +146,7 @@ function toldBy(reply: TransportReply): ScanError {
   return new ScanError('DEPENDENCY_UNAVAILABLE', `the synchronizer answered ${reply.status}`)
 }
 
-/** What the synchronizer says before it has written anything; its sentence says why. */
+/** Refusals before anything was written. Their sentence gives the reason. */
 const NOT_WRITTEN: ReadonlySet<ErrorCode> = new Set([
   'CLOCK_OFF',
   'LOG_FULL',
@@ -161,7 +161,7 @@ function refusal(reply: TransportReply): ScanError {
   const { code, sentence, retryAfterMs } = readRefusal(reply)
   const retryAfterSeconds = (retryAfterMs || 1000) / 1000
   if (status === 429)
-    return new ScanError('RATE_LIMITED', 'the synchronizer is given too much at once', {
+    return new ScanError('RATE_LIMITED', 'the synchronizer received too many requests', {
       retryAfterSeconds,
     })
   if (isErrorCode(code) && NOT_WRITTEN.has(code))

@@ -1,4 +1,4 @@
-/** What can be wrong with a log. None of these crosses a process: the reader wraps them in ScanErrors. */
+/** Errors of a log. They stay inside the process: the reader wraps them in ScanErrors. */
 import { EnvError } from '@quorumscan/base'
 import type { SignedGroup } from './group.ts'
 
@@ -20,17 +20,17 @@ export class LogForkError extends Error {
   }
 }
 
-/** Another writer appended to the log, or the log lost its end. This writer must not go on. */
+/** Another writer appended to the log, or the log lost its end. This writer must not continue. */
 export class LogFencedError extends Error {
   override readonly name = 'LogFencedError'
 }
 
-/** The Redis is not set up so that what it acknowledged survives (Rule 3), or the key is the wrong one. */
+/** The settings of the Redis do not make acknowledged writes durable (Rule 3), or the key is the wrong one. */
 export class LogConfigError extends EnvError {
   override readonly name = 'LogConfigError'
 }
 
-/** The Redis cannot be reached, or did not answer: what was asked may or may not have happened. */
+/** The Redis cannot be reached, or did not answer. The command may or may not have been executed. */
 export class LogUnavailableError extends Error {
   override readonly name = 'LogUnavailableError'
 }

@@ -1,4 +1,4 @@
-/** What orders the log, as the rest of the process sees it: one writer, or a member of several. */
+/** The ordering driver as the rest of the process uses it: one writer, or an ordering member. */
 
 import type { ScanError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
@@ -18,7 +18,7 @@ export type OrderedLog = AsyncDisposable & {
   append(bytes: Uint8Array): Promise<void>
   /** Newest entry that followers can have. */
   head(): { readonly offset: Offset; readonly recordTime: Micros }
-  /** Takes out what ends before; where the log begins then, null: with the genesis. */
+  /** Deletes the groups that end before. Returns where the log begins then; null: with the genesis. */
   trim(before: TrimBound, signal: AbortSignal): Promise<LogStart | null>
   /**
    * Answers what another member asks of the engine, both signed (`cometbft/state-sync`).
@@ -27,18 +27,18 @@ export type OrderedLog = AsyncDisposable & {
    *   one orders alone.
    */
   answerRead(request: Uint8Array): Promise<Uint8Array>
-  /** Why nothing is taken at this moment, although it could be asked; null: it is. */
+  /** Why entries are refused at this moment; null: they are accepted. */
   refusal(): ScanError | null
   /** @throws {ScanError} Why it does not do its work. */
   assertReady(): void
-  /** How those who order together do; null where one orders alone. */
+  /** The state of the ordering members; null where one process orders alone. */
   ordering(): OrderingReport | null
-  /** What proves that somebody who orders contradicted itself. */
+  /** Proofs that an ordering member equivocated. */
   evidence(): readonly Evidence[]
   /** `live` while it does. */
   state(): string
-  /** What an operator must know beside the state; null: nothing. */
+  /** What an operator must know in addition to the state; null: nothing. */
   detail(): string | null
-  /** Resolves after disposing; rejects with what forbids the process to go on. */
+  /** Resolves after disposing; rejects with the error that forbids the process to continue. */
   readonly finished: Promise<void>
 }

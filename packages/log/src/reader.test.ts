@@ -122,7 +122,7 @@ describe('following the log', () => {
     expect(read).toHaveLength(3)
   })
 
-  it('goes on where it was, once each, when its stream ended', async () => {
+  it('continues where it was, each entry once, when its stream ended', async () => {
     const log = createMemoryLog()
     const groups = chainOf(entriesOf(4), [2, 2])
     log.append(at(groups, 0))
@@ -297,7 +297,10 @@ describe('a log that is not what was applied', () => {
       what: 'goes back in time',
       group: resign(second, { entries: [{ recordTime: 1, bytes: new Uint8Array() }] }),
     },
-    { what: 'is signed by nobody', group: { ...second, signature: first.signature } },
+    {
+      what: 'has the signature of another group',
+      group: { ...second, signature: first.signature },
+    },
     { what: 'is no group', group: { ...second, bytes: utf8('nonsense') } },
     { what: 'lies at another place', group: { ...second, lastOffset: 9 } },
     { what: 'is too long', group: { ...second, bytes: new Uint8Array(2 ** 20 + 1) } },

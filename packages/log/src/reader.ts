@@ -1,6 +1,6 @@
 /**
- * Following the log: what a replica sees of it. Everything is verified here (signature, chain, gaps, times);
- * what the entries mean is not looked at. At the start of each stream the reader checks that the log still holds what it
+ * Follows the log for a replica. The reader verifies signature, chain, gaps and times, and does not interpret
+ * entries. At the start of each stream the reader checks that the log still holds what it
  * read; heartbeats say that the log is as long. Two groups for one offset are a `LogForkError` that carries both.
  */
 import { type Clock, type Random, sha256, toHex } from '@quorumscan/base'
@@ -18,15 +18,15 @@ type FollowRequest = Parameters<Ordering['follow']>[0]
 export type LogReaderOptions = {
   readonly log: LogSource
   readonly genesis: LogGenesis
-  /** Given every group that was verified, before its entries are. */
+  /** Receives every verified group before its entries are delivered. */
   readonly keep?: (groups: readonly SignedGroup[]) => Promise<void>
   readonly clock: Clock
   readonly random: Random
-  /** Told of every stream that was lost or refused, and of what did not verify. */
+  /** Receives the error of every stream that was lost or refused, and of every group that did not verify. */
   readonly onProblem?: (error: LogUnavailableError | LogGroupError) => void
 }
 
-/** A stream whose bytes make no frame for so long is none: heartbeats are frames, too. */
+/** A stream that brings no frame for so long has failed: heartbeats are frames, too. */
 const FRAMELESS_MS_MAX = 10_000
 
 /** The ordering port over streams of frames. Each `follow` has a stream of its own. */
@@ -87,7 +87,7 @@ type Read = {
 /**
  * One stream, from what is known of the log on.
  *
- * @throws {LogUnavailableError} When it ends, and if there is none.
+ * @throws {LogUnavailableError} When it ends, or cannot be opened.
  * @throws {LogGroupError} @throws {LogForkError} For what may not stand there; what came before it was given.
  */
 async function* readStream(
@@ -99,7 +99,7 @@ async function* readStream(
   const { signal } = request
   const decoder = createFrameDecoder()
   const from = known?.offset ?? request.from
-  /** Null until the group that holds `from` was compared; there is none at the genesis. */
+  /** Null until the group that holds `from` was compared. Offset 0 has no group. */
   let end = from === 0 ? known : null
   let framedMs = clock.monotonicMs()
 
@@ -154,7 +154,7 @@ async function* pieces(
   }
 }
 
-/** A member whose log lost its end has it again when its engine has replayed the blocks: it is waited for. */
+/** A member whose log lost its end gets it back when its engine replays the blocks: the reader waits for it. */
 function assertReaches(frame: Frame, from: number, { ordering }: LogGenesis): void {
   if (frame.offset < from && ordering.driver === 'redis')
     throw new LogGroupError('position', `the log ends at ${frame.offset}, before ${from}`)
@@ -168,7 +168,10 @@ function assertSame(
   const from = known?.offset ?? request.from
   const entry = group.entries[from - group.firstOffset]
   if (entry === undefined)
-    throw new LogGroupError('position', `the log lacks ${from}, it goes on at ${group.firstOffset}`)
+    throw new LogGroupError(
+      'position',
+      `the log lacks ${from}, it continues at ${group.firstOffset}`,
+    )
   if (known !== null) assertNoFork(known, group)
   else if (
     entry.recordTime !== request.expected?.recordTime ||

@@ -4,7 +4,7 @@ import type { Offset } from '@quorumscan/model'
 import { encodeFrame } from './frame.ts'
 import type { StreamGroup } from './group.ts'
 
-/** Some seconds of a busy log: whoever is further behind reads from Redis. */
+/** Some seconds of a busy log. A follower that lags more is served from Redis. */
 const KEPT_BYTES_MAX = 8 * 2 ** 20
 const KEPT_FRAMES_MAX = 1024
 /** Given at once, unless one group is larger. */

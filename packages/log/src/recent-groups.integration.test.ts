@@ -54,7 +54,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(kept[3]).toMatchObject({ firstOffset: 7, lastOffset: 8 })
   })
 
-  it('tell how far it has followed the log, and nothing where there are none', async () => {
+  it('show how far it has followed the log, and nothing if none are stored', async () => {
     const address = { path: redis.socketPath }
     expect(await readKeptEnd(address)).toBeNull()
     await using keeper = keeperOf()
@@ -62,7 +62,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(await readKeptEnd(address)).toEqual({ offset: 6, recordTime: START_MICROS + 6 })
   })
 
-  it('go on behind those of the process before, and a group that came again counts once', async () => {
+  it('continue after those of the process before, and a repeated group counts once', async () => {
     const groups = groupsOf('entry')
     for (const portion of [groups.slice(0, 3), groups.slice(2)]) {
       await using keeper = keeperOf()
@@ -84,7 +84,7 @@ describe('the newest groups that a follower keeps', () => {
     expect(bytesOf(await read(10))).toEqual(bytesOf(groups))
   })
 
-  it('hold what was kept later where a part that nobody had applied was cut off', async () => {
+  it('hold the later groups where a part that was not applied was cut off', async () => {
     await using keeper = keeperOf()
     const [first, ...others] = groupsOf('other') as [SignedGroup, ...SignedGroup[]]
     await keeper.keep(groupsOf('entry', 1))
@@ -114,7 +114,7 @@ describe('the newest groups that a follower keeps', () => {
     client.disconnect()
   })
 
-  it('stop no follower: what its Redis refuses is told and left out', async () => {
+  it('stop no follower: groups that its Redis refuses are reported and skipped', async () => {
     const problems: Error[] = []
     await using keeper = keeperOf(problems)
     const groups = groupsOf('entry')

@@ -1,6 +1,6 @@
 /**
- * What a follower keeps of the log in its own Redis: the newest groups, as they were signed. A log that was
- * damaged is refilled from them. They follow from the log: a follower that lost them is none the worse.
+ * The newest groups of the log, as they were signed, in a follower's own Redis. A damaged log is refilled from
+ * them. They follow from the log, so a follower may lose them.
  */
 import { endConnection, execute, openRedis, type RedisAddress } from '@quorumscan/redis'
 import { fieldsOf } from './connection.ts'
@@ -21,7 +21,7 @@ export type KeptGroup = Omit<SignedGroup, 'hash'>
 /** Keeps groups in the follower's own Redis, up to `RECENT_BYTES_MAX`. */
 export function createGroupKeeper(options: {
   readonly redis: RedisAddress
-  /** Told why groups could not be kept. */
+  /** Receives the reason why groups could not be stored. */
   readonly onProblem: (error: Error) => void
 }) {
   const redis = openRedis(options.redis, 'recentGroups')
@@ -29,7 +29,7 @@ export function createGroupKeeper(options: {
   let total: number | null = null
 
   return {
-    /** Resolves when they are kept, or could not be: following the log goes on without. */
+    /** Resolves when they are stored, or could not be: following the log continues without them. */
     async keep(groups: readonly SignedGroup[]): Promise<void> {
       try {
         if (redis.status === 'wait') await redis.connect()
@@ -71,7 +71,7 @@ export async function readRecentGroups(options: {
       const portion = await redis.xrangeBuffer(KEY, after, '+', 'COUNT', GROUPS_PER_READ)
       for (const [id, [, bytes = EMPTY, , signature = EMPTY]] of portion) {
         const group = openKeptGroup(bytes, signature)
-        // What was kept later holds: a part of the log that nobody had applied may have been cut off since.
+        // The group that was stored later counts: a part of the log that was not applied may have been cut off since.
         if (group !== null && group.firstOffset <= options.applied)
           kept.set(group.firstOffset, group)
         after = `(${id.toString()}`
@@ -106,13 +106,13 @@ async function reading<T>(
     await redis.connect()
     return await read(redis)
   } catch (cause) {
-    throw new LogUnavailableError('the groups that a follower kept cannot be read', { cause })
+    throw new LogUnavailableError('the groups that a follower stored cannot be read', { cause })
   } finally {
     endConnection(redis)
   }
 }
 
-/** Null for what is damaged. */
+/** Null for a damaged group. */
 export function openKeptGroup(bytes: Uint8Array, signature: Uint8Array): KeptGroup | null {
   try {
     const copy = new Uint8Array(bytes)

@@ -25,7 +25,7 @@ function play(events: readonly [number, number, ClockVerdict][], last = START - 
 }
 
 describe('record time', () => {
-  it('is given once enough nodes agree, and goes on with monotonic time when none answers', () => {
+  it('is given once enough nodes agree, and continues with monotonic time if no node answers', () => {
     expect(
       play([
         [0, 0, unknown],
@@ -36,7 +36,7 @@ describe('record time', () => {
     ).toEqual(['unconfirmed', 1, 2, 3001])
   })
 
-  it('stops at a jump in either direction, though nobody answers, and stays so when the clock is set back', () => {
+  it('stops at a jump in either direction if no node answers, and stays so when the clock is set back', () => {
     for (const jump of [30 * 86_400, -600, 2.1, -2.1])
       expect(
         play([
@@ -50,7 +50,7 @@ describe('record time', () => {
       ).toEqual([0, 'off', 'unconfirmed', 'unconfirmed', 4])
   })
 
-  it('goes on after a machine slept, once enough nodes agree', () => {
+  it('continues after a machine slept, once enough nodes agree', () => {
     expect(
       play([
         [0, 0, agrees],

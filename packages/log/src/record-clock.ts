@@ -1,10 +1,9 @@
 /**
- * Record time: the wall clock, but only while others vouch for it or it moves with the monotonic clock, and
- * always above what was given last. Pure: the world is handed in.
+ * Record time: the wall clock, but only while other nodes confirm it or it moves with the monotonic clock, and
+ * always above the newest record time. Pure: time and verdict are parameters.
  *
- * A clock that was set anew, or a machine that slept, shows as wall and monotonic time that drifted apart.
- * What is written then would have to be waited for by every replica, so nothing is given until enough nodes
- * agree with the clock.
+ * After a clock was set, or a machine slept, wall and monotonic time have drifted apart. Every replica would have to
+ * wait for entries that were written then. So no record time is given until enough nodes agree with the clock.
  */
 
 import { MICROS_PER_MS } from '@quorumscan/base'
@@ -27,7 +26,7 @@ export type RecordClockStep =
   | { readonly agreed: Agreed; readonly recordTime: Micros; readonly pause: null }
   | { readonly agreed: Agreed; readonly recordTime: null; readonly pause: ClockPause }
 
-/** The record time that an entry at this moment would get behind the last one, or why there is none. */
+/** The record time that an entry would get at this moment, or the reason why it gets none. */
 export function stepRecordClock(
   before: Agreed,
   event: {

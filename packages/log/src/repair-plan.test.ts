@@ -124,7 +124,7 @@ describe('planning the repair of a log', () => {
     expect(planOf({ parts })).toMatchObject({ refusal: { kind: 'not-kept', from: 7, to: 8 } })
   })
 
-  it('cuts off a damaged end that nobody applied, and no more', () => {
+  it('cuts off a damaged end that no node applied, and no more', () => {
     const nodes = nodesAt(20, 18, 20, null)
     const others = [follower('validator', 20)]
     expect(planOf({ kinds: withKind('damaged', 9, 10, 11), nodes, others })).toMatchObject({
@@ -134,7 +134,7 @@ describe('planning the repair of a log', () => {
     })
   })
 
-  it('cuts off an end that lies ahead of the clock unless somebody applied some of it', () => {
+  it('cuts off an end that lies ahead of the clock unless a follower applied a part of it', () => {
     const kinds = withKind('ahead', 10, 11)
     const nodes = nodesAt(20, 20, 20, 20)
     const others = [follower('validator', 20)]
@@ -161,7 +161,7 @@ describe('planning the repair of a log', () => {
     })
   })
 
-  it('cuts nothing off while nobody knows what the validator has applied', () => {
+  it('cuts nothing off while the head of the validator is not known', () => {
     const others = [follower('validator', null)]
     const nodes = nodesAt(22, 22, 22, 22)
     expect(planOf({ kinds: withKind('damaged', 11), nodes, others })).toEqual({
@@ -210,7 +210,7 @@ const honest = fc.record({
   head: fc.option(head, { freq: 6 }),
   keptFrom: fc.constantFrom(1, 1, 1, 9, 17),
 })
-/** Says what it likes, in groups that nobody else has. */
+/** Reports any head, and groups that no other node has. */
 const liar = fc.record({ head, lies: fc.subarray([...chain]) })
 
 const world = fc.record({
@@ -252,7 +252,7 @@ describe('in any world of one liar at most', () => {
       { numRuns: 2000 },
     )
 
-  it('the repaired log is the true one, without a gap, and as long as what anybody applied', () => {
+  it('the repaired log is the true one, without a gap, and reaches every applied head', () => {
     let repairs = 0
     inWorld((plan, { nodes, parts }, heads) => {
       if (plan.kind !== 'repair') return
@@ -281,7 +281,7 @@ describe('in any world of one liar at most', () => {
     expect(repairs).toBeGreaterThan(50)
   })
 
-  it('nothing is called whole that is damaged or shorter than what anybody applied', () => {
+  it('a log that is damaged or shorter than an applied head is not called whole', () => {
     inWorld((plan, { parts }, heads) => {
       if (plan.kind !== 'whole') return
       expect(parts.some(({ kind }) => kind === 'damaged')).toBe(false)

@@ -3,7 +3,7 @@
  * what is cut off its end. Pure.
  *
  * A part with whole groups behind it is proven by the hash that the next group names. An end that was lost is
- * what f + 1 nodes hold alike. Only what nobody has applied is ever left out.
+ * what f + 1 nodes hold alike. Only entries that no follower has applied are ever left out.
  */
 import type { Micros, Offset } from '@quorumscan/model'
 import type { KeptGroup } from './recent-groups.ts'
@@ -68,7 +68,7 @@ export type Refusal =
       readonly at: Offset
       readonly holders: readonly (readonly string[])[]
     }
-  /** An end could be cut off, but nobody knows what these have applied. */
+  /** An end could be cut off, but it is not known what these followers have applied. */
   | { readonly kind: 'unknown-heads'; readonly silent: readonly string[] }
 
 /** `recordTime`: where it begins, if all of it is whole and only ahead of the clock; null for damage. */
@@ -89,13 +89,13 @@ export type RepairPlan =
     }
 
 export type RepairInput = {
-  /** What the first group goes on from. */
+  /** The offset and hash from which the first group continues. */
   readonly start: { readonly offset: Offset; readonly hash: string }
   /** The log without a gap, from there on; neighbours that are damaged are one part. */
   readonly parts: readonly LogPart[]
   /** All nodes of the genesis. */
   readonly nodes: readonly Follower[]
-  /** Followers that vouch for nothing, such as a validator, but that must not be left behind. */
+  /** Followers whose groups do not count, such as a validator. The repaired log must reach their heads. */
   readonly others: readonly Follower[]
   /** How many nodes may lie or be dead. */
   readonly f: number

@@ -160,7 +160,7 @@ describe('repairing a log', () => {
     expect(await all(target)).toEqual(groups.map(rawOf))
   })
 
-  it('cuts off what lies ahead of the clock and damage behind it, once nobody has applied it', async () => {
+  it('cuts off entries ahead of the clock and damage after them, if no node has applied them', async () => {
     const groups = historyOf('entry', 10)
     await fill(log, groups.map(rawOf).with(-1, damaged(rawOf(groups.at(-1) as SignedGroup))))
     await keep(kept, groups)

@@ -33,7 +33,7 @@ const GROUPS_PER_WRITE = 32
 /** A node, with what it kept of the log. */
 export type KeepingFollower = {
   readonly name: string
-  /** What its replica has applied; null: nobody knows. */
+  /** What its replica has applied; null: not known. */
   readonly head: Offset | null
   /** Reads what it kept of that. @throws {LogUnavailableError} If it does not answer. */
   readonly readKept: () => Promise<Iterable<KeptGroup>>
@@ -54,7 +54,7 @@ export type RepairOptions = {
 }
 
 /**
- * Changes nothing. Nobody may append meanwhile.
+ * Changes nothing. No process may append meanwhile.
  *
  * @throws {LogUnavailableError} If the log's Redis goes away.
  */
@@ -63,7 +63,7 @@ export async function prepareRepair(options: RepairOptions) {
   const parts = redis === null ? [] : await survey({ ...options, redis })
   const trimmed = redis === null ? null : await startOf(redis, signal)
   const start = trimmed ?? { offset: 0, hash: genesis.hash }
-  /** By hash, from whoever kept it: bytes are equal, of signatures one may be damaged. */
+  /** The stored copies of each group, by hash. Their bytes are equal; a signature may be damaged. */
   const copies = new Map<string, KeptGroup[]>()
   const nodes: Follower[] = []
   for (const node of options.nodes) {
@@ -195,7 +195,7 @@ async function copyRange(
 
 /** The group as an element of the log. @throws {LogGroupError} If no copy has the synchronizer's signature. */
 function signedCopy(copies: readonly KeptGroup[], genesis: LogGenesis): RawGroup {
-  let failure: unknown = new LogGroupError('malformed', 'nobody kept the group')
+  let failure: unknown = new LogGroupError('malformed', 'no node has stored the group')
   for (const { bytes, signature } of copies)
     try {
       const group = openGroup({ bytes, signature }, genesis)

@@ -59,14 +59,14 @@ describe('trimming the log', () => {
     expect(await verify()).toMatchObject({ start: 1, end: END, damages: [] })
   })
 
-  it('goes on where it left off, and never back', async () => {
+  it('continues where it stopped, and never goes back', async () => {
     await trim({ offset: 31, recordTime: EVER })
     expect(await trim({ offset: 10, recordTime: EVER })).toMatchObject({ offset: 30 })
     expect(await trim({ offset: 43, recordTime: EVER })).toMatchObject({ offset: 42 })
     expect(await verify()).toMatchObject({ start: 43, end: END, damages: [] })
   })
 
-  it('is told from damage: a beginning that is lost is missing', async () => {
+  it('is distinguished from damage: a lost beginning is missing', async () => {
     await trim({ offset: 31, recordTime: EVER })
     const admin = log.redis.connect()
     await admin.xtrim('log', 'MINID', '40-0')
@@ -95,7 +95,7 @@ describe('trimming the log', () => {
     expect(await checking).toMatchObject({ start: 1, end: END, damages: [] })
   })
 
-  it('lets followers go on from where it begins, and tells others', async () => {
+  it('lets followers continue from where it begins, and refuses others', async () => {
     await trim({ offset: 31, recordTime: EVER })
     log.feed.publish(groups.at(-1) as (typeof groups)[number])
     const early = readUntil(log.reader(), { from: 0, until: () => true })

@@ -1,4 +1,4 @@
-/** Trimming: what a snapshot has made needless is taken out of the log, from its beginning. */
+/** Trimming: deletes the groups at the beginning of the log that a snapshot has made unnecessary. */
 
 import { sha256, toHex } from '@quorumscan/base'
 import type { Micros, Offset } from '@quorumscan/model'
@@ -7,15 +7,15 @@ import type { LogStart } from './connection.ts'
 import { type LogConnection, lastOffsetOf, openLogConnection, type RawGroup } from './connection.ts'
 import { decodeGroup } from './group.ts'
 
-/** Taken out by one command: some milliseconds of Redis. */
+/** Deleted by one command: some milliseconds of Redis. */
 const OFFSETS_PER_TRIM = 10_000
 
 /**
- * Takes out the groups that end before an offset and before a record time, and never the newest one, which the next
- * one goes on from. Returns where the log begins then; null: with the genesis.
+ * Deletes the groups that end before an offset and before a record time, but never the newest one, from which the next
+ * one continues. Returns where the log begins then; null: with the genesis.
  *
  * @throws {LogUnavailableError} If its Redis cannot be reached, or goes away.
- * @throws {LogGroupError} If a group that is looked at is damaged: nothing behind it is taken out.
+ * @throws {LogGroupError} If a group that is looked at is damaged: nothing after it is deleted.
  */
 export async function trimLog(options: {
   readonly redis: RedisAddress
@@ -34,7 +34,7 @@ export async function trimLog(options: {
   }
 }
 
-/** The end of the last group that may go, at most so many offsets behind the beginning; null: none may. */
+/** The end of the last group that may be deleted, within `OFFSETS_PER_TRIM` of the beginning; null: none may. */
 async function lastBefore(
   connection: LogConnection,
   start: Offset,

@@ -72,7 +72,7 @@ describe('verifying the log', () => {
     })
   })
 
-  it('goes on behind a group of which not even the form is left', async () => {
+  it('continues after a group that is malformed', async () => {
     const { damages } = await verify((groups) => {
       flip(groups, 0, 0)
       flip(groups, 14, 8)
@@ -87,7 +87,7 @@ describe('verifying the log', () => {
     const { damages } = await verify((groups) => groups.splice(2, 2))
     expect(damages).toMatchObject([{ from: 5, to: 8, fault: 'missing' }])
     expect(damages.map(describeDamage)).toEqual([
-      'The log lacks offsets 5 to 8: the log goes on behind it.',
+      'The log lacks offsets 5 to 8: the log continues after it.',
     ])
   })
 

@@ -7,7 +7,7 @@ import { openRawGroup } from './chain.ts'
 import { lastOffsetOf, openLogConnection, type RawGroup } from './connection.ts'
 import { type GroupFault, type LogGenesis, LogGroupError, type SignedGroup } from './group.ts'
 
-/** A part of the log that nobody can follow any more. Offsets are inclusive. */
+/** A part of the log that no follower can read any more. Offsets are inclusive. */
 export type LogDamage = {
   readonly from: Offset
   readonly to: Offset
@@ -22,14 +22,14 @@ export type VerifyLogOptions = {
   readonly signal: AbortSignal
   /** At most this share of one core, 0 to 1, is used, by resting between portions; the whole without it. */
   readonly pace?: { readonly clock: Clock; readonly share: number }
-  /** Told of each damage when it is found. */
+  /** Receives each damage when it is found. */
   readonly onDamage?: (damage: LogDamage) => void
 }
 
 /** At most 8 MiB at once, some 10 ms of work. */
 const GROUPS_PER_READ = 8
 
-/** What a walk over the log knows of the part behind it. */
+/** The position of a walk over the log. */
 export type Walk = {
   readonly offset: Offset
   readonly recordTime: Micros
@@ -103,7 +103,7 @@ export async function* walkLog(
   }
 }
 
-/** One element of the stream further: what is wrong with it, and where the next one must go on. Pure. */
+/** Checks one element of the stream: returns its damages, and where the next element must continue. Pure. */
 export function stepOver(walk: Walk, raw: RawGroup, genesis: LogGenesis): WalkStep {
   const expected = walk.offset + 1
   let group: SignedGroup
@@ -126,7 +126,7 @@ export function stepOver(walk: Walk, raw: RawGroup, genesis: LogGenesis): WalkSt
     from: expected,
     to: group.firstOffset - 1,
     fault: 'missing' as const,
-    reason: 'the log goes on behind it',
+    reason: 'the log continues after it',
   }
   const recordTime = group.entries.at(-1)?.recordTime ?? walk.recordTime
   return {

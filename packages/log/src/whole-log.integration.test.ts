@@ -66,7 +66,7 @@ describe('a whole log', () => {
     expect(await write([])).toEqual({ offset: 0, read: [] })
   })
 
-  it('goes on with groups of others, whatever their order, as far as they follow', async () => {
+  it('continues with groups of others, in whatever order, as far as they follow', async () => {
     const more = [...groups.slice(8, 15), ...groups.slice(16)].toReversed()
     expect((await write(groups.slice(0, 10), more)).offset).toBe(30)
     expect((await write(groups.slice(0, 5), more)).offset).toBe(10)
@@ -79,7 +79,7 @@ describe('a whole log', () => {
     await expect(write([forged])).rejects.toMatchObject({ fault: 'signature' })
   })
 
-  it('is written where there is none, and read where it is whole', async () => {
+  it('is written into an empty Redis, and read if it is whole', async () => {
     await using log = await startLogRedis()
     const target = { redis: log.address, genesis, signal: never }
     const connection = await log.connection()

@@ -39,8 +39,9 @@ export async function* readWholeLog(options: Options): AsyncGenerator<SignedGrou
 }
 
 /**
- * Writes groups behind each other into an empty log, each verified as a follower would; resolves when they are on
- * disk. The first one may be of any offset, as of a log that was trimmed. `more`: groups that may go on behind them, in any order, of which only those count that do.
+ * Writes groups in their order into an empty log, each verified as a follower would; resolves when they are on disk. The
+ * first group may have any offset, as in a trimmed log. `more`: other groups in any order. Those that continue the log
+ * are written.
  *
  * @returns Where the log ends.
  * @throws {LogGroupError} If a group is not the next, or not signed; or the log is not empty.

@@ -1,4 +1,4 @@
-/** One connection of the writer: what must hold before anything is appended through it. */
+/** Opens a connection of the writer, and checks what must hold before a group is appended. */
 
 import { sha256, toHex } from '@quorumscan/base'
 import type { RedisAddress } from '@quorumscan/redis'
@@ -7,11 +7,11 @@ import { type LogConnection, openLogConnection } from './connection.ts'
 import type { LogGenesis, SignedGroup } from './group.ts'
 import { LogConfigError, LogFencedError } from './log-errors.ts'
 
-/** What the writer knows to be on disk, and what it sent without hearing the answer. */
+/** The end of the log that the writer knows to be on disk, and the group that it sent without receiving the answer. */
 export type WriterPosition = {
   /** Null before the first look at the log. */
   readonly end: ChainEnd | null
-  /** It is never signed anew: there must not be two groups for one offset. */
+  /** It is never signed again: there must not be two groups for one offset. */
   readonly unsettled: SignedGroup | null
 }
 
@@ -25,7 +25,7 @@ export type WriterSession = WriterPosition & {
  * group sent earlier is settled if it turns out to be there.
  *
  * @throws {LogUnavailableError} To be tried again.
- * @throws {LogConfigError} @throws {LogFencedError} @throws {LogGroupError} The writer must not go on.
+ * @throws {LogConfigError} @throws {LogFencedError} @throws {LogGroupError} The writer must not continue.
  */
 export async function openWriterSession(options: {
   readonly redis: RedisAddress
@@ -57,7 +57,7 @@ export async function openWriterSession(options: {
   }
 }
 
-/** Rule 3: what was acknowledged survives. */
+/** Rule 3: acknowledged writes are durable. */
 async function assertDurable(connection: LogConnection): Promise<void> {
   const { wrong, unknown } = await connection.check({
     appendonly: 'yes',

@@ -46,7 +46,7 @@ describe('the writer', () => {
     ])
   })
 
-  it('refuses what it is offered while its clock is off, writes nothing, and goes on by itself', async () => {
+  it('refuses entries and writes nothing while its clock is off, and continues by itself', async () => {
     await using log = await startLogRedis()
     const manual = createManualClock(START_MICROS)
     let aheadMicros = 0

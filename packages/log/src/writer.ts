@@ -1,7 +1,7 @@
 /**
- * The embedded synchronizer's hold on the log: gives entries their offset and record time, commits
- * them in signed groups, moves record time on by checkpoints. One writer at a time; a second one is
- * fenced off. What entries mean, and who may offer them, is not looked at here.
+ * The writer of the embedded synchronizer: gives entries their offset and record time, commits them in
+ * signed groups, and advances record time by checkpoints. One writer at a time: a second one is fenced.
+ * It does not interpret entries, and does not check which client may submit them.
  */
 
 import type { Clock, KeyPair, Random } from '@quorumscan/base'
@@ -24,17 +24,17 @@ export type LogWriterOptions = {
   readonly keyPair: KeyPair
   readonly clock: Clock
   readonly random: Random
-  /** Who vouches for clock and length of the log before anything is written; null: both are believed. */
+  /** Nodes that confirm clock and length of the log before anything is written; null: both are trusted. */
   readonly witnesses: Witnesses | null
   /** Gives up waiting for Redis at the start; afterwards disposing ends the writer. */
   readonly signal: AbortSignal
-  /** Told of every group that is on disk, of the newest at each connection, in their order; must not throw. */
+  /** Receives every group that is on disk, in order, and the newest group at each connection; must not throw. */
   readonly onCommitted?: (group: SignedGroup) => void
-  /** Told of every lost connection. */
+  /** Receives the error of every lost connection. */
   readonly onProblem?: (error: LogUnavailableError) => void
 }
 
-/** `unavailable`: Redis is away, appends are refused until it is back. */
+/** `unavailable`: Redis is down, appends are refused until it is back. */
 export type LogWriterState = 'ready' | 'unavailable' | 'stopped'
 
 /** Disposing refuses new entries, commits those that wait, and closes the connection. */
@@ -51,24 +51,24 @@ export type LogWriter = AsyncDisposable & {
   refusal(): ScanError | null
   /** Newest entry that is on disk. */
   head(): { readonly offset: Offset; readonly recordTime: Micros }
-  /** Resolves after disposing; rejects with what forbids the writer to go on. */
+  /** Resolves after disposing; rejects with the error that forbids the writer to continue. */
   readonly finished: Promise<void>
 }
 
-/** After an entry: whoever waits for record time to pass it should not wait long. */
+/** After an entry: clients that wait until record time has passed it should not wait long. */
 const CHECKPOINT_AFTER_ENTRY_MS = 250
 /** Idle: freshness (`maxAge`) lives on checkpoints, the disk does not want many. */
 const CHECKPOINT_IDLE_MS_MIN = 2000
 const CHECKPOINT_IDLE_MS_MAX = 10_000
 const CHECKPOINT = new Uint8Array(0)
-/** Between looks at a clock that is off: the log goes on as soon as it is right. */
+/** Between checks of a clock that is off: the log continues as soon as it is right. */
 const PAUSED_LOOK_MS = 200
 
 /**
- * Waits for Redis and goes on behind the newest group.
+ * Waits for Redis and continues after the newest group.
  *
  * @throws {LogConfigError} If Redis could lose what it acknowledged, or the key is not the genesis's.
- * @throws {LogGroupError} If the newest group is none of this network.
+ * @throws {LogGroupError} If the newest group is not of this network.
  */
 export async function createLogWriter(options: LogWriterOptions): Promise<LogWriter> {
   const { genesis, keyPair, clock, random } = options
@@ -77,7 +77,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
 
   const queue = createEntryQueue()
   const closing = new AbortController()
-  /** Ends what draining must not wait for: connecting to a Redis that is away. */
+  /** Aborts connecting to a Redis that is down, for which draining must not wait. */
   const abandoned = new AbortController()
   let state: LogWriterState = 'unavailable'
   let position: WriterPosition = { end: null, unsettled: null }
@@ -87,7 +87,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
   const append = async (connection: LogConnection, end: ChainEnd, group: SignedGroup) => {
     position = { end, unsettled: group }
     if (!(await connection.append(group, end.offset)))
-      throw new LogFencedError(`another writer appended behind ${end.offset}`)
+      throw new LogFencedError(`another writer appended after ${end.offset}`)
     position = { end: chainEndOf(group), unsettled: null }
     options.onCommitted?.(group)
     return chainEndOf(group)
@@ -222,7 +222,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
     finished,
     [Symbol.asyncDispose]: async () => {
       close()
-      await finished.catch(() => undefined) // Whoever needs the reason has `finished`.
+      await finished.catch(() => undefined) // A caller that needs the reason awaits `finished`.
     },
   }
 }

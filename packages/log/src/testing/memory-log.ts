@@ -78,7 +78,7 @@ export function createMemoryLog(
       createLogReader({
         log: source,
         genesis,
-        // Nobody waits before the next stream.
+        // The reader opens the next stream without a pause.
         clock: {
           ...createSystemClock(),
           delay: () => new Promise((resolve) => setImmediate(resolve)),
