@@ -1,6 +1,6 @@
 /**
- * The snapshots of a node in a directory: of each its content, and beside it what is said of it. A file whose
- * description is missing was not finished; a piece that is not what was written is answered to nobody.
+ * The snapshots of a node in a directory: for each snapshot a file with its content, and one with its description. A file
+ * without a description was not finished. A piece that was damaged since is not served.
  */
 import { mkdir, open, readdir, readFile, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -22,15 +22,15 @@ export type HeldSnapshot = SnapshotOffer & { readonly manifest: Manifest }
 
 export type SnapshotFiles = Awaited<ReturnType<typeof openSnapshotFiles>>
 
-/** One that nobody else has signed yet, and the one before. */
+/** One that no other member has signed yet, and the one before. */
 const NEWEST_KEPT = 2
-/** What else the disk is for goes on: a snapshot is left out rather than written into the last of it. */
+/** Reserved for other uses of the disk: a snapshot is skipped if less would be left. */
 const FREE_BYTES_MIN = 1024 ** 3
 const CONTENT = '.snapshot'
 const DESCRIPTION = '.json'
 /**
- * What this writes is called so; every other name in the directory belongs to the operator. `.draft` and `.json.….tmp` are
- * descriptions that an earlier release and this one did not finish.
+ * The names of files that this package writes. Files with other names belong to the operator. `.draft` and `.json.….tmp`
+ * are unfinished descriptions of an earlier release and of this one.
  */
 const OWN_NAME = /^(0|[1-9][0-9]{0,15})(\.snapshot|\.json|\.draft|\.json\.[0-9a-f]{12}\.tmp)$/
 
@@ -75,7 +75,7 @@ export async function openSnapshotFiles(directory: string, network: Network) {
   return {
     held,
     drop,
-    /** Writes a snapshot as far as its content goes; one without signatures. Where that throws, nothing is left of it. */
+    /** Writes the content of a snapshot, which has no signatures yet. If the content throws, the file is deleted. */
     async write(point: HistoryPoint, content: AsyncIterable<Uint8Array>): Promise<HeldSnapshot> {
       const largest = Math.max(0, ...held().map(({ manifest }) => manifest.contentBytes))
       const { bavail, bsize } = await statfs(directory)
@@ -90,7 +90,7 @@ export async function openSnapshotFiles(directory: string, network: Network) {
         throw error
       }
     },
-    /** Keeps what was written, or what more members have signed; drops what has become needless. */
+    /** Stores the description of a written snapshot, or its new signatures, and deletes snapshots that are not needed. */
     async keep(snapshot: HeldSnapshot): Promise<void> {
       const { manifest, offset } = snapshot
       heldByOffset.set(offset, snapshot)
@@ -152,7 +152,7 @@ async function readPart(path: string, start: number, length: number): Promise<Ui
   return buffer.subarray(0, bytesRead)
 }
 
-/** null unless it is one, whose manifest is the one that was signed. */
+/** Null unless it is a description whose manifest is the signed one. */
 function readDescription(bytes: Uint8Array, network: Network): HeldSnapshot | null {
   try {
     const [offer] = readOffers(bytes, network)

@@ -1,7 +1,7 @@
 /**
- * What nodes say of their snapshots. Each signs a statement of its own for one: the place in the history, and the
- * SHA-256 of the manifest, which is u64 length of the content ‖ SHA-256 of each piece of it. So whoever has the
- * signatures of f + 1 members can take every piece from anybody.
+ * The offers by which nodes list their snapshots. Each member signs a statement for a snapshot: the point in the history,
+ * and the SHA-256 of the manifest, which is u64 length of the content ‖ SHA-256 of each piece of it. So a process that
+ * has the signatures of f + 1 members can verify each piece, whichever node sends it.
  */
 import { concatBytes, fromHex, sha256Hex, toHex, verifySignature } from '@quorumscan/base'
 import {
@@ -11,14 +11,14 @@ import {
   maxFaulty,
 } from '@quorumscan/verifier'
 
-/** One is held in memory by each side, and answered by one read of the file. */
+/** Each side holds one piece in memory. A piece is served by one read of the file. */
 export const PIECE_BYTES = 1024 * 1024
 /** 64 GiB: some ten million names. */
 const PIECES_MAX = 65_536
 const LENGTH_BYTES = 8
 const HASH_BYTES = 32
 export const MANIFEST_BYTES_MAX = LENGTH_BYTES + PIECES_MAX * HASH_BYTES
-/** Of what a node lists: the newest two, and the newest that enough have signed. */
+/** A node lists the newest two, and the newest that enough members have signed. */
 const OFFERS_MAX = 3
 const HASH = /^[0-9a-f]{64}$/
 const HASHES = /[0-9a-f]{64}/g
@@ -39,7 +39,7 @@ export type Manifest = {
 
 export type Network = { readonly genesis: Genesis; readonly genesisHash: string }
 
-/** Two of one text say the same. */
+/** Offers with the same key have the same content. */
 export function keyOfOffer(offer: SnapshotOffer): string {
   return `${offer.offset} ${offer.recordTime} ${offer.historyHash} ${offer.contentHash}`
 }
@@ -56,7 +56,7 @@ export function isConfirmed({ signatures }: SnapshotOffer, { genesis }: Network)
   return signatures.size > maxFaulty(genesis.nodes.length)
 }
 
-/** As `GET /v0/snapshots` has it. */
+/** The form in `GET /v0/snapshots`. */
 export function toWireOffer(offer: SnapshotOffer) {
   return {
     offset: offer.offset,
@@ -67,7 +67,7 @@ export function toWireOffer(offer: SnapshotOffer) {
   }
 }
 
-/** What a node lists, without signatures that do not fit, and what is not well-formed. */
+/** The offers that a node lists, without invalid signatures and malformed offers. */
 export function readOffers(body: Uint8Array, network: Network): readonly SnapshotOffer[] {
   const { snapshots } = Object(JSON.parse(Buffer.from(body).toString('utf8')))
   if (!Array.isArray(snapshots)) return []
@@ -103,7 +103,7 @@ export function hashOfManifest(manifest: Manifest): string {
   return sha256Hex(encodeManifest(manifest))
 }
 
-/** null unless it is what hashes to this. */
+/** Null unless the bytes have this hash. */
 export function readManifest(bytes: Uint8Array, contentHash: string): Manifest | null {
   if (sha256Hex(bytes) !== contentHash || bytes.byteLength < LENGTH_BYTES) return null
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,4 +1,4 @@
-/** Snapshots of other nodes: what they list, and the content of one, piece by piece from the nodes that have it. */
+/** Snapshots of other nodes: lists them, and reads the content of one, piece by piece from the nodes that have it. */
 import { sha256Hex } from '@quorumscan/base'
 import type { Peer, PeerClient, PeerRequest } from '@quorumscan/runtime'
 import {

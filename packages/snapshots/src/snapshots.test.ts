@@ -136,7 +136,7 @@ describe('a snapshot of others', () => {
     expect(await both.find(1024, never)).toBeNull()
   })
 
-  it('is none where members signed different contents', async () => {
+  it('is not found where members signed different contents', async () => {
     const one = await storeOf(0)
     const two = await storeOf(1)
     await one.take?.(point(1024), inPieces(CONTENT))
@@ -188,7 +188,7 @@ describe('a snapshot of others', () => {
     )
   })
 
-  it('is refused where nobody gives what was signed', async () => {
+  it('is refused where no member sends the signed content', async () => {
     const stores = await members(2)
     const change = (body: Uint8Array, path: string) =>
       path.endsWith('/pieces/2') ? body.map((byte, index) => (index === 9 ? byte ^ 1 : byte)) : body
@@ -199,7 +199,7 @@ describe('a snapshot of others', () => {
     )
   })
 
-  it('counts nobody who did not sign what is listed', async () => {
+  it('counts no member that did not sign the listed snapshot', async () => {
     const [one] = (await members(1)) as [SnapshotStore]
     const [held] = one.held()
     const wire = toWireOffer(held as NonNullable<typeof held>)
@@ -266,7 +266,7 @@ describe('the snapshots of a node', () => {
     expect(store.held()).toEqual([])
   })
 
-  it('are the newest two, and the newest that others vouch for', async () => {
+  it('are the newest two, and the newest that others confirm', async () => {
     const files = await openSnapshotFiles(newDirectory(), network)
     for (const offset of [1, 2, 3, 4, 5]) {
       const written = await files.write(point(offset), inPieces(CONTENT.subarray(0, 10)))

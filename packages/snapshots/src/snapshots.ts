@@ -1,7 +1,7 @@
 /**
- * The snapshots of a process: a member signs its own, keeps them, and gathers what others signed of the same; whoever
- * needs one takes the newest that f + 1 members signed, from all who have it. (`SnapshotFiles` keeps them,
- * `SnapshotPeers` asks for them.)
+ * The snapshots of a process. A member signs and stores its own snapshots, and gathers the signatures of other members.
+ * A process that needs a snapshot loads the newest one that f + 1 members signed, from all members that have it.
+ * `SnapshotFiles` stores snapshots, `createSnapshotPeers` requests those of others.
  */
 import { anySignal, type Clock, toHex } from '@quorumscan/base'
 import type { OfferedSnapshot, Snapshots } from '@quorumscan/ledger'
@@ -17,16 +17,16 @@ import {
 } from './snapshot-offer.ts'
 import { createSnapshotPeers } from './snapshot-peers.ts'
 
-/** Between rounds in which members are asked what they signed, while it is not all of them. */
+/** Between rounds in which members are asked for their signatures, until all have signed. */
 const ROUND_MS = 5_000
 
 /** A name that declarations of other packages can refer to. */
 export interface SnapshotStore extends Awaited<ReturnType<typeof createSnapshotStore>> {}
 
-/** Implements the port `Snapshots`, and shows what a node has of its own. */
+/** Implements the port `Snapshots`, and serves the own snapshots of a node. */
 export async function createSnapshotStore(
   options: Network & {
-    /** Member whose scan key the process has, and where it keeps its snapshots; null: it keeps none. */
+    /** The member whose scan key the process has, and its directory of snapshots; null: it stores none. */
     readonly own: {
       readonly name: string
       sign(statement: Uint8Array): Uint8Array
@@ -44,7 +44,7 @@ export async function createSnapshotStore(
   const peers = createSnapshotPeers({
     ...options,
     network,
-    onProblem: (err, { name }) => logger.debug({ err, node: name }, 'a snapshot cannot be had'),
+    onProblem: (err, { name }) => logger.debug({ err, node: name }, 'a snapshot cannot be read'),
   })
   const files = own && (await openSnapshotFiles(own.directory, network))
   const held = (): readonly HeldSnapshot[] => files?.held() ?? []

@@ -138,7 +138,7 @@ describe('turns', () => {
     expect(simulate([fate, fate, fate], () => 0.5).atOnceMax).toBe(1)
   })
 
-  it('are kept from nobody for ever by one that lies', () => {
+  it('are delayed by a member that lies only for a limited time', () => {
     const lies: readonly Told[] = ['waits', 'claims', 'rebuilds', 'silent']
     const honest = { startMs: 0, deathMs: null, rebuildMs: 1_000, restartMs: 100, lie: null }
     for (const lie of lies) {

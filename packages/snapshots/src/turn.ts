@@ -1,33 +1,33 @@
 /**
- * Who may rebuild a replica that other software wrote: one super-validator after the other, in the order of their names.
- * Pure. Nobody grants a turn: each tells what it does, and looks at what all others tell. Who is about to begin says so
- * first and looks again then, so that of two who begin at the same time one at least sees the other.
+ * Which member may rebuild a replica that other software wrote: one after the other, in the order of their names.
+ * Pure. No member grants a turn: each reports its phase and reads the phases of all others. A member that is about to
+ * begin first reports that it claims its turn and reads again, so that of two members at least one sees the other.
  */
 
-/** What a member tells others that has to rebuild, until it does. */
+/** The phase that a member reports before it rebuilds. */
 export type Phase = 'waits' | 'claims'
 
 /**
- * What a member tells: that it `serves`, waits, claims its turn, or `rebuilds` (as whoever starts or catches up); that
- * something `else` is wrong with it; or nothing.
+ * The report of a member: it `serves`, waits, claims its turn, or `rebuilds` (also while it starts or catches up), or has
+ * something `else`; `silent` if it does not answer.
  */
 export type Told = Phase | 'serves' | 'rebuilds' | 'else' | 'silent'
 
 export type Other = {
   readonly name: string
   readonly told: Told
-  /** How long it has been silent, ms; 0 if it was heard last. */
+  /** How long it has been silent, ms; 0 if it answered in the last round. */
   readonly silentMs: number
   /** How long altogether this member has waited for it, ms. */
   readonly keptMs: number
 }
 
-/** Who is dead holds nobody up any longer; one that restarts is heard again within it. */
+/** A silent member delays others no longer than this. A member that restarts answers again within it. */
 export const SILENT_MS_MAX = 30_000
-/** Nor does one whose replica does not come back, or who lies: longer than the largest takes. */
+/** A member whose replica does not recover, or that lies, delays others no longer than this: the largest rebuild is shorter. */
 export const KEPT_MS_MAX = 900_000
 
-/** What is to be done next, and who keeps this member from beginning. */
+/** The next phase of this member, and the members that keep it from beginning. */
 export function stepTurn(
   own: { readonly name: string; readonly phase: Phase },
   others: readonly Other[],
@@ -54,12 +54,12 @@ function keeps(own: { readonly name: string; readonly phase: Phase }, other: Oth
     case 'rebuilds':
       return true
     case 'waits':
-      // Who claims has its turn before those who come later, whatever their names.
+      // A member that claims its turn goes before those that wait, whatever their names.
       return own.phase === 'waits' && other.name < own.name
   }
 }
 
-/** What is known of a member, after it told this in a round that ended `ms` after the one before. */
+/** Updates what is known of a member after a round that ended `ms` after the one before. */
 export function noteTold(
   before: Other,
   round: { readonly told: Told; readonly ms: number; readonly wasKeeper: boolean },
