@@ -1,6 +1,6 @@
 /**
  * Certified answers: a certificate of the state and the part of the state tree that proves the answer from it.
- * Whoever reads one needs to trust neither this process nor the way that it came.
+ * A reader of the answer need not trust this process or the network.
  */
 import { accepts, CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { concatBytes, utf8 } from '@quorumscan/base'
@@ -17,10 +17,10 @@ import {
 } from '@quorumscan/verifier/certified'
 import type { Certifier } from './certifier.ts'
 
-/** At most, for a certificate at the least offset that the caller takes: four times what a busy network needs. */
+/** The longest wait for a certificate at `min_offset`: four times what a busy network needs. */
 const CERTIFICATE_WAIT_MS = 1000
 
-/** A second is what certificates are apart; who needs a newer answer says `min_offset`, or asks past caches. */
+/** Certificates are a second apart. A client that needs a newer answer sends `min_offset`, or bypasses caches. */
 export const CERTIFIED_HEADERS = {
   'content-type': CERTIFIED_MEDIA_TYPE,
   'cache-control': 'public, max-age=1',
@@ -31,21 +31,21 @@ export type CertifiedRequest = WaitingRequest & {
   readonly query: {
     /** How many members must have signed; weak (f+1) where it is not given. */
     readonly signers?: string | null
-    /** The least offset that the caller takes. */
+    /** The least offset that the caller accepts. */
     readonly min_offset?: number | null
   }
   /** Whether to wait for a certificate that the query takes. Default true. */
   readonly isPatient?: boolean
 }
 
-/** An answer with what proves it. */
+/** An answer with its proof. */
 export type Proven<Answer> = {
   readonly certificate: Certificate
   readonly answer: Answer
   readonly document: CertifiedReply
 }
 
-/** To who accepts the certified form. */
+/** The reply to a client that accepts the certified form. */
 type CertifiedReply = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
@@ -102,7 +102,7 @@ export function createCertifiedAnswers(context: {
     const { offset } = question
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
     const shown = await show(question, found).catch((error) => {
-      // Record time made a leap, and nothing behind it is certified yet. Who named no offset has not named a wrong one.
+      // Record time has jumped, and no later state is certified yet. The caller named no offset: so it is no wrong one.
       if (offset === null && isScanError(error, 'OFFSET_PRUNED')) throw noneKept(found, error)
       throw error
     })
@@ -112,8 +112,8 @@ export function createCertifiedAnswers(context: {
         return shown.answer()
       },
       get document() {
-        const { before, behind } = frameOf(found)
-        const body = concatBytes([before, ...shown.proof(), behind])
+        const { before, after } = frameOf(found)
+        const body = concatBytes([before, ...shown.proof(), after])
         return { headers: CERTIFIED_HEADERS, body }
       },
     }
@@ -155,8 +155,8 @@ function noneKept({ offset }: Certificate, cause: unknown): ScanError {
   )
 }
 
-/** What stands before and behind the proof in a document. Many have the same certificate. */
-type Frame = { readonly before: Uint8Array; readonly behind: Uint8Array }
+/** The bytes before and after the proof in a document. Many documents have the same certificate. */
+type Frame = { readonly before: Uint8Array; readonly after: Uint8Array }
 
 const frameOfCertificate = new WeakMap<Certificate, Frame>()
 
@@ -165,8 +165,8 @@ function frameOf(certificate: Certificate): Frame {
   if (known !== undefined) return known
   const proof = '\0'
   const parts = encodeDocument(encodeCertificate(certificate), proof).split(proof).map(utf8)
-  const [before, behind] = parts as [Uint8Array, Uint8Array] // No certificate has the character.
-  const frame = { before, behind }
+  const [before, after] = parts as [Uint8Array, Uint8Array] // No certificate has the character.
+  const frame = { before, after }
   frameOfCertificate.set(certificate, frame)
   return frame
 }
@@ -175,7 +175,7 @@ const [OPEN, COMMA, CLOSE] = [utf8('['), utf8(','), utf8(']')]
 
 /** As `joinProofs`, in UTF-8: copying bytes takes a tenth of encoding them again. */
 function joinedProofs(proven: readonly ProvenRange[]): readonly Uint8Array[] {
-  // Of the empty tree there is nothing to show.
+  // A proof of the empty tree is empty.
   const shown = proven.filter(({ proof }) => proof.byteLength > 0)
   const parts = shown.flatMap(({ proof }, index) => (index === 0 ? [proof] : [COMMA, proof]))
   return [OPEN, ...parts, CLOSE]

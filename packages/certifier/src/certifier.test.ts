@@ -127,7 +127,7 @@ it('the signature of a statement is verified once, however often the member repe
   verify.mockRestore()
 })
 
-it('whoever waits for a state is told when the process stops', async () => {
+it('a caller that waits for a state receives an error when the process stops', async () => {
   const certifier = startCertifier([])
   const { signal } = new AbortController()
   const waiting = certifier.ownAfter(7, requestOf(signal))

@@ -1,7 +1,7 @@
 /**
- * How a process comes to certificates: what its own replica computed is signed, what each member signed is
- * pulled by one long poll, and `step` of the collection puts them together. Nothing is pushed, so nobody can
- * flood a process with statements.
+ * Makes certificates. The process signs the states that its own replica computed, reads the statements of each member by
+ * one long poll, and `step` of the collection combines them. Members push nothing, so that no member can flood a
+ * process with statements.
  */
 import { EventEmitter, once } from 'node:events'
 import { anySignal, type Clock, within } from '@quorumscan/base'
@@ -32,7 +32,7 @@ import { pollStatements, STATEMENTS_WAIT_MS } from './statement-polls.ts'
 
 export type Certifier = ReturnType<typeof createCertifier>
 
-/** Begins to pull at once. */
+/** Begins to poll at once. */
 export function createCertifier(options: {
   readonly genesis: Genesis
   readonly genesisHash: string
@@ -40,21 +40,20 @@ export function createCertifier(options: {
   readonly self: { readonly name: string; sign(statement: Uint8Array): string } | null
   readonly peers: readonly Peer[]
   readonly replica: Pick<StateReads, 'statePoints' | 'onStatePoint' | 'diverged'>
-  /** Through which peers are asked. */
   readonly client: PeerClient
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  /** A member contradicts itself. Default: logged. */
+  /** Receives the evidence that a member equivocated. Default: logged. */
   readonly onEvidence?: (evidence: Evidence) => void
 }) {
   const { genesis, genesisHash, self, replica, clock, logger } = options
   const {
-    onEvidence = (evidence) => logger.error({ evidence }, `${evidence.signer} contradicts itself`),
+    onEvidence = (evidence) => logger.error({ evidence }, `${evidence.signer} equivocates`),
   } = options
   const collection: Collection = createCollection({ genesis, genesisHash }, self?.name ?? null)
   const closing = new AbortController()
-  /** Tells of whatever was new to the collection. */
+  /** Emits `change` after each event of the collection. */
   const changes = new EventEmitter().setMaxListeners(0)
   /** By the count of signers, since the last change: every certified read asks. */
   const newestBySigners = new Map<number, Certificate | null>()
@@ -95,7 +94,7 @@ export function createCertifier(options: {
     return found
   }
 
-  /** What `find` gives once that is not null; looks again at every change. */
+  /** Resolves with the result of `find` once it is not null; calls it at every change. */
   const untilFound = async <Found, Late>(
     find: () => Found | null,
     { waitMs, request }: { readonly waitMs: number; readonly request: WaitingRequest },
@@ -130,7 +129,7 @@ export function createCertifier(options: {
     },
   })
 
-  /** @throws {ScanError} LOG_FORK, STATE_DIVERGED: nothing that the replica holds is to be proven. */
+  /** @throws {ScanError} LOG_FORK, STATE_DIVERGED: the state of the replica must not be proven. */
   const assertAgrees = (): void => {
     const { divergence } = collection
     if (divergence !== null) throw new ScanError(divergence.code, describe(divergence))
@@ -139,7 +138,7 @@ export function createCertifier(options: {
   }
 
   return {
-    /** The newest certificate with that many signers; null: there is none, or the replica is not to be believed. */
+    /** The newest certificate with that many signers; null: no such certificate exists, or the replica has diverged. */
     newest: (signerCount: number) => (replica.diverged() === null ? newest(signerCount) : null),
     /** At one of the last certifiable offsets. */
     at: (offset: number) => certificateAt(collection, offset),
@@ -147,7 +146,7 @@ export function createCertifier(options: {
     /**
      * The newest certificate with that many signers, at the offset or after it.
      *
-     * @throws {ScanError} NO_CERTIFICATE if there is none within `waitMs`; LOG_FORK, STATE_DIVERGED.
+     * @throws {ScanError} NO_CERTIFICATE if none is found within `waitMs`; LOG_FORK, STATE_DIVERGED.
      */
     certified(wanted: {
       readonly signerCount: number
@@ -164,12 +163,12 @@ export function createCertifier(options: {
       return untilFound(find, wanted, () => {
         throw new ScanError(
           'NO_CERTIFICATE',
-          `no certificate of ${signerCount} members at offset ${minOffset} or behind it`,
+          `no certificate of ${signerCount} members at offset ${minOffset} or after it`,
           { retryAfterSeconds: 1 },
         )
       })
     },
-    /** What the own key signed after an offset, ascending; waits for it as long as a poll may. */
+    /** The own statements after an offset, ascending; waits for one as long as a poll may. */
     ownAfter(offset: number, request: WaitingRequest): Promise<readonly Certificate[]> {
       const find = () => {
         const states = self === null ? [] : statesAfter(collection, self.name, offset)

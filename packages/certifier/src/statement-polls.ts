@@ -1,4 +1,4 @@
-/** Pulls what one member signed, by one long poll at a time, and verifies what is new of it. */
+/** Reads the statements of one member, by one long poll at a time, and verifies new ones. */
 import { backoffMs, type Clock } from '@quorumscan/base'
 import {
   type Logger,
@@ -19,7 +19,7 @@ import {
 
 /** A poll that finds nothing ends after this long, well before any handler must have answered. */
 export const STATEMENTS_WAIT_MS = 5000
-/** How long a poll may take in all; then the member is asked again. */
+/** The longest duration of a poll; then the member is asked again. */
 export const POLL_MS_MAX = 2 * STATEMENTS_WAIT_MS
 /** 64 statements of at most some 600 bytes each. */
 const STATEMENTS_BYTES_MAX = 64 * 1024
@@ -32,7 +32,7 @@ const CHECK_MS = 1000 / 32
 const CHECKS_AT_ONCE = STATES_KEPT
 
 export type StatementPolls = {
-  /** What is known already; `take` adds to it. */
+  /** The known statements; `take` adds one. */
   readonly collection: Collection
   readonly take: (state: SignedState) => void
   readonly crypto: CryptoPort
@@ -63,11 +63,11 @@ export function pollStatements(member: Peer, polls: StatementPolls): Repetition 
     clock,
     everyMs: () => pace(poll),
     onError: (err) =>
-      logger.debug({ err, member: member.name }, 'what a member signs cannot be pulled'),
+      logger.debug({ err, member: member.name }, 'the statements of a member cannot be read'),
   })
 }
 
-/** The newest offset of the statements; 0 where there are none. */
+/** The newest offset of the statements; 0 if there is no statement. */
 async function receive(
   member: string,
   body: Uint8Array,
@@ -85,7 +85,7 @@ async function receive(
       throw new Error(`${member} sent a statement that others signed`)
     const state = { ...certificate, member, signature }
     newest = Math.max(newest, state.offset)
-    // What is known, or too old to be kept, changes nothing: its signature is not verified.
+    // A statement that is known, or too old to be stored, changes nothing: its signature is not verified.
     if (!isNewState(collection, state)) continue
     poll.checkCount++
     await verifySignatures(certificate, { ...collection.network, crypto })
