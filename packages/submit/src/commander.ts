@@ -1,5 +1,5 @@
 /**
- * Submitting what is rehearsed first, so that a refusal is certain and leaves no trace in the log, and waiting
+ * Rehearses commands before it submits them, so that a refusal is certain and leaves no trace in the log, and waits
  * for the outcome.
  */
 import { type Clock, type Random, randomHex } from '@quorumscan/base'
@@ -46,14 +46,14 @@ export function createCommander(deps: {
 
   return {
     /**
-     * What the ledger would refuse the commands with if they were the next entry; null if nothing. Nothing of them gets
-     * into the log.
+     * The error with which the ledger would refuse the commands if they were the next entry; null for none. The commands
+     * do not get into the log.
      *
      * @throws {ScanError} NOT_READY while the replica catches up.
      */
     rehearse: (input: CommandInput) => refusalOf(withId(input)),
     /**
-     * What the commands did, once the validator's own replica has applied them.
+     * The update that the commands made, once the validator's own replica has applied them.
      *
      * @throws {ScanError} NOT_READY while the replica catches up; the code of the refusal; SUBMISSION_UNKNOWN
      *   if the outcome was not seen in time.

@@ -1,21 +1,21 @@
 /**
- * Entries that were signed and have no outcome yet. Each is offered once its time has come, the same bytes until the log
- * has it, and watched until the replica has applied it or record time has passed its `notAfter`.
+ * Signed entries without an outcome. Each is submitted once its `notBefore` is reached, the same bytes again until the
+ * log has it, and watched until the replica has applied it or record time has passed its `notAfter`.
  */
 import { backoffMs, type Clock, type Random, within } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { AppliedEntry, Ordering } from '@quorumscan/ledger'
 import type { Micros, Offset } from '@quorumscan/model'
 
-/** One offer: the synchronizer answers within a few fsyncs, or it is gone. */
+/** One attempt: the synchronizer answers within a few fsyncs, or is down. */
 const OFFER_MS_MAX = 5000
 const PAUSE = { minMs: 50, maxMs: 2000 }
 
-/** What is known of an entry that is being offered. */
+/** The state of the attempts to submit an entry. */
 export type OfferAttempt = {
-  /** An offer was accepted, or its answer was lost. */
+  /** An attempt was accepted, or its answer was lost. */
   mayBeInLog: boolean
-  /** The last one by which nothing was written. */
+  /** The last refusal before anything was written. */
   refusal: ScanError | null
 }
 
@@ -23,15 +23,15 @@ export type OfferAttempt = {
 type InFlightEntry = {
   readonly entryHash: string
   readonly bytes: () => Uint8Array
-  /** Record time that must be reached before it is offered: the bound holds whatever clocks say. */
+  /** Record time that must be reached before it is submitted. It does not depend on clocks. */
   readonly notBefore: Micros
   readonly notAfter: Micros
   onApplied(entry: AppliedEntry): void
-  /** It has no effect, and never will: every offset up to here was seen, and later ones are too late for it. */
+  /** The entry has no effect, and never will: every offset up to here was seen, and later ones are too late. */
   onExpired(at: { readonly offset: Offset; readonly recordTime: Micros }): void
-  /** The synchronizer refuses it for good. An earlier offer may have got through. */
+  /** The synchronizer refused it for good. An earlier attempt may have succeeded. */
   onRefused(error: unknown): void
-  /** Ends the offering. */
+  /** Ends the attempts. */
   readonly signal: AbortSignal
 }
 
@@ -97,7 +97,7 @@ export function createInFlight(deps: {
   }
 
   return {
-    /** `recordTime` is that of the head. Returns what is known of the offers. */
+    /** @param recordTime - Of the head. @returns The state of the attempts, which changes. */
     add(entry: InFlightEntry, recordTime: Micros): OfferAttempt {
       const attempt = { mayBeInLog: false, refusal: null }
       const item = { ...entry, attempt, isOffered: false }
@@ -105,13 +105,13 @@ export function createInFlight(deps: {
       begin(item, recordTime)
       return attempt
     },
-    /** Nothing is reported of it from then on. */
+    /** Its outcome is not reported any more. */
     remove: (entryHash: string) => items.delete(entryHash),
     count: () => items.size,
     /** To be called with every applied entry, in order. */
     apply(entry: AppliedEntry): void {
       const { recordTime, result } = entry
-      // The same bytes again: what they did, they did before.
+      // A repetition of the same bytes: they took effect before.
       const isRepeated = result.kind === 'ignored' && result.reason === 'seen before'
       if (!isRepeated) items.get(entry.entryHash)?.onApplied(entry)
       for (const item of items.values())

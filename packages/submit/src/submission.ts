@@ -1,4 +1,4 @@
-/** One submission: what the ledger would make of it, and its signed bytes. */
+/** One submission: its defaults, its signed bytes, and the result that the ledger would give. */
 import { assert, type KeyPair, type Random, randomHex, sha256Hex } from '@quorumscan/base'
 import { encodeEntry, type Ledger } from '@quorumscan/ledger'
 import type { Deduplication, EntryResult, Micros, Submission } from '@quorumscan/model'
@@ -65,7 +65,7 @@ export function signSubmission(
   return { submission, bytes, entryHash: sha256Hex(bytes) }
 }
 
-/** What the ledger would answer to the submission if it were the next entry. Nothing of it gets into the log. */
+/** The result that the ledger would give for the submission as the next entry. It does not get into the log. */
 export async function rehearse(
   deps: {
     readonly ledger: Pick<Ledger, 'dryRun' | 'head'>

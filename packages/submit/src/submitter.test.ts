@@ -103,7 +103,7 @@ describe('submitting', () => {
     expect(await outcome).toMatchObject({ offset: 1 })
   })
 
-  it('goes on offering when an offer is not answered', async () => {
+  it('submits again when an attempt is not answered', async () => {
     const { append, submit, clock, offered, first } = setUp([() => new Promise(() => {})])
     const outcome = submit()
     await clock.advance(5000)
@@ -165,7 +165,7 @@ describe('submitting', () => {
     await expect(outcome).rejects.toMatchObject({ code: 'RATE_LIMITED', spec: { definite: true } })
   })
 
-  it('ends when it is told to, with an unknown outcome', async () => {
+  it('ends when its signal aborts, with an unknown outcome', async () => {
     const { submit, listeners } = setUp()
     const stop = new AbortController()
     const outcome = submit(allocate(), stop.signal)

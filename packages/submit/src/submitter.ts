@@ -1,6 +1,6 @@
 /**
- * Submitting, and waiting for the outcome in this process: signs commands once, offers the same bytes to the
- * log until they are durable, and waits until this participant's own replica has applied them.
+ * Submits commands and waits for the outcome in this process: signs them once, submits the same bytes to the log
+ * until they are durable, and waits until this participant's own replica has applied them.
  */
 import { anySignal, type Clock, unreachable } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
@@ -20,7 +20,7 @@ export type SubmitResult = Pick<AppliedEntry, 'offset' | 'recordTime'> & { reado
 
 export type Submitter = ReturnType<typeof createSubmitter>
 
-/** Each holds its entry of up to 256 KiB. */
+/** Each submission holds its entry of up to 256 KiB. */
 const WAITING_MAX = 1000
 /** The other clocks may be behind: `notAfter` keeps this distance from what Rule 4 allows. */
 const CLOCK_SLACK_MICROS = 60_000_000
@@ -113,7 +113,7 @@ function resultOf(entry: AppliedEntry, notAfter: Micros): SubmitResult {
       if (recordTime > notAfter) throw expired()
       if (result.reason === 'not bound')
         throw new ScanError('PERMISSION_DENIED', 'a party is not hosted by this participant')
-      // `notAfter` too far ahead: whoever has the bytes can bring them in once record time is near.
+      // `notAfter` too far ahead: a process that has the bytes can submit them once record time is near.
       throw unknown(`the replica ignored the submission: ${result.reason}`, undefined)
     case 'checkpoint':
       throw unknown('a checkpoint answered the submission', undefined)
