@@ -19,7 +19,7 @@ import { buildMirror } from './mirror.ts'
 
 const NAME = 'sv-2.sv.ns'
 const PATH = `/v0/ans-entries/by-name/${NAME}`
-/** Where nobody listens. */
+/** An address without a server. */
 const NOWHERE = 'http://127.0.0.1:1'
 const headers = { accept: CERTIFIED_MEDIA_TYPE }
 
@@ -90,7 +90,7 @@ async function read(seeds: readonly string[]) {
   return { outcome, nodes: reader.status().nodes }
 }
 
-it('answers a reader, who proves it by the genesis alone, and what a reader needs beside', async () => {
+it('serves answers that a reader verifies by the genesis alone, and the other data that it needs', async () => {
   const mirror = await startMirror([urlOf(0)])
   const { outcome } = await read([mirror])
   expect(outcome).toMatchObject({ kind: 'verified', answer: { name: NAME } })
@@ -103,7 +103,7 @@ it('answers a reader, who proves it by the genesis alone, and what a reader need
 it('passes batches on, and what nodes refuse', async () => {
   const { asked, transport } = watched()
   const mirror = await startMirror([urlOf(0)], { transport })
-  const lookups: readonly Lookup[] = [{ name: NAME }, { name: 'nobody' }]
+  const lookups: readonly Lookup[] = [{ name: NAME }, { name: 'unknown' }]
   for (const path of ['/v0/ans-entries/batch', '/v0/ans-entries/batch']) {
     const { text } = await send(mirror + path, { method: 'POST', body: { lookups }, headers })
     const { answer } = await verifier().verify(text, askBatch(lookups, networkOf()), 'weak')
@@ -114,7 +114,7 @@ it('passes batches on, and what nodes refuse', async () => {
   expect(asked.length).toBe(3)
 })
 
-it('that lies is found out by whoever verifies, and passed over by a reader that has another', async () => {
+it('that lies is detected by readers that verify, and skipped by a reader that has another', async () => {
   const lie = watched((body) => body.replaceAll(`"name\\":\\"${NAME}`, `"name\\":\\"sv-3.sv.ns`))
   const liar = await startMirror([urlOf(0)], lie)
   const { text } = await send(liar + PATH, { headers })
@@ -138,7 +138,7 @@ it('asks the next source where one is dead, and the one that answers from then o
   expect([none.status, none.body.code]).toEqual([503, 'DEPENDENCY_UNAVAILABLE'])
 })
 
-/** Stands still but for what it is moved by. From a whole number on: sums with fractions round down now and then. */
+/** Advances only by calls. Starts at a whole number: sums with fractions are sometimes rounded down. */
 function standingClock(movedMs: () => number): Clock {
   const startMs = Math.ceil(network.clock.monotonicMs())
   return { ...network.clock, monotonicMs: () => startMs + movedMs() }

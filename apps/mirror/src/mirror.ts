@@ -1,6 +1,6 @@
 /**
- * A mirror: an untrusted cache of certified answers. It asks nodes, or other mirrors, keeps what they give for as
- * long as they allow, and checks nothing: whoever reads verifies, so nobody needs to believe it.
+ * A mirror: an untrusted cache of certified answers. It asks nodes or other mirrors, and caches their answers for as
+ * long as they allow. It checks nothing: readers verify the answers, so they need not trust it.
  */
 import { CERTIFIED_MEDIA_TYPE, type RouteDef, type RouteTable, scanRoutes } from '@quorumscan/api'
 import { type Clock, singleFlight } from '@quorumscan/base'
@@ -12,17 +12,17 @@ import { buildServer, type Handler, type HttpServer } from '@quorumscan/server'
 import { utf8 } from '@quorumscan/verifier'
 import { LRUCache } from 'lru-cache'
 
-/** What a source can make it hold at a time: the largest page, with names crowded around its entries. */
+/** The largest answer of a source: the largest page, with many names next to its entries. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
-/** Answers kept, with their addresses: some ten thousand of names. */
+/** Cached answers with their paths: some ten thousand lookups of names. */
 const CACHED_BYTES_MAX = 64 * 1024 * 1024
-/** However long a source allows it: older than this, hardly any reader believes an answer. */
+/** The limit for the time that a source allows. Hardly any reader accepts an older answer. */
 const CACHED_MS_MAX = 60_000
 /** A node waits up to a second for an offset; one that takes this long hangs. */
 const SOURCE_WAIT_MS = 3000
-/** At sources at a time, as each may be sending the largest answer. */
+/** Requests to sources at a time. Each may receive the largest answer. */
 const REQUESTS_MAX = 32
-/** What an answer says of itself: its form, how long to keep it, when to come again. */
+/** The headers that the mirror passes on. */
 const HEADERS = ['content-type', 'cache-control', 'vary', 'retry-after']
 
 export type MirrorOptions = {
@@ -75,12 +75,12 @@ export function buildMirror(options: MirrorOptions): HttpServer {
   const handlerOf = (route: RouteDef): Handler<RouteDef, never> => {
     return async (request) => {
       const { url: path } = request
-      // A path goes behind the address of a source; what else a request may name is nobody's business here.
+      // The path is appended to the address of a source: only certified routes may be reached.
       if (!path.startsWith('/v0/')) throw new ScanError('ROUTE_NOT_FOUND', 'no such path')
       if (hasCertifiedForm(route) && !isCertified(request))
         throw new ScanError(
           'INVALID_ARGUMENT',
-          `a mirror has certified answers alone: say accept: ${CERTIFIED_MEDIA_TYPE}`,
+          `a mirror has certified answers only: send accept: ${CERTIFIED_MEDIA_TYPE}`,
         )
       const isGet = route.method === 'GET'
       const body = isGet ? null : utf8(JSON.stringify(request.body))
@@ -106,7 +106,7 @@ export function buildMirror(options: MirrorOptions): HttpServer {
     routes: mirrored,
     handlers: Object.fromEntries(handlers),
     prefix: null,
-    rateLimit: null, // Sources have theirs, and what is kept costs next to nothing.
+    rateLimit: null, // Sources have their own limits, and a cached answer costs next to nothing.
     clock,
   })
 }
@@ -115,7 +115,7 @@ function hasCertifiedForm({ otherForms = {} }: RouteDef): boolean {
   return Object.hasOwn(otherForms, CERTIFIED_MEDIA_TYPE)
 }
 
-/** All that a reader of certified answers asks for. */
+/** The routes that a reader of certified answers uses. */
 const mirrored: RouteTable = Object.fromEntries(
   Object.entries<RouteDef>(scanRoutes).filter(
     ([id, route]) => hasCertifiedForm(route) || id === 'getCertificate' || id === 'getGenesis',
@@ -150,7 +150,7 @@ function createSources({ sources, transport }: MirrorOptions) {
           body,
           bytesMax: ANSWER_BYTES_MAX,
           channel: 'lookup',
-          isPublicOnly: false, // Whoever started it chose the sources.
+          isPublicOnly: false, // The operator chose the sources.
           signal: AbortSignal.timeout(SOURCE_WAIT_MS),
         })
         if (reply.status < 500 && reply.status !== 429) {
@@ -177,7 +177,7 @@ function createSources({ sources, transport }: MirrorOptions) {
   }
 }
 
-/** How long whoever shares an answer may keep it. */
+/** How long a shared cache may store the answer. */
 function allowedMs({ status, header }: TransportReply): number {
   const control = header('cache-control') ?? ''
   if (status !== 200 || /\b(?:no-store|no-cache|private)\b/.test(control)) return 0
