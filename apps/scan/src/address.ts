@@ -16,11 +16,10 @@ const RETRY_MS_MAX = 10_000
 const SUBMIT_TIMEOUT_MS = 10_000
 const LIVE_CHECK_MS = 200
 
-type Publisher = Pick<App, 'clock' | 'genesisHash' | 'logger' | 'random'> & {
+type Publisher = Pick<App, 'name' | 'clock' | 'genesisHash' | 'logger' | 'random'> & {
   readonly ledger: Pick<Ledger, 'contractsByKey'>
   readonly submitter: Submitter
   readonly isLive: () => boolean
-  readonly nodeName: string
   readonly party: PartyId
   readonly scanKey: KeyPair
   readonly signal: AbortSignal
@@ -47,7 +46,7 @@ export async function publishAddress(publisher: Publisher, url: string): Promise
 }
 
 async function publishOnce(publisher: Publisher, url: string): Promise<void> {
-  const { clock, genesisHash, ledger, nodeName, party, scanKey, signal } = publisher
+  const { name, clock, genesisHash, ledger, party, scanKey, signal } = publisher
   // Catching up may take long: no failure, and no reason to wait longer each time.
   while (!publisher.isLive()) await clock.delay(LIVE_CHECK_MS, signal)
   const [current] = await ledger.contractsByKey(`address:${party}`, { limit: 1 })
@@ -56,11 +55,11 @@ async function publishOnce(publisher: Publisher, url: string): Promise<void> {
   const [dsoRules] = await ledger.contractsByKey('singleton:DsoRules', { limit: 1 })
   assert(dsoRules !== undefined, 'the ledger has DsoRules from genesis on')
   const sequence = (previous?.sequence ?? 0) + 1
-  const statement = encodeAddressStatement({ genesisHash, name: nodeName, url, sequence })
+  const statement = encodeAddressStatement({ genesisHash, name, url, sequence })
   const signature = toHex(scanKey.sign(statement))
   await publisher.submitter.submit(
     {
-      userId: nodeName,
+      userId: name,
       actAs: [party],
       commands: [
         setScanUrlCommand({ dsoRules: dsoRules.contractId, sv: party, url, sequence, signature }),

@@ -1,23 +1,20 @@
 /** Opens everything that a scan node works with, and closes it in the opposite order. */
 
-import { EnvError, type KeyPair, openAll, readKeyPair, readParsed } from '@quorumscan/base'
+import { EnvError, type KeyPair, openAll, readKeyPair } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
-import { createBackground, openFollower } from '@quorumscan/follower'
-import { Jobs, measureJobs, measureQueues, operatorJobs, QUEUES_OF } from '@quorumscan/jobs'
+import { openFollower } from '@quorumscan/follower'
+import { openJobs, QUEUES_OF } from '@quorumscan/jobs'
 import { svPartyOf } from '@quorumscan/ledger'
 import { readKeptEnd } from '@quorumscan/log'
-import { parsePeerTokens } from '@quorumscan/runtime'
-import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/server'
+import { type AppOverrides, beginApp } from '@quorumscan/server'
 import { createSubmitter } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'
 import { publishAddress } from './address.ts'
 import { rebuildInTurn } from './rebuild/rebuild-in-turn.ts'
 
-export type Overrides = AppOverrides & {
+export type ContextOverrides = AppOverrides & {
   /** Ends the wait for the node's turn to rebuild its replica. */
   readonly signal?: AbortSignal
-  /** Called when everything is open, before the process listens: may add to the server. */
-  readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
 }
 
 export type Context = Awaited<ReturnType<typeof createContext>>
@@ -28,16 +25,14 @@ export type Context = Awaited<ReturnType<typeof createContext>>
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if the node's Redis does not come up.
  * @throws {EnvError} If a key is not the one that the genesis names for this node.
  */
-export async function createContext(config: ScanConfig, overrides: Overrides = {}) {
+export async function createContext(config: ScanConfig, overrides: ContextOverrides = {}) {
   const { nodeName } = config
   const app = await beginApp(nodeName, config, overrides)
-  const { genesis, logger } = app
+  const { genesis } = app
   const { node, index } = nodeOf(genesis, nodeName)
   const scanKey = await readKey(config.scanKeyFile, node.scanKey)
   const operatorKey = await readKey(config.operatorKeyFile, node.operatorKey)
   const party = svPartyOf(node)
-  /** Of callers who may ask for more (D-33). */
-  const peerTokens = await readParsed(config.peerTokensFile, parsePeerTokens)
   const peers = config.nodes.filter(({ name }) => name !== nodeName)
   return openAll(async (resources) => {
     const follower = resources.opened(
@@ -45,52 +40,41 @@ export async function createContext(config: ScanConfig, overrides: Overrides = {
         config,
         peers,
         member: { name: nodeName, scanKey, snapshotDirectory: config.snapshotDirectory },
-        dueJobs: operatorJobs.map(({ name }) => name),
+        dueJobs: QUEUES_OF.scan.definitions.map(({ name }) => name),
         async rebuild(deleteStored, { redis, ...parts }) {
           const end = await readKeptEnd(redis)
           const { signal = new AbortController().signal } = overrides
-          const waiting = { ...app, ...parts, nodeName, config, peers, peerTokens, end, signal }
+          const waiting = { ...app, ...parts, config, peers, end, signal }
           await rebuildInTurn(waiting, deleteStored)
         },
       }),
     )
     const { isLive, ordering, redis, replica: ledger } = follower
     const submitter = createSubmitter({ ...app, ordering, ledger, keyPair: operatorKey })
-    const jobs = resources.opened(
-      await Jobs.create({
-        ...app,
+    resources.opened(
+      await openJobs(app, {
+        ...QUEUES_OF.scan,
         redis,
         ledger,
         isLive,
-        log: logger,
-        prefix: QUEUES_OF.scan.prefix,
-        definitions: measureJobs(app, operatorJobs),
         deps: { ledger, submit: submitter.submit, party, userId: nodeName },
         member: { index, count: genesis.nodes.length },
       }),
     )
-    measureQueues(app.metrics, jobs)
-    const background = resources.opened(createBackground(app))
-    follower.follow(background, ordering)
-
+    const background = resources.opened(follower.follow(ordering))
     return {
       ...app,
       ...follower,
       config,
-      peerTokens,
-      nodeName,
       party,
       scanKey,
-      jobs,
       /** Resolves with the reason when the node cannot continue: a bug, or a replica of other software. */
       failed: background.failed,
       /** Puts the address on the ledger in the background, as soon and as often as needed (D-34). */
       publishAddress(url: string): void {
         const { signal } = background
-        const work = publishAddress(
-          { ...app, ledger, submitter, isLive, nodeName, party, scanKey, signal },
-          url,
-        )
+        const publisher = { ...app, ledger, submitter, isLive, party, scanKey, signal }
+        const work = publishAddress(publisher, url)
         background.run('publishing the address ended', work)
       },
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),

@@ -138,7 +138,7 @@ it('no request gets a 500, and every error has a code and the head', async () =>
   await using network = await startNetwork(1)
   await using context = await createContext(await network.config(0))
   await untilTrue('the replica to be live', () => context.replica.state() === 'live')
-  const server = createServer(context, { port: () => 0 })
+  const server = createServer(context, () => 0)
   const codes = new Set<string>()
   const request = fc.oneof(
     fc.record({ method: fc.constant('GET' as const), path, query, headers }),

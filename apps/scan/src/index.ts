@@ -1,2 +1,1 @@
-export type { Overrides } from './context.ts'
-export { type RunningScan, startScan } from './start.ts'
+export { type Overrides, type RunningScan, startScan } from './start.ts'

@@ -1,36 +1,47 @@
 /** Answers at one offset (D-10). */
-import { utf8 } from '@quorumscan/base'
+import { type CertifiedAnswers, isCertified } from '@quorumscan/certifier'
 import { ScanError } from '@quorumscan/errors'
+import type { Head } from '@quorumscan/ledger'
 import type { Offset } from '@quorumscan/model'
 import type { Pinned, Replica } from '@quorumscan/replica'
-import type { WaitingRequest } from '@quorumscan/server'
+import { type WaitingRequest, withWaitOf } from '@quorumscan/server'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
+import type { AnyQuestion } from '@quorumscan/verifier/certified'
 
-const COMMA = utf8(',')
-
-/** Headers of the requests that are answered alone: where to read. */
-export type ReadHeaders = { readonly 'x-read-at-offset'?: number }
+/** A request that is answered alone: its header says where to read. */
+export type ReadRequest = WaitingRequest & {
+  readonly headers: { readonly 'x-read-at-offset'?: number }
+}
 
 /** The part of the replica that answers are made from. */
 export type Reads = Pick<Replica, 'pin' | 'pinNow' | 'lookups' | 'contractsByKey' | 'head'>
 
 type Headers = Readonly<Record<string, string>>
 
-/** Many answers are given at one offset. */
-const headersOfPinned = new WeakMap<Pinned, Headers>()
+/** Makes headers once for each object: many answers are given at one offset. */
+function headersOf<Subject extends object>(make: (subject: Subject) => Headers) {
+  const headersBySubject = new WeakMap<Subject, Headers>()
+  return (subject: Subject): Headers => {
+    const known = headersBySubject.get(subject)
+    if (known !== undefined) return known
+    const headers = make(subject)
+    headersBySubject.set(subject, headers)
+    return headers
+  }
+}
 
 /** Headers of every answer, and of the 404 that stands for one. */
-export function pinnedHeaders(at: Pinned): Headers {
-  const known = headersOfPinned.get(at)
-  if (known !== undefined) return known
-  const headers = {
-    'x-ledger-offset': String(at.offset),
-    'x-ledger-record-time': formatTime(at.recordTime),
-    'x-ledger-history-hash': at.historyHash,
-  }
-  headersOfPinned.set(at, headers)
-  return headers
-}
+export const pinnedHeaders = headersOf((at: Pinned) => ({
+  'x-ledger-offset': String(at.offset),
+  'x-ledger-record-time': formatTime(at.recordTime),
+  'x-ledger-history-hash': at.historyHash,
+}))
+
+/** Headers of every answer and every error (D-10): the newest offset that the node has applied. */
+export const headHeaders = headersOf((head: Pick<Head, 'offset' | 'recordTime'>) => ({
+  'x-ledger-head': String(head.offset),
+  'x-ledger-head-time': formatTime(head.recordTime),
+}))
 
 /**
  * The offset to read at, the newest for null; waits for one that is close ahead (D-10).
@@ -45,15 +56,15 @@ export function pinAt(
   return reads.pinNow(at) ?? request.waiting(() => reads.pin(at, request.signal))
 }
 
-/** Bodies as the items of a JSON array. */
-export function commaSeparated(bodies: readonly Uint8Array[]): Uint8Array[] {
-  return bodies.flatMap((body, index) => (index === 0 ? [body] : [COMMA, body]))
+/** As `pinAt`, where the request says. */
+export function pinFor(reads: Reads, request: ReadRequest): Pinned | Promise<Pinned> {
+  return pinAt(reads, request.headers['x-read-at-offset'] ?? null, request)
 }
 
 /**
- * The offset to read at: the one asked for, else the newest, but none below the floor.
+ * The offset to read at: the one that the request names, else the newest, but none below the floor.
  *
- * @throws {ScanError} INVALID_ARGUMENT if they contradict each other; OFFSET_NOT_REACHED, OFFSET_PRUNED.
+ * @throws {ScanError} INVALID_ARGUMENT if the offset is below the floor; OFFSET_NOT_REACHED, OFFSET_PRUNED.
  */
 export async function pinAbove(
   reads: Reads,
@@ -66,4 +77,25 @@ export async function pinAbove(
     })
   const newest = await pinAt(reads, asked.at, request)
   return newest.offset >= asked.floor ? newest : pinAt(reads, asked.floor, request)
+}
+
+type FormRequest = WaitingRequest & {
+  header(name: string): string | null
+  readonly query: object
+  readonly body?: object | null | undefined
+}
+
+/** Makes handlers that answer in the form that the caller accepts: certified (D-51), or as `read` does. */
+export function inEitherForm(certified: CertifiedAnswers) {
+  return <Request extends FormRequest, Answer>(
+    question: (request: Request) => AnyQuestion<unknown>,
+    read: (request: Request) => Promise<Answer>,
+  ) =>
+    (request: Request) => {
+      if (!isCertified(request)) return read(request)
+      // A POST has in its body what a GET has in its query.
+      const { body } = request
+      const asked = body == null ? request : withWaitOf(request, { query: body })
+      return certified.document(question(request), asked)
+    }
 }

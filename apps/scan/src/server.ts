@@ -5,30 +5,23 @@ import { createCertifiedAnswers } from '@quorumscan/certifier'
 import { buildServer, createHealthHandlers, type HttpServer } from '@quorumscan/server'
 import { createSnapshotHandlers } from '@quorumscan/snapshots'
 import type { Context } from './context.ts'
-import { createActivityHandlers } from './handlers/activities.ts'
 import { createLookupHandlers } from './handlers/lookups.ts'
 import { createNetworkHandlers } from './handlers/network.ts'
-import { headHeaders } from './head-headers.ts'
+import { headHeaders } from './pinned.ts'
 
 /** D-3. */
 const PREFIX = '/api/scan'
 
-export function createServer(
-  context: Context,
-  /** `port` is the one listened on. */
-  { port }: { readonly port: () => number },
-): HttpServer {
-  const { clock, clocks, config, genesis, genesisHash, log, logger, metrics, replica } = context
+/** @param port - Returns the port listened on. */
+export function createServer(context: Context, port: () => number): HttpServer {
+  const { genesis, genesisHash, log, replica } = context
   const certified = createCertifiedAnswers({ ...context, replica: replica.proofs })
   return buildServer({
     ...context.serving,
     routes: scanRoutes,
     handlers: {
-      ...createHealthHandlers({
-        name: context.name,
+      ...createHealthHandlers(context, {
         moduleUrl: import.meta.url,
-        clock,
-        clocks,
         port,
         // Lookups continue while the node is not ready (D-10).
         assertReady: context.assertReady,
@@ -36,7 +29,6 @@ export function createServer(
         head: () => replica.head(),
         detail: context.logRoom.detail,
       }),
-      ...createActivityHandlers({ reads: replica, genesis, certified }),
       ...createLookupHandlers({
         reads: replica,
         certified,
@@ -51,11 +43,7 @@ export function createServer(
     },
     prefix: PREFIX,
     documents: { '/openapi.json': () => apiDocuments().scan },
-    rateLimit: { unitsPerSecond: config.rateLimit, peerTokens: context.peerTokens },
-    logger,
-    metrics,
-    tracer: context.tracer,
-    clock,
-    head: headHeaders(() => replica.head()),
+    metrics: context.metrics,
+    head: () => headHeaders(replica.head()),
   })
 }

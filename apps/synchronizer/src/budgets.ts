@@ -67,13 +67,30 @@ export function createBudgets(options: {
 
 export type Budgets = ReturnType<typeof createBudgets>
 
-/** A budget of which all have `STRANGERS_MAX` times as much as one may have, and each that asks an equal share. */
+/**
+ * A budget of which all holders have `STRANGERS_MAX` times as much together as one may have. Each that asks for it has an
+ * equal share.
+ */
 function createSharedBudget(unitsPerSecond: number, clock: Clock) {
-  const shares = createShares({ max: unitsPerSecond, all: STRANGERS_MAX * unitsPerSecond, clock })
-  const each = createBudget({ unitsPerSecond: shares.unitsPerSecond, clock })
-  const all = createBudget({ unitsPerSecond: STRANGERS_MAX * unitsPerSecond, clock })
+  const unitsOfAll = STRANGERS_MAX * unitsPerSecond
+  let spanBeganMs = clock.monotonicMs()
+  let countBefore = 0
+  let holders = new Set<string>()
+  /** Counts a holder that asks, served or not. */
+  const note = (holder: string): void => {
+    const elapsedMs = clock.monotonicMs() - spanBeganMs
+    if (elapsedMs >= SPAN_MS) {
+      countBefore = elapsedMs < 2 * SPAN_MS ? holders.size : 0
+      holders = new Set()
+      spanBeganMs += elapsedMs
+    }
+    if (holders.size < SHARES_MAX) holders.add(holder)
+  }
+  const share = () => Math.min(unitsPerSecond, unitsOfAll / Math.max(1, countBefore, holders.size))
+  const each = createBudget({ unitsPerSecond: share, clock })
+  const all = createBudget({ unitsPerSecond: unitsOfAll, clock })
   const take = (how: keyof Budget) => (holder: string, units: number) => {
-    shares.note(holder)
+    note(holder)
     each[how](holder, units)
     all[how](ALL, units)
   }
@@ -81,30 +98,5 @@ function createSharedBudget(unitsPerSecond: number, clock: Clock) {
     admit: take('admit'),
     charge: take('charge'),
     chargeAll: (units: number) => all.charge(ALL, units),
-  }
-}
-
-/** What each of those who ask for it may have, of what all of them have together; `max` at most. */
-function createShares(options: {
-  readonly max: number
-  readonly all: number
-  readonly clock: Clock
-}) {
-  const { max, all, clock } = options
-  let spanBeganMs = clock.monotonicMs()
-  let before = 0
-  let holders = new Set<string>()
-  return {
-    /** Asks, served or not. */
-    note(holder: string): void {
-      const nowMs = clock.monotonicMs()
-      if (nowMs - spanBeganMs >= SPAN_MS) {
-        before = nowMs - spanBeganMs < 2 * SPAN_MS ? holders.size : 0
-        holders = new Set()
-        spanBeganMs = nowMs
-      }
-      if (holders.size < SHARES_MAX) holders.add(holder)
-    },
-    unitsPerSecond: () => Math.min(max, all / Math.max(1, before, holders.size)),
   }
 }

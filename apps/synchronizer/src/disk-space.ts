@@ -37,11 +37,9 @@ export async function watchDiskSpace(options: {
     if (directory !== null) freeBytes = await freeBytesOf(directory)
   }
   const isFull = () => freeBytes < freeMibMin * MIB
-  await look().catch(options.onProblem)
-  const looking =
-    directory === null
-      ? null
-      : repeat(look, { clock, everyMs: LOOK_MS, waitsFirst: true, onError: options.onProblem })
+  const { onProblem: onError } = options
+  await look().catch(onError)
+  const looking = repeat(look, { clock, everyMs: LOOK_MS, waitsFirst: true, onError })
 
   return {
     isFull,
@@ -58,7 +56,7 @@ export async function watchDiskSpace(options: {
     note(bytes: number): void {
       freeBytes -= WRITTEN_PER_BYTE * bytes
     },
-    [Symbol.asyncDispose]: async (): Promise<void> => looking?.[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => looking[Symbol.asyncDispose](),
   }
 }
 

@@ -1,3 +1,2 @@
-export type { Overrides } from './context.ts'
 export { freeBytesOnDisk } from './disk-space.ts'
-export { type RunningSynchronizer, startSynchronizer } from './start.ts'
+export { type Overrides, type RunningSynchronizer, startSynchronizer } from './start.ts'

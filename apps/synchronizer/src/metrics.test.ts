@@ -3,21 +3,25 @@ import { createMetrics } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { measuredLog } from './metrics.ts'
 
-type Log = Parameters<typeof measuredLog>[0]
+type Log = Parameters<typeof measuredLog>[1]['log']
 
 /** What Prometheus is told of a log. */
 async function told(log: Partial<Log>, memberCount = 4): Promise<string> {
   const metrics = createMetrics()
   const measured = measuredLog(
+    { metrics, clock: createSystemClock() },
     {
-      append: async () => {},
-      head: () => ({ offset: 7, recordTime: 0 }),
-      refusal: () => null,
-      ordering: () => null,
-      state: () => 'live',
-      ...log,
+      log: {
+        append: async () => {},
+        head: () => ({ offset: 7, recordTime: 0 }),
+        refusal: () => null,
+        ordering: () => null,
+        state: () => 'live',
+        ...log,
+      },
+      followerCount: () => 5,
+      memberCount,
     },
-    { metrics, followerCount: () => 5, memberCount, clock: createSystemClock() },
   )
   await measured.append(new Uint8Array()).catch(() => {})
   return (await metrics.expose()).text

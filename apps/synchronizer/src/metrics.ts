@@ -10,16 +10,15 @@ type Appending = Pick<OrderedLog, 'append' | 'head' | 'refusal'>
 
 /** The log, each append to which is timed. */
 export function measuredLog(
-  log: Appending & Pick<OrderedLog, 'ordering' | 'state'>,
+  { metrics, clock }: { readonly metrics: Metrics; readonly clock: Clock },
   options: {
-    readonly metrics: Metrics
+    readonly log: Appending & Pick<OrderedLog, 'ordering' | 'state'>
     readonly followerCount: () => number
     /** Of the network. */
     readonly memberCount: number
-    readonly clock: Clock
   },
 ): Appending {
-  const { metrics, clock } = options
+  const { log, followerCount, memberCount } = options
   const timeOf = metrics.durations({
     name: 'log_append_duration_seconds',
     help: 'Time until an entry is on disk, with the wait for its group.',
@@ -34,9 +33,8 @@ export function measuredLog(
   metrics.sampled('gauge', {
     name: 'log_followers',
     help: 'Streams of the log that are open.',
-    read: () => [[[], options.followerCount()]],
+    read: () => [[[], followerCount()]],
   })
-  const { memberCount } = options
   // One that orders alone cannot be lost; members can, as long as enough vote.
   measureMargins(metrics, () => {
     const report = log.ordering()

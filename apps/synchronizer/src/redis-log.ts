@@ -11,7 +11,7 @@ import {
 } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import type { PeerClocks } from '@quorumscan/runtime'
-import type { beginApp } from '@quorumscan/server'
+import type { App } from '@quorumscan/server'
 import { maxFaulty } from '@quorumscan/verifier'
 
 /**
@@ -20,7 +20,7 @@ import { maxFaulty } from '@quorumscan/verifier'
  * @throws {LogConfigError} If it could lose what it acknowledged, or the key is not the genesis's.
  */
 export async function openRedisLog(
-  app: Awaited<ReturnType<typeof beginApp>>,
+  app: App,
   options: {
     readonly keyFile: string
     readonly redis: RedisAddress
@@ -66,8 +66,8 @@ export async function openRedisLog(
       evidence: () => [],
       state: () => stateOf(writer),
       detail() {
-        const sentences = [writer.refusal()?.message, chain.detail()].filter((one) => one != null)
-        return sentences.length === 0 ? null : sentences.join(' ')
+        const sentences = [writer.refusal()?.message, chain.detail()]
+        return sentences.filter((one) => one != null).join(' ') || null
       },
       finished: writer.finished,
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
@@ -76,19 +76,19 @@ export async function openRedisLog(
 }
 
 /** @throws {ScanError} Why nothing is appended. */
-function assertReady(writer: Pick<LogWriter, 'state' | 'refusal'>): void {
+function assertReady(writer: LogWriter): void {
   const state = writer.state()
-  const refusal = writer.refusal()
-  if (state === 'ready' && refusal !== null) throw refusal
-  if (state === 'ready') return
   if (state === 'unavailable')
     throw new ScanError('DEPENDENCY_UNAVAILABLE', "the log's Redis is not available", {
       retryAfterSeconds: 1,
     })
-  throw new ScanError('NOT_READY', 'the synchronizer is stopping', { details: { state } })
+  if (state !== 'ready')
+    throw new ScanError('NOT_READY', 'the synchronizer is stopping', { details: { state } })
+  const refusal = writer.refusal()
+  if (refusal !== null) throw refusal
 }
 
-function stateOf(writer: Pick<LogWriter, 'state' | 'refusal'>): string {
+function stateOf(writer: LogWriter): string {
   const state = writer.state()
   if (state !== 'ready') return state
   return writer.refusal() === null ? 'live' : 'paused'

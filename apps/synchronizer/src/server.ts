@@ -6,24 +6,19 @@ import type { Context } from './context.ts'
 
 const BYTES = { 'content-type': 'application/octet-stream' }
 
-export function createServer(
-  context: Context,
-  /** `port` is the one listened on. */
-  { port }: { readonly port: () => number },
-): HttpServer {
-  const { admission, clock, clocks, feed, log, logger } = context
+/** @param port - Returns the port listened on. */
+export function createServer(context: Context, port: () => number): HttpServer {
+  const { admission, disk, feed, log } = context
   const server = buildServer({
+    ...context.serving,
     routes: synchronizerRoutes,
     handlers: {
-      ...createHealthHandlers({
-        name: context.name,
+      ...createHealthHandlers(context, {
         moduleUrl: import.meta.url,
-        clock,
-        clocks,
         port,
         assertReady: () => {
           log.assertReady()
-          context.disk.assertRoom()
+          disk.assertRoom()
         },
         state: log.state,
         head: log.head,
@@ -52,12 +47,7 @@ export function createServer(
     },
     prefix: null,
     documents: { '/openapi.json': () => apiDocuments().synchronizer },
-    rateLimit: { unitsPerSecond: context.config.rateLimit, peerTokens: context.peerTokens },
-    logger,
     metrics: context.metrics,
-    ...context.serving,
-    tracer: context.tracer,
-    clock,
   })
   // Else closing would wait for the streams, which never end by themselves.
   server.addHook('preClose', () => feed[Symbol.asyncDispose]())

@@ -44,15 +44,19 @@ async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
   )
   const clock = createManualClock()
   const metrics = createMetrics({ clock })
+  const logger = createLogger({ name: 'test', level: 'silent' })
   opened.push(
-    trimLogRegularly({
-      ...{ network, nodes, trust: null, keepMicros: KEEP_MICROS, clock, metrics },
-      async trim(before) {
-        asked.push(before)
-        return before.offset === 0 ? null : { offset: before.offset - 1, hash: 'cd'.repeat(32) }
+    trimLogRegularly(
+      { ...network, trust: null, clock, metrics, logger },
+      {
+        nodes,
+        keepMicros: KEEP_MICROS,
+        async trim(before) {
+          asked.push(before)
+          return before.offset === 0 ? null : { offset: before.offset - 1, hash: 'cd'.repeat(32) }
+        },
       },
-      logger: createLogger({ name: 'test', level: 'silent' }),
-    }),
+    ),
   )
   await untilTrue('a round', () => asked.length > 0)
   return { before: asked[0], metrics: (await metrics.expose()).text }

@@ -2,16 +2,12 @@
  * A log that ends: what lies below the newest snapshot that a quorum of members has, and is older than it by as long
  * as the operator wants, is taken out. Nobody needs it any more: who is further behind starts from that snapshot.
  */
-import type { ClientTls, Clock } from '@quorumscan/base'
 import type { LogStart, TrimBound } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
-import { createPeerClient, type Logger, type Metrics, type Peer, repeat } from '@quorumscan/runtime'
-import {
-  createSnapshotPeers,
-  type ListedSnapshot,
-  type Network as SnapshotNetwork,
-} from '@quorumscan/snapshots'
-import { quorumOf } from '@quorumscan/verifier'
+import { createPeerClient, type Peer, repeat } from '@quorumscan/runtime'
+import type { App } from '@quorumscan/server'
+import { createSnapshotPeers, type ListedSnapshot } from '@quorumscan/snapshots'
+import { type Genesis, quorumOf } from '@quorumscan/verifier'
 
 /** A snapshot comes once an hour, or every twenty seconds of a busy network. */
 const ROUND_MS = 5_000
@@ -19,29 +15,27 @@ const ROUND_MS = 5_000
 const NOTHING: TrimBound = { offset: 0, recordTime: 0 }
 
 /** Looks for what may go until it is disposed of. */
-export function trimLogRegularly(options: {
-  readonly network: SnapshotNetwork
-  readonly nodes: readonly Peer[]
-  readonly trust: ClientTls | null
-  /** Record time that stays before the snapshot. */
-  readonly keepMicros: Micros
-  readonly trim: (before: TrimBound, signal: AbortSignal) => Promise<LogStart | null>
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly metrics: Metrics
-}): AsyncDisposable {
-  const { network, nodes, keepMicros, clock, logger } = options
-  const client = createPeerClient({ clock, trust: options.trust })
+export function trimLogRegularly(
+  app: Pick<App, 'clock' | 'logger' | 'metrics' | 'trust' | 'genesis' | 'genesisHash'>,
+  options: {
+    readonly nodes: readonly Peer[]
+    /** Record time that stays before the snapshot. */
+    readonly keepMicros: Micros
+    readonly trim: (before: TrimBound, signal: AbortSignal) => Promise<LogStart | null>
+  },
+): AsyncDisposable {
+  const { clock, logger, metrics } = app
+  const client = createPeerClient({ clock, trust: app.trust })
   const peers = createSnapshotPeers({
-    peers: nodes,
-    network,
+    peers: options.nodes,
+    network: app,
     client,
-    onProblem: (error, { name }) =>
-      logger.debug({ err: error, node: name }, 'the snapshots of a node are not known'),
+    onProblem: (err, { name }) =>
+      logger.debug({ err, node: name }, 'the snapshots of a node are not known'),
   })
   let start: LogStart | null = null
 
-  options.metrics.sampled('gauge', {
+  metrics.sampled('gauge', {
     name: 'log_first_offset',
     help: 'Oldest entry that the log still has.',
     read: () => [[[], (start?.offset ?? 0) + 1]],
@@ -49,9 +43,9 @@ export function trimLogRegularly(options: {
 
   const round = async (signal: AbortSignal): Promise<void> => {
     // Where nothing may go, where the log begins is learned all the same.
-    const before = newestHeldByQuorum(await peers.list(signal), network) ?? NOTHING
+    const before = newestHeldByQuorum(await peers.list(signal), app.genesis) ?? NOTHING
     const trimmed = await options.trim(
-      { offset: before.offset, recordTime: before.recordTime - keepMicros },
+      { offset: before.offset, recordTime: before.recordTime - options.keepMicros },
       signal,
     )
     if (trimmed !== null && trimmed.offset !== start?.offset)
@@ -73,11 +67,11 @@ export function trimLogRegularly(options: {
 }
 
 /** The newest snapshot that so many members have, and signed alike; null: there is none. */
-export function newestHeldByQuorum(
+function newestHeldByQuorum(
   listed: readonly ListedSnapshot[],
-  { genesis }: SnapshotNetwork,
+  { nodes }: Genesis,
 ): TrimBound | null {
-  const quorum = quorumOf(genesis.nodes.length)
+  const quorum = quorumOf(nodes.length)
   // What members signed says nothing of who still has it.
   const membersWith = ({ holders, signatures }: ListedSnapshot) =>
     new Set(holders.map(({ name }) => name).filter((name) => signatures.has(name)))

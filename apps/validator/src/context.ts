@@ -2,19 +2,18 @@
 import { createVerifier, type VerifierConfig } from '@quorumscan/auth'
 import { fromHex, openAll, readKeyPair, readParsed } from '@quorumscan/base'
 import type { ValidatorConfig } from '@quorumscan/config'
-import { createBackground, openFollower } from '@quorumscan/follower'
-import { walletJobs } from '@quorumscan/jobs'
+import { openFollower } from '@quorumscan/follower'
+import { QUEUES_OF } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
 import { participantOfKey } from '@quorumscan/model'
 import { readRedisAddress } from '@quorumscan/redis'
 import { createFetch, parseOriginTokens, quiet, repeat } from '@quorumscan/runtime'
 import { createEvidenceKeeper, followEvidence } from '@quorumscan/scan-proxy'
-import { type AppOverrides, beginApp, type HttpServer } from '@quorumscan/server'
-import { ValidatorStore } from '@quorumscan/users'
-import { forgetEndedRenewals, OPERATOR_RETRY_MS } from '@quorumscan/wallet'
+import { type AppOverrides, beginApp } from '@quorumscan/server'
+import { openValidatorStore } from '@quorumscan/users'
+import { createRegistration, forgetEndedRenewals, OPERATOR_RETRY_MS } from '@quorumscan/wallet'
 import { createReadMetrics } from './metrics.ts'
 import { openReads } from './reads.ts'
-import { createRegistration } from './registration.ts'
 import { openSubmission } from './submission.ts'
 
 /** A preference for a name that has ended takes some 200 bytes and does no harm. */
@@ -22,15 +21,10 @@ const FORGET_RENEWALS_MS = 3_600_000
 /** Between lines of the log about one subject. */
 const ALARM_PERIOD_MS = 60_000
 
-export type Overrides = AppOverrides & {
-  /** Called when everything is open, before the process listens: may add to the server. */
-  readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
-}
-
 export type Context = Awaited<ReturnType<typeof createContext>>
 
 /** Opens connections and starts to follow the log. @throws {ScanError} DEPENDENCY_UNAVAILABLE. */
-export async function createContext(config: ValidatorConfig, overrides: Overrides = {}) {
+export async function createContext(config: ValidatorConfig, overrides: AppOverrides) {
   const app = await beginApp('validator', config, overrides)
   const { clock, genesis, genesisHash, logger, metrics } = app
   const peerTokenByOrigin = await readParsed(config.nodeTokensFile, parseOriginTokens)
@@ -48,7 +42,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
   const alarms = quiet({ clock, perSubjectMs: ALARM_PERIOD_MS })
   return openAll(async (resources) => {
     const store = resources.opened(
-      await ValidatorStore.create({
+      await openValidatorStore({
         redis: await readRedisAddress(config.redis),
         genesisHash,
         onUnchecked: (sentence) => logger.warn(sentence),
@@ -75,7 +69,7 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         allowPrivateAddresses: config.allowPrivateAddresses,
         member: null,
         participant,
-        dueJobs: walletJobs.map(({ name }) => name),
+        dueJobs: QUEUES_OF.validator.definitions.map(({ name }) => name),
         // No lookup of another process waits for it, so it takes no turn.
         async rebuild(deleteStored) {
           logger.warn('other software wrote the replica: the validator rebuilds it')
@@ -94,10 +88,16 @@ export async function createContext(config: ValidatorConfig, overrides: Override
     )
     const submission = resources.opened(await openSubmission(app, parts))
     const { commander, ordering } = submission
-    const { registration, ...registering } = createRegistration(app, {
-      ...parts,
+    const registration = createRegistration({
+      ...app,
+      store,
+      ledger,
       commander,
       participant: keyPair.publicKey,
+      isLossAccepted: config.isLossAccepted,
+      assertLive: follower.assertLive,
+      // Live is not enough where something must not be in the log: a young log is recent from its start on.
+      assertCaughtUp: follower.assertAsFarAsPeers,
     })
     const reads = resources.opened(
       createLedgerReads({ replica: ledger, users: store.users, clock, genesis }),
@@ -115,9 +115,11 @@ export async function createContext(config: ValidatorConfig, overrides: Override
         onError: (err) => logger.info({ err }, 'ended renewals are not forgotten yet'),
       }),
     )
-    const background = resources.opened(createBackground(app))
-    follower.follow(background, ordering)
-    registering.begin(background)
+    const background = resources.opened(follower.follow(ordering))
+    background.run(
+      'the registration of the operator ended',
+      registration.registerOperator(background.signal),
+    )
     return {
       ...app,
       ...follower,
@@ -135,10 +137,10 @@ export async function createContext(config: ValidatorConfig, overrides: Override
       participantId: participantIdOf(participant),
       /** Resolves with the reason when the validator cannot continue: a bug, or a replica of other software. */
       failed: background.failed,
-      /** @throws {ScanError} Why wallets, names or proofs do not work: as `openFollower` and `createRegistration` say. */
+      /** @throws {ScanError} Why wallets, names or proofs do not work: as `openFollower` and `createRegistration` do. */
       async assertReady(): Promise<void> {
         follower.assertReady()
-        await registering.assertRegistered()
+        await registration.assertRegistered()
       },
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }

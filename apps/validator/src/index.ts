@@ -1,2 +1,1 @@
-export type { Overrides } from './context.ts'
-export { type RunningValidator, startValidator } from './start.ts'
+export { type Overrides, type RunningValidator, startValidator } from './start.ts'

@@ -1,7 +1,7 @@
 import { createLogger } from '@quorumscan/runtime'
 import { send, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { createPrivateNodes } from './private-nodes.ts'
+import { createPrivateNodes } from './reads.ts'
 import { startValidator } from './start.ts'
 import { startNetwork } from './testing/network.ts'
 
@@ -10,7 +10,7 @@ const nodes = [
   { name: 'sv-2', url: 'https://sv-2.example' },
   { name: 'sv-3', url: 'https://sv-3.example' },
 ]
-const network = { nodes, nodeCount: 4, needed: 2, isAllowed: false }
+const network = { nodes, nodeCount: 4, needed: 2, allowPrivateAddresses: false }
 
 it('names the nodes at private addresses, and says when too few are left', () => {
   const known = createPrivateNodes(network)
@@ -25,7 +25,7 @@ it('names the nodes at private addresses, and says when too few are left', () =>
 })
 
 it('says nothing where private addresses are allowed, or none is', () => {
-  expect(createPrivateNodes({ ...network, isAllowed: true }).detail()).toBeNull()
+  expect(createPrivateNodes({ ...network, allowPrivateAddresses: true }).detail()).toBeNull()
   expect(createPrivateNodes({ ...network, nodes: nodes.slice(1) }).detail()).toBeNull()
 })
 

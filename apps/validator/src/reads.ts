@@ -2,6 +2,7 @@
 import { openAll, sha256 } from '@quorumscan/base'
 import type { ValidatorConfig } from '@quorumscan/config'
 import type { Follower } from '@quorumscan/follower'
+import { parseNodeUrl } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { createReader } from '@quorumscan/reader/voted'
 import { createUndiciTransport, type QuietLines, tracedTransport } from '@quorumscan/runtime'
@@ -9,7 +10,6 @@ import { createReadFloor, localHistoryHash } from '@quorumscan/scan-proxy'
 import type { App } from '@quorumscan/server'
 import type { ValidatorStore } from '@quorumscan/users'
 import type { ReadMetrics } from './metrics.ts'
-import { createPrivateNodes } from './private-nodes.ts'
 
 /** D-38: how long a proxied read may take. */
 const PROXY_WAIT_MS = 2000
@@ -18,10 +18,10 @@ const PROXY_WAIT_MS = 2000
 export async function openReads(
   app: App,
   parts: {
-    readonly config: Pick<ValidatorConfig, 'nodes' | 'seeds' | 'allowPrivateAddresses'>
-    readonly follower: Pick<Follower, 'replica' | 'needed'>
+    readonly config: ValidatorConfig
+    readonly follower: Follower
     readonly peerTokenByOrigin: ReadonlyMap<string, string>
-    readonly store: Pick<ValidatorStore, 'addresses' | 'floor'>
+    readonly store: ValidatorStore
     readonly readMetrics: ReadMetrics
     readonly alarms: QuietLines
   },
@@ -31,12 +31,7 @@ export async function openReads(
   const { nodes, allowPrivateAddresses } = config
   const { replica, needed } = parts.follower
   const nodeCount = genesis.nodes.length
-  const privateNodes = createPrivateNodes({
-    nodes,
-    nodeCount,
-    needed,
-    isAllowed: allowPrivateAddresses,
-  })
+  const privateNodes = createPrivateNodes({ nodes, nodeCount, needed, allowPrivateAddresses })
   const notAsked = privateNodes.detail()
   if (notAsked !== null) logger.warn(notAsked)
   const readFloor = createReadFloor(replica, await store.floor.load())
@@ -93,4 +88,36 @@ export async function openReads(
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
+}
+
+type Node = { readonly name: string; readonly url: string }
+
+/** Scan nodes that the validator may not ask, because their addresses are private: for its operator, who can allow it. */
+export function createPrivateNodes(options: {
+  /** As they are configured. */
+  readonly nodes: readonly Node[]
+  readonly nodeCount: number
+  /** So many must answer a lookup. */
+  readonly needed: number
+  readonly allowPrivateAddresses: boolean
+}) {
+  const { nodes, nodeCount, needed, allowPrivateAddresses } = options
+  const isPrivate = ({ url }: Node) =>
+    !allowPrivateAddresses && parseNodeUrl(url, false) === undefined
+  const urlByName = new Map(nodes.filter(isPrivate).map(({ name, url }) => [name, url]))
+  return {
+    /** A node has signed a private address, or a name that leads to one. */
+    note: ({ name, url }: Node) => void urlByName.set(name, url),
+    /** Which nodes are not asked, and what to set; null while all may be. */
+    detail(): string | null {
+      if (urlByName.size === 0) return null
+      const refused = [...urlByName].map(([name, url]) => `${name} (${url})`).join(', ')
+      const isTooFew = nodeCount - urlByName.size < needed
+      return (
+        `${urlByName.size} of ${nodeCount} nodes may not be asked, as their addresses are private: ${refused}. ` +
+        `${isTooFew ? `Lookups need ${needed} nodes, and end with NOT_ENOUGH_NODES. ` : ''}` +
+        'Set QS_ALLOW_PRIVATE_ADDRESSES=1 if this is their network'
+      )
+    },
+  }
 }

@@ -12,13 +12,6 @@ import { LRUCache } from 'lru-cache'
 /** Hashes of 10 min, after which entries have no effect, at the 200 a second that the log client can submit: 16 MiB. */
 const OFFERED_MAX = 120_000
 
-export type SecondMachineWatch = {
-  /** The same ordering; the validator must submit and follow through it. */
-  readonly ordering: Ordering
-  /** What was found and what to do, in ASCII; null while nothing was found. Remains until the process ends. */
-  detail(): string | null
-}
-
 export function watchSecondMachine(
   ordering: Ordering,
   options: {
@@ -32,7 +25,7 @@ export function watchSecondMachine(
     /** Called for each entry of another process; `text` is `detail`. */
     readonly onFound: (entry: Pick<LogEntry, 'offset' | 'recordTime'>, text: string) => void
   },
-): SecondMachineWatch {
+) {
   const { publicKey, genesisHash } = options
   const offered = new LRUCache<string, true>({ max: OFFERED_MAX })
   let liveSince: Micros | null = null
@@ -52,12 +45,13 @@ export function watchSecondMachine(
   }
 
   return {
+    /** The same ordering; the validator must submit and follow through it. */
     ordering: {
-      submit(bytes, signal) {
+      submit(bytes: Uint8Array, signal: AbortSignal) {
         offered.set(sha256Hex(bytes), true)
         return ordering.submit(bytes, signal)
       },
-      async *follow(request) {
+      async *follow(request: Parameters<Ordering['follow']>[0]) {
         for await (const entries of ordering.follow(request)) {
           if (liveSince === null && options.isLive()) liveSince = options.now()
           for (const entry of entries) {
@@ -69,6 +63,7 @@ export function watchSecondMachine(
         }
       },
     },
+    /** What was found and what to do, in ASCII; null while nothing was found. Remains until the process ends. */
     detail: () => detail,
   }
 }

@@ -22,19 +22,15 @@ import {
   type HttpServer,
   mountSockets,
 } from '@quorumscan/server'
-import type { Principal } from '@quorumscan/wallet'
-import { walletHandlers } from '@quorumscan/wallet'
+import { type Principal, walletHandlers } from '@quorumscan/wallet'
 import type { Context } from './context.ts'
-import { healthHandlers } from './handlers/health.ts'
+import { healthHandlers } from './health.ts'
 
 /** D-3. */
 const PREFIX = '/api/validator'
 
-export function createServer(
-  context: Context,
-  /** `port` is the one listened on. */
-  { port }: { readonly port: () => number },
-): HttpServer {
+/** @param port - Returns the port listened on. */
+export function createServer(context: Context, port: () => number): HttpServer {
   const { clock, readFloor } = context
   const ledger = {
     authenticate: ledgerAuthenticator(context),
@@ -45,7 +41,7 @@ export function createServer(
     ...context.serving,
     routes: validatorRoutes,
     handlers: {
-      ...healthHandlers(context, { port, prefix: PREFIX }),
+      ...healthHandlers(context, port, PREFIX),
       ...raiseByAnswers(readFloor, walletHandlers(context)),
       ...scanProxyHandlers(context),
     },
@@ -57,11 +53,7 @@ export function createServer(
       '/docs/asyncapi': () => apiDocuments().asyncapi,
     },
     authenticate: authenticator(context),
-    rateLimit: { unitsPerSecond: context.config.rateLimit },
-    logger: context.logger,
     metrics: context.metrics,
-    tracer: context.tracer,
-    clock,
   })
   mountLedger(server, {
     ...ledger,

@@ -2,7 +2,7 @@
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { type KeyPair, openAll } from '@quorumscan/base'
 import type { Follower } from '@quorumscan/follower'
-import { Jobs, measureJobs, measureQueues, QUEUES_OF, walletJobs } from '@quorumscan/jobs'
+import { openJobs, QUEUES_OF } from '@quorumscan/jobs'
 import { Dispatcher } from '@quorumscan/ledger-api'
 import { type Micros, participantOfKey, partyParticipant } from '@quorumscan/model'
 import type { QuietLines } from '@quorumscan/runtime'
@@ -22,10 +22,11 @@ export async function openSubmission(
     readonly alarms: QuietLines
   },
 ) {
-  const { clock, genesis, logger, metrics } = app
+  const { clock, genesis, logger } = app
   const { follower, keyPair, store, alarms } = parts
   const { assertLive, isLive, redis, replica: ledger } = follower
   const { publicKey: participant } = keyPair
+  const { synchronizerId, deduplicationMicrosMax: deduplicationMicros } = genesis
   /** The earliest record time that a command submitted now can get, if all clocks are right. */
   const now = (): Micros => Math.max(ledger.head().recordTime, clock.nowMicros())
   const secondMachine = watchSecondMachine(follower.ordering, {
@@ -43,7 +44,7 @@ export async function openSubmission(
     ledger,
     submitter,
     participant,
-    deduplicationMicros: genesis.deduplicationMicrosMax,
+    deduplicationMicros,
     assertLive,
   })
   const { autoRenewals } = store
@@ -61,15 +62,12 @@ export async function openSubmission(
         onProblem: (err) => logger.warn({ err }, 'a submission'),
       }),
     )
-    const jobs = resources.opened(
-      await Jobs.create({
-        ...app,
+    resources.opened(
+      await openJobs(app, {
+        ...QUEUES_OF.validator,
         redis,
         ledger,
         isLive,
-        log: logger,
-        prefix: QUEUES_OF.validator.prefix,
-        definitions: measureJobs(app, walletJobs),
         deps: {
           ledger,
           userId,
@@ -82,24 +80,16 @@ export async function openSubmission(
         member: { index: 0, count: 1 },
       }),
     )
-    measureQueues(metrics, jobs)
     return {
       autoRenewals,
       commander,
       dispatcher,
-      jobs,
       now,
       ordering,
       queue,
       secondMachine,
       /** What submitting through the ledger interface works with. */
-      submission: {
-        ...app,
-        ledger,
-        dispatcher,
-        participant,
-        synchronizerId: genesis.synchronizerId,
-      },
+      submission: { ...app, ledger, dispatcher, participant, synchronizerId },
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })

@@ -35,8 +35,8 @@ export class ScanError extends Error {
   }
 }
 
-export function isScanError(error: unknown, code?: ErrorCode): error is ScanError {
-  return error instanceof ScanError && (code === undefined || error.code === code)
+export function isScanError(error: unknown, ...codes: readonly ErrorCode[]): error is ScanError {
+  return error instanceof ScanError && (codes.length === 0 || codes.includes(error.code))
 }
 
 /** The wire form (D-6). */

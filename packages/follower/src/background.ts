@@ -12,7 +12,7 @@ export type Background = AsyncDisposable & {
   run(failure: string, work: Promise<unknown>): void
 }
 
-export function createBackground({ logger }: { readonly logger: Logger }): Background {
+export function createBackground(logger: Logger): Background {
   const closing = new AbortController()
   const running: Promise<unknown>[] = []
   let fail: (error: unknown) => void = () => {}

@@ -6,6 +6,7 @@
 import { type KeyPair, openAll, toHex } from '@quorumscan/base'
 import { createCertifier } from '@quorumscan/certifier'
 import { readLogClientOptions, type ScanConfig } from '@quorumscan/config'
+import { ScanError } from '@quorumscan/errors'
 import {
   NEWEST_RULES,
   type Ordering,
@@ -29,7 +30,7 @@ import {
 import type { App } from '@quorumscan/server'
 import { createSnapshotStore, type SnapshotStore } from '@quorumscan/snapshots'
 import { type Evidence, maxFaulty, quorumOf } from '@quorumscan/verifier'
-import type { Background } from './background.ts'
+import { type Background, createBackground } from './background.ts'
 
 export type Follower = Awaited<ReturnType<typeof openFollower>>
 
@@ -150,8 +151,13 @@ export async function openFollower(app: App, options: FollowerOptions) {
       logRoom,
       ordering,
       isLive,
-      /** Applies the log in the background, through the ordering that is passed. */
-      follow(background: Background, through: Ordering): void {
+      /**
+       * Applies the log in the background, through the ordering that is passed.
+       *
+       * @returns The background work of the process: opened last, it ends before what it works with is closed.
+       */
+      follow(through: Ordering): Background {
+        const background = createBackground(logger)
         const run = async (): Promise<void> => {
           await replica.run(through, background.signal)
           const err = replica.standstill()
@@ -159,8 +165,19 @@ export async function openFollower(app: App, options: FollowerOptions) {
           if (err !== null) logger.error({ err }, 'the replica goes no further')
         }
         background.run(REPLICA_STOPPED, run())
+        return background
       },
       assertLive,
+      /** @throws {ScanError} NOT_READY before everything is applied that `needed` peers have applied, if any is known. */
+      assertAsFarAsPeers(): void {
+        if (options.peers.length === 0) return
+        const heads = clocks.readings().flatMap((peer) => peer.head ?? [])
+        const head = heads.sort((a, b) => b - a)[needed - 1]
+        if (head !== undefined && replica.head().offset >= head) return
+        const sentence = 'The validator waits until it has applied what the nodes have applied.'
+        const details = { state: 'starting' }
+        throw new ScanError('NOT_READY', sentence, { details, retryAfterSeconds: 1 })
+      },
       /** @throws {ScanError} As `assertLive`; STATE_DIVERGED, LOG_FORK: the process must prove nothing. */
       assertReady(): void {
         clocks.assertUsable()

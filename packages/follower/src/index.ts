@@ -1,2 +1,2 @@
-export { type Background, createBackground } from './background.ts'
+export type { Background } from './background.ts'
 export { type Follower, openFollower } from './follower.ts'

@@ -10,21 +10,19 @@ import type { Redis } from 'ioredis'
 /** How long the node's own Redis may take to come up with it. */
 const CONNECT_TIMEOUT_MS = 10_000
 
-export type JobConnectionOptions = {
-  readonly redis: RedisAddress
-  readonly clock: Clock
-  /** Default: 10 s. */
-  readonly timeoutMs?: number
-  readonly onError: (error: Error) => void
-}
-
 /**
  * For adds and counts: a command fails within a second instead of waiting, and the sweep comes again. Checks that Redis
  * never evicts: it would drop jobs, and cells of the replica, silently.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not answer in time, or may evict.
  */
-export async function connectProducer(options: JobConnectionOptions): Promise<Redis> {
+export async function connectProducer(options: {
+  readonly redis: RedisAddress
+  readonly clock: Clock
+  /** Default: 10 s. */
+  readonly timeoutMs?: number
+  readonly onError: (error: Error) => void
+}): Promise<Redis> {
   const { clock, onError, timeoutMs = CONNECT_TIMEOUT_MS } = options
   const producer = openRedis(options.redis, 'jobsProducer', onError)
   let last: unknown
@@ -46,8 +44,8 @@ export async function connectProducer(options: JobConnectionOptions): Promise<Re
 }
 
 /** For workers: waits as long as Redis is away, as BullMQ demands. Disposing cuts it, and BullMQ's blocking duplicates. */
-export function connectWorkers(options: JobConnectionOptions): Disposable & { client: Redis } {
-  const client = openRedis(options.redis, 'jobsWorker', options.onError)
+export function connectWorkers(redis: RedisAddress, onError: (error: Error) => void) {
+  const client = openRedis(redis, 'jobsWorker', onError)
   const all = [client]
   const duplicate = client.duplicate.bind(client)
   client.duplicate = (override) => {

@@ -19,42 +19,39 @@ export type JobFailure = {
 /** Enough to see a pattern. Older failures are in the node's log. */
 const FAILURES_MAX = 100
 
-/** @param prefix - Of the keys of the node's queues; so of the others. */
-export async function recordFailure(
-  redis: Redis,
-  prefix: string,
-  failure: JobFailure,
-): Promise<void> {
-  await redis
-    .multi()
-    .lpush(keyOf(prefix), JSON.stringify(failure))
-    .ltrim(keyOf(prefix), 0, FAILURES_MAX - 1)
-    .exec()
-}
-
-/** Newest first. A job that failed several times is listed once. */
-export async function readFailures(redis: Redis, prefix: string): Promise<readonly JobFailure[]> {
-  const newestById = new Map<string, JobFailure>()
-  for (const [failure] of await readRows(redis, prefix))
-    if (!newestById.has(jobId(failure))) newestById.set(jobId(failure), failure)
-  return [...newestById.values()]
-}
-
-/** Removes all failures of one job from the list. */
-export async function forgetFailure(redis: Redis, prefix: string, id: string): Promise<void> {
-  for (const [failure, row] of await readRows(redis, prefix))
-    if (jobId(failure) === id) await redis.lrem(keyOf(prefix), 0, row)
+/** @param prefix - Of the keys of the node's queues. */
+export function createFailures(redis: Redis, prefix: string) {
+  const key = `${prefix}:failures`
+  const readRows = async (): Promise<readonly [JobFailure, string][]> => {
+    const rows = await redis.lrange(key, 0, FAILURES_MAX - 1)
+    // Only `record` writes the list.
+    return rows.map((row) => [JSON.parse(row) as JobFailure, row])
+  }
+  return {
+    async record(failure: JobFailure): Promise<void> {
+      const row = JSON.stringify(failure)
+      await redis
+        .multi()
+        .lpush(key, row)
+        .ltrim(key, 0, FAILURES_MAX - 1)
+        .exec()
+    },
+    /** Newest first. A job that failed several times is listed once. */
+    async list(): Promise<readonly JobFailure[]> {
+      const newestById = new Map<string, JobFailure>()
+      for (const [failure] of await readRows())
+        if (!newestById.has(jobId(failure))) newestById.set(jobId(failure), failure)
+      return [...newestById.values()]
+    },
+    /** Removes all failures of one job from the list. */
+    async forget(id: string): Promise<void> {
+      for (const [failure, row] of await readRows())
+        if (jobId(failure) === id) await redis.lrem(key, 0, row)
+    },
+  }
 }
 
 /** What names a job: for an operator, and where it is postponed. */
 export function jobId({ job, contractId }: Pick<JobFailure, 'job' | 'contractId'>): string {
   return `${job}/${contractId}`
 }
-
-async function readRows(redis: Redis, prefix: string): Promise<readonly [JobFailure, string][]> {
-  const rows = await redis.lrange(keyOf(prefix), 0, FAILURES_MAX - 1)
-  // Only recordFailure writes the list.
-  return rows.map((row) => [JSON.parse(row) as JobFailure, row])
-}
-
-const keyOf = (prefix: string) => `${prefix}:failures`

@@ -1,7 +1,5 @@
 export type { JobFailure } from './failures.ts'
-export type { JobDefinition, JobRun, OperatorDeps, WalletDeps } from './job.ts'
-export { measureJobs, measureQueues } from './job-metrics.ts'
-export { Jobs } from './jobs.ts'
+export { openJobs } from './jobs.ts'
 export { type NodeJobs, openNodeQueues, QUEUES_OF } from './node-queues.ts'
 export { operatorJobs } from './operator-jobs.ts'
 export { walletJobs } from './wallet-jobs.ts'

@@ -1,22 +1,18 @@
 import { createMetrics } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { measureJobs, measureQueues } from './job-metrics.ts'
+import { createRunMetrics, measureQueues } from './job-metrics.ts'
 
 it('times each run of a job, by how it ended, and passes its failure on', async () => {
   const clock = createManualClock()
   const metrics = createMetrics()
-  const [job] = measureJobs({ metrics, clock, tracer: null }, [
-    {
-      name: 'renew',
-      process: async (contractId: string, _deps: null) => {
-        await clock.advance(2000)
-        if (contractId === 'bad') throw new Error('refused')
-      },
-    },
-  ])
-  await job?.process('good' as never, null as never)
-  await expect(job?.process('bad' as never, null as never)).rejects.toThrow('refused')
+  const measured = createRunMetrics({ metrics, clock, tracer: null }, [{ name: 'renew' }])
+  await measured('renew', 'good', () => clock.advance(2000))
+  const failed = measured('renew', 'bad', async () => {
+    await clock.advance(2000)
+    throw new Error('refused')
+  })
+  await expect(failed).rejects.toThrow('refused')
   const { text } = await metrics.expose()
   for (const outcome of ['done', 'failed']) {
     const labels = `queue="renew",outcome="${outcome}"`
@@ -28,7 +24,7 @@ it('times each run of a job, by how it ended, and passes its failure on', async 
 it('shows how many jobs of each queue wait, and for what', async () => {
   const metrics = createMetrics()
   const counts = { waiting: 1, delayed: 2, active: 3 }
-  measureQueues(metrics, { counts: async () => new Map([['renew', counts]]) })
+  measureQueues(metrics, [{ name: 'renew', counts: async () => counts }])
   const { text } = await metrics.expose()
   for (const [state, count] of Object.entries(counts))
     expect(text).toContain(`quorumscan_jobs{queue="renew",state="${state}"} ${count}`)

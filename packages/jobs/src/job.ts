@@ -13,13 +13,11 @@ import type { Submitter } from '@quorumscan/submit'
 export type JobDefinition<Deps> = {
   /** Equal to `DueItem.job`. */
   readonly name: string
-  /** One sentence: what the job does and when it is due. */
-  readonly doc: string
   /**
-   * 'every': each member does its own part. 'one': the work of one is enough, so the members take turns
+   * 'every': each member does its own part. Default: the work of one member is enough, so the members take turns
    * and the later ones usually find nothing left to do.
    */
-  readonly share: 'every' | 'one'
+  readonly share?: 'every'
   /**
    * Those of the due contracts that are work for this process, e.g. of parties that it hosts; all where a
    * definition has none. Others are never queued. Asked again in every sweep while they are due, so it
@@ -43,24 +41,22 @@ export type JobRun = {
   readonly restFor: (ms: number) => void
 }
 
-type Submit = (...parameters: Parameters<Submitter['submit']>) => Promise<unknown>
-
-/** What the operator jobs of a super-validator work with. */
-export type OperatorDeps = {
+/** What every job that submits works with. */
+type SubmittingDeps = {
   readonly ledger: Ledger
-  readonly submit: Submit
-  /** The super-validator's own party, hosted by its operator key. */
-  readonly party: PartyId
+  readonly submit: (...parameters: Parameters<Submitter['submit']>) => Promise<unknown>
   /** Names the automation in completions. */
   readonly userId: string
 }
 
+/** What the operator jobs of a super-validator work with. */
+export type OperatorDeps = SubmittingDeps & {
+  /** The super-validator's own party, hosted by its operator key. */
+  readonly party: PartyId
+}
+
 /** What the wallet jobs of a validator work with. */
-export type WalletDeps = {
-  readonly ledger: Ledger
-  readonly submit: Submit
-  /** Names the automation in completions. */
-  readonly userId: string
+export type WalletDeps = SubmittingDeps & {
   /** Whether the party lives on this validator's participant, which alone may act for it (D-30). */
   readonly isHosted: (party: PartyId) => boolean
   /** For the `reference` of each subscription, in order: whether its owner wants it renewed (D-21). */
@@ -74,11 +70,6 @@ export type WalletDeps = {
   readonly payRenewal: (idle: Contract, signal: AbortSignal) => Promise<void>
 }
 
-/** The contract, or null when it is not active: then there is nothing left to do for it. */
-export async function activeContract(ledger: Ledger, id: ContractId): Promise<Contract | null> {
-  return (await ledger.contracts([id]))[0] ?? null
-}
-
 /** A submission whose entry is not seen within this is tried again: log and checkpoints take under 1 s. */
 const SUBMIT_TIMEOUT_MS = 10_000
 
@@ -86,19 +77,28 @@ const SUBMIT_TIMEOUT_MS = 10_000
 export type Act = { readonly party: PartyId; readonly command: Command }
 
 /**
+ * A job that submits one command for its contract, unless the contract is archived or `actOf` finds nothing to do.
+ *
  * The command id is that of job and contract, so a second submission while the first one's outcome is
  * unknown changes nothing: it is refused as a duplicate once the first was accepted.
  */
-export async function submitFor(
-  { submit, userId, signal }: Pick<OperatorDeps, 'submit' | 'userId'> & JobRun,
-  job: string,
-  contractId: ContractId,
-  act: Act,
-): Promise<void> {
-  const { party, command } = act
-  const commandId = `${job}-${contractId}`
-  await submit(
-    { userId, actAs: [party], commands: [command], commandId },
-    { signal, timeoutMs: SUBMIT_TIMEOUT_MS },
-  )
+export function submittingJob<Deps extends SubmittingDeps>(
+  row: Omit<JobDefinition<Deps>, 'process'> & {
+    actOf(contract: Contract, deps: Deps): Act | null | Promise<Act | null>
+  },
+): JobDefinition<Deps> {
+  return {
+    ...row,
+    async process(contractId, deps) {
+      const [contract = null] = await deps.ledger.contracts([contractId])
+      const act = contract && (await row.actOf(contract, deps))
+      if (act === null) return
+      const { submit, userId, signal } = deps
+      const commandId = `${row.name}-${contractId}`
+      await submit(
+        { userId, actAs: [act.party], commands: [act.command], commandId },
+        { signal, timeoutMs: SUBMIT_TIMEOUT_MS },
+      )
+    },
+  }
 }

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createSystemClock, systemRandom } from '@quorumscan/base'
+import { type Clock, createSystemClock, type Random, systemRandom } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { DueItem, Ledger } from '@quorumscan/ledger'
-import { createLogger } from '@quorumscan/runtime'
+import { createLogger, createMetrics } from '@quorumscan/runtime'
 import { startRedis, type TestRedis, until, untilTrue } from '@quorumscan/testkit'
 import type { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import type { JobDefinition } from './job.ts'
-import { Jobs, type JobsOptions } from './jobs.ts'
+import { openJobs } from './jobs.ts'
 import { openNodeQueues } from './node-queues.ts'
 import { RECOVERY_MS_MAX } from './worker.ts'
 
@@ -64,20 +64,18 @@ function startJobs(
   {
     isLive = () => true,
     ...ports
-  }: Partial<Pick<JobsOptions<object>, 'isLive' | 'clock' | 'random'>> = {},
+  }: { readonly isLive?: () => boolean; readonly clock?: Clock; readonly random?: Random } = {},
 ) {
-  return Jobs.create({
+  const metrics = createMetrics()
+  const app = { clock, random: systemRandom, logger: log, metrics, tracer: null, ...ports }
+  return openJobs(app, {
     redis: { path: redis.socketPath },
     prefix: 'jobs',
-    definitions: [{ name: JOB, doc: '', share: 'every', process }],
+    definitions: [{ name: JOB, share: 'every', process }],
     deps: {},
     ledger,
     isLive,
     member: { index: 0, count: 1 },
-    clock,
-    random: systemRandom,
-    log,
-    ...ports,
   })
 }
 
@@ -89,7 +87,7 @@ it('does all that is due, each once, and leaves nothing in Redis', async () => {
   await until('all to be done', () => (world.due.size === 0 ? true : undefined))
   expect([...world.effects.values()].every((count) => count === 1)).toBe(true)
   await until('the queue to be empty', async () => {
-    const counts = (await jobs.counts()).get(JOB)
+    const counts = (await jobs.counts())[JOB]
     return counts?.waiting === 0 && counts.active === 0 ? true : undefined
   })
   await using client = withDispose(redis.connect())
@@ -241,14 +239,21 @@ it('says that Redis is away, but not all the time', async () => {
 /** Runs the jobs of one process, with one contract that is due. Its processor never ends. */
 const HANGING_PROCESS = `
 import { createSystemClock, systemRandom } from ${JSON.stringify(urlOf('../../base/dist/index.js'))}
-import { Jobs } from ${JSON.stringify(urlOf('../dist/index.js'))}
+import { openJobs } from ${JSON.stringify(urlOf('../dist/index.js'))}
+import { createMetrics } from ${JSON.stringify(urlOf('../../runtime/dist/index.js'))}
 const [path, prefix, job, contractId] = process.argv.slice(1)
-await Jobs.create({
+const app = {
+  clock: createSystemClock(),
+  random: systemRandom,
+  logger: console,
+  metrics: createMetrics(),
+  tracer: null,
+}
+await openJobs(app, {
   redis: { path },
   prefix,
   definitions: [{
     name: job,
-    doc: '',
     share: 'every',
     process: (id) => new Promise(() => process.stdout.write(id)),
   }],
@@ -256,9 +261,6 @@ await Jobs.create({
   ledger: { dueItems: async () => [{ job, contractId, at: 0 }], onApplied: () => () => {} },
   isLive: () => true,
   member: { index: 0, count: 1 },
-  clock: createSystemClock(),
-  random: systemRandom,
-  log: console,
 })
 `
 

@@ -1,16 +1,15 @@
 /** Owns the queues, the workers and the sweep of one process. */
-import { type Clock, type Random, within } from '@quorumscan/base'
-import { type AppliedEntry, dueOf, type Ledger } from '@quorumscan/ledger'
+import { singleFlight, within } from '@quorumscan/base'
+import { dueOf, type Ledger } from '@quorumscan/ledger'
 import { endConnection, type RedisAddress } from '@quorumscan/redis'
-import { type Logger, quiet, repeat } from '@quorumscan/runtime'
-import type { Worker } from 'bullmq'
-import type { Redis } from 'ioredis'
+import { type Metrics, quiet, repeat, type Tracer } from '@quorumscan/runtime'
 import { connectProducer, connectWorkers } from './connection.ts'
-import { recordFailure } from './failures.ts'
+import { createFailures } from './failures.ts'
 import type { JobDefinition } from './job.ts'
-import { createQueue, type JobCounts, type JobQueue, type Member, turnMs } from './queue.ts'
-import { createPostponed, createSweep, type Sweep } from './sweep.ts'
-import { createWorker } from './worker.ts'
+import { createRunMetrics, measureQueues } from './job-metrics.ts'
+import { countsOf, createQueue, type Member, turnMs } from './queue.ts'
+import { createPostponed, createSweep } from './sweep.ts'
+import { createWorker, type WorkerApp } from './worker.ts'
 
 /** How long something due may wait when no event announced it (Rule 7). */
 const SWEEP_MS = 1_000
@@ -20,7 +19,7 @@ const POSTPONED_MAX = 20_000
 const CLOSE_MS_MAX = 2_000
 
 export type JobsOptions<Deps> = {
-  /** Unix socket of the node's own Redis. */
+  /** The node's own. */
   readonly redis: RedisAddress
   /** Of its keys (`QUEUES_OF`). */
   readonly prefix: string
@@ -30,149 +29,104 @@ export type JobsOptions<Deps> = {
   /** False while the replica catches up: acting on an old state only makes refusals. */
   readonly isLive: () => boolean
   readonly member: Member
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Pick<Logger, 'info' | 'warn'>
 }
+
+export type Jobs = Awaited<ReturnType<typeof openJobs>>
 
 /**
  * The automation of one process. What is queued stays there when the process ends: the next one runs it, and what a
  * killed process was running, within `RECOVERY_MS_MAX`. If Redis loses its queues, a sweep fills them again from the
  * ledger's due items.
+ *
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not come up in 10 s, or may evict keys.
  */
-export class Jobs implements AsyncDisposable {
-  readonly #producer: Redis
-  readonly #workerConnection: ReturnType<typeof connectWorkers>
-  readonly #queues: ReadonlyMap<string, JobQueue>
-  readonly #workers: readonly Worker[]
-  readonly #closing = new AbortController()
-  readonly #clock: Clock
-  readonly #stopListening: () => void
-  readonly #sweeping: Promise<void>
-
-  /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not come up in 10 s, or may evict keys. */
-  static async create<Deps>(options: JobsOptions<Deps>): Promise<Jobs> {
-    // Lost connections report on every try; one line a second is enough.
-    const lines = quiet({ clock: options.clock, perSubjectMs: 1_000 })
-    const onError = (error: Error) =>
-      lines.write('redis', (leftOut) =>
-        options.log.warn({ err: error, ...leftOut }, 'Redis of the job queues'),
-      )
-    return new Jobs(options, await connectProducer({ ...options, onError }), onError)
-  }
-
-  private constructor(
-    options: JobsOptions<unknown>,
-    producer: Redis,
-    onError: (error: Error) => void,
-  ) {
-    const { clock, log, prefix, definitions, deps, member } = options
-    this.#producer = producer
-    this.#workerConnection = connectWorkers({ ...options, onError })
-    this.#clock = clock
-    this.#queues = new Map(
-      definitions.map(({ name, share }) => {
-        const delayMsOf = share === 'one' ? (id: string) => turnMs(id, member) : () => 0
-        return [name, createQueue({ name, connection: producer, prefix, delayMsOf, onError })]
-      }),
-    )
-    const postponed = createPostponed(clock, POSTPONED_MAX)
-    // A Redis that was away may have lost its last seconds, queued jobs included.
-    producer.on('ready', () => postponed.clear())
-    this.#workers = definitions.map((definition) =>
-      createWorker({
-        definition,
-        deps,
-        connection: this.#workerConnection.client,
-        prefix,
-        postponed,
-        clock,
-        random: options.random,
-        log,
-        signal: this.#closing.signal,
-        onError,
-        onDropped: (failure) =>
-          recordFailure(producer, prefix, failure).catch((error) =>
-            log.warn({ err: error, ...failure }, 'job failure not recorded'),
-          ),
-      }),
-    )
-    const definitionByName = new Map(definitions.map((each) => [each.name, each]))
-    const sweep = createSweep({
-      ledger: options.ledger,
-      queues: this.#queues,
+export async function openJobs<Deps>(
+  app: WorkerApp & { readonly metrics: Metrics; readonly tracer: Tracer | null },
+  options: JobsOptions<Deps>,
+) {
+  const { clock, logger, metrics } = app
+  const { redis, prefix, definitions, deps, ledger, isLive, member } = options
+  // Lost connections report on every try; one line a second is enough.
+  const lines = quiet({ clock, perSubjectMs: 1_000 })
+  const onError = (err: Error) =>
+    lines.write('redis', (leftOut) => logger.warn({ err, ...leftOut }, 'Redis of the job queues'))
+  const producer = await connectProducer({ redis, clock, onError })
+  const workerConnection = connectWorkers(redis, onError)
+  const closing = new AbortController()
+  const { signal } = closing
+  const queues = definitions.map(({ name, share, select }) => ({
+    ...createQueue({
+      name,
+      connection: producer,
+      prefix,
+      delayMsOf: (id) => (share === 'every' ? 0 : turnMs(id, member)),
+      onError,
+    }),
+    select: async (ids: readonly string[]) => (await select?.(ids, deps)) ?? ids,
+  }))
+  measureQueues(metrics, queues)
+  const postponed = createPostponed(clock, POSTPONED_MAX)
+  // A Redis that was away may have lost its last seconds, queued jobs included.
+  producer.on('ready', () => postponed.clear())
+  const measured = createRunMetrics(app, definitions)
+  const failures = createFailures(producer, prefix)
+  const workers = definitions.map((definition) =>
+    createWorker(app, {
+      definition,
+      deps,
+      connection: workerConnection.client,
+      prefix,
       postponed,
-      clock,
-      select: async (job, contractIds) =>
-        (await definitionByName.get(job)?.select?.(contractIds, deps)) ?? contractIds,
-    })
-    this.#stopListening = listen(options, sweep)
-    this.#sweeping = this.#sweep(options, sweep, onError)
-  }
-
-  /** What is in each queue now. */
-  async counts(): Promise<ReadonlyMap<string, JobCounts>> {
-    const counting = [...this.#queues].map(
-      async ([name, queue]) => [name, await queue.counts()] as const,
-    )
-    return new Map(await Promise.all(counting))
-  }
-
-  /** Aborts running jobs and waits for them, at most 2 s. They stay queued for the next process. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stopListening()
-    this.#closing.abort(new Error('the process stops'))
-    await this.#sweeping
-    const bound = { clock: this.#clock, timeoutMs: CLOSE_MS_MAX }
-    const all = [...this.#workers, ...this.#queues.values()]
-    const closing = () => Promise.allSettled(all.map((one) => one.close()))
-    await within(bound, closing, () => {})
-    // Also ends what waits for a Redis that is away: BullMQ would wait without end.
-    this.#workerConnection[Symbol.dispose]()
-    endConnection(this.#producer)
-  }
-
-  /** Workers begin when the replica has caught up: a job that reads an old state only makes refusals. */
-  #sweep(
-    options: JobsOptions<unknown>,
-    sweep: Sweep,
-    onError: (error: Error) => void,
-  ): Promise<void> {
-    let isRunning = false
-    const tick = async () => {
-      if (!options.isLive()) return
-      if (!isRunning) for (const worker of this.#workers) worker.run().catch(onError)
-      isRunning = true
-      await sweep.tick()
-    }
-    return repeat(tick, {
-      clock: options.clock,
-      everyMs: SWEEP_MS,
-      signal: this.#closing.signal,
-      onError: (error) => options.log.warn({ err: error }, 'sweep'),
-    }).ended
-  }
-}
-
-/** Adds what an applied entry made due, without holding up the ingest loop that calls back. */
-function listen(options: JobsOptions<unknown>, sweep: Sweep): () => void {
-  let isFlushing = false
-  const flush = async () => {
-    if (isFlushing) return
-    isFlushing = true
-    try {
-      await sweep.flush()
-    } catch (error) {
-      options.log.info({ err: error }, 'jobs not added at once, the sweep will')
-    } finally {
-      isFlushing = false
-    }
-  }
-  return options.ledger.onApplied((entry: AppliedEntry) => {
-    if (!options.isLive()) return
+      measured,
+      signal,
+      onError,
+      onDropped: (failure) =>
+        failures
+          .record(failure)
+          .catch((err) => logger.warn({ err, ...failure }, 'job failure not recorded')),
+    }),
+  )
+  const sweep = createSweep({ ledger, queues, postponed })
+  const flush = singleFlight(() =>
+    sweep.flush().catch((err: unknown) => {
+      logger.info({ err }, 'jobs not added at once, the sweep will')
+    }),
+  )
+  // Adds what an applied entry made due, without holding up the ingest loop that calls back.
+  const stopListening = ledger.onApplied((entry) => {
+    if (!isLive()) return
     const due = entry.created.flatMap(dueOf).filter((item) => item.at <= entry.recordTime)
     if (due.length === 0) return
     sweep.offer(due)
     void flush()
   })
+  let isRunning = false
+  const tick = async () => {
+    if (!isLive()) return
+    // Workers begin when the replica has caught up: a job that reads an old state only makes refusals.
+    if (!isRunning) for (const worker of workers) worker.run().catch(onError)
+    isRunning = true
+    await sweep.tick()
+  }
+  const sweeping = repeat(tick, {
+    clock,
+    everyMs: SWEEP_MS,
+    signal,
+    onError: (err) => logger.warn({ err }, 'sweep'),
+  })
+  return {
+    /** What is in each queue now. */
+    counts: () => countsOf(queues),
+    /** Aborts running jobs and waits for them, at most 2 s. They stay queued for the next process. */
+    async [Symbol.asyncDispose](): Promise<void> {
+      stopListening()
+      closing.abort(new Error('the process stops'))
+      await sweeping.ended
+      const closeAll = () => Promise.allSettled([...workers, ...queues].map((one) => one.close()))
+      await within({ clock, timeoutMs: CLOSE_MS_MAX }, closeAll, () => {})
+      // Also ends what waits for a Redis that is away: BullMQ would wait without end.
+      workerConnection[Symbol.dispose]()
+      endConnection(producer)
+    },
+  }
 }

@@ -2,15 +2,15 @@
 import type { Clock } from '@quorumscan/base'
 import { endConnection, type RedisAddress } from '@quorumscan/redis'
 import { connectProducer } from './connection.ts'
-import { forgetFailure, type JobFailure, jobId, readFailures } from './failures.ts'
+import { createFailures, type JobFailure, jobId } from './failures.ts'
 import { operatorJobs } from './operator-jobs.ts'
-import { createQueue, type JobCounts } from './queue.ts'
+import { countsOf, createQueue, type JobCounts } from './queue.ts'
 import { walletJobs } from './wallet-jobs.ts'
 
 /** By kind of node: the prefix of its keys, apart from that of the replica in the same Redis, and its jobs. */
 export const QUEUES_OF = {
-  scan: { prefix: 'jobs', names: operatorJobs.map(({ name }) => name) },
-  validator: { prefix: 'wallet-jobs', names: walletJobs.map(({ name }) => name) },
+  scan: { prefix: 'jobs', definitions: operatorJobs },
+  validator: { prefix: 'wallet-jobs', definitions: walletJobs },
 } as const
 
 export type NodeJobs = {
@@ -26,15 +26,16 @@ export async function openNodeQueues(options: {
   readonly clock: Clock
   readonly timeoutMs?: number
 }) {
-  const { prefix, names } = QUEUES_OF[options.kind]
+  const { prefix, definitions } = QUEUES_OF[options.kind]
   const onError = () => {} // The command that failed reports it.
   const producer = await connectProducer({ ...options, onError })
-  const queues = names.map((name) => createQueue({ name, connection: producer, prefix, onError }))
+  const failures = createFailures(producer, prefix)
+  const queues = definitions.map(({ name }) =>
+    createQueue({ name, connection: producer, prefix, onError }),
+  )
   return {
     async list(): Promise<NodeJobs> {
-      const counts = queues.map(async (queue) => [queue.name, await queue.counts()] as const)
-      const failures = await readFailures(producer, prefix)
-      return { queues: Object.fromEntries(await Promise.all(counts)), failures }
+      return { queues: await countsOf(queues), failures: await failures.list() }
     },
     /**
      * Adds a dropped job again and takes it off the list, to which it returns if it fails again.
@@ -44,7 +45,7 @@ export async function openNodeQueues(options: {
     async retry(dropped: Pick<JobFailure, 'job' | 'contractId'>): Promise<boolean> {
       const queue = queues.find(({ name }) => name === dropped.job)
       await queue?.add([dropped.contractId])
-      await forgetFailure(producer, prefix, jobId(dropped))
+      await failures.forget(jobId(dropped))
       return queue !== undefined
     },
     async [Symbol.asyncDispose]() {

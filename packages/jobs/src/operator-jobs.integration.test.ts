@@ -19,6 +19,7 @@ import {
 } from '@quorumscan/ledger'
 import { MemoryLedger } from '@quorumscan/ledger/testing'
 import { type Command, type Contract, partyIdOf } from '@quorumscan/model'
+import { createMetrics } from '@quorumscan/runtime'
 import {
   createTestNetwork,
   startRedis,
@@ -28,7 +29,7 @@ import {
 } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import type { OperatorDeps } from './job.ts'
-import { Jobs } from './jobs.ts'
+import { openJobs } from './jobs.ts'
 import { operatorJobs } from './operator-jobs.ts'
 
 const clock = createSystemClock()
@@ -122,8 +123,10 @@ function startOperator(
   redis: TestRedis,
   world: World,
   options: { index: number; refuse?: () => boolean },
-): Promise<Jobs> {
-  return Jobs.create({
+) {
+  const logger = { info: () => {}, warn: () => {} }
+  const app = { clock, random: systemRandom, logger, metrics: createMetrics(), tracer: null }
+  return openJobs(app, {
     redis: { path: redis.socketPath },
     prefix: `jobs-${options.index}`,
     definitions: operatorJobs,
@@ -131,9 +134,6 @@ function startOperator(
     ledger: world.ledger,
     isLive: () => true,
     member: { index: options.index, count: 4 },
-    clock,
-    random: systemRandom,
-    log: { info: () => {}, warn: () => {} },
   })
 }
 

@@ -8,6 +8,8 @@ import {
   expirePaymentCommand,
   expireRequestCommand,
   expireSubscriptionCommand,
+  openMiningRound,
+  payloadOf,
   terminateSubscriptionCommand,
 } from '@quorumscan/ledger'
 import {
@@ -17,45 +19,40 @@ import {
   type PartyId,
   parseTime,
 } from '@quorumscan/model'
-import { activeContract, type JobDefinition, type OperatorDeps, submitFor } from './job.ts'
+import { type JobDefinition, type OperatorDeps, submittingJob } from './job.ts'
 
 /** The rules that each command of a super-validator exercises, and its party. */
 type BySuperValidator = { readonly dsoRules: ContractId; readonly sv: PartyId }
 
-/** Submits one command for a contract, unless that is gone or `isWanted` sees that there is nothing to do. */
+/** Submits one command for a contract, unless `isWanted` sees that there is nothing to do. */
 function operatorJob(
   name: string,
-  row: {
-    readonly doc: string
-    /** 'one' by default. */
-    readonly share?: 'every'
+  row: Pick<JobDefinition<OperatorDeps>, 'share'> & {
     isWanted?(contract: Contract, deps: OperatorDeps): boolean | Promise<boolean>
     command(contractId: ContractId, by: BySuperValidator): Command
   },
 ): JobDefinition<OperatorDeps> {
-  const { doc, share = 'one', isWanted = () => true } = row
-  return {
+  const { isWanted = () => true } = row
+  return submittingJob({
+    ...row,
     name,
-    doc,
-    share,
-    async process(contractId, deps) {
-      const contract = await activeContract(deps.ledger, contractId)
-      if (contract === null || !(await isWanted(contract, deps))) return
+    async actOf(contract, deps) {
+      if (!(await isWanted(contract, deps))) return null
       // It exists from genesis on (D-29).
       const [rules] = await deps.ledger.contractsByKey('singleton:DsoRules', { limit: 1 })
       assert(rules !== undefined, 'the ledger has no DsoRules')
       const { party } = deps
-      const command = row.command(contractId, { dsoRules: rules.contractId, sv: party })
-      await submitFor(deps, name, contractId, { party, command })
+      const by = { dsoRules: rules.contractId, sv: party }
+      return { party, command: row.command(contract.contractId, by) }
     },
-  }
+  })
 }
 
 export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
+  // Submits this super-validator's confirmation of an initial payment; due as soon as one exists.
   // Says "resolve payment P", once. Whether that means collect or refund is decided by interpretation when
   // the q-th confirmation arrives (D-23).
   operatorJob('resolve-initial-payment', {
-    doc: "Submits this super-validator's confirmation of an initial payment; due as soon as one exists.",
     share: 'every',
     async isWanted({ contractId }, { ledger, party }) {
       const confirmations = await ledger.contractsByKey(`confirmations:${contractId}`)
@@ -64,13 +61,13 @@ export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
     command: (payment, { dsoRules, sv }) =>
       confirmResolveCommand({ dsoRules, confirmer: sv, payment }),
   }),
+  // Refunds a payment, initial or renewal, that was not collected; due when its lock ends.
   // The coin goes back to its owner, also when too few super-validators were there to confirm (D-23).
   operatorJob('expire-payment', {
-    doc: 'Refunds a payment, initial or renewal, that was not collected; due when its lock ends.',
     command: (payment, by) => expirePaymentCommand({ ...by, payment }),
   }),
+  // Collects a renewal payment and extends the entry; due as soon as the payment exists.
   operatorJob('collect-renewal-payment', {
-    doc: 'Collects a renewal payment and extends the entry; due as soon as the payment exists.',
     isWanted({ payload }, { ledger }) {
       const dueAt = parseTime(String(payload['thisPaymentDueAt']))
       // Paid too late: the entry has expired, expire-payment refunds it when the lock ends.
@@ -78,38 +75,36 @@ export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
     },
     command: (payment, by) => collectRenewalCommand({ ...by, payment }),
   }),
+  // Archives an entry once its time is over; due at expiresAt.
   // The name is free from `expiresAt` on anyway (D-9).
   operatorJob('expire-entry', {
-    doc: 'Archives an entry once its time is over; due at expiresAt.',
     command: (entry, by) => expireEntryCommand({ ...by, entry }),
   }),
+  // Ends a subscription whose payment is overdue, with its context; due just after nextPaymentDueAt.
   operatorJob('expire-subscription', {
-    doc: 'Ends a subscription whose payment is overdue, with its context; due just after nextPaymentDueAt.',
     command: (idle, by) => expireSubscriptionCommand({ ...by, idle }),
   }),
+  // Ends a subscription request that nobody paid, with its context; due at its expiresAt.
   // A request that is never answered may not stay for ever (D-17).
   operatorJob('expire-request', {
-    doc: 'Ends a subscription request that nobody paid, with its context; due at its expiresAt.',
     command: (request, by) => expireRequestCommand({ ...by, request }),
   }),
+  // Removes what an ended subscription left behind; due as soon as it ended.
   // The context goes with the marker of the end, so that a user has room for new requests.
   operatorJob('terminate-subscription', {
-    doc: 'Removes what an ended subscription left behind; due as soon as it ended.',
     command: (terminated, by) => terminateSubscriptionCommand({ ...by, terminated }),
   }),
+  // Closes an open mining round and opens the next one; due when its time to close has come.
   operatorJob('advance-rounds', {
-    doc: 'Closes an open mining round and opens the next one; due when its time to close has come.',
     // The command closes the oldest round whichever is meant: after a standstill, when several are due,
     // each must wait for its own turn, or its command id would be used up for another one.
     async isWanted({ contractId }, { ledger }) {
       const open = await ledger.contractsByKey('rounds')
-      const [oldest] = open.toSorted((a, b) => numberOf(a) - numberOf(b))
+      const [oldest] = open.toSorted((a, b) => roundNumber(a) - roundNumber(b))
       return oldest?.contractId === contractId
     },
     command: (_round, by) => advanceRoundsCommand(by),
   }),
 ]
 
-function numberOf(round: Contract): number {
-  return Number((round.payload['round'] as { number: string }).number)
-}
+const roundNumber = (contract: Contract) => payloadOf(openMiningRound, contract).round.number

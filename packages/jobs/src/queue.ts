@@ -11,15 +11,8 @@ const EVENTS_MAX = 100
 /** How much later each next member takes up a job that the work of one is enough for. */
 const TURN_MS = 1_500
 
-const STATES = ['wait', 'delayed', 'active'] as const
-
-export type JobCounts = {
-  readonly waiting: number
-  readonly delayed: number
-  readonly active: number
-}
-
 export type JobQueue = ReturnType<typeof createQueue>
+export type JobCounts = Awaited<ReturnType<JobQueue['counts']>>
 
 /** This process's place among those that run the same automation. */
 export type Member = { readonly index: number; readonly count: number }
@@ -53,14 +46,12 @@ export function createQueue(options: {
     name,
     /** Adds what is not there; an id that is queued, delayed or running is left as it is. */
     async add(contractIds: readonly ContractId[]): Promise<void> {
-      const jobs = contractIds.map((jobId) => {
-        const delay = delayMsOf(jobId)
-        return { name, data: null, opts: delay > 0 ? { jobId, delay } : { jobId } }
-      })
-      await queue.addBulk(jobs)
+      const optionsOf = (jobId: ContractId) => ({ jobId, delay: delayMsOf(jobId) })
+      await queue.addBulk(contractIds.map((id) => ({ name, data: null, opts: optionsOf(id) })))
     },
-    async counts(): Promise<JobCounts> {
-      const { wait = 0, delayed = 0, active = 0 } = await queue.getJobCounts(...STATES)
+    async counts() {
+      const states = ['wait', 'delayed', 'active'] as const
+      const { wait = 0, delayed = 0, active = 0 } = await queue.getJobCounts(...states)
       return { waiting: wait, delayed, active }
     },
     close: () => queue.close(),
@@ -72,4 +63,10 @@ export function turnMs(contractId: ContractId, member: Member): number {
   // The id ends in hex digits of a hash.
   const first = Number.parseInt(contractId.slice(-6), 16)
   return ((first + member.index) % member.count) * TURN_MS
+}
+
+/** What is in each queue now, by its name. */
+export async function countsOf(queues: readonly Pick<JobQueue, 'name' | 'counts'>[]) {
+  const counting = queues.map(async (queue) => [queue.name, await queue.counts()] as const)
+  return Object.fromEntries(await Promise.all(counting))
 }

@@ -1,7 +1,6 @@
 import type { DueItem } from '@quorumscan/ledger'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import type { JobQueue } from './queue.ts'
 import {
   createPostponed,
   createSweep,
@@ -11,25 +10,31 @@ import {
 } from './sweep.ts'
 
 /** A queue that holds what it is given until told that it is done. */
-function memoryQueue(name: string) {
+function memoryQueue(
+  name: string,
+  select: (job: string, ids: readonly string[]) => Promise<readonly string[]>,
+) {
   const ids = new Set<string>()
   let isAway = false
-  const queue: JobQueue = {
+  const queue: Parameters<typeof createSweep>[0]['queues'][number] = {
     name,
+    select: (contractIds) => select(name, contractIds),
     add: async (added) => {
       if (isAway) throw new Error('away')
       for (const id of added) ids.add(id)
     },
     counts: async () => ({ waiting: ids.size, delayed: 0, active: 0 }),
-    close: async () => {},
   }
   return { queue, ids, setAway: (value: boolean) => (isAway = value) }
 }
 
-function setUp(due: DueItem[], select?: Parameters<typeof createSweep>[0]['select']) {
+function setUp(
+  due: DueItem[],
+  select: Parameters<typeof memoryQueue>[1] = async (_job, ids) => ids,
+) {
   const clock = createManualClock()
-  const entries = memoryQueue('expire-entry')
-  const payments = memoryQueue('resolve-initial-payment')
+  const entries = memoryQueue('expire-entry', select)
+  const payments = memoryQueue('resolve-initial-payment', select)
   let pages = 0
   const asked: string[] = []
   const sweep = createSweep({
@@ -42,10 +47,8 @@ function setUp(due: DueItem[], select?: Parameters<typeof createSweep>[0]['selec
         return ofJob.slice(from, from + limit)
       },
     },
-    queues: new Map([entries, payments].map(({ queue }) => [queue.name, queue])),
+    queues: [entries.queue, payments.queue],
     postponed: createPostponed(clock, 100_000),
-    clock,
-    ...(select === undefined ? {} : { select }),
   })
   return { clock, entries, payments, sweep, asked, pagesRead: () => pages }
 }

@@ -7,7 +7,7 @@ import type { DueItem, Ledger } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 import { jobId } from './failures.ts'
-import type { JobQueue } from './queue.ts'
+import { countsOf, type JobCounts, type JobQueue } from './queue.ts'
 
 /** Due items read at once: one round trip of well under a millisecond. */
 export const PAGE_SIZE = 500
@@ -37,21 +37,18 @@ export function createPostponed(clock: Clock, sizeMax: number) {
   }
 }
 
-export type Sweep = ReturnType<typeof createSweep>
+type SweptQueue = Pick<JobQueue, 'name' | 'add' | 'counts'> & {
+  /** Which contracts are work for this process (`JobDefinition.select`). */
+  select(contractIds: readonly ContractId[]): Promise<readonly ContractId[]>
+}
 
 export function createSweep(options: {
   readonly ledger: Pick<Ledger, 'dueItems'>
-  readonly queues: ReadonlyMap<string, JobQueue>
+  readonly queues: readonly SweptQueue[]
   readonly postponed: Postponed
-  readonly clock: Clock
-  /** Which contracts are work for this process (`JobDefinition.select`); all unless given. */
-  readonly select?: (
-    job: string,
-    contractIds: readonly ContractId[],
-  ) => Promise<readonly ContractId[]>
 }) {
-  const { ledger, queues, postponed } = options
-  const select = options.select ?? (async (_job, contractIds) => contractIds)
+  const { ledger, postponed } = options
+  const queues = new Map(options.queues.map((queue) => [queue.name, queue]))
   let offered: DueItem[] = []
   /** Where the last sweep of a job ended. */
   const cursors = new Map<string, DueItem>()
@@ -65,9 +62,10 @@ export function createSweep(options: {
       idsByJob.set(item.job, ids.add(item.contractId))
     }
     for (const [job, ids] of idsByJob) {
+      const queue = queues.get(job)
       const room = roomByJob.get(job) ?? 0
-      if (room === 0) continue
-      const wanted = (await select(job, [...ids])).slice(0, room)
+      if (queue === undefined || room === 0) continue
+      const wanted = (await queue.select([...ids])).slice(0, room)
       if (wanted.length === 0) continue
       roomByJob.set(job, room - wanted.length)
       const postpone = (ms: number) => {
@@ -76,7 +74,7 @@ export function createSweep(options: {
       // Before the add: a job may end, and say how long it postponed, before the add has returned.
       postpone(POSTPONE_QUEUED_MS)
       try {
-        await queues.get(job)?.add(wanted)
+        await queue.add(wanted)
       } catch (error) {
         postpone(0)
         throw error
@@ -85,11 +83,8 @@ export function createSweep(options: {
   }
 
   const measureRoom = async () => {
-    const measuring = [...queues.values()].map(async (queue) => {
-      const { waiting, delayed, active } = await queue.counts()
-      return [queue.name, Math.max(0, QUEUED_MAX - waiting - delayed - active)] as const
-    })
-    return new Map(await Promise.all(measuring))
+    const counts = Object.entries(await countsOf(options.queues))
+    return new Map(counts.map(([job, ofJob]) => [job, Math.max(0, QUEUED_MAX - sumOf(ofJob))]))
   }
 
   const walk = async (job: string, roomByJob: Map<string, number>) => {
@@ -128,4 +123,8 @@ export function createSweep(options: {
       for (const job of queues.keys()) await walk(job, roomByJob)
     },
   }
+}
+
+function sumOf({ waiting, delayed, active }: JobCounts): number {
+  return waiting + delayed + active
 }

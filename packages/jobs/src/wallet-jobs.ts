@@ -11,31 +11,23 @@ import {
   transferInstruction,
 } from '@quorumscan/ledger'
 import type { Contract, Micros } from '@quorumscan/model'
-import { type Act, activeContract, type JobDefinition, submitFor, type WalletDeps } from './job.ts'
+import { type Act, type JobDefinition, submittingJob, type WalletDeps } from './job.ts'
 
 /** Submits what `actOf` says; null where no party that may act is hosted. */
 function partyJob(
   name: string,
-  doc: string,
   actOf: (contract: Contract, deps: WalletDeps) => Act | null,
 ): JobDefinition<WalletDeps> {
-  return {
+  return submittingJob({
     name,
-    doc,
-    share: 'one',
+    actOf,
     async select(ids, deps) {
       const contracts = await deps.ledger.contracts(ids)
-      return ids.filter((_id, index) => {
-        const contract = contracts[index]
-        return contract != null && actOf(contract, deps) !== null
-      })
+      return contracts.flatMap((contract) =>
+        contract !== null && actOf(contract, deps) !== null ? [contract.contractId] : [],
+      )
     },
-    async process(contractId, deps) {
-      const contract = await activeContract(deps.ledger, contractId)
-      const act = contract && actOf(contract, deps)
-      if (act !== null) await submitFor(deps, name, contractId, act)
-    },
-  }
+  })
 }
 
 /** A renewal that cannot be paid is tried some twenty times in what is left of the window … */
@@ -45,11 +37,12 @@ const RETRY_MS_MIN = 1_000
 /** … and at least once a minute: coin may come in at any time. */
 const RETRY_MS_MAX = 60_000
 
-/** Pays what its owner asked to have paid (D-21); the super-validators do the rest. */
+/**
+ * Pays a renewal where auto-renewal is on and the coin suffices; due when its window opens (D-21). The super-validators
+ * do the rest.
+ */
 const renewSubscription: JobDefinition<WalletDeps> = {
   name: 'renew-subscription',
-  doc: 'Pays a renewal where auto-renewal is on and the coin suffices; due when its window opens.',
-  share: 'one',
   async select(idles, deps) {
     const hosted = (await deps.ledger.contracts(idles)).flatMap((contract) => {
       if (contract === null) return []
@@ -61,8 +54,8 @@ const renewSubscription: JobDefinition<WalletDeps> = {
     return hosted.flatMap(({ contractId }, index) => (areRenewed[index] ? [contractId] : []))
   },
   async process(idle, deps) {
-    const contract = await activeContract(deps.ledger, idle)
-    if (contract === null) return
+    const [contract] = await deps.ledger.contracts([idle])
+    if (contract == null) return
     const { nextPaymentDueAt } = payloadOf(subscriptionIdleState, contract)
     const leftMicros = nextPaymentDueAt - deps.ledger.head().recordTime
     // The entry has expired: a payment would only be locked and given back.
@@ -70,9 +63,7 @@ const renewSubscription: JobDefinition<WalletDeps> = {
     try {
       await deps.payRenewal(contract, deps.signal)
     } catch (error) {
-      const isTooPoor =
-        isScanError(error, 'INSUFFICIENT_FUNDS') || isScanError(error, 'LIMIT_EXCEEDED')
-      if (!isTooPoor) throw error
+      if (!isScanError(error, 'INSUFFICIENT_FUNDS', 'LIMIT_EXCEEDED')) throw error
       deps.restFor(retryMs(leftMicros))
     }
   },
@@ -85,30 +76,24 @@ export function retryMs(leftMicros: Micros): number {
 
 export const walletJobs: readonly JobDefinition<WalletDeps>[] = [
   renewSubscription,
+  // Refunds a payment of a hosted party that was not collected; due when its lock ends.
   // A party gets its coin back though no super-validator is there to do it (D-23: any signatory may).
-  partyJob(
-    'expire-payment',
-    'Refunds a payment of a hosted party that was not collected; due when its lock ends.',
-    (contract, deps) => {
-      const isInitial = isOf(subscriptionInitialPayment, contract)
-      const template = isInitial ? subscriptionInitialPayment : subscriptionPayment
-      const { sender: actor } = payloadOf(template, contract).subscriptionData
-      const paymentKind = isInitial ? 'initial' : 'renewal'
-      const command = refundPaymentCommand({ payment: contract.contractId, paymentKind, actor })
-      return deps.isHosted(actor) ? { party: actor, command } : null
-    },
-  ),
+  partyJob('expire-payment', (contract, deps) => {
+    const isInitial = isOf(subscriptionInitialPayment, contract)
+    const template = isInitial ? subscriptionInitialPayment : subscriptionPayment
+    const { sender: actor } = payloadOf(template, contract).subscriptionData
+    const paymentKind = isInitial ? 'initial' : 'renewal'
+    const command = refundPaymentCommand({ payment: contract.contractId, paymentKind, actor })
+    return deps.isHosted(actor) ? { party: actor, command } : null
+  }),
+  // Returns the coin of an offer that was not accepted; due at its executeBefore.
   // No super-validator can do this: the coin of an offer belongs to its sender.
-  partyJob(
-    'expire-offer',
-    'Returns the coin of an offer that nobody took; due at its executeBefore.',
-    (contract, deps) => {
-      const { sender, receiver } = payloadOf(transferInstruction, contract).transfer
-      // Both may end it.
-      const actor = [sender, receiver].find(deps.isHosted)
-      if (actor === undefined) return null
-      const command = expireTransferCommand({ instruction: contract.contractId, actor })
-      return { party: actor, command }
-    },
-  ),
+  partyJob('expire-offer', (contract, deps) => {
+    const { sender, receiver } = payloadOf(transferInstruction, contract).transfer
+    // Both may end it.
+    const actor = [sender, receiver].find(deps.isHosted)
+    if (actor === undefined) return null
+    const command = expireTransferCommand({ instruction: contract.contractId, actor })
+    return { party: actor, command }
+  }),
 ]

@@ -2,12 +2,13 @@
  * Runs one definition: what BullMQ is told about outcomes, and which errors are tried again.
  */
 import { backoffMs, type Clock, type Random } from '@quorumscan/base'
-import { type ErrorCode, isScanError } from '@quorumscan/errors'
+import { isScanError } from '@quorumscan/errors'
 import type { Logger } from '@quorumscan/runtime'
 import { type Job, UnrecoverableError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { type JobFailure, jobId } from './failures.ts'
 import type { JobDefinition } from './job.ts'
+import type { MeasuredRun } from './job-metrics.ts'
 import { ATTEMPTS_MAX } from './queue.ts'
 import type { Postponed } from './sweep.ts'
 
@@ -39,11 +40,8 @@ const POSTPONE_DROPPED_MS = 60_000
  * Refusals that say "the ledger moved on between your read and your submission": the next run, at once, reads
  * again and finds the work done, or names the contracts of today. (The own replica had applied the refusal.)
  */
-const MOVED_ON: readonly ErrorCode[] = [
-  'CONTRACT_NOT_FOUND',
-  'CONTRACT_CONSUMED',
-  'DUPLICATE_COMMAND',
-]
+const hasMovedOn = (error: unknown): boolean =>
+  isScanError(error, 'CONTRACT_NOT_FOUND', 'CONTRACT_CONSUMED', 'DUPLICATE_COMMAND')
 
 /** The first wait: a few checkpoints, so that a replica that lags has caught up. */
 const DELAY_MS_MIN = 250
@@ -65,19 +63,19 @@ export function isWorthRetrying(error: unknown): boolean {
   return isScanError(error) && (error.spec.retryable || hasMovedOn(error))
 }
 
-function hasMovedOn(error: unknown): boolean {
-  return isScanError(error) && MOVED_ON.includes(error.code)
+export type WorkerApp = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
-export type WorkerOptions<Deps> = {
+type WorkerOptions<Deps> = {
   readonly definition: JobDefinition<Deps>
   readonly deps: Deps
   readonly connection: Redis
   readonly prefix: string
   readonly postponed: Postponed
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Pick<Logger, 'info' | 'warn'>
+  readonly measured: MeasuredRun
   readonly signal: AbortSignal
   readonly onDropped: (failure: JobFailure) => Promise<void>
   /** Receives a lost connection, on every try to get it back. */
@@ -85,8 +83,8 @@ export type WorkerOptions<Deps> = {
 }
 
 /** It does nothing before `run`. */
-export function createWorker<Deps>(options: WorkerOptions<Deps>): Worker {
-  const worker = new Worker(options.definition.name, (job) => runJob(job, options), {
+export function createWorker<Deps>(app: WorkerApp, options: WorkerOptions<Deps>): Worker {
+  const worker = new Worker(options.definition.name, (job) => runJob(job, app, options), {
     autorun: false,
     connection: options.connection,
     prefix: options.prefix,
@@ -96,13 +94,17 @@ export function createWorker<Deps>(options: WorkerOptions<Deps>): Worker {
     maxStalledCount: STALLED_COUNT_MAX,
     runRetryDelay: RUN_RETRY_MS,
     drainDelay: DRAIN_DELAY_SECONDS,
-    settings: { backoffStrategy: (attempt) => retryDelayMs(attempt, options.random) },
+    settings: { backoffStrategy: (attempt) => retryDelayMs(attempt, app.random) },
   })
   worker.on('error', options.onError)
   return worker
 }
 
-async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<void> {
+async function runJob<Deps>(
+  job: Job,
+  { clock, logger }: WorkerApp,
+  options: WorkerOptions<Deps>,
+): Promise<void> {
   const { definition, postponed, signal } = options
   const contractId = job.id ?? ''
   const key = jobId({ job: definition.name, contractId })
@@ -113,7 +115,9 @@ async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<voi
   try {
     for (let runs = 1; ; runs++)
       try {
-        await definition.process(contractId, { ...options.deps, signal, restFor })
+        await options.measured(definition.name, contractId, () =>
+          definition.process(contractId, { ...options.deps, signal, restFor }),
+        )
         break
       } catch (error) {
         if (runs === RUNS_AT_ONCE_MAX || !hasMovedOn(error)) throw error
@@ -127,13 +131,13 @@ async function runJob<Deps>(job: Job, options: WorkerOptions<Deps>): Promise<voi
     const message = error instanceof Error ? error.message : String(error)
     const what = { job: definition.name, contractId, attempts }
     if (isRetryable && attempts < ATTEMPTS_MAX) {
-      options.log.info({ err: error, ...what }, 'job again')
+      logger.info({ err: error, ...what }, 'job again')
       throw error
     }
-    options.log.warn({ err: error, ...what }, 'job dropped')
+    logger.warn({ err: error, ...what }, 'job dropped')
     postponed.postpone(key, isRetryable ? POSTPONE_DONE_MS : POSTPONE_DROPPED_MS)
     const code = isScanError(error) ? error.code : 'INTERNAL'
-    await options.onDropped({ ...what, code, message, at: options.clock.nowMicros() })
+    await options.onDropped({ ...what, code, message, at: clock.nowMicros() })
     throw new UnrecoverableError(message)
   }
 }

@@ -4,7 +4,7 @@ import type { Micros } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import type { ValidatorStore } from '@quorumscan/users'
 import type { Genesis } from '@quorumscan/verifier'
-import type { RegistrationDeps } from '@quorumscan/wallet'
+import type { Registration } from '@quorumscan/wallet'
 import type { Dispatcher } from './commands/dispatcher.ts'
 import type { SubmissionDeps } from './commands/submission.ts'
 import type { LedgerReads } from './ledger-reads.ts'
@@ -14,7 +14,7 @@ export type LedgerApiDeps = {
   /** Updates and streams. */
   readonly reads: LedgerReads
   readonly store: Pick<ValidatorStore, 'users' | 'parties'>
-  readonly registration: RegistrationDeps
+  readonly registration: Registration
   readonly dispatcher: Dispatcher
   readonly submission: SubmissionDeps
   readonly genesis: Genesis

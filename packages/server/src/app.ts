@@ -5,6 +5,7 @@ import {
   createSystemClock,
   openClientTls,
   type Random,
+  type Running,
   readParsed,
   systemRandom,
 } from '@quorumscan/base'
@@ -14,6 +15,7 @@ import {
   createMetrics,
   type Logger,
   openCertificate,
+  parsePeerTokens,
   startTracing,
   type Tracing,
 } from '@quorumscan/runtime'
@@ -21,11 +23,16 @@ import { hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import { defaultLimits } from './limits.ts'
 import type { HttpServer } from './server.ts'
 
-/** What tests and composed processes hand in. */
+/** What tests and composed processes pass in. */
 export type AppOverrides = {
   readonly clock?: Clock
   readonly random?: Random
   readonly logger?: Logger
+}
+
+export type Extending<Context> = {
+  /** Called when everything is open, before the process listens: may add to the server. */
+  readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
 }
 
 /** What every app has from its beginning on. */
@@ -34,7 +41,7 @@ export type App = Awaited<ReturnType<typeof beginApp>>
 /** What every app begins with. @throws {EnvError} If a file does not hold what it must. */
 export async function beginApp(
   name: string,
-  config: Pick<AppConfig, 'genesisFile' | 'logLevel' | 'tracesEndpoint' | 'connections'>,
+  config: AppConfig & { readonly peerTokensFile?: string | null },
   overrides: AppOverrides,
 ) {
   const clock = overrides.clock ?? createSystemClock()
@@ -42,6 +49,10 @@ export async function beginApp(
   const logger = overrides.logger ?? createLogger({ name, level: config.logLevel })
   const metrics = createMetrics({ clock })
   const { tls, peerCa, proxies, operator } = config.connections
+  /** Of callers who may ask for more (D-33). */
+  const peerTokens = await readParsed(config.peerTokensFile ?? null, parsePeerTokens)
+  const certificate = tls === null ? null : await openCertificate(tls, { clock, logger, metrics })
+  const tracer = await startTracing({ service: name, endpoint: config.tracesEndpoint })
   return {
     name,
     clock,
@@ -50,15 +61,48 @@ export async function beginApp(
     metrics,
     /** For `buildServer`. */
     serving: {
-      certificate: tls === null ? null : await openCertificate(tls, { clock, logger, metrics }),
+      certificate,
       proxies,
       hasOperatorServer: operator !== null,
+      rateLimit: { unitsPerSecond: config.rateLimit, peerTokens },
+      clock,
+      logger,
+      tracer,
     },
     trust: openClientTls({ ca: peerCa, own: null }),
-    tracer: await startTracing({ service: name, endpoint: config.tracesEndpoint }),
+    tracer,
     genesis,
     genesisHash: await hashGenesis(genesis),
   }
+}
+
+/** What a process works with, closed after its server. */
+type Served = AsyncDisposable & {
+  readonly logger: Logger
+  readonly tracer: Tracing | null
+  readonly config: Pick<AppConfig, 'host' | 'port' | 'connections'>
+}
+
+/** A process that listens. */
+export type RunningApp = Running & {
+  /** Without a trailing slash. */
+  readonly url: string
+  /** Settles with the reason when the process cannot continue: then dispose of it, and start it again. */
+  readonly failed: Promise<unknown>
+}
+
+/** Listens with the server of the context. Disposing is as for `serve`. */
+export async function startApp<Context extends Served & Pick<RunningApp, 'failed'>>(
+  context: Context,
+  createServer: (context: Context, port: () => number) => HttpServer,
+  { extend }: Extending<Context>,
+): Promise<RunningApp> {
+  const running = await serve(context, (port) => {
+    const server = createServer(context, port)
+    extend?.({ server, context })
+    return server
+  })
+  return { ...running, failed: context.failed }
 }
 
 /**
@@ -66,19 +110,15 @@ export async function beginApp(
  * context; both are closed as well if nothing comes of it.
  */
 export async function serve(
-  context: AsyncDisposable & {
-    readonly logger: Logger
-    readonly tracer: Tracing | null
-    readonly config: Pick<AppConfig, 'host' | 'port' | 'connections'>
-  },
+  context: Served,
   /** `port` is the one listened on. */
-  createServer: (listening: { readonly port: () => number }) => HttpServer,
+  createServer: (port: () => number) => HttpServer,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const { logger, config, tracer } = context
   try {
     // Listening on TCP when it is asked for, so the address is no text. Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
-    const server: HttpServer = createServer({ port })
+    const server: HttpServer = createServer(port)
     const { host, port: wanted, connections } = config
     const operators = connections.operator === null ? null : server.buildOperatorServer()
     await operators?.listen({ ...connections.operator })

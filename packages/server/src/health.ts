@@ -21,27 +21,31 @@ type Status = Extract<
 >['body']
 type Extra = Exclude<Status, Uint8Array>['success']['extra']
 
-export function createHealthHandlers(app: {
-  readonly name: string
-  /** `import.meta.url` of a module of the app, for its version. */
-  readonly moduleUrl: string
-  readonly clock: Clock
-  readonly clocks: Pick<PeerClocks, 'verdict'>
-  /** The port listened on. */
-  readonly port: () => number
-  /** @throws {ScanError} Why the process does not do its work. */
-  readonly assertReady: () => void | Promise<void>
-  /** `live` is active. */
-  readonly state: () => string
-  /** Of its ledger; null while that is not loaded. */
-  readonly head: () => { readonly offset: Offset; readonly recordTime: Micros } | null
-  /** What an operator must know beside the state, in ASCII. */
-  readonly detail?: () => string | null
-  /** Of those who order together; null where one orders alone. */
-  readonly ordering?: () => NonNullable<Extra['ordering']> | null
-  readonly reader?: () => NonNullable<Extra['reader']>
-}): Handlers<typeof healthRoutes> {
-  const { clock, clocks } = app
+export function createHealthHandlers(
+  context: {
+    readonly name: string
+    readonly clock: Clock
+    readonly clocks: Pick<PeerClocks, 'verdict'>
+  },
+  app: {
+    /** `import.meta.url` of a module of the app, for its version. */
+    readonly moduleUrl: string
+    /** The port listened on. */
+    readonly port: () => number
+    /** @throws {ScanError} Why the process does not do its work. */
+    readonly assertReady: () => void | Promise<void>
+    /** `live` is active. */
+    readonly state: () => string
+    /** Of its ledger; null while that is not loaded. */
+    readonly head: () => { readonly offset: Offset; readonly recordTime: Micros } | null
+    /** What an operator must know beside the state, in ASCII. */
+    readonly detail?: () => string | null
+    /** Of those who order together; null where one orders alone. */
+    readonly ordering?: () => NonNullable<Extra['ordering']> | null
+    readonly reader?: () => NonNullable<Extra['reader']>
+  },
+): Handlers<typeof healthRoutes> {
+  const { name, clock, clocks } = context
   const version = readVersion(app.moduleUrl)
   const startedMs = clock.monotonicMs()
   return {
@@ -69,7 +73,7 @@ export function createHealthHandlers(app: {
       return {
         body: {
           success: {
-            id: app.name,
+            id: name,
             uptime: `PT${uptimeSeconds}S`,
             ports: { http: app.port() },
             active: state === 'live',

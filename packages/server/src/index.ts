@@ -1,4 +1,12 @@
-export { type App, type AppOverrides, beginApp, serve } from './app.ts'
+export {
+  type App,
+  type AppOverrides,
+  beginApp,
+  type Extending,
+  type RunningApp,
+  serve,
+  startApp,
+} from './app.ts'
 export { TOOK_TOO_LONG } from './bind.ts'
 export { chargeForJson, parseExactJson } from './body.ts'
 export { trackUnused } from './closing.ts'

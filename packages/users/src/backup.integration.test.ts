@@ -2,7 +2,7 @@ import { startRedis } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { type KeptPart, readKept, writeKept } from './backup.ts'
 import { KEYS } from './keys.ts'
-import { ValidatorStore } from './store.ts'
+import { openValidatorStore } from './store.ts'
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
 const genesisHash = 'ab'.repeat(32)
@@ -10,7 +10,7 @@ const party = `alice::1220${'0'.repeat(64)}`
 const USERS = 2_500
 
 async function fill(path: string): Promise<void> {
-  await using store = await ValidatorStore.create({ redis: { path }, genesisHash })
+  await using store = await openValidatorStore({ redis: { path }, genesisHash })
   const user = { isDeactivated: false, metadata: { 'a/b': 'ü' }, identityProviderId: '' }
   for (let index = 0; index < USERS; index++)
     await store.users.insert({
@@ -57,7 +57,7 @@ it('everything that is kept comes back in another Redis, after that was killed r
   await other.kill()
   await other.restart()
   expect(await readKept({ path: other.socketPath })).toEqual(parts)
-  await using store = await ValidatorStore.create({
+  await using store = await openValidatorStore({
     redis: { path: other.socketPath },
     genesisHash,
   })

@@ -1,7 +1,7 @@
 /** A store whose Redis is whichever the sentinels call the primary: real processes, of which one is killed. */
 import { startSentinels, until, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { ValidatorStore } from './store.ts'
+import { openValidatorStore } from './store.ts'
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
 const genesisHash = 'ab'.repeat(32)
@@ -13,7 +13,7 @@ const record = (id: string) => ({
 
 it('has all that was acknowledged, and acknowledges nothing that one alone has', async () => {
   await using redis = await startSentinels(DURABLE)
-  await using store = await ValidatorStore.create({ redis: redis.address, genesisHash })
+  await using store = await openValidatorStore({ redis: redis.address, genesisHash })
   expect(await store.users.insert(record('alice'))).toBe(true)
   await redis.cutReplica()
   const alone = { code: 'DEPENDENCY_UNAVAILABLE', message: expect.stringContaining('no replica') }
@@ -34,7 +34,7 @@ it('refuses to write to one that was promoted and may lose what it acknowledges'
   const client = redis.replica.connect()
   await client.config('SET', 'appendfsync', 'everysec')
   client.disconnect()
-  await using store = await ValidatorStore.create({ redis: redis.address, genesisHash })
+  await using store = await openValidatorStore({ redis: redis.address, genesisHash })
   await redis.failOver()
   await untilTrue('the promoted one', () =>
     store.users.get('alice').then(

@@ -1,18 +1,17 @@
 /** Lua of this package. Texts go in and come out as bytes; equality is all that is asked of them. */
 
+/**
+ * replace-record: writes a user's record if it still is what the caller has read.
+ *
+ *   KEYS[1] records  hash: user id -> record
+ *   KEYS[2] ids      sorted set: user ids
+ *   ARGV[1] id
+ *   ARGV[2] expected  the record that was read, '' for none
+ *   ARGV[3] record    the new one
+ *
+ * Returns 1 when written; 0 when another writer was first (the caller reads again).
+ */
 export const REPLACE_RECORD = `
---[[
-  replace-record: writes a user's record if it still is what the caller has read.
-
-  KEYS[1] records  hash: user id -> record
-  KEYS[2] ids      sorted set: user ids
-  ARGV[1] id
-  ARGV[2] expected  the record that was read, '' for none
-  ARGV[3] record    the new one
-
-  Returns 1 when written
-          0 when another writer was first (the caller reads again)
-]]
 local current = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if current ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
@@ -20,21 +19,19 @@ redis.call('ZADD', KEYS[2], 0, ARGV[1])
 return 1
 `
 
+/**
+ * add-pending: stores a submission unless one of the same change is pending, or too many are.
+ *
+ *   KEYS[1] pending   hash: entry hash -> submission
+ *   KEYS[2] in-flight hash: change id -> entry hash
+ *   ARGV[1] entry hash
+ *   ARGV[2] change id
+ *   ARGV[3] submission
+ *   ARGV[4] count of submissions at most
+ *
+ * Returns 1 when stored; 0 when there are too many; the submission of the same change when one is pending.
+ */
 export const ADD_PENDING = `
---[[
-  add-pending: stores a submission unless one of the same change is pending, or too many are.
-
-  KEYS[1] pending   hash: entry hash -> submission
-  KEYS[2] in-flight hash: change id -> entry hash
-  ARGV[1] entry hash
-  ARGV[2] change id
-  ARGV[3] submission
-  ARGV[4] count of submissions at most
-
-  Returns 1 when stored
-          0 when there are too many
-          the submission of the same change when one is pending
-]]
 local other = redis.call('HGET', KEYS[2], ARGV[2])
 if other then return redis.call('HGET', KEYS[1], other) end
 if redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[4]) then return 0 end
@@ -43,21 +40,20 @@ redis.call('HSET', KEYS[2], ARGV[2], ARGV[1])
 return 1
 `
 
+/**
+ * end-pending: takes a submission out, and keeps the completion of one that expired.
+ *
+ *   KEYS[1] pending   hash: entry hash -> submission
+ *   KEYS[2] in-flight hash: change id -> entry hash
+ *   KEYS[3] expired   sorted set, score 0: completions
+ *   ARGV[1] entry hash
+ *   ARGV[2] change id
+ *   ARGV[3] completion, '' for none
+ *   ARGV[4] rank, from the end, of the newest completion that goes
+ *
+ * Returns 1 when it was there; 0 when it was not.
+ */
 export const END_PENDING = `
---[[
-  end-pending: takes a submission out, and keeps the completion of one that expired.
-
-  KEYS[1] pending   hash: entry hash -> submission
-  KEYS[2] in-flight hash: change id -> entry hash
-  KEYS[3] expired   sorted set, score 0: completions
-  ARGV[1] entry hash
-  ARGV[2] change id
-  ARGV[3] completion, '' for none
-  ARGV[4] rank, from the end, of the newest completion that goes
-
-  Returns 1 when it was there
-          0 when it was not
-]]
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HDEL', KEYS[2], ARGV[2])
 if ARGV[3] ~= '' then

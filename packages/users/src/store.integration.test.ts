@@ -2,7 +2,7 @@ import type { User } from '@quorumscan/model'
 import { startRedis, until } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { PENDING_MAX, type PendingSubmission } from './outbox.ts'
-import { ValidatorStore } from './store.ts'
+import { openValidatorStore } from './store.ts'
 import { mergeRights, RIGHTS_PER_USER_MAX, withoutRights } from './users.ts'
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
@@ -19,7 +19,7 @@ function user(id: string): User {
   }
 }
 
-describe('ValidatorStore', () => {
+describe('openValidatorStore', () => {
   it.each([
     [['--appendonly', 'no'], 'appendonly is no'],
     [['--appendonly', 'yes', '--appendfsync', 'everysec'], 'appendfsync is everysec'],
@@ -29,14 +29,14 @@ describe('ValidatorStore', () => {
     async (args, text) => {
       await using redis = await startRedis(args)
       await expect(
-        ValidatorStore.create({ redis: { path: redis.socketPath }, genesisHash }),
+        openValidatorStore({ redis: { path: redis.socketPath }, genesisHash }),
       ).rejects.toThrow(text)
     },
   )
 
   it('says when Redis is away, and works again when it is back', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -59,7 +59,7 @@ describe('users', () => {
       rights: [{ kind: 'CanActAs' as const, party: party('alice') }],
     }
     {
-      await using store = await ValidatorStore.create({
+      await using store = await openValidatorStore({
         redis: { path: redis.socketPath },
         genesisHash,
       })
@@ -67,7 +67,7 @@ describe('users', () => {
       await redis.kill()
     }
     await redis.restart()
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -77,7 +77,7 @@ describe('users', () => {
 
   it('are inserted once, and an update of nobody changes nothing', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -93,7 +93,7 @@ describe('users', () => {
 
   it('lose no update when several are made at once', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -113,7 +113,7 @@ describe('users', () => {
 
   it('have a bounded number of rights', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -129,7 +129,7 @@ describe('users', () => {
 
   it('are listed in byte order, page by page', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -159,7 +159,7 @@ describe('rights', () => {
 describe('parties', () => {
   it('belong to whom they were first noted for, and keep their annotations', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -206,7 +206,7 @@ describe('pending submissions', () => {
     await using redis = await startRedis(DURABLE)
     const first = pendingOf('aa', 'change')
     {
-      await using store = await ValidatorStore.create({
+      await using store = await openValidatorStore({
         redis: { path: redis.socketPath },
         genesisHash,
       })
@@ -220,7 +220,7 @@ describe('pending submissions', () => {
       await redis.kill()
     }
     await redis.restart()
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -234,7 +234,7 @@ describe('pending submissions', () => {
 
   it('leave a completion where they expired, by offset', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -251,7 +251,7 @@ describe('pending submissions', () => {
 
   it('are bounded', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -264,7 +264,7 @@ describe('pending submissions', () => {
 describe('auto-renewals, floor and addresses', () => {
   it('remember what was enabled, per request', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -283,7 +283,7 @@ describe('auto-renewals, floor and addresses', () => {
 
   it('list what was enabled, however many there are, and forget what ended', async () => {
     await using redis = await startRedis(DURABLE)
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -308,14 +308,14 @@ describe('auto-renewals, floor and addresses', () => {
   it('keep the highest offset verified and the addresses, for one network', async () => {
     await using redis = await startRedis(DURABLE)
     {
-      await using store = await ValidatorStore.create({
+      await using store = await openValidatorStore({
         redis: { path: redis.socketPath },
         genesisHash,
       })
       expect(await store.floor.load()).toBe(0)
       for (const offset of [3, 9, 5]) store.floor.save(offset)
     }
-    await using same = await ValidatorStore.create({
+    await using same = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
@@ -326,12 +326,12 @@ describe('auto-renewals, floor and addresses', () => {
     // After one that needed no write, the next one is written all the same.
     same.floor.save(12)
     await same.floor.flush()
-    await using later = await ValidatorStore.create({
+    await using later = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })
     expect(await later.floor.load()).toBe(12)
-    await using other = await ValidatorStore.create({
+    await using other = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash: 'cd'.repeat(32),
     })

@@ -2,7 +2,12 @@
 import type { validatorRoutes } from '@quorumscan/api'
 import { assertActAs, FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { ScanError } from '@quorumscan/errors'
-import { toWireContract } from '@quorumscan/ledger'
+import {
+  subscriptionInitialPayment,
+  subscriptionRequest,
+  type Template,
+  toWireContract,
+} from '@quorumscan/ledger'
 import type { Micros, PartyId, UserId } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import type { Handlers } from '@quorumscan/server'
@@ -11,7 +16,7 @@ import type { AutoRenewals, ValidatorStore } from '@quorumscan/users'
 import type { Genesis } from '@quorumscan/verifier'
 import { contractsOf, type OfContract, ownContract, type WalletUser } from './ledger.ts'
 import { createEntry, listOwnEntries } from './names/entries.ts'
-import { createUser, type RegistrationDeps, register } from './users/registration.ts'
+import type { Registration } from './users/registration.ts'
 import { balanceOf, listCoins, tap } from './wallet/coins.ts'
 import type { PartyQueue } from './wallet/party-queue.ts'
 import { acceptRequest, rejectRequest } from './wallet/requests.ts'
@@ -31,7 +36,7 @@ export type WalletDeps = {
   readonly commander: Commander
   readonly queue: PartyQueue
   readonly autoRenewals: AutoRenewals
-  readonly registration: RegistrationDeps
+  readonly registration: Registration
   readonly store: Pick<ValidatorStore, 'users'>
   /** The earliest record time that a command submitted now can get, if all clocks are right. */
   readonly now: () => Micros
@@ -91,6 +96,9 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
       answer({ user, contractId: request.params.contract_id }, request),
     )
 
+  const listed = async (template: Template<unknown>, party: PartyId) =>
+    (await contractsOf(ledger, template, party)).map(toWireContract)
+
   const answering = (answer: Answer) =>
     aboutContract((input, { signal }: Parameters<WalletHandlers['acceptTransfer']>[0]) =>
       answerTransfer(context, { ...input, answer }, signal),
@@ -99,13 +107,13 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
   return {
     async registerUser({ user, signal }) {
       context.assertLive()
-      return { body: { party_id: await register(registration, user.userId, signal) } }
+      return { body: { party_id: await registration.register(user.userId, signal) } }
     },
     async createUser({ body, signal }) {
       context.assertLive()
       const { name: userId, party_id: party = null, createPartyIfMissing } = body
       const input = { userId, party, isPartyCreated: createPartyIfMissing ?? false }
-      return { body: { party_id: await createUser(registration, input, signal) } }
+      return { body: { party_id: await registration.createUser(input, signal) } }
     },
     async getValidatorUser() {
       const party = await partyOf(FIRST_ADMIN_USER)
@@ -144,12 +152,10 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
       return { items: await listTransactions(ledger, { user, limit, before }, signal) }
     }),
     listSubscriptionRequests: asUser(async ({ party }) => ({
-      subscription_requests: (await contractsOf(ledger, 'SubscriptionRequest', party)).map(
-        toWireContract,
-      ),
+      subscription_requests: await listed(subscriptionRequest, party),
     })),
     getSubscriptionRequest: aboutContract(async (input) =>
-      toWireContract(await ownContract(ledger, 'SubscriptionRequest', input)),
+      toWireContract(await ownContract(ledger, subscriptionRequest, input)),
     ),
     acceptSubscriptionRequest: aboutContract(async (input, { body, signal }) => {
       const isAutoRenewed = body?.auto_renew ?? false
@@ -161,9 +167,7 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
       return null
     }),
     listInitialPayments: asUser(async ({ party }) => ({
-      initial_payments: (await contractsOf(ledger, 'SubscriptionInitialPayment', party)).map(
-        toWireContract,
-      ),
+      initial_payments: await listed(subscriptionInitialPayment, party),
     })),
     listSubscriptions: asUser(async (user) => ({
       subscriptions: await listSubscriptions(context, user),

@@ -1,11 +1,9 @@
 export { type Principal, walletHandlers } from './handlers.ts'
-export { createKeptUsers, type KeptUsers } from './users/kept-users.ts'
-export { OPERATOR_RETRY_MS, registerOperator } from './users/operator-party.ts'
 export {
-  allocateParty,
-  hasOperatorParty,
+  createRegistration,
   newUser,
-  type RegistrationDeps,
+  OPERATOR_RETRY_MS,
+  type Registration,
 } from './users/registration.ts'
 export { createPartyQueue, type PartyQueue } from './wallet/party-queue.ts'
-export { forgetEndedRenewals, payDueRenewal } from './wallet/renewals.ts'
+export { forgetEndedRenewals, payDueRenewal } from './wallet/subscriptions.ts'

@@ -1,7 +1,7 @@
 /** What the wallet reads of the ledger and commands it: contracts as a user may see them, rules, results of choices. */
 import { assert } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import { type Ledger, openMiningRound, payloadOf } from '@quorumscan/ledger'
+import { isOf, type Ledger, openMiningRound, payloadOf, type Template } from '@quorumscan/ledger'
 import type {
   Amount,
   Command,
@@ -29,56 +29,56 @@ export type WalletUser = { readonly userId: UserId; readonly party: PartyId }
 /** A request of a user about one contract. */
 export type OfContract = { readonly user: WalletUser; readonly contractId: ContractId }
 
-/** What only stakeholders see, of one template. */
-export type ContractKind =
-  | 'AnsEntry'
-  | 'AnsEntryContext'
-  | 'Coin'
-  | 'LockedCoin'
-  | 'Subscription'
-  | 'SubscriptionIdleState'
-  | 'SubscriptionInitialPayment'
-  | 'SubscriptionPayment'
-  | 'SubscriptionRequest'
-  | 'TransferInstruction'
+/** What operations of the wallet work with. */
+export type OperationDeps = { readonly ledger: Ledger; readonly commander: Commander }
 
 /**
- * Active contracts that the party has a stake in, in order of creation.
+ * Active contracts of a template that the party has a stake in, in order of creation.
  *
  * @throws {ScanError} LIMIT_EXCEEDED rather than leave some out.
  */
 export async function contractsOf(
   ledger: Ledger,
-  kind: ContractKind,
+  { entity }: Template<unknown>,
   party: PartyId,
 ): Promise<readonly Contract[]> {
   const limit = CONTRACTS_PER_PARTY_MAX + 1
-  return wholeList(kind, await ledger.contractsByKey(`party:${kind}:${party}`, { limit }))
+  return wholeList(entity, await ledger.contractsByKey(`party:${entity}:${party}`, { limit }))
+}
+
+type Templates = Readonly<Record<string, Template<unknown>>>
+type PayloadOf<T> = T extends Template<infer P> ? P : never
+type Joined<T extends Templates> = {
+  readonly [Name in keyof T]: readonly { contract: Contract; payload: PayloadOf<T[Name]> }[]
 }
 
 /**
- * As `contractsOf`, of several templates at one moment, whose record time it tells: a join over separate
- * reads would miss what moves from one template to another between them.
+ * As `contractsOf`, of several templates at one record time, with payloads: a join over separate reads would miss what
+ * moves from one template to another between them.
  *
  * @throws {ScanError} As `contractsOf`.
  */
-export async function joinedContractsOf<Kind extends ContractKind>(
+export async function joinedContractsOf<const T extends Templates>(
   ledger: Pick<WalletLedger, 'contractsByKeys'>,
-  kinds: readonly Kind[],
+  templates: T,
   party: PartyId,
-): Promise<{
-  readonly recordTime: Micros
-  readonly contracts: { readonly [K in Kind]: readonly Contract[] }
-}> {
-  const keys = kinds.map((kind) => `party:${kind}:${party}`)
+): Promise<Joined<T> & { readonly recordTime: Micros }> {
+  const all = Object.entries(templates)
+  const keys = all.map(([, { entity }]) => `party:${entity}:${party}`)
   const limit = CONTRACTS_PER_PARTY_MAX + 1
   const { recordTime, contracts } = await ledger.contractsByKeys(keys, { limit })
-  const lists = kinds.map((kind, index) => [kind, wholeList(kind, contracts[index] ?? [])])
+  const lists = all.map(([name, template], index) => [
+    name,
+    wholeList(template.entity, contracts[index] ?? []).map((contract) => ({
+      contract,
+      payload: payloadOf(template, contract),
+    })),
+  ])
   // Object.fromEntries loses the keys that the return type states.
-  return { recordTime, contracts: Object.fromEntries(lists) as never }
+  return { ...(Object.fromEntries(lists) as Joined<T>), recordTime }
 }
 
-function wholeList(kind: ContractKind, contracts: readonly Contract[]): readonly Contract[] {
+function wholeList(kind: string, contracts: readonly Contract[]): readonly Contract[] {
   if (contracts.length > CONTRACTS_PER_PARTY_MAX)
     throw new ScanError(
       'LIMIT_EXCEEDED',
@@ -93,30 +93,26 @@ export function inOrder(contracts: readonly Contract[]): readonly Contract[] {
   return contracts.toSorted((a, b) => a.offset - b.offset || a.nodeId - b.nodeId)
 }
 
-export function isOfKind(contract: Contract, kind: ContractKind): boolean {
-  return contract.templateId.endsWith(`:${kind}`)
-}
-
-/** The active contract, or null if there is none of this kind that the party has a stake in. */
+/** The active contract, or null if none of this template that the user's party has a stake in has the id. */
 export async function findContract(
   ledger: Ledger,
-  kind: ContractKind,
-  { party, contractId }: { readonly party: PartyId; readonly contractId: ContractId },
+  template: Template<unknown>,
+  { user: { party }, contractId }: OfContract,
 ): Promise<Contract | null> {
   const [contract] = await ledger.contracts([contractId])
   if (contract == null) return null
   const isVisible = contract.signatories.includes(party) || contract.observers.includes(party)
-  return isVisible && isOfKind(contract, kind) ? contract : null
+  return isVisible && isOf(template, contract) ? contract : null
 }
 
 /** The active contract. @throws {ScanError} CONTRACT_NOT_FOUND. */
 export async function ownContract(
   ledger: Ledger,
-  kind: ContractKind,
-  { user: { party }, contractId }: OfContract,
+  template: Template<unknown>,
+  input: OfContract,
 ): Promise<Contract> {
-  const contract = await findContract(ledger, kind, { party, contractId })
-  if (contract === null) throw contractNotFound(contractId)
+  const contract = await findContract(ledger, template, input)
+  if (contract === null) throw contractNotFound(input.contractId)
   return contract
 }
 
@@ -168,7 +164,7 @@ export function submissionOf({ userId, party }: WalletUser, work: Work): Command
 
 /** @throws {ScanError} What any submission can meet. */
 export function submitAs(
-  { commander }: { readonly commander: Commander },
+  { commander }: Pick<OperationDeps, 'commander'>,
   user: WalletUser,
   work: Work,
   signal: AbortSignal,
@@ -176,27 +172,23 @@ export function submitAs(
   return commander.submit(submissionOf(user, work), signal)
 }
 
-/** The result of the first command, which must be an exercise. */
-function exerciseResult(update: Update): { readonly [field: string]: DamlValue } {
+/** A field of the result of the first command, which must be an exercise. */
+function resultField(update: Update, field: string): DamlValue | undefined {
   const [event] = update.events
   assert(event?.kind === 'exercised', 'the update begins with the exercise that was commanded')
-  assert(
-    typeof event.result === 'object' && event.result !== null && !Array.isArray(event.result),
-    'choices return records',
-  )
-  return event.result as { readonly [field: string]: DamlValue }
+  return Object(event.result)[field]
 }
 
 /** A contract id in the result of the first command. */
 export function resultContractId(update: Update, field: string): ContractId {
-  const id = exerciseResult(update)[field]
+  const id = resultField(update, field)
   assert(typeof id === 'string', `the result has a contract id ${field}`)
   return id
 }
 
 /** A list of contract ids in the result of the first command. */
 export function resultContractIds(update: Update, field: string): ContractId[] {
-  const ids = exerciseResult(update)[field]
+  const ids = resultField(update, field)
   assert(Array.isArray(ids), `the result has contract ids ${field}`)
   return ids.map(String)
 }

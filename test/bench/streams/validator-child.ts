@@ -8,7 +8,7 @@ import { createSystemClock, fromHex } from '@quorumscan/base'
 import { PLAIN_CONNECTIONS } from '@quorumscan/config'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
 import { createTestNetwork, testKeyPair } from '@quorumscan/testkit'
-import { ValidatorStore } from '@quorumscan/users'
+import { openValidatorStore } from '@quorumscan/users'
 import { startValidator } from '@quorumscan/validator'
 import { answer, childArgument } from '../child.ts'
 
@@ -29,7 +29,7 @@ const { genesis, genesisHash } = createTestNetwork()
 const READER = 'reader'
 /** Not by a request: no administrator is there before the validator follows a log. */
 const addReader = async () => {
-  await using store = await ValidatorStore.create({ redis: { path: socketPath }, genesisHash })
+  await using store = await openValidatorStore({ redis: { path: socketPath }, genesisHash })
   await store.users.insert({
     user: {
       id: READER,

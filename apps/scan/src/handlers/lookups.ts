@@ -1,12 +1,14 @@
-/** Name lookups (D-8 to D-14). Bodies come ready from the replica and are only put together here. */
-import type { scanRoutes } from '@quorumscan/api'
+/** Lookups of names (D-8 to D-14) and activities (D-24, D-25). Bodies come ready from the replica. */
+import type { BodyOf, scanRoutes } from '@quorumscan/api'
 import { utf8 } from '@quorumscan/base'
-import { type CertifiedAnswers, isCertified } from '@quorumscan/certifier'
+import type { CertifiedAnswers } from '@quorumscan/certifier'
 import { ScanError } from '@quorumscan/errors'
 import { formatPageToken, type PageSubject, parsePageToken } from '@quorumscan/model'
 import type { Pinned } from '@quorumscan/replica'
-import { type Handlers, type Reply, type WaitingRequest, withWaitOf } from '@quorumscan/server'
+import type { Handlers, Reply } from '@quorumscan/server'
+import { ASKED_NAME_LENGTH_MAX, requestOfActivities } from '@quorumscan/verifier'
 import {
+  askActivities,
   askBatch,
   askEntries,
   askEntriesOfParty,
@@ -16,43 +18,49 @@ import {
   type Question,
 } from '@quorumscan/verifier/certified'
 import {
-  commaSeparated,
+  inEitherForm,
   pinAbove,
   pinAt,
+  pinFor,
   pinnedHeaders,
-  type ReadHeaders,
+  type ReadRequest,
   type Reads,
 } from '../pinned.ts'
-import { isByName, type Lookup } from './lookup.ts'
 
 type Routes = typeof scanRoutes
 type LookupHandlers = Pick<
   Handlers<Routes>,
-  'listEntries' | 'getEntryByName' | 'getEntryByParty' | 'listEntriesByParty' | 'lookupEntries'
+  | 'listEntries'
+  | 'getEntryByName'
+  | 'getEntryByParty'
+  | 'listEntriesByParty'
+  | 'lookupEntries'
+  | 'listActivities'
 >
 
+/** One lookup as validation lets it through: at least one member is of the right form. */
+type Lookup = BodyOf<Routes['lookupEntries']>['lookups'][number]
 type PageQuery = { readonly page_size: number; readonly page_token?: string }
 
 /** The answer of a lookup that finds nothing (D-10). */
 const ABSENT = utf8('{"entry":null}')
 const BEFORE_ENTRY = utf8('{"entry":')
 const AFTER_ENTRY = utf8('}')
-const BEFORE_RESULTS = utf8('{"results":[')
-const AFTER_RESULTS = utf8(']}')
+const COMMA = utf8(',')
 
 export function createLookupHandlers(context: {
   readonly reads: Reads
   readonly certified: CertifiedAnswers
   readonly network: HashedNetwork
 }): LookupHandlers {
-  const { reads, certified, network } = context
+  const { reads, network } = context
+  const either = inEitherForm(context.certified)
 
   const getOne = async (
     lookup: Lookup,
-    request: WaitingRequest & { readonly headers: ReadHeaders },
+    request: ReadRequest,
   ): Promise<Reply<Routes['getEntryByName']>> => {
-    const { headers: asked } = request
-    const at = await pinAt(reads, asked['x-read-at-offset'] ?? null, request)
+    const at = await pinFor(reads, request)
     const [entry = null] = isByName(lookup)
       ? await reads.lookups.lookupNames([lookup.name], at.offset)
       : await reads.lookups.lookupParties([lookup.party], at.offset)
@@ -64,7 +72,7 @@ export function createLookupHandlers(context: {
 
   const getPage = async (
     subject: PageSubject,
-    request: WaitingRequest & { readonly query: PageQuery; readonly headers: ReadHeaders },
+    request: ReadRequest & { readonly query: PageQuery },
   ): Promise<Reply<Routes['listEntries']>> => {
     const { page_size: pageSize, page_token: token } = request.query
     const asked = request.headers['x-read-at-offset'] ?? null
@@ -78,7 +86,7 @@ export function createLookupHandlers(context: {
       )
     const at = await pinAt(reads, position?.offset ?? asked, request)
     const after = position?.after ?? null
-    // One more than asked for says whether there is a next page.
+    // One more than the page holds shows whether there is a next page.
     const range = { after, limit: pageSize + 1, offset: at.offset }
     const found =
       subject.kind === 'prefix'
@@ -90,12 +98,8 @@ export function createLookupHandlers(context: {
       found.length > pageSize && last !== undefined
         ? formatPageToken(network.genesisHash, subject, { after: last.name, offset: at.offset })
         : null
-    const body = Buffer.concat([
-      utf8('{"entries":['),
-      ...commaSeparated(entries.map((entry) => entry.body)),
-      utf8(`],"next_page_token":${JSON.stringify(next)}}`),
-    ])
-    return { headers: pinnedHeaders(at), body }
+    const end = `],"next_page_token":${JSON.stringify(next)}}`
+    return { headers: pinnedHeaders(at), body: jsonOf('{"entries":[', bodiesOf(entries), end) }
   }
 
   const askPage = (subject: PageSubject, query: PageQuery): Question<unknown> => {
@@ -110,48 +114,68 @@ export function createLookupHandlers(context: {
     }
   }
 
+  const pageOfPrefix = ({ name_prefix: prefix = '' }: { readonly name_prefix?: string }) =>
+    ({ kind: 'prefix', prefix }) as const
+  const pageOfParty = ({ party }: { readonly party: string }) => ({ kind: 'party', party }) as const
+
   return {
-    getEntryByName: (request) => {
-      const { name } = request.params
-      return isCertified(request)
-        ? certified.document(askName(name), request)
-        : getOne({ name }, request)
-    },
-    getEntryByParty: (request) => {
-      const { party } = request.params
-      return isCertified(request)
-        ? certified.document(askParty(party, network), request)
-        : getOne({ party }, request)
-    },
-    listEntries: (request) => {
-      const prefix = request.query.name_prefix ?? ''
-      return isCertified(request)
-        ? certified.document(askPage({ kind: 'prefix', prefix }, request.query), request)
-        : getPage({ kind: 'prefix', prefix }, request)
-    },
-    listEntriesByParty: (request) => {
-      const { party } = request.params
-      return isCertified(request)
-        ? certified.document(askPage({ kind: 'party', party }, request.query), request)
-        : getPage({ kind: 'party', party }, request)
-    },
-    async lookupEntries(request) {
-      const { body } = request
-      if (isCertified(request)) {
-        const lookups = body.lookups.map((lookup) =>
-          isByName(lookup) ? { name: lookup.name } : { party: lookup.party },
-        )
-        return certified.document(askBatch(lookups, network), withWaitOf(request, { query: body }))
-      }
-      const asked = { at: body.at_offset ?? null, floor: body.min_offset ?? 0 }
-      const at = await pinAbove(reads, asked, request)
-      const answers = await answerAll(reads, body.lookups, at)
-      return {
-        headers: pinnedHeaders(at),
-        body: Buffer.concat([BEFORE_RESULTS, ...commaSeparated(answers), AFTER_RESULTS]),
-      }
-    },
+    getEntryByName: either(
+      ({ params }) => askName(params.name),
+      (request) => getOne(request.params, request),
+    ),
+    getEntryByParty: either(
+      ({ params }) => askParty(params.party, network),
+      (request) => getOne(request.params, request),
+    ),
+    listEntries: either(
+      ({ query }) => askPage(pageOfPrefix(query), query),
+      (request) => getPage(pageOfPrefix(request.query), request),
+    ),
+    listEntriesByParty: either(
+      ({ params, query }) => askPage(pageOfParty(params), query),
+      (request) => getPage(pageOfParty(request.params), request),
+    ),
+    lookupEntries: either(
+      ({ body }) => askBatch(body.lookups.map(onlyMember), network),
+      async (request) => {
+        const { at_offset: at = null, min_offset: floor, lookups } = request.body
+        const pinned = await pinAbove(reads, { at, floor: floor ?? 0 }, request)
+        const answers = await answerAll(reads, lookups, pinned)
+        return { headers: pinnedHeaders(pinned), body: jsonOf('{"results":[', answers, ']}') }
+      },
+    ),
+    listActivities: either(
+      ({ body }) => askActivities(activitiesPage(body), network),
+      async (request) => {
+        const { pageSize: limit, ...page } = activitiesPage(request.body)
+        const at = await pinFor(reads, request)
+        const rows = await reads.lookups.activities({ ...page, offset: at.offset, limit })
+        return { headers: pinnedHeaders(at), body: jsonOf('{"activities":[', bodiesOf(rows), ']}') }
+      },
+    ),
   }
+}
+
+function activitiesPage(body: Parameters<typeof requestOfActivities>[0]) {
+  const { page_size: pageSize, begin_after_id, sort_order } = requestOfActivities(body).parameters
+  return { pageSize, after: begin_after_id, order: sort_order }
+}
+
+/**
+ * A lookup that has both members is one by name (D-14), unless what it has there is no name: then that
+ * is an unknown member like any other (D-7).
+ */
+function isByName(lookup: Lookup): lookup is { name: string } {
+  if (!('name' in lookup)) return false
+  // The type knows the members that were checked; an unchecked one can be anything.
+  const name: unknown = lookup.name
+  // The schema accepts any text that has a UTF-8 form.
+  return typeof name === 'string' && name.length <= ASKED_NAME_LENGTH_MAX && name.isWellFormed()
+}
+
+/** The lookup without members that are not looked at. */
+function onlyMember(lookup: Lookup): Lookup {
+  return isByName(lookup) ? { name: lookup.name } : { party: lookup.party }
 }
 
 /** One answer for each lookup, in order, whatever way the lookup came. */
@@ -176,6 +200,16 @@ async function answerAll(
 
 function answerOf(entry: Uint8Array): Uint8Array {
   return Buffer.concat([BEFORE_ENTRY, entry, AFTER_ENTRY])
+}
+
+function bodiesOf(rows: readonly { readonly body: Uint8Array }[]): readonly Uint8Array[] {
+  return rows.map(({ body }) => body)
+}
+
+/** The bodies as the items of a JSON array. */
+function jsonOf(before: string, bodies: readonly Uint8Array[], after: string): Uint8Array {
+  const items = bodies.flatMap((body, index) => (index === 0 ? [body] : [COMMA, body]))
+  return Buffer.concat([utf8(before), ...items, utf8(after)])
 }
 
 function foreignToken(): ScanError {

@@ -2,12 +2,12 @@
  * A replica that other software wrote is deleted and rebuilt when it is this node's turn. Until then the node answers no
  * lookup, but reports its health, and offers its snapshots: the node that has the turn starts from one.
  */
-import { type healthRoutes, scanRoutes } from '@quorumscan/api'
+import { scanRoutes } from '@quorumscan/api'
 import { fromUtf8 } from '@quorumscan/base'
 import type { ScanConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import type { readKeptEnd } from '@quorumscan/log'
-import type { Peer, PeerClient, PeerClocks, parsePeerTokens } from '@quorumscan/runtime'
+import type { Peer, PeerClient, PeerClocks } from '@quorumscan/runtime'
 import {
   type App,
   buildServer,
@@ -24,7 +24,7 @@ import {
   stepTurn,
   type Told,
 } from '@quorumscan/snapshots'
-import { headHeaders } from '../head-headers.ts'
+import { headHeaders } from '../pinned.ts'
 
 /** Between rounds of asking all. */
 const ROUND_MS = 500
@@ -44,8 +44,7 @@ const TOLD_BY_STATE: ReadonlyMap<string, Told> = new Map([
   ['catching-up', 'rebuilds'],
 ])
 
-type Parts = Pick<App, 'clock' | 'logger' | 'serving'> & {
-  readonly nodeName: string
+type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving'> & {
   readonly config: ScanConfig
   readonly peers: readonly Peer[]
   readonly client: PeerClient
@@ -53,7 +52,6 @@ type Parts = Pick<App, 'clock' | 'logger' | 'serving'> & {
   readonly snapshots: SnapshotStore
   /** Of the log, as far as this node has followed it; where one synchronizer orders, it waits to hear that of most. */
   readonly end: Awaited<ReturnType<typeof readKeptEnd>>
-  readonly peerTokens: ReturnType<typeof parsePeerTokens>
   readonly signal: AbortSignal
 }
 
@@ -74,7 +72,7 @@ export async function rebuildInTurn(
 type Waiting = { phase: Phase; keepers: readonly string[] }
 
 async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
-  const { clock, nodeName, peers, signal, logger } = parts
+  const { name, clock, peers, signal, logger } = parts
   let others = peers.map(({ name }): Other => ({ name, told: 'silent', silentMs: 0, keptMs: 0 }))
   let lastMs = clock.monotonicMs()
   for (;;) {
@@ -89,7 +87,7 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
         wasKeeper: waiting.keepers.includes(other.name),
       }),
     )
-    const { next, keepers } = stepTurn({ name: nodeName, phase: waiting.phase }, others)
+    const { next, keepers } = stepTurn({ name, phase: waiting.phase }, others)
     if (next === 'begins') return
     if (keepers.join() !== waiting.keepers.join())
       logger.info({ keepers }, 'the replica waits to be made anew')
@@ -114,7 +112,7 @@ async function ask({ url }: Peer, { client, signal }: Parts): Promise<Told> {
 
 /** Has all routes, as a 404 of one would be taken for an answer. */
 function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> {
-  const { clock, clocks, config, end, logger, nodeName, snapshots } = parts
+  const { config, end, logger, snapshots } = parts
   const notReady = () => {
     const { phase, keepers } = waiting
     const whom = keepers.length === 0 ? '' : ` (before it: ${keepers.join(', ')})`
@@ -128,32 +126,26 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
     throw notReady()
   }
   const process = { config, logger, tracer: null, [Symbol.asyncDispose]: async () => {} }
-  return serve(process, ({ port }) => {
-    const health: Handlers<typeof healthRoutes> = createHealthHandlers({
-      name: nodeName,
-      moduleUrl: import.meta.url,
-      clock,
-      clocks,
-      port,
-      assertReady: refuse,
-      state: () => STATE_OF[waiting.phase],
-      head: () => end,
-      detail: () => notReady().message,
-    })
-    const all = Object.keys(scanRoutes).map((id) => [id, refuse])
+  return serve(process, (port) => {
+    const refusing = Object.keys(scanRoutes).map((id) => [id, refuse])
     return buildServer({
+      ...parts.serving,
       routes: scanRoutes,
       handlers: {
-        ...(Object.fromEntries(all) as Handlers<typeof scanRoutes>),
-        ...health,
+        ...(Object.fromEntries(refusing) as Handlers<typeof scanRoutes>),
+        ...createHealthHandlers(parts, {
+          moduleUrl: import.meta.url,
+          port,
+          assertReady: refuse,
+          state: () => STATE_OF[waiting.phase],
+          head: () => end,
+          detail: () => notReady().message,
+        }),
         ...createSnapshotHandlers({ snapshots }),
       },
       prefix: '/api/scan',
-      rateLimit: { unitsPerSecond: config.rateLimit, peerTokens: parts.peerTokens },
-      logger,
-      ...parts.serving,
-      clock,
-      ...(end !== null && { head: headHeaders(() => end) }),
+      tracer: null,
+      ...(end !== null && { head: () => headHeaders(end) }),
     })
   })
 }

@@ -51,8 +51,7 @@ import {
   untilTrue,
 } from '@quorumscan/testkit'
 import { type Genesis, type GenesisNode, quorumOf } from '@quorumscan/verifier'
-import type { Overrides } from '../context.ts'
-import { type RunningScan, startScan } from '../start.ts'
+import { type Overrides, type RunningScan, startScan } from '../start.ts'
 
 const random = systemRandom
 const PASSWORD = 'test'

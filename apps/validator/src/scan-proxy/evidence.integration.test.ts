@@ -9,7 +9,7 @@ import { createLogger } from '@quorumscan/runtime'
 import { createEvidenceKeeper } from '@quorumscan/scan-proxy'
 import { buildServer } from '@quorumscan/server'
 import { createTestNetwork, send, startRedis, testKeyPair, untilTrue } from '@quorumscan/testkit'
-import { type KeptText, ValidatorStore } from '@quorumscan/users'
+import { type KeptText, openValidatorStore } from '@quorumscan/users'
 import {
   chainIdOf,
   type Evidence,
@@ -51,7 +51,7 @@ function keeper(store: KeptText) {
 describe('evidence', () => {
   it('is found once, raises an alarm, and is still there after a restart', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-    await using store = await ValidatorStore.create({
+    await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
       genesisHash,
     })

@@ -9,7 +9,7 @@ import {
   type TestRedis,
   until,
 } from '@quorumscan/testkit'
-import { PENDING_MAX, ValidatorStore } from '@quorumscan/users'
+import { openValidatorStore, PENDING_MAX, type ValidatorStore } from '@quorumscan/users'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { Dispatcher, type DispatchInput } from './dispatcher.ts'
 
@@ -109,7 +109,7 @@ async function start(
     outboxOf = (outbox: Outbox): Outbox => outbox,
   }: { clock?: ManualClock; outboxOf?: (outbox: Outbox) => Outbox } = {},
 ) {
-  const store = await ValidatorStore.create({ redis: { path: redis.socketPath }, genesisHash })
+  const store = await openValidatorStore({ redis: { path: redis.socketPath }, genesisHash })
   const dispatcher = await Dispatcher.create({
     outbox: outboxOf(store.outbox),
     ledger: log.ledger,

@@ -3,7 +3,7 @@ import { ledgerRoutes, socketRoutes } from '@quorumscan/api'
 import { createSystemClock } from '@quorumscan/base'
 import { buildServer, mountSockets } from '@quorumscan/server'
 import { startRedis } from '@quorumscan/testkit'
-import { ValidatorStore } from '@quorumscan/users'
+import { openValidatorStore } from '@quorumscan/users'
 import type { Caller } from '../callers.ts'
 import { ledgerSocketDialect } from '../http/ledger-sockets.ts'
 import { mountLedger } from '../http/mount.ts'
@@ -28,7 +28,7 @@ export async function startUpdateServer(
   const { caller, genesis, genesisHash } = options
   const clock = createSystemClock()
   const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-  const store = await ValidatorStore.create({ redis: { path: redis.socketPath }, genesisHash })
+  const store = await openValidatorStore({ redis: { path: redis.socketPath }, genesisHash })
   const reads = createLedgerReads({ replica, users: store.users, clock, genesis })
   const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
   const { getUpdates } = updateHandlers({ reads })

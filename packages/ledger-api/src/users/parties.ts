@@ -11,7 +11,6 @@ import {
   partyParticipant,
 } from '@quorumscan/model'
 import { mergeRights } from '@quorumscan/users'
-import { allocateParty } from '@quorumscan/wallet'
 import {
   invalidArgument,
   isPartyString,
@@ -59,7 +58,7 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
       const userId = body.userId === '' ? '' : requiredUserId(body.userId, 'user_id')
       if (userId !== '' && (await store.users.get(userId)) === null)
         throw new LedgerError('USER_NOT_FOUND', `There is no user ${userId}.`)
-      const { party, isNew } = await allocateParty(registration, { hint, owner: userId }, signal)
+      const { party, isNew } = await registration.allocateParty({ hint, owner: userId }, signal)
       if (!isNew) throw invalidArgument(`the party ${party} is already allocated`)
       if (Object.keys(annotations).length > 0) await store.parties.annotate(party, annotations)
       if (userId !== '')

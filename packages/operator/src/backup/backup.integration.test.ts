@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { trimLog, verifyLog, writeWholeLog } from '@quorumscan/log'
 import { required, startRedis } from '@quorumscan/testkit'
-import { readKept, ValidatorStore } from '@quorumscan/users'
+import { openValidatorStore, readKept } from '@quorumscan/users'
 import { afterAll, expect, it } from 'vitest'
 import { makeMember, type Role, type Runnable } from '../ceremony/member.ts'
 import { dataDirectory } from '../data-directory.ts'
@@ -96,7 +96,7 @@ it('a validator has its users again, elsewhere, whether it ran or not when it wa
   {
     await using own = await redisOf(config)
     const { redis } = own
-    await using store = await ValidatorStore.create({ redis, genesisHash: hashGenesis(genesis) })
+    await using store = await openValidatorStore({ redis, genesisHash: hashGenesis(genesis) })
     const user = { id: 'alice', primaryParty: null, isDeactivated: false, metadata: {} }
     await store.users.insert({ user: { ...user, identityProviderId: '' }, rights: [] })
     await store.identity.save('a key')
@@ -133,7 +133,7 @@ it('a validator with a Redis elsewhere is backed up from there, and restored the
   const config = configOf('validator', 'v', { QS_REDIS: `unix://${there.socketPath}` })
   {
     const redis = { path: there.socketPath }
-    await using store = await ValidatorStore.create({ redis, genesisHash: hashGenesis(genesis) })
+    await using store = await openValidatorStore({ redis, genesisHash: hashGenesis(genesis) })
     await store.identity.save('a key of elsewhere')
   }
   const file = await backedUp(config)

@@ -12,10 +12,10 @@ import {
   subscriptionPayment,
 } from '@quorumscan/ledger'
 import { type ContractId, formatAmount } from '@quorumscan/model'
-import type { Commander } from '@quorumscan/submit'
 import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
 import {
   joinedContractsOf,
+  type OperationDeps,
   resultContractId,
   singleton,
   submitAs,
@@ -33,7 +33,7 @@ const MICROS_PER_MS = 1000
  *   NAME_TAKEN, OPEN_REQUEST_LIMIT, and what any submission can meet.
  */
 export async function createEntry(
-  deps: { readonly ledger: Ledger; readonly commander: Commander },
+  deps: OperationDeps,
   input: { readonly user: WalletUser; readonly fields: EntryFields },
   signal: AbortSignal,
 ): Promise<{ entryContextCid: ContractId; subscriptionRequestCid: ContractId } & EntryFields> {
@@ -70,38 +70,36 @@ async function assertNameFree(ledger: Ledger, name: string): Promise<void> {
  * left out, as upstream; it stays resolvable until it expires.
  */
 export async function listOwnEntries(ledger: WalletLedger, user: WalletUser) {
-  const kinds = [
-    'AnsEntry',
-    'AnsEntryContext',
-    'Subscription',
-    'SubscriptionIdleState',
-    'SubscriptionPayment',
-  ] as const
-  const { recordTime: now, contracts } = await joinedContractsOf(ledger, kinds, user.party)
-  const states = [
-    ...contracts.SubscriptionIdleState.map((each) => payloadOf(subscriptionIdleState, each)),
-    ...contracts.SubscriptionPayment.map((each) => payloadOf(subscriptionPayment, each)),
-  ]
-  const payDataBySubscription = new Map(states.map((one) => [one.subscription, one.payData]))
-  const payDataByReference = new Map(
-    contracts.Subscription.flatMap((contract) => {
-      const payData = payDataBySubscription.get(contract.contractId)
-      const { reference } = payloadOf(subscription, contract)
-      return payData === undefined ? [] : [[reference, payData] as const]
-    }),
+  const templates = {
+    entries: ansEntry,
+    contexts: ansEntryContext,
+    subscriptions: subscription,
+    idle: subscriptionIdleState,
+    payments: subscriptionPayment,
+  }
+  const found = await joinedContractsOf(ledger, templates, user.party)
+  const payDataBySubscription = new Map(
+    [...found.idle, ...found.payments].map(({ payload }) => [
+      payload.subscription,
+      payload.payData,
+    ]),
   )
-  // Requests that nobody paid share the name with the context that did; only that one has a subscription.
+  const payDataByReference = new Map(
+    found.subscriptions.map(({ contract, payload }) => [
+      payload.reference,
+      payDataBySubscription.get(contract.contractId),
+    ]),
+  )
+  // Requests that were not paid share the name with the context that was; only that one has a subscription.
   const payDataByName = new Map(
-    contracts.AnsEntryContext.flatMap((contract) => {
-      const { name, reference } = payloadOf(ansEntryContext, contract)
+    found.contexts.flatMap(({ payload: { name, reference } }) => {
       const payData = payDataByReference.get(reference)
       return payData === undefined ? [] : [[name, payData] as const]
     }),
   )
-  return contracts.AnsEntry.flatMap((contract) => {
-    const { name, expiresAt } = payloadOf(ansEntry, contract)
+  return found.entries.flatMap(({ contract, payload: { name, expiresAt } }) => {
     const payData = payDataByName.get(name)
-    if (expiresAt <= now || payData === undefined) return []
+    if (expiresAt <= found.recordTime || payData === undefined) return []
     return [
       {
         contractId: contract.contractId,

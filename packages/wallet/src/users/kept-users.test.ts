@@ -1,10 +1,15 @@
+import { FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { expect, it } from 'vitest'
 import { createKeptUsers } from './kept-users.ts'
+import { newUser } from './registration.ts'
+
+const PARTICIPANT = 'ab'.repeat(32)
 
 function createWorld(
   options: { hasUsers?: boolean; wasHereBefore?: boolean; isLossAccepted?: boolean } = {},
 ) {
   const kept: { text: string | null } = { text: null }
+  const user = newUser(FIRST_ADMIN_USER, null)
   const users = createKeptUsers({
     identity: {
       load: async () => kept.text,
@@ -12,9 +17,14 @@ function createWorld(
         kept.text = text
       },
     },
-    participant: 'ab',
-    hasUsers: async () => options.hasUsers ?? false,
-    wasHereBefore: async () => options.wasHereBefore ?? false,
+    participant: PARTICIPANT,
+    users: { get: async () => (options.hasUsers === true ? { user, rights: [] } : null) },
+    operatorParty: 'operator::1220',
+    ledger: {
+      isPartyAllocated: async (party) =>
+        party === 'operator::1220' && options.wasHereBefore === true,
+    },
+    assertCaughtUp: () => {},
     isLossAccepted: options.isLossAccepted ?? false,
   })
   return { kept, users }
@@ -25,13 +35,13 @@ it('a new participant begins, and notes whose users these are', async () => {
   await expect(users.assertThere()).rejects.toMatchObject({ code: 'NOT_READY' })
   await users.begin()
   await users.assertThere()
-  expect(kept.text).toBe('ab')
+  expect(kept.text).toBe(PARTICIPANT)
 })
 
 it('users of a time that knew no identity are there', async () => {
   const { kept, users } = createWorld({ hasUsers: true, wasHereBefore: true })
   await users.begin()
-  expect(kept.text).toBe('ab')
+  expect(kept.text).toBe(PARTICIPANT)
 })
 
 it('a participant that the ledger knows without its users has lost them, until that is accepted', async () => {
@@ -40,7 +50,7 @@ it('a participant that the ledger knows without its users has lost them, until t
   await expect(users.assertThere()).rejects.toMatchObject({ code: 'USERS_LOST' })
   expect(kept.text).toBe(null)
   // Somebody restored them.
-  kept.text = 'ab'
+  kept.text = PARTICIPANT
   await users.begin()
   await users.assertThere()
 

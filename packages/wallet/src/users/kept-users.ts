@@ -3,29 +3,36 @@
  * came back empty, users could register and get parties that administrators gave to others. So none is registered
  * before an operator has looked.
  */
+import { FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { isScanError, ScanError } from '@quorumscan/errors'
-import type { KeptText } from '@quorumscan/users'
-
-export type KeptUsers = ReturnType<typeof createKeptUsers>
+import type { Ledger } from '@quorumscan/ledger'
+import type { PartyId } from '@quorumscan/model'
+import type { KeptText, Users } from '@quorumscan/users'
 
 export function createKeptUsers(options: {
   readonly identity: KeptText
+  readonly users: Pick<Users, 'get'>
+  readonly ledger: Pick<Ledger, 'isPartyAllocated'>
   /** Public key of the participant, hex. */
   readonly participant: string
-  /** Whether there are users of a time that knew no identity. */
-  readonly hasUsers: () => Promise<boolean>
-  /** Whether the ledger knows the party that every participant allocates first; throws while that may still come. */
-  readonly wasHereBefore: () => Promise<boolean>
-  /** Whether to begin anew without those that are lost. */
+  /** The party that every participant allocates first. */
+  readonly operatorParty: PartyId
+  /** @throws {ScanError} NOT_READY while the log may have more than the ledger shows. */
+  readonly assertCaughtUp: () => void
+  /** Whether to begin again without those that are lost. */
   readonly isLossAccepted: boolean
 }) {
-  const { identity } = options
+  const { identity, users, ledger, participant } = options
   let failure: ScanError | null = new ScanError('NOT_READY', 'The validator is starting.', {
     details: { state: 'starting' },
     retryAfterSeconds: 1,
   })
-  const isLost = async () =>
-    !options.isLossAccepted && !(await options.hasUsers()) && (await options.wasHereBefore())
+  const isLost = async () => {
+    // The users of a time that knew no identity are there.
+    if (options.isLossAccepted || (await users.get(FIRST_ADMIN_USER)) !== null) return false
+    options.assertCaughtUp()
+    return await ledger.isPartyAllocated(options.operatorParty)
+  }
   return {
     /**
      * Looks whether they are there, once the ledger is; before anything is written for the first time. Again
@@ -37,7 +44,7 @@ export function createKeptUsers(options: {
       try {
         if ((await identity.load()) === null) {
           if (await isLost()) throw lost()
-          await identity.save(options.participant)
+          await identity.save(participant)
         }
         failure = null
       } catch (error) {

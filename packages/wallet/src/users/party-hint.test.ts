@@ -1,7 +1,7 @@
 import { isUserId, partyIdOf } from '@quorumscan/model'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { partyHintOf } from './party-hint.ts'
+import { partyHintOf } from './registration.ts'
 
 const characters = [..."abzABZ019@^$.!`-#+'~_|:()h5f"]
 const userId = fc

@@ -1,5 +1,6 @@
 /** Giving users parties: by themselves, by an administrator, and the operator's at the first start (D-20, D-32). */
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
+import { type Clock, sha256, toHex, utf8 } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { Ledger } from '@quorumscan/ledger'
 import {
@@ -11,197 +12,256 @@ import {
   type User,
   type UserId,
 } from '@quorumscan/model'
+import type { Logger } from '@quorumscan/runtime'
 import type { Commander } from '@quorumscan/submit'
-import { mergeRights, type Parties, type Users } from '@quorumscan/users'
-import type { KeptUsers } from './kept-users.ts'
-import { partyHintOf } from './party-hint.ts'
+import { mergeRights, type ValidatorStore } from '@quorumscan/users'
+import { createKeptUsers } from './kept-users.ts'
 
 /** So often can a fitting party be given away before its user cannot register. */
 const HINTS_PER_USER_MAX = 100
 /** Of all users, when a party is found without a note. */
 const USERS_PER_READ = 1000
+/** Between tries, e.g. while the validator catches up with the log. */
+export const OPERATOR_RETRY_MS = 500
 
-export type RegistrationDeps = {
-  readonly users: Users
-  readonly parties: Parties
+export type Registration = ReturnType<typeof createRegistration>
+
+export function createRegistration(deps: {
+  readonly store: Pick<ValidatorStore, 'identity' | 'parties' | 'users'>
   readonly ledger: Ledger
   readonly commander: Commander
-  readonly kept: Pick<KeptUsers, 'assertThere'>
   /** Public key of the participant that hosts this validator's parties, hex. */
   readonly participant: string
-  /** A user who registers gets a party that was allocated for it before the notes of owners were lost. */
-  readonly onFoundAgain: (userId: UserId, party: PartyId) => void
-}
-
-/** The party of the user; allocated, and bound to the user, if it is not. Repeating it changes nothing. */
-export async function register(
-  deps: RegistrationDeps,
-  userId: UserId,
-  signal: AbortSignal,
-): Promise<PartyId> {
-  await deps.kept.assertThere()
-  const known = await deps.users.get(userId)
-  if (known?.user.isDeactivated === true)
-    throw new ScanError('PERMISSION_DENIED', 'The user is deactivated.')
-  if (known !== null && known.user.primaryParty !== null) return known.user.primaryParty
-  return bind(deps, userId, await allocateOwn(deps, userId, signal))
-}
-
-/**
- * The party allocated for this user alone. Where an administrator gave away the party of the hint, the user gets
- * that of the next hint: a user who registers must not find a party that another user acts for.
- */
-async function allocateOwn(
-  deps: RegistrationDeps,
-  userId: UserId,
-  signal: AbortSignal,
-): Promise<PartyId> {
-  for (let number = 1; number <= HINTS_PER_USER_MAX; number++) {
-    const hint = partyHintOf(userId, number)
-    const party = partyOf(deps, hint)
-    const isAllocated = await deps.ledger.isPartyAllocated(party)
-    // A note is missing after a restore of an older backup, or after a loss of the users that was accepted.
-    const isNoted = !isAllocated || (await deps.parties.owner(party)) !== null
-    const isOwn = isNoted || (await isFoundAgain(deps, userId, number))
-    if ((await deps.parties.claim(party, isOwn ? userId : '')) !== userId) continue
-    if (!isNoted) deps.onFoundAgain(userId, party)
-    return isAllocated ? party : allocate(deps, hint, signal)
+  /** Whether to begin again without users that are lost. */
+  readonly isLossAccepted: boolean
+  /** @throws {ScanError} While the replica is not live. */
+  readonly assertLive: () => void
+  /** @throws {ScanError} NOT_READY while the log may have more than the ledger shows. */
+  readonly assertCaughtUp: () => void
+  readonly clock: Clock
+  readonly logger: Logger
+}) {
+  const { store, ledger, commander, participant, logger } = deps
+  const { parties, users } = store
+  const partyOf = (hint: string): PartyId => {
+    const party = partyIdOf(hint, participant)
+    if (party === undefined) throw new ScanError('INVALID_ARGUMENT', 'The party hint is not valid.')
+    return party
   }
-  throw new ScanError('LIMIT_EXCEEDED', 'Every party that fits the user is taken.')
-}
+  const kept = createKeptUsers({
+    ...deps,
+    ...store,
+    operatorParty: partyOf(partyHintOf(FIRST_ADMIN_USER)),
+  })
+  let isOperatorRegistered = false
 
-/**
- * Whether an allocated party that no note names an owner of is the user's (D-68): it is the last that was allocated
- * for the user, as the next one is allocated only where this one was given away, and no other user acts for it.
- */
-async function isFoundAgain(
-  deps: RegistrationDeps,
-  userId: UserId,
-  number: number,
-): Promise<boolean> {
-  const next = partyOf(deps, partyHintOf(userId, number + 1))
-  if (await deps.ledger.isPartyAllocated(next)) return false
-  const party = partyOf(deps, partyHintOf(userId, number))
-  for (let after = ''; ; ) {
-    const records = await deps.users.list({ after, limit: USERS_PER_READ })
-    for (const { user, rights } of records) {
-      if (user.id === userId) continue
-      if (user.primaryParty === party) return false
-      if (rights.some((right) => right.kind === 'CanActAs' && right.party === party)) return false
+  /** Allocates the party on the ledger unless it is there. */
+  const allocate = async (hint: string, signal: AbortSignal): Promise<PartyId> => {
+    const party = partyOf(hint)
+    if (await ledger.isPartyAllocated(party)) return party
+    try {
+      const commands = [{ kind: 'allocateParty', hint }] as const
+      const commandId = `allocate-${hint}`
+      await commander.submit({ userId: FIRST_ADMIN_USER, actAs: [], commands, commandId }, signal)
+    } catch (error) {
+      // Another request for the same party may have been first; then all is as it should be.
+      if (!isScanError(error) || !(await ledger.isPartyAllocated(party))) throw error
     }
-    const last = records.at(-1)
-    if (last === undefined) return true
-    after = last.user.id
+    return party
   }
-}
 
-/**
- * Allocates a party for a user, or for nobody in particular; false if somebody else was first.
- *
- * @throws {ScanError} INVALID_ARGUMENT if the hint is not valid.
- */
-export async function allocateParty(
-  deps: RegistrationDeps,
-  input: { readonly hint: string; readonly owner: UserId | '' },
-  signal: AbortSignal,
-): Promise<{ readonly party: PartyId; readonly isNew: boolean }> {
-  const { hint, owner } = input
-  await deps.kept.assertThere()
-  const party = partyOf(deps, hint)
-  if (await deps.ledger.isPartyAllocated(party)) return { party, isNew: false }
-  if ((await deps.parties.claim(party, owner)) !== owner) return { party, isNew: false }
-  return { party: await allocate(deps, hint, signal), isNew: true }
-}
-
-/**
- * As `register`, for an administrator, who may also name the party.
- *
- * @throws {ScanError} INVALID_ARGUMENT if the party lives elsewhere or does not exist (and is not to be made);
- *   USER_EXISTS if the user has another one.
- */
-export async function createUser(
-  deps: RegistrationDeps,
-  input: {
-    readonly userId: UserId
-    readonly party: PartyId | null
-    readonly isPartyCreated: boolean
-  },
-  signal: AbortSignal,
-): Promise<PartyId> {
-  const { userId, party } = input
-  if (party === null) return register(deps, userId, signal)
-  if (partyParticipant(party) !== participantOfKey(deps.participant))
-    throw invalidParty('The party is not hosted by this validator.')
-  if (!(await deps.ledger.isPartyAllocated(party))) {
-    if (!input.isPartyCreated)
-      throw invalidParty('There is no such party; see createPartyIfMissing.')
-    const hint = party.slice(0, party.indexOf('::'))
-    const { isNew } = await allocateParty(deps, { hint, owner: userId }, signal)
-    if (!isNew && !(await deps.ledger.isPartyAllocated(party)))
-      throw new ScanError('USER_EXISTS', 'The party is being allocated for another user.')
-  }
-  const bound = await bind(deps, userId, party)
-  if (bound !== party)
-    throw new ScanError('USER_EXISTS', 'The user exists, with another party.', {
-      details: { party_id: bound },
+  /** Makes the party the user's own unless it has one; returns the one it has. */
+  const bind = async (userId: UserId, party: PartyId): Promise<PartyId> => {
+    const rights: readonly Right[] = [{ kind: 'CanActAs', party }]
+    if (await users.insert({ user: newUser(userId, party), rights })) return party
+    const record = await users.update(userId, (current) => {
+      const primaryParty = current.user.primaryParty ?? party
+      return primaryParty !== party
+        ? current
+        : { user: { ...current.user, primaryParty }, rights: mergeRights(current.rights, rights) }
     })
-  return bound
+    return record?.user.primaryParty ?? party
+  }
+
+  /**
+   * Whether an allocated party that no note names an owner of is the user's (D-68): it is the last that was allocated
+   * for the user, as the next one is allocated only where this one was given away, and no other user acts for it.
+   */
+  const isFoundAgain = async (userId: UserId, number: number): Promise<boolean> => {
+    if (await ledger.isPartyAllocated(partyOf(partyHintOf(userId, number + 1)))) return false
+    const party = partyOf(partyHintOf(userId, number))
+    for (let after = ''; ; ) {
+      const records = await users.list({ after, limit: USERS_PER_READ })
+      for (const { user, rights } of records) {
+        if (user.id === userId) continue
+        if (user.primaryParty === party) return false
+        if (rights.some((right) => right.kind === 'CanActAs' && right.party === party)) return false
+      }
+      const last = records.at(-1)
+      if (last === undefined) return true
+      after = last.user.id
+    }
+  }
+
+  /**
+   * The party allocated for this user alone. Where an administrator gave away the party of the hint, the user gets
+   * that of the next hint: a user who registers must not find a party that another user acts for.
+   */
+  const allocateOwn = async (userId: UserId, signal: AbortSignal): Promise<PartyId> => {
+    for (let number = 1; number <= HINTS_PER_USER_MAX; number++) {
+      const hint = partyHintOf(userId, number)
+      const party = partyOf(hint)
+      const isAllocated = await ledger.isPartyAllocated(party)
+      // A note is missing after a restore of an older backup, or after a loss of the users that was accepted.
+      const isNoted = !isAllocated || (await parties.owner(party)) !== null
+      const isOwn = isNoted || (await isFoundAgain(userId, number))
+      if ((await parties.claim(party, isOwn ? userId : '')) !== userId) continue
+      if (!isNoted)
+        logger.warn(
+          { user: userId, party },
+          'a user got a party that the ledger knew and the store of users did not',
+        )
+      return isAllocated ? party : allocate(hint, signal)
+    }
+    throw new ScanError('LIMIT_EXCEEDED', 'Every party that fits the user is taken.')
+  }
+
+  /** The party of the user; allocated, and bound to the user, if it is not. Repeating it changes nothing. */
+  const register = async (userId: UserId, signal: AbortSignal): Promise<PartyId> => {
+    await kept.assertThere()
+    const known = await users.get(userId)
+    if (known?.user.isDeactivated === true)
+      throw new ScanError('PERMISSION_DENIED', 'The user is deactivated.')
+    return known?.user.primaryParty ?? bind(userId, await allocateOwn(userId, signal))
+  }
+
+  /**
+   * Allocates a party for a user, or for no particular one (''); not new if another request was first.
+   *
+   * @throws {ScanError} INVALID_ARGUMENT if the hint is not valid.
+   */
+  const allocateParty = async (
+    input: { readonly hint: string; readonly owner: UserId | '' },
+    signal: AbortSignal,
+  ): Promise<{ readonly party: PartyId; readonly isNew: boolean }> => {
+    const { hint, owner } = input
+    await kept.assertThere()
+    const party = partyOf(hint)
+    if (await ledger.isPartyAllocated(party)) return { party, isNew: false }
+    if ((await parties.claim(party, owner)) !== owner) return { party, isNew: false }
+    return { party: await allocate(hint, signal), isNew: true }
+  }
+
+  return {
+    participant,
+    register,
+    allocateParty,
+    /**
+     * As `register`, for an administrator, who may also name the party.
+     *
+     * @throws {ScanError} INVALID_ARGUMENT if the party lives elsewhere or does not exist (and is not to be made);
+     *   USER_EXISTS if the user has another one.
+     */
+    async createUser(
+      input: { userId: UserId; party: PartyId | null; isPartyCreated: boolean },
+      signal: AbortSignal,
+    ): Promise<PartyId> {
+      const { userId, party } = input
+      if (party === null) return register(userId, signal)
+      if (partyParticipant(party) !== participantOfKey(participant))
+        throw invalidParty('The party is not hosted by this validator.')
+      if (!(await ledger.isPartyAllocated(party))) {
+        if (!input.isPartyCreated)
+          throw invalidParty('There is no such party; see createPartyIfMissing.')
+        const hint = party.slice(0, party.indexOf('::'))
+        const { isNew } = await allocateParty({ hint, owner: userId }, signal)
+        if (!isNew && !(await ledger.isPartyAllocated(party)))
+          throw new ScanError('USER_EXISTS', 'The party is being allocated for another user.')
+      }
+      const bound = await bind(userId, party)
+      if (bound !== party)
+        throw new ScanError('USER_EXISTS', 'The user exists, with another party.', {
+          details: { party_id: bound },
+        })
+      return bound
+    },
+    /** Registers the validator's own party at the first start. Resolves then, or when the signal aborts. */
+    async registerOperator(signal: AbortSignal): Promise<void> {
+      isOperatorRegistered = await untilRegistered(deps, signal, async () => {
+        deps.assertLive()
+        await kept.begin()
+        // May do everything before any party exists. Made once: a right that was taken away stays away.
+        const user = newUser(FIRST_ADMIN_USER, null)
+        await users.insert({ user, rights: [{ kind: 'ParticipantAdmin' }] })
+        await register(FIRST_ADMIN_USER, signal)
+      })
+    },
+    /** @throws {ScanError} USERS_LOST; NOT_READY until the operator has its party. */
+    async assertRegistered(): Promise<void> {
+      await kept.assertThere()
+      if (!isOperatorRegistered)
+        throw new ScanError('NOT_READY', "The operator's party is not allocated yet.", {
+          details: { state: 'starting' },
+          retryAfterSeconds: 1,
+        })
+    },
+  }
+}
+
+/** Tries until an attempt succeeds, true, or the signal aborts, false. */
+export async function untilRegistered(
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+  signal: AbortSignal,
+  attempt: () => Promise<void>,
+): Promise<boolean> {
+  /** What the log has already: every failure is reported when it begins, and not at every try. */
+  let reported: string | null = null
+  const report = (err: unknown): void => {
+    const what = isScanError(err) ? err.code : String(err)
+    if (what === reported) return
+    reported = what
+    // Part of a start; `/readyz` reports it.
+    if (what === 'NOT_READY') logger.info({ err }, 'the operator is not registered yet')
+    else if (what === 'USERS_LOST') logger.fatal({ err }, 'the users are lost')
+    else logger.warn({ err }, 'the operator cannot be registered; the validator tries again')
+  }
+  while (!signal.aborted) {
+    try {
+      await attempt()
+      return true
+    } catch (error) {
+      if (signal.aborted) break
+      report(error)
+      await clock.delay(OPERATOR_RETRY_MS, signal).catch(() => {}) // Aborted: the loop ends.
+    }
+  }
+  return false
 }
 
 function invalidParty(message: string): ScanError {
   return new ScanError('INVALID_ARGUMENT', message, { details: { path: 'party_id' } })
 }
 
-/** Whether the ledger knows the party of the operator: the first that this participant allocated. */
-export function hasOperatorParty(
-  deps: Pick<RegistrationDeps, 'ledger' | 'participant'>,
-): Promise<boolean> {
-  return deps.ledger.isPartyAllocated(partyOf(deps, partyHintOf(FIRST_ADMIN_USER)))
-}
-
-function partyOf(deps: Pick<RegistrationDeps, 'participant'>, hint: string): PartyId {
-  const party = partyIdOf(hint, deps.participant)
-  if (party === undefined) throw new ScanError('INVALID_ARGUMENT', 'The party hint is not valid.')
-  return party
-}
-
-/** Allocates the party on the ledger unless it is there. */
-async function allocate(
-  deps: RegistrationDeps,
-  hint: string,
-  signal: AbortSignal,
-): Promise<PartyId> {
-  const party = partyOf(deps, hint)
-  if (await deps.ledger.isPartyAllocated(party)) return party
-  try {
-    const commands = [{ kind: 'allocateParty', hint }] as const
-    const commandId = `allocate-${hint}`
-    await deps.commander.submit(
-      { userId: FIRST_ADMIN_USER, actAs: [], commands, commandId },
-      signal,
-    )
-  } catch (error) {
-    // Another request for the same party may have been first; then all is as it should be.
-    if (!isScanError(error) || !(await deps.ledger.isPartyAllocated(party))) throw error
-  }
-  return party
-}
-
-/** Makes the party the user's own unless it has one; returns the one it has. */
-async function bind(deps: RegistrationDeps, userId: UserId, party: PartyId): Promise<PartyId> {
-  const { users } = deps
-  const rights: readonly Right[] = [{ kind: 'CanActAs', party }]
-  if (await users.insert({ user: newUser(userId, party), rights })) return party
-  const record = await users.update(userId, (current) => {
-    const primaryParty = current.user.primaryParty ?? party
-    return primaryParty !== party
-      ? current
-      : { user: { ...current.user, primaryParty }, rights: mergeRights(current.rights, rights) }
-  })
-  return record?.user.primaryParty ?? party
-}
-
 /** Active, of the default identity provider, without annotations. */
 export function newUser(id: UserId, primaryParty: PartyId | null): User {
   return { id, primaryParty, isDeactivated: false, metadata: {}, identityProviderId: '' }
+}
+
+/** D-30. */
+const HINT_LENGTH_MAX = 185
+
+/**
+ * The hint of a user's party, derived from the user id alone, so that registering twice finds it (D-20). Different users
+ * get different hints: what a hint cannot hold becomes `_` and two hex digits, `_` itself becomes `__`. An id whose hint
+ * would be too long becomes `_h` and its SHA-256, which no other id gives. The hints of one user with different numbers
+ * differ.
+ */
+export function partyHintOf(userId: UserId, number = 1): string {
+  // After `_` no user id gives an `n`.
+  const suffix = number === 1 ? '' : `_n${number}`
+  const hint = userId.replace(/[^A-Za-z0-9-]/g, (character) =>
+    character === '_' ? '__' : `_${toHex(utf8(character))}`,
+  )
+  const isShort = hint.length + suffix.length <= HINT_LENGTH_MAX
+  return (isShort ? hint : `_h${toHex(sha256(utf8(userId)))}`) + suffix
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { INPUTS_MAX, selectCoins } from './coin-selection.ts'
+import { INPUTS_MAX, selectCoins } from './spending.ts'
 
 const coin = (contractId: string, amount: bigint) => ({ contractId, amount })
 

@@ -1,14 +1,6 @@
 /** What a party holds, and coin out of nothing on a development network. */
 import { ScanError } from '@quorumscan/errors'
-import {
-  coin,
-  disclose,
-  type Ledger,
-  lockedCoin,
-  payloadOf,
-  tapCommand,
-  toWireContract,
-} from '@quorumscan/ledger'
+import { coin, disclose, lockedCoin, tapCommand, toWireContract } from '@quorumscan/ledger'
 import {
   type Amount,
   type Contract,
@@ -18,63 +10,43 @@ import {
   type PartyId,
   parseAmount,
 } from '@quorumscan/model'
-import type { Commander } from '@quorumscan/submit'
 import {
-  contractsOf,
   joinedContractsOf,
   newestRound,
+  type OperationDeps,
   resultContractId,
   singleton,
   submitAs,
   type WalletLedger,
   type WalletUser,
 } from '../ledger.ts'
-import type { SpendableCoin } from './coin-selection.ts'
 
 /** D-18: there are no holding fees. */
 const NO_FEE = formatAmount(0n)
 
 const TAP_RULE = 'must be a positive decimal in USD, small enough for the ledger'
 
-type Holding = { readonly contract: Contract; readonly amount: Amount; readonly round: number }
-
-function unlockedHolding(contract: Contract): Holding {
-  const { amount } = payloadOf(coin, contract)
-  return { contract, amount: amount.initialAmount, round: amount.createdAt.number }
-}
-
-/** Locked coin of which the party is the owner, not only a holder of the lock. */
-function lockedHoldings(contracts: readonly Contract[], party: PartyId): readonly Holding[] {
-  return contracts.flatMap((contract) => {
-    const { owner, amount } = payloadOf(lockedCoin, contract).coin
-    if (owner !== party) return []
-    return [{ contract, amount: amount.initialAmount, round: amount.createdAt.number }]
+/** At one record time: coin that is being locked is neither missing nor there twice. */
+async function holdingsOf(ledger: WalletLedger, party: PartyId) {
+  const found = await joinedContractsOf(ledger, { coins: coin, locked: lockedCoin }, party)
+  const holding = (contract: Contract, { amount }: (typeof found.coins)[number]['payload']) => ({
+    contract,
+    amount: amount.initialAmount,
+    round: amount.createdAt.number,
   })
-}
-
-/** At one moment: coin that is being locked is neither missing nor there twice. */
-async function holdings(ledger: WalletLedger, party: PartyId) {
-  const { contracts } = await joinedContractsOf(ledger, ['Coin', 'LockedCoin'], party)
   return {
-    unlocked: contracts.Coin.map(unlockedHolding),
-    locked: lockedHoldings(contracts.LockedCoin, party),
+    unlocked: found.coins.map(({ contract, payload }) => holding(contract, payload)),
+    // Of which the party is the owner, not only a holder of the lock.
+    locked: found.locked
+      .filter(({ payload }) => payload.coin.owner === party)
+      .map(({ contract, payload }) => holding(contract, payload.coin)),
   }
-}
-
-export async function spendableCoins(
-  ledger: Ledger,
-  party: PartyId,
-): Promise<readonly SpendableCoin[]> {
-  return (await contractsOf(ledger, 'Coin', party)).map((contract) => ({
-    contractId: contract.contractId,
-    amount: unlockedHolding(contract).amount,
-  }))
 }
 
 export async function balanceOf(ledger: WalletLedger, party: PartyId) {
   const [round, { unlocked, locked }] = await Promise.all([
     newestRound(ledger),
-    holdings(ledger, party),
+    holdingsOf(ledger, party),
   ])
   return {
     round: round.number,
@@ -84,20 +56,20 @@ export async function balanceOf(ledger: WalletLedger, party: PartyId) {
   }
 }
 
-function sum(holdings: readonly Holding[]): Amount {
-  return holdings.reduce((total, holding) => total + holding.amount, 0n)
+function sum(holdings: readonly { readonly amount: Amount }[]): Amount {
+  return holdings.reduce((total, { amount }) => total + amount, 0n)
 }
 
 export async function listCoins(
   ledger: WalletLedger,
   input: { readonly party: PartyId; readonly synchronizerId: string },
 ) {
-  const { unlocked, locked } = await holdings(ledger, input.party)
-  const position = (holding: Holding) => ({
-    contract: { contract: toWireContract(holding.contract), domain_id: input.synchronizerId },
-    round: holding.round,
+  const { unlocked, locked } = await holdingsOf(ledger, input.party)
+  const position = ({ contract, round, amount }: (typeof unlocked)[number]) => ({
+    contract: { contract: toWireContract(contract), domain_id: input.synchronizerId },
+    round,
     accrued_holding_fee: NO_FEE,
-    effective_amount: formatAmount(holding.amount),
+    effective_amount: formatAmount(amount),
   })
   return { coins: unlocked.map(position), locked_coins: locked.map(position) }
 }
@@ -109,7 +81,7 @@ export async function listCoins(
  *   DUPLICATE_COMMAND if the command id was used before.
  */
 export async function tap(
-  deps: { readonly ledger: Ledger; readonly commander: Commander },
+  deps: OperationDeps,
   input: { readonly user: WalletUser; readonly usd: string; readonly commandId: string | null },
   signal: AbortSignal,
 ): Promise<ContractId> {

@@ -5,8 +5,8 @@ import type { Commander } from '@quorumscan/submit'
 import type { AutoRenewals } from '@quorumscan/users'
 import { describe, expect, it } from 'vitest'
 import { createPartyQueue } from './party-queue.ts'
-import { forgetEndedRenewals, payDueRenewal } from './renewals.ts'
 import { acceptRequest } from './requests.ts'
+import { forgetEndedRenewals, payDueRenewal } from './subscriptions.ts'
 
 const { signal } = new AbortController()
 

@@ -12,13 +12,12 @@ import {
   contractNotFound,
   findContract,
   type OfContract,
+  type OperationDeps,
   resultContractId,
   submissionOf,
   submitAs,
 } from '../ledger.ts'
 import { coinForPayment, type SpendingDeps, spend } from './spending.ts'
-
-type RequestDeps = Pick<SpendingDeps, 'ledger' | 'commander'>
 
 /** Command ids, the first of them upstream's: however often a request is accepted, it is paid once. */
 const acceptId = (request: ContractId) => `acceptSubscriptionRequest-${request}`
@@ -29,10 +28,10 @@ const rejectId = (request: ContractId) => `rejectSubscriptionRequest-${request}`
  *
  * @throws {ScanError} CONTRACT_CONSUMED if it was the user's and is answered, CONTRACT_NOT_FOUND if not.
  */
-async function openRequest(deps: RequestDeps, input: OfContract): Promise<Contract> {
+async function openRequest(deps: OperationDeps, input: OfContract): Promise<Contract> {
   const { contractId, user } = input
   const { party } = user
-  const request = await findContract(deps.ledger, 'SubscriptionRequest', { party, contractId })
+  const request = await findContract(deps.ledger, subscriptionRequest, input)
   if (request !== null) return request
   const successors = await deps.ledger.contractsByKey(`reference:${contractId}`)
   const successor = successors.find((contract) => contract.signatories.includes(party))
@@ -46,7 +45,7 @@ async function openRequest(deps: RequestDeps, input: OfContract): Promise<Contra
 }
 
 /** When nothing is left of a request, the ledger still knows for a while what the user commanded. */
-async function wasAnswered(deps: RequestDeps, input: OfContract): Promise<boolean> {
+async function wasAnswered(deps: OperationDeps, input: OfContract): Promise<boolean> {
   const { user, contractId } = input
   const command = rejectRequestCommand({ request: contractId })
   const refusals = await Promise.all(

@@ -1,25 +1,29 @@
 /** Paying with coins of a party: choosing them, and choosing again when one is gone meanwhile. */
-import { isScanError } from '@quorumscan/errors'
-import type { Ledger, SubscriptionPayData } from '@quorumscan/ledger'
+import { isScanError, ScanError } from '@quorumscan/errors'
+import { coin, type Ledger, payloadOf, type SubscriptionPayData } from '@quorumscan/ledger'
 import {
   type Amount,
   type Command,
   type ContractId,
   ceilDivide,
+  formatAmount,
+  type PartyId,
   type Update,
 } from '@quorumscan/model'
-import type { Commander } from '@quorumscan/submit'
-import { newestRound, submissionOf, type WalletUser, type Work } from '../ledger.ts'
-import { selectCoins } from './coin-selection.ts'
-import { spendableCoins } from './coins.ts'
+import {
+  contractsOf,
+  newestRound,
+  type OperationDeps,
+  submissionOf,
+  type WalletUser,
+  type Work,
+} from '../ledger.ts'
 import type { PartyQueue } from './party-queue.ts'
 
 /** Coins can be spent through the ledger interface meanwhile; each try chooses from what is left. */
 const ATTEMPTS_MAX = 3
 
-export type SpendingDeps = {
-  readonly ledger: Ledger
-  readonly commander: Commander
+export type SpendingDeps = OperationDeps & {
   /** Whoever spends waits for its turn here, so that two operations do not choose the same coins. */
   readonly queue: PartyQueue
 }
@@ -59,8 +63,7 @@ export async function spend(
       return await deps.commander.submit(submissionWith(inputs), signal)
     } catch (error) {
       // Either what is paid for is gone, which the next look at it says, or a coin is.
-      const isGone =
-        isScanError(error, 'CONTRACT_CONSUMED') || isScanError(error, 'CONTRACT_NOT_FOUND')
+      const isGone = isScanError(error, 'CONTRACT_CONSUMED', 'CONTRACT_NOT_FOUND')
       if (!isGone || attempt >= ATTEMPTS_MAX) throw error
     }
   }
@@ -73,4 +76,54 @@ export async function coinForPayment(
 ): Promise<Amount> {
   const { amount, unit } = paymentAmount
   return unit === 'CoinUnit' ? amount : ceilDivide(amount, (await newestRound(ledger)).price)
+}
+
+async function spendableCoins(ledger: Ledger, party: PartyId): Promise<readonly SpendableCoin[]> {
+  const contracts = await contractsOf(ledger, coin, party)
+  return contracts.map((contract) => ({
+    contractId: contract.contractId,
+    amount: payloadOf(coin, contract).amount.initialAmount,
+  }))
+}
+
+/** Each input is fetched, archived and recorded in one transaction of at most 1 000 nodes (Rule 1). */
+export const INPUTS_MAX = 100
+
+type SpendableCoin = { readonly contractId: ContractId; readonly amount: Amount }
+
+/**
+ * Coins that together are worth at least `needed`: the largest ones, so that there are few of them.
+ *
+ * @throws {ScanError} INSUFFICIENT_FUNDS (`details`: needed, available) or, where only the number of coins
+ *   stands in the way, LIMIT_EXCEEDED.
+ */
+export function selectCoins(coins: readonly SpendableCoin[], needed: Amount): ContractId[] {
+  const available = coins.reduce((sum, coin) => sum + coin.amount, 0n)
+  if (available < needed)
+    throw new ScanError(
+      'INSUFFICIENT_FUNDS',
+      `The payment needs ${formatAmount(needed)} coin; unlocked are ${formatAmount(available)}.`,
+      { details: { needed: formatAmount(needed), available: formatAmount(available) } },
+    )
+  const largestFirst = coins.toSorted((a, b) =>
+    a.amount === b.amount ? compare(a.contractId, b.contractId) : a.amount > b.amount ? -1 : 1,
+  )
+  const inputs: ContractId[] = []
+  let covered = 0n
+  for (const coin of largestFirst) {
+    if (covered >= needed) break
+    inputs.push(coin.contractId)
+    covered += coin.amount
+  }
+  if (inputs.length > INPUTS_MAX)
+    throw new ScanError(
+      'LIMIT_EXCEEDED',
+      `The payment would need ${inputs.length} coins; a transaction takes at most ${INPUTS_MAX}.`,
+      { details: { limit: 'inputs', max: INPUTS_MAX } },
+    )
+  return inputs
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

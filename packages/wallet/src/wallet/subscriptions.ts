@@ -1,4 +1,4 @@
-/** Subscriptions: shown, renewed by hand or by themselves, cancelled. */
+/** Subscriptions: listed, renewed by hand or automatically (D-21), cancelled. */
 import { ScanError } from '@quorumscan/errors'
 import {
   cancelSubscriptionCommand,
@@ -12,7 +12,7 @@ import {
   toWireContract,
   type WireContract,
 } from '@quorumscan/ledger'
-import type { Contract, ContractId } from '@quorumscan/model'
+import type { Contract, ContractId, UserId } from '@quorumscan/model'
 import type { AutoRenewals } from '@quorumscan/users'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import {
@@ -32,17 +32,20 @@ export async function listSubscriptions(
   deps: { readonly ledger: WalletLedger; readonly autoRenewals: AutoRenewals },
   user: WalletUser,
 ) {
-  const kinds = ['Subscription', 'SubscriptionIdleState', 'SubscriptionPayment'] as const
-  const { contracts } = await joinedContractsOf(deps.ledger, kinds, user.party)
-  const idleOf = (contract: Contract) => payloadOf(subscriptionIdleState, contract)
-  const paymentOf = (contract: Contract) => payloadOf(subscriptionPayment, contract)
+  const templates = {
+    subscriptions: subscription,
+    idle: subscriptionIdleState,
+    payments: subscriptionPayment,
+  }
+  const found = await joinedContractsOf(deps.ledger, templates, user.party)
   const stateById = new Map<ContractId, { idle: WireContract } | { payment: WireContract }>()
-  for (const contract of contracts.SubscriptionIdleState)
-    stateById.set(idleOf(contract).subscription, { idle: toWireContract(contract) })
-  for (const contract of contracts.SubscriptionPayment)
-    stateById.set(paymentOf(contract).subscription, { payment: toWireContract(contract) })
-  const areRenewed = await deps.autoRenewals.areEnabled(contracts.Subscription.map(referenceOf))
-  return contracts.Subscription.flatMap((contract, index) => {
+  for (const { contract, payload } of found.idle)
+    stateById.set(payload.subscription, { idle: toWireContract(contract) })
+  for (const { contract, payload } of found.payments)
+    stateById.set(payload.subscription, { payment: toWireContract(contract) })
+  const references = found.subscriptions.map(({ payload }) => payload.reference)
+  const areRenewed = await deps.autoRenewals.areEnabled(references)
+  return found.subscriptions.flatMap(({ contract }, index) => {
     const state = stateById.get(contract.contractId)
     if (state === undefined) return []
     const wire = toWireContract(contract)
@@ -55,15 +58,11 @@ export async function listSubscriptions(
  *
  * @throws {ScanError} CONTRACT_NOT_FOUND unless it is an active one that the user pays.
  */
-async function ownSubscription(ledger: Ledger, input: OfContract): Promise<Contract> {
-  const found = await ownContract(ledger, 'Subscription', input)
-  const { sender } = payloadOf(subscription, found).subscriptionData
-  if (sender !== input.user.party) throw contractNotFound(input.contractId)
-  return found
-}
-
-function referenceOf(contract: Contract): ContractId {
-  return payloadOf(subscription, contract).reference
+async function ownSubscription(ledger: Ledger, input: OfContract) {
+  const contract = await ownContract(ledger, subscription, input)
+  const { subscriptionData, reference } = payloadOf(subscription, contract)
+  if (subscriptionData.sender !== input.user.party) throw contractNotFound(input.contractId)
+  return { contractId: contract.contractId, reference }
 }
 
 /**
@@ -79,7 +78,7 @@ export function setAutoRenew(
 ): Promise<void> {
   const { party } = input.user
   return deps.queue.run(party, signal, async () => {
-    const reference = referenceOf(await ownSubscription(deps.ledger, input))
+    const { reference } = await ownSubscription(deps.ledger, input)
     await deps.autoRenewals.set({ reference, party, isEnabled: input.isEnabled })
   })
 }
@@ -153,7 +152,58 @@ export function cancelSubscription(
 ): Promise<void> {
   const { user, contractId } = input
   return deps.queue.run(user.party, signal, async () => {
-    await ownContract(deps.ledger, 'SubscriptionIdleState', input)
+    await ownContract(deps.ledger, subscriptionIdleState, input)
     await submitAs(deps, user, { command: cancelSubscriptionCommand({ idle: contractId }) }, signal)
   })
+}
+
+type RenewalDeps = SpendingDeps & {
+  readonly autoRenewals: AutoRenewals
+  /** In whose name the automation submits. */
+  readonly userId: UserId
+}
+
+/**
+ * Pays a renewal in the owner's turn; nothing if auto-renewal was switched off before the turn came.
+ *
+ * @throws {ScanError} INSUFFICIENT_FUNDS, LIMIT_EXCEEDED; CONTRACT_NOT_FOUND if it was paid or ended
+ *   meanwhile; what any submission can meet.
+ */
+export function payDueRenewal(
+  deps: RenewalDeps,
+  idle: Contract,
+  signal: AbortSignal,
+): Promise<void> {
+  const { ledger, autoRenewals, userId } = deps
+  const { contractId } = idle
+  const { reference, subscriptionData } = payloadOf(subscriptionIdleState, idle)
+  const user = { userId, party: subscriptionData.sender }
+  const prepare = async () => {
+    await ownContract(ledger, subscriptionIdleState, { user, contractId })
+    return { ...(await renewalOf(ledger, idle)), commandId: `renew-subscription-${contractId}` }
+  }
+  return deps.queue.run(user.party, signal, async () => {
+    const [isEnabled] = await autoRenewals.areEnabled([reference])
+    if (isEnabled === true) await spend(deps, { user, prepare }, signal)
+  })
+}
+
+/**
+ * Forgets the wishes for subscriptions that ended. The replica must be live: one that is being rebuilt
+ * does not know of all that there are.
+ */
+export async function forgetEndedRenewals(
+  deps: Pick<RenewalDeps, 'ledger' | 'autoRenewals'>,
+): Promise<void> {
+  for await (const references of deps.autoRenewals.portions()) {
+    const ended: ContractId[] = []
+    // The request first: when it is gone, what came of it is there, and a reference that is gone stays so.
+    const requests = await deps.ledger.contracts(references)
+    for (const [index, reference] of references.entries()) {
+      if (requests[index] !== null) continue
+      const [successor] = await deps.ledger.contractsByKey(`reference:${reference}`, { limit: 1 })
+      if (successor === undefined) ended.push(reference)
+    }
+    await deps.autoRenewals.forget(ended)
+  }
 }

@@ -6,11 +6,13 @@ import {
   acceptTransferCommand,
   createTransferInstructionCommand,
   disclose,
+  isOf,
   type Ledger,
   OPEN_OFFERS_MAX,
   rejectTransferCommand,
   toWireContract,
   transferCommand,
+  transferInstruction,
   type WireContract,
   withdrawTransferCommand,
 } from '@quorumscan/ledger'
@@ -18,7 +20,6 @@ import { type ContractId, type Micros, parseAmount } from '@quorumscan/model'
 import {
   contractNotFound,
   inOrder,
-  isOfKind,
   type OfContract,
   resultContractId,
   resultContractIds,
@@ -110,8 +111,7 @@ export async function answerTransfer(
 ): Promise<TransferOutcome> {
   const { user, contractId, answer } = input
   const [contract] = await deps.ledger.contracts([contractId])
-  if (contract != null && !isOfKind(contract, 'TransferInstruction'))
-    throw contractNotFound(contractId)
+  if (contract != null && !isOf(transferInstruction, contract)) throw contractNotFound(contractId)
   // One that is gone is commanded as well: the ledger knows whether it was the user who ended it.
   const command = commandOf[answer]({ instruction: contractId })
   const work = { command, commandId: `${answer}-transfer-${contractId}` }

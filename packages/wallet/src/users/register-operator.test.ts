@@ -3,8 +3,7 @@ import { ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { OPERATOR_RETRY_MS, registerOperator } from './operator-party.ts'
-import type { RegistrationDeps } from './registration.ts'
+import { OPERATOR_RETRY_MS, untilRegistered } from './registration.ts'
 
 /** The lines of the log of so many tries that fail with these, one after the other. */
 async function linesOf(failures: readonly Error[]): Promise<{ level: string; err: string }[]> {
@@ -21,14 +20,11 @@ async function linesOf(failures: readonly Error[]): Promise<{ level: string; err
   const clock = createManualClock()
   const stopping = new AbortController()
   const rest = [...failures]
-  const running = registerOperator({} as RegistrationDeps, {
-    async begin() {
-      const failure = rest.shift()
-      if (failure !== undefined) throw failure
-      stopping.abort()
-      stopping.signal.throwIfAborted()
-    },
-    ...{ assertLive() {}, clock, logger, signal: stopping.signal },
+  const running = untilRegistered({ clock, logger }, stopping.signal, async () => {
+    const failure = rest.shift()
+    if (failure !== undefined) throw failure
+    stopping.abort()
+    stopping.signal.throwIfAborted()
   })
   while (!stopping.signal.aborted) await clock.advance(OPERATOR_RETRY_MS)
   expect(await running).toBe(false)
@@ -58,14 +54,10 @@ it('tries again after half a second, and not before', async () => {
   let tryCount = 0
   const clock = createManualClock()
   const stopping = new AbortController()
-  const running = registerOperator({} as RegistrationDeps, {
-    begin() {
-      tryCount += 1
-      return Promise.reject(new ScanError('NOT_READY', 'the replica is catching up'))
-    },
-    assertLive() {},
-    ...{ clock, logger: createLogger({ name: 'validator', level: 'silent' }) },
-    signal: stopping.signal,
+  const logger = createLogger({ name: 'validator', level: 'silent' })
+  const running = untilRegistered({ clock, logger }, stopping.signal, () => {
+    tryCount += 1
+    return Promise.reject(new ScanError('NOT_READY', 'the replica is catching up'))
   })
   // The first try fails, and the delay begins.
   await new Promise((resolve) => setImmediate(resolve))

@@ -1,0 +1,48 @@
+/** Whether the validator does its work, what its replica has applied, and how the scan nodes answer it. */
+import { utf8 } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { createHealthHandlers } from '@quorumscan/server'
+import type { Context } from './context.ts'
+
+type Health = ReturnType<typeof createHealthHandlers>
+type ReaderStatus = ReturnType<NonNullable<Parameters<typeof createHealthHandlers>[1]['reader']>>
+
+/**
+ * @param port - Returns the port listened on.
+ * @param prefix - Of the mount point that is not the root.
+ */
+export function healthHandlers(context: Context, port: () => number, prefix: string): Health {
+  const { ledger, logRoom, privateNodes, secondMachine } = context
+  const health = createHealthHandlers(context, {
+    moduleUrl: import.meta.url,
+    port,
+    assertReady: context.assertReady,
+    state: () => ledger.state(),
+    head: () => (ledger.state() === 'starting' ? null : ledger.head()),
+    detail() {
+      const details = [logRoom, privateNodes, secondMachine].map((one) => one.detail())
+      return details.filter((one) => one !== null).join('; ') || null
+    },
+    // The lists of the schema's type are not read-only.
+    reader: () => context.reader.status() as ReaderStatus,
+  })
+  return {
+    ...health,
+    async readyz(request) {
+      if (request.url.startsWith(prefix)) return health.readyz(request)
+      try {
+        const { headers } = await health.readyz(request)
+        const passed = ledgerReadiness(200, '[+] ledger ok (SERVING)\nreadyz check passed\n')
+        return { ...passed, headers: { ...headers, ...passed.headers } }
+      } catch (error) {
+        if (!(error instanceof ScanError)) throw error
+        return ledgerReadiness(503, '[-] ledger failed (NOT_SERVING)\nreadyz check failed\n')
+      }
+    },
+  }
+}
+
+/** At the root, as the ledger interface says it (docs/upstream.md §L5.2). */
+function ledgerReadiness(status: number, text: string) {
+  return { status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: utf8(text) }
+}
