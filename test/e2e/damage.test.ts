@@ -89,7 +89,7 @@ it('a broken node and lost users are named, and the rest starts', async () => {
     const { text } = await runCommand(cluster, 'status')
     return (
       /sv-2: its Redis ended/.test(text) &&
-      /validator: The Redis of the validator came back without its users/.test(text)
+      /validator: The Redis of the validator has lost its users/.test(text)
     )
   })
   expect((await lookup(cluster, NAME)).headers.get('x-quorum-outcome')).toBe('verified')

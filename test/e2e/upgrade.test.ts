@@ -348,7 +348,7 @@ it.runIf(IS_LONG)(
     // Two at once find replicas that lie otherwise: one after the other makes its own anew.
     const seen = await upgradeBoth(relaidBin, [sv1, sv2])
     expect(seen.filter(({ later }) => /^(?:starting|catching-up|ready)$/.test(later))).toEqual([])
-    for (const sv of [sv1, sv2]) expect(sv.running?.output).toContain('the replica is made anew')
+    for (const sv of [sv1, sv2]) expect(sv.running?.output).toContain('the replica is rebuilt')
     await upgrade(newerBin, sv3)
     await expectSameHistory(svs)
 

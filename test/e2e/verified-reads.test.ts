@@ -438,7 +438,7 @@ describe('a node that lies with its own key', () => {
       expect.arrayContaining([evidence]),
     )
     expect(await readFile(join(cluster.dataDir, 'logs/validator.log'), 'utf8')).toContain(
-      'sv-2 contradicts itself',
+      'sv-2 equivocates',
     )
   })
 })

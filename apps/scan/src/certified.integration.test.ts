@@ -103,7 +103,7 @@ it('all names of a party, batches and what the network says of itself', async ()
   )
   expect(ofParty.answer.entries.map(({ name }) => name)).toEqual(NAMES)
 
-  const lookups = [{ name: 'bob.unverified.ns' }, { name: 'nobody' }, { party: wallet.party }]
+  const lookups = [{ name: 'bob.unverified.ns' }, { name: 'unknown' }, { party: wallet.party }]
   const batch = await send(`${urlOf(1)}/v0/ans-entries/batch`, {
     method: 'POST',
     body: { lookups },
@@ -158,7 +158,7 @@ it('what cannot be certified is refused by name', async () => {
 it('a state that is certified and kept no more is no answer, and no reason to call the caller wrong', async () => {
   const path = '/v0/ans-entries/by-name/alice.unverified.ns'
   await Promise.all(nodes.slice(1).map((node) => node[Symbol.asyncDispose]()))
-  // Longer than states are kept, and nobody is there to certify one behind it.
+  // Longer than states are kept, and no member certifies a later one.
   await network.advance(TICK_MICROS)
   const refused = await until('the node to have moved on', async () => {
     const reply = await send(`${urlOf(0)}${path}`, { headers: { accept } })
@@ -193,7 +193,7 @@ it('a state that is signed again after the replica was lost has the same bytes',
   for (const statement of again) expect(statement).toEqual(before.get(statement.offset))
 })
 
-it('a value that somebody changed in the Redis of one node is never served as certified', async () => {
+it('a value that was changed in the Redis of one node is never served as certified', async () => {
   const redis = network.nodeRedis[3]?.connect()
   const versions = (await redis?.hgetBuffer('{replica}:names', 'bob.unverified.ns')) as Buffer
   const forged = Buffer.from(versions.toString('latin1').replace('quoted', 'QUOTED'), 'latin1')

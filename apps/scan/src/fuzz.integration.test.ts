@@ -200,7 +200,7 @@ it('no request gets a 500, and every error has a code and the head', async () =>
     ['/v0/ans-entries?page_size=0', 'INVALID_ARGUMENT'],
     ['/v0/ans-entries?page_size=1001', 'INVALID_ARGUMENT'],
     ['/v0/ans-entries?page_size=abc', 'INVALID_ARGUMENT'],
-    ['/v0/ans-entries/by-party/nobody', 'INVALID_PARTY'],
+    ['/v0/ans-entries/by-party/unknown', 'INVALID_PARTY'],
   ] as const
   for (const [url, code] of bad) {
     const answer = await server.inject({ method: 'GET', url })

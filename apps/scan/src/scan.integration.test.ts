@@ -98,7 +98,7 @@ describe('four scan nodes', () => {
           at_offset: Number(at),
           lookups: [
             { name: 'bob.unverified.ns' },
-            { name: 'nobody.unverified.ns' },
+            { name: 'unknown.unverified.ns' },
             { party: wallet.party },
             { party: dso },
             { name: 'bob.unverified.ns' },

@@ -46,7 +46,7 @@ it('a node with an empty disk, and one that was away, start from a snapshot wher
   await nodes.start(3)
 
   const head = Number((await nodes.get(0, '/livez')).headers.get('x-ledger-head'))
-  for (const label of ['before', 'behind', 'nobody']) {
+  for (const label of ['before', 'behind', 'unknown']) {
     const answers = await Promise.all(
       [0, 1, 2, 3].map((index) =>
         nodes.get(index, `/v0/ans-entries/by-name/${label}.unverified.ns`, head),
@@ -56,7 +56,7 @@ it('a node with an empty disk, and one that was away, start from a snapshot wher
     for (const answer of answers) {
       // An error names its request.
       expect(answer.body.entry).toEqual(first?.body.entry)
-      expect(answer).toAnswer(label === 'nobody' ? 404 : 200)
+      expect(answer).toAnswer(label === 'unknown' ? 404 : 200)
       expect(answer.headers.get('x-ledger-history-hash')).toBe(
         first?.headers.get('x-ledger-history-hash'),
       )

@@ -68,7 +68,7 @@ describe('the budgets of strangers', () => {
 })
 
 describe('the budget of operators', () => {
-  it('is that of each operator key, whoever submits; other keys have none', () => {
+  it('belongs to each operator key, whichever client submits; other keys have none', () => {
     const { budgets } = setUp()
     budgets.admitKey('operator', rates.superValidator)
     expect(() => budgets.admitKey('operator', 1)).toThrow('too much work')

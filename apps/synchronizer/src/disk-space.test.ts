@@ -16,7 +16,7 @@ it('counts what was let in since it looked last, before it is on the disk', asyn
   expect(() => disk.assertRoom()).toThrow(expect.objectContaining({ code: 'LOG_FULL' }))
 })
 
-it('takes nothing while the disk is full, and goes on by itself when there is room', async () => {
+it('accepts nothing while the disk is full, and continues when it has room', async () => {
   const clock = createManualClock(0)
   let freeMib = 2
   await using disk = await watchDiskSpace({

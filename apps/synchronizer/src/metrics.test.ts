@@ -5,8 +5,8 @@ import { measuredLog } from './metrics.ts'
 
 type Log = Parameters<typeof measuredLog>[1]['log']
 
-/** What Prometheus is told of a log. */
-async function told(log: Partial<Log>, memberCount = 4): Promise<string> {
+/** The metrics of a log. */
+async function metricsOf(log: Partial<Log>, memberCount = 4): Promise<string> {
   const metrics = createMetrics()
   const measured = measuredLog(
     { metrics, clock: createSystemClock() },
@@ -37,17 +37,17 @@ it.each([
   [6, 2, -1, 'live'],
   [7, 1, 1, 'live'],
 ])(
-  'of %i members, with %i away, %i more can be lost: %s',
+  'of %i members, with %i away, %i further failures are tolerated: %s',
   async (count, awayCount, margin, state) => {
     const absent = Array.from({ length: awayCount }, (_, at) => `sv-${at}`)
     const ordering = () => ({ height: 1, round: 0, connected: [], absent })
-    const text = await told({ ordering, state: () => state }, count)
+    const text = await metricsOf({ ordering, state: () => state }, count)
     expect(text).toContain(`quorumscan_can_lose{kind="ordering"} ${margin}\n`)
   },
 )
 
-it('says nothing of losing one that orders alone, and counts what fails beside what does not', async () => {
-  const text = await told({ append: () => Promise.reject(new Error('no')) })
+it('has no margin for a synchronizer that orders alone, and counts failures and successes', async () => {
+  const text = await metricsOf({ append: () => Promise.reject(new Error('no')) })
   expect(text).not.toContain('can_lose{')
   expect(text).toContain('quorumscan_log_append_duration_seconds_count{outcome="failed"} 1\n')
   expect(text).toContain('quorumscan_log_append_duration_seconds_count{outcome="done"} 0\n')

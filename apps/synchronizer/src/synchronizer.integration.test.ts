@@ -122,7 +122,7 @@ async function setUp(
   }
   const start = async (overrides: Overrides = {}) => {
     const synchronizer = await startSynchronizer(config, { logger, ...overrides })
-    await untilTrue('the nodes to vouch for the log', async () => {
+    await untilTrue('the nodes to confirm the log', async () => {
       const ready = await send(`${synchronizer.url}/readyz`)
       return ready.status === 200 || ready.body?.code === 'LOG_FULL'
     })
@@ -160,7 +160,7 @@ async function setUp(
     told,
     readUntil,
     start,
-    /** Time stands still, for it and for the nodes: no budget is filled up again. */
+    /** Time is stopped, for it and for the nodes: no budget is filled again. */
     startFrozen: () => {
       const nowMicros = clock.nowMicros()
       told.nowMicros = () => nowMicros
@@ -215,7 +215,7 @@ async function post(url: string, body: Uint8Array, token?: string) {
   return { status, ...members, retryAfter: headers.get('retry-after') }
 }
 
-/** Bytes in memory that somebody holds. */
+/** Bytes in memory that are in use. */
 function usedBytes(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()
@@ -340,7 +340,7 @@ describe('the synchronizer', () => {
     })
   })
 
-  it('answers 503 while Redis is away, and goes on when it is back', async () => {
+  it('answers 503 while Redis is away, and continues when it is back', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     await post(synchronizer.url, sign())
@@ -362,7 +362,7 @@ describe('the synchronizer', () => {
     expect(status.success.extra.offset).toBeGreaterThanOrEqual(2)
   })
 
-  it('answers 503 for certain while the disk has too little room, and record time goes on', async () => {
+  it('answers a definite 503 while the disk has too little room, and record time advances', async () => {
     await using own = await setUp({ diskFreeMibMin: 1_048_576 })
     await using synchronizer = await own.start()
     expect(await post(synchronizer.url, sign())).toMatchObject({
@@ -386,7 +386,7 @@ describe('the synchronizer', () => {
     await untilTrue('a checkpoint', async () => (await head()) > before)
   })
 
-  it('answers what is under way before it stops, and goes on behind it when started again', async () => {
+  it('answers what is in progress before it stops, and continues after it when started again', async () => {
     await using own = await setUp()
     const first = await own.start()
     const entries = Array.from({ length: 20 }, () => sign())
@@ -412,7 +412,7 @@ describe('the synchronizer', () => {
     await expect(own.startAnyhow()).rejects.toThrow('appendfsync is everysec; it must be always')
   })
 
-  it('orders nothing while its clock is set ahead, names it, and goes on when it is right', async () => {
+  it('orders nothing while its clock is set ahead, reports it, and continues when it is right', async () => {
     await using own = await setUp()
     let aheadMicros = 0
     await using synchronizer = await own.start({
@@ -446,7 +446,7 @@ describe('the synchronizer', () => {
     expect(newest).toBeLessThan(clock.nowMicros() + 1_000_000)
   })
 
-  it('begins no log anew that its followers know to be longer', async () => {
+  it('begins no new log if its followers know a longer one', async () => {
     await using own = await setUp()
     own.told.head = 1234
     await using synchronizer = await own.startAnyhow()
@@ -462,7 +462,7 @@ describe('the synchronizer', () => {
     expect(status.success.extra.detail).toBe(regressed.error)
   })
 
-  it('finds flipped bytes and missing entries in its log, says so, and goes on', async () => {
+  it('finds flipped bytes and missing entries in its log, reports them, and continues', async () => {
     await using own = await setUp()
     const first = await own.start()
     const damaged = sign({ userId: 'damaged-user' })
@@ -508,10 +508,10 @@ describe('the synchronizer', () => {
     ])
   })
 
-  it('gives the log to those who show a token, and to nobody else', async () => {
+  it('gives the log to clients with a token, and to no other', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
-    for (const token of [undefined, 'a-token-that-nobody-has-given']) {
+    for (const token of [undefined, 'a-token-that-was-never-issued']) {
       const headers = token === undefined ? {} : { 'x-peer-token': token }
       // What they ask for is not looked at.
       for (const from of ['1', 'x']) {
@@ -556,7 +556,7 @@ describe('the synchronizer', () => {
     await write(60)
     const before = usedBytes()
     await write(100)
-    // Buffers that nobody holds go a while after their collection.
+    // Unused buffers are freed some time after their collection.
     await untilTrue('next to nothing kept', () => usedBytes() - before < 8 * 2 ** 20)
     expect(Math.max(...connections.map(({ writableLength }) => writableLength))).toBeLessThan(
       2 ** 20,

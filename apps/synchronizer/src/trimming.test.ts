@@ -36,7 +36,7 @@ function snapshot(offset: number, signers: readonly number[], content = 'aa') {
 
 type Listed = readonly ReturnType<typeof snapshot>[] | null
 
-/** What the log is told to take out while nodes list this; null: one that does not answer. */
+/** Below what the log is trimmed while nodes list this; null: a node that does not answer. */
 async function trimmedTo(lists: readonly Listed[], names?: readonly string[]) {
   const asked: TrimBound[] = []
   const nodes = await Promise.all(
@@ -91,7 +91,7 @@ describe('the log is trimmed', () => {
     expect(metrics).toContain('quorumscan_log_first_offset 20')
   })
 
-  it('whoever of them tells of a signature, and though one does not answer', async () => {
+  it('whichever member lists a signature, and though one does not answer', async () => {
     const own = [0, 1, 2].map((index) => [snapshot(20, [index])])
     expect((await trimmedTo([...own, null])).before).toMatchObject({ offset: 20 })
   })

@@ -1,6 +1,6 @@
 /**
- * A log that ends: what lies below the newest snapshot that a quorum of members has, and is older than it by as long
- * as the operator wants, is taken out. Nobody needs it any more: who is further behind starts from that snapshot.
+ * Trims the log: deletes the entries below the newest snapshot that a quorum of members has, which are older than it by
+ * what the operator configured. No follower needs them: one that lags more starts from that snapshot.
  */
 import type { LogStart, TrimBound } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
@@ -66,7 +66,7 @@ export function trimLogRegularly(
   }
 }
 
-/** The newest snapshot that so many members have, and signed alike; null: there is none. */
+/** The newest snapshot that a quorum of members has and has signed; null: no such snapshot exists. */
 function newestHeldByQuorum(
   listed: readonly ListedSnapshot[],
   { nodes }: Genesis,

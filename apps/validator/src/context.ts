@@ -7,17 +7,15 @@ import { QUEUES_OF } from '@quorumscan/jobs'
 import { createLedgerReads, participantIdOf } from '@quorumscan/ledger-api'
 import { participantOfKey } from '@quorumscan/model'
 import { readRedisAddress } from '@quorumscan/redis'
-import { createFetch, parseOriginTokens, quiet, repeat } from '@quorumscan/runtime'
+import { createFetch, parseOriginTokens, quiet } from '@quorumscan/runtime'
 import { createEvidenceKeeper, followEvidence } from '@quorumscan/scan-proxy'
 import { type AppOverrides, beginApp } from '@quorumscan/server'
 import { openValidatorStore } from '@quorumscan/users'
-import { createRegistration, forgetEndedRenewals, OPERATOR_RETRY_MS } from '@quorumscan/wallet'
+import { createRegistration, forgetRenewalsRegularly } from '@quorumscan/wallet'
 import { createReadMetrics } from './metrics.ts'
 import { openReads } from './reads.ts'
 import { openSubmission } from './submission.ts'
 
-/** A preference for a name that has ended takes some 200 bytes and does no harm. */
-const FORGET_RENEWALS_MS = 3_600_000
 /** Between lines of the log about one subject. */
 const ALARM_PERIOD_MS = 60_000
 
@@ -55,7 +53,10 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
           const { signer } = found
           readMetrics.noteEvidence(signer)
           alarms.write(signer, (leftOut) =>
-            logger.error({ evidence: found, ...leftOut }, `${signer} contradicts itself`),
+            logger.error(
+              { evidence: found, ...leftOut },
+              `${signer} equivocates: it signed two statements that exclude each other`,
+            ),
           )
         },
         onUnsaved: (err) => logger.error({ err }, 'evidence is not saved'),
@@ -103,18 +104,7 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
       createLedgerReads({ replica: ledger, users: store.users, clock, genesis }),
     )
     const { autoRenewals } = store
-    let wasLive = false
-    const forgetRenewals = async (): Promise<void> => {
-      wasLive = follower.isLive()
-      if (wasLive) await forgetEndedRenewals({ ledger, autoRenewals })
-    }
-    resources.opened(
-      repeat(forgetRenewals, {
-        clock,
-        everyMs: () => (wasLive ? FORGET_RENEWALS_MS : OPERATOR_RETRY_MS),
-        onError: (err) => logger.info({ err }, 'ended renewals are not forgotten yet'),
-      }),
-    )
+    resources.opened(forgetRenewalsRegularly({ ...app, ...follower, ledger, autoRenewals }))
     const background = resources.opened(follower.follow(ordering))
     background.run(
       'the registration of the operator ended',

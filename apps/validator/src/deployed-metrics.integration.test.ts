@@ -46,7 +46,7 @@ function keep<T extends AsyncDisposable>(resource: T): T {
   return resource
 }
 
-/** One whose log nobody follows, and that speaks TLS: where its operator asks. */
+/** A synchronizer whose log has no follower, and that speaks TLS. */
 async function startLoneSynchronizer(): Promise<string> {
   const authority = keep(await createAuthority())
   const operator = { host: '127.0.0.1', port: await freePort() }
@@ -154,7 +154,7 @@ it('every metric on the dashboard is one of theirs', async () => {
   expect([...names].filter((name) => !isKnown(name))).toEqual([])
 })
 
-it('labels are none that Prometheus sets itself', async () => {
+it('no label is one that Prometheus sets itself', async () => {
   expect(first.split('\n').filter((line) => /[{,](job|instance)="/.test(line))).toEqual([])
 })
 
@@ -166,7 +166,7 @@ it.skipIf(promtool === null)('promtool takes the files, and the tests of the ale
   expect(check('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS')
 })
 
-it('Redis and disk of each process are told, and how much more can be lost', async () => {
+it('Redis and disk of each process are exported, and the failures tolerated', async () => {
   const all = (selector: string, values: readonly number[]) =>
     until(`${selector} to be ${values.join(', ')}`, async () => {
       const found = valuesOf(selector, await scrape())
@@ -185,7 +185,7 @@ it('Redis and disk of each process are told, and how much more can be lost', asy
   await all('quorumscan_can_lose{kind="lookups"}', [0, 0])
   await all('quorumscan_can_lose{kind="registrations"}', [-1, -1])
   await network.scans[2]?.start()
-  // Where nobody's configuration says that it is.
+  // At an address that no configuration names.
   await network.scans[3]?.moveTo(await freePort())
   await all('quorumscan_can_lose{kind="lookups"}', [2, 2])
   await all('quorumscan_can_lose{kind="registrations"}', [1, 1])

@@ -35,7 +35,7 @@ export function createReadMetrics(metrics: Metrics, clock: Clock, nodes: readonl
       replyTimeOf(node, kind).observe(durationMs / MS_PER_SECOND),
     noteEvidence: metrics.counted({
       name: 'evidence_total',
-      help: 'Pairs of signed statements by which a node contradicts itself.',
+      help: 'Pairs of signed statements by which a node equivocates.',
       labels: ['node'],
       known: nodes.map((node) => [node]),
     }),

@@ -48,7 +48,7 @@ it.each([
 ])('nothing is older than what was shown by %s', async (_, show, status) => {
   const release = world.network.holdNodes()
   try {
-    // The validator goes on alone.
+    // The validator continues alone.
     await alice.client.post('/v0/wallet/tap', { amount: '1.0' })
     const answer = await show()
     expect(answer).toAnswer(status)
@@ -106,7 +106,7 @@ it('nothing is older than what was shown by a stream, nor after a restart', asyn
   }
 })
 
-it('what is asked of the reader itself still counts, and proxied answers have offsets of their own', async () => {
+it('the options of the reader itself still count, and proxied answers have offsets of their own', async () => {
   const ahead = await world.anyone().get(LOOKUP, { 'x-min-offset': '9007199254740991' })
   expect(failure(ahead)).toEqual({ status: 503, code: 'CONSENSUS_LAGGING' })
   const answer = await world.anyone().get(LOOKUP)

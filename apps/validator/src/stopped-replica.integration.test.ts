@@ -1,4 +1,4 @@
-/** A validator whose replica cannot go on. */
+/** A validator whose replica cannot continue. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { toHex } from '@quorumscan/base'

@@ -70,7 +70,7 @@ const renewed = (client: HttpClient, before: string) =>
 const path = (id: string, action: string) => `/v0/wallet/subscriptions/${id}/${action}`
 
 describe('a subscription', () => {
-  it('renews itself while it is told to, lapses when not, and leaves the name to others', async () => {
+  it('is renewed while auto-renewal is on, lapses when it is off, and leaves the name to others', async () => {
     world.network.setWorking(false)
     const { client } = await world.registered('carla', '5')
     const request = await requestName(client, 'carla.unverified.ns')
@@ -110,7 +110,7 @@ describe('a subscription', () => {
     })
     // What came before is older than what is kept (D-25: 90 days).
     expect(
-      await world.until('the lapse to be told', async () => {
+      await world.until('the lapse to be reported', async () => {
         const items = await newestOf(again)
         return items.length > 0 ? items : undefined
       }),
@@ -157,7 +157,7 @@ describe('a subscription', () => {
     expect(await balanceOf(client)).toEqual({ unlocked: '0.0000000000', locked: '0.0000000000' })
     await world.network.advance(90 * DAY_MICROS)
     expect(failure(await pay(client))).toEqual({ status: 400, code: 'INSUFFICIENT_FUNDS' })
-    world.network.setWorking(false) // Nobody ends it yet.
+    world.network.setWorking(false) // No job ends it yet.
     await world.network.advance(30 * DAY_MICROS)
     expect(failure(await pay(client))).toEqual({ status: 409, code: 'CHOICE_REFUSED' })
     world.network.setWorking(true)
@@ -252,7 +252,7 @@ describe("the user's names", () => {
         paymentDuration: String(30 * DAY_MICROS),
       })),
     )
-    // Nobody works: what is gone is so by its time alone.
+    // No job runs: what is gone is so by its time alone.
     world.network.setWorking(false)
     for (const left of [names.slice(1), names.slice(2), []]) {
       await world.network.advance((left.length === 2 ? 30 : 20) * DAY_MICROS)
@@ -263,7 +263,7 @@ describe("the user's names", () => {
 })
 
 describe('the wallet automation', () => {
-  it('gives back what nobody collected, without any super-validator', async () => {
+  it('returns what was not collected, without any super-validator', async () => {
     const { client, party } = await world.registered('rita', '2')
     const receiver = await world.registered('remo', null)
     const request = await requestName(client, 'rita.unverified.ns')

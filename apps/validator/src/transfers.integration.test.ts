@@ -134,7 +134,7 @@ describe('an offer', () => {
       ),
     )
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 200, 200, 409, 409])
-    // A repetition is told so, though there is no coin left for it either.
+    // A repetition is refused as one, though no coin is left for it either.
     expect(failure(await sender.client.post(PATH, same))).toEqual({
       status: 409,
       code: 'DUPLICATE_COMMAND',
@@ -164,7 +164,7 @@ describe('bad input moves no coin', () => {
       await world.registered('bad-sender', '1'),
       await world.registered('bad-receiver', null),
     ]
-    const nobody = `nobody::1220${'0'.repeat(64)}`
+    const unknown = `unknown::1220${'0'.repeat(64)}`
     const past = world.network.clock.nowMicros() - 1
     for (const [more, status, code] of [
       [{ amount: '-1' }, 400, 'INVALID_ARGUMENT'],
@@ -177,7 +177,7 @@ describe('bad input moves no coin', () => {
       [{ amount: '200.0000000001' }, 400, 'INSUFFICIENT_FUNDS'],
       [{ amount: '9'.repeat(28) }, 400, 'INSUFFICIENT_FUNDS'],
       [{ receiver_party_id: 'bob' }, 400, 'INVALID_PARTY'],
-      [{ receiver_party_id: nobody }, 400, 'INVALID_ARGUMENT'],
+      [{ receiver_party_id: unknown }, 400, 'INVALID_ARGUMENT'],
       [{ receiver_party_id: world.network.genesis.dso }, 400, 'INVALID_ARGUMENT'],
       [{ expires_at: past }, 400, 'INVALID_ARGUMENT'],
       [{ expires_at: -1 }, 400, 'INVALID_ARGUMENT'],

@@ -178,7 +178,7 @@ describe('a registration', () => {
     })
   })
 
-  it('is refused at once for a name that is taken, whoever asks', async () => {
+  it('is refused at once for a name that is taken, for any caller', async () => {
     const owner = await registered('taken-owner')
     await accept(owner.client, await requestName(owner.client, 'taken.unverified.ns'))
     await ownEntries(owner.client)
@@ -233,7 +233,7 @@ describe('bad input', () => {
     }
   })
 
-  it('of a page is 400 without a size, and of a party that is none', async () => {
+  it('of a page is 400 without a size, and of a malformed party', async () => {
     expect(failure(await anyone.get('/v0/scan-proxy/ans-entries'))).toAnswer(
       400,
       'INVALID_ARGUMENT',
@@ -242,7 +242,7 @@ describe('bad input', () => {
     expect(failure(party)).toEqual({ status: 400, code: 'INVALID_PARTY' })
   })
 
-  it('of a token is 401, and the wallet of nobody is 404', async () => {
+  it('of a token is 401, and the wallet of an unknown user is 404', async () => {
     const path = '/v0/wallet/balance'
     for (const authorization of ['', 'Bearer x', 'Bearer a.b.c', `Basic ${btoa('a:b')}`])
       expect(
@@ -301,7 +301,7 @@ describe('paying', () => {
     const answers = await Promise.all([1, 2, 3].map(() => accept(owner.client, request)))
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409, 409])
     await found('mine.unverified.ns')
-    // Paid once, and by nobody else.
+    // Paid once, and by no other party.
     expect((await balanceOf(owner.client)).unlocked).toBe('1800.0000000000')
     expect(await balanceOf(thief.client)).toEqual(untouched)
   })
@@ -377,7 +377,7 @@ describe('users', () => {
     expect(failure(await create(foreign))).toAnswer(400, 'INVALID_ARGUMENT')
   })
 
-  it('never get a party that was made for somebody else', async () => {
+  it('never get a party that was made for another user', async () => {
     const { party } = await registered('decoy', null)
     const given = party.replace('decoy::', 'victim::')
     const input = { name: 'thief', party_id: given, createPartyIfMissing: true }
@@ -407,11 +407,11 @@ describe('users', () => {
 
 describe('the scan proxy', () => {
   it('answers absence as such, and ignores tokens', async () => {
-    const answer = await lookup('nobody.unverified.ns', { authorization: 'Bearer nonsense' })
+    const answer = await lookup('unknown.unverified.ns', { authorization: 'Bearer nonsense' })
     expect(failure(answer)).toEqual({ status: 404, code: 'ENTRY_NOT_FOUND' })
-    expect(answer.body['error']).toBe('No ans entry found for name: nobody.unverified.ns')
+    expect(answer.body['error']).toBe('No ans entry found for name: unknown.unverified.ns')
     expect(answer.headers.get('x-quorum-outcome')).toBe('verified-absent')
-    const party = `nobody::1220${'0'.repeat(64)}`
+    const party = `unknown::1220${'0'.repeat(64)}`
     const byParty = await anyone.get(
       `/api/validator/v0/scan-proxy/ans-entries/by-party/${encodeURIComponent(party)}`,
     )
@@ -420,7 +420,7 @@ describe('the scan proxy', () => {
 
   it('answers a batch at one offset, in order, also an empty one', async () => {
     const { dso } = network.genesis
-    const lookups = [{ name: 'nobody.ns' }, { party: dso }, { name: 'sv-2.sv.ns' }]
+    const lookups = [{ name: 'unknown.ns' }, { party: dso }, { name: 'sv-2.sv.ns' }]
     const post = (body: object) =>
       anyone.post('/v0/scan-proxy/ans-entries/batch', body, { 'content-type': 'text/plain' })
     const answer = await post({ lookups })

@@ -18,7 +18,7 @@ export class ScanError extends Error {
   constructor(
     code: ErrorCode,
     message: string,
-    options: { cause?: unknown; details?: Details; retryAfterSeconds?: number } = {},
+    options: { cause?: unknown; details?: Details; retryAfterSeconds?: number | null } = {},
   ) {
     const { stackTraceLimit } = Error
     // Where a request was refused says nothing that its code does not, and to find out takes as long as a lookup.

@@ -6,7 +6,7 @@ import { countsOf, type JobQueue } from './queue.ts'
 
 const MS_PER_SECOND = 1000
 
-/** How much work waits. The label is none of Prometheus' own, as `job` is. */
+/** How much work waits. The label is `queue`, because Prometheus itself sets `job`. */
 export function measureQueues(
   metrics: Metrics,
   queues: readonly Pick<JobQueue, 'name' | 'counts'>[],

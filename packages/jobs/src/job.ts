@@ -33,7 +33,7 @@ export type JobDefinition<Deps> = {
   process(contractId: ContractId, deps: Deps & JobRun): Promise<void>
 }
 
-/** What each run of a processor gets beside the dependencies of its kind. */
+/** What each run of a processor receives in addition to the dependencies of its kind. */
 export type JobRun = {
   /** Aborts when the process shuts down. */
   readonly signal: AbortSignal

@@ -185,7 +185,7 @@ it('leaves alone for a while what asked for it', async () => {
   expect(await failuresIn(redis)).toEqual([])
 })
 
-it('goes on by itself after Redis was killed, and loses nothing', async () => {
+it('continues without help after Redis was killed, and loses nothing', async () => {
   await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'everysec'])
   const world = createDueLedger(JOB)
   world.add(40)
@@ -224,7 +224,7 @@ it('starts although Redis answers no write for a while', async () => {
   await until('the job to be done', () => (world.due.size === 0 ? true : undefined))
 })
 
-it('says that Redis is away, but not all the time', async () => {
+it('reports that Redis is away, in few lines', async () => {
   await using redis = await startRedis()
   await using _jobs = await startJobs(redis, createDueLedger(JOB).ledger, async () => {})
   const before = logged.length

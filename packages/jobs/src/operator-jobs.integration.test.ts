@@ -176,7 +176,7 @@ it('submissions whose outcome is unknown are repeated until they are seen', asyn
   await untilTrue('the entry', () => world.memory.all(ansEntry).length === 1)
 })
 
-it('an entry and its subscription are ended when nobody renews, and rounds go on', async () => {
+it('an entry and its subscription end without a renewal, and rounds advance', async () => {
   await using redis = await startRedis()
   const world = createWorld()
   world.pay('alice.unverified.ns')
@@ -210,7 +210,7 @@ it('a payment that is not confirmed in time is refunded by one super-validator a
   expect(world.memory.byKey(`party:LockedCoin:${alice.party}`)).toEqual([])
 })
 
-it('a request that nobody pays is ended with its context', async () => {
+it('a request that is not paid is ended with its context', async () => {
   await using redis = await startRedis()
   const world = createWorld()
   world.memory.submit({

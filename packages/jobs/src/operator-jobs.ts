@@ -84,7 +84,7 @@ export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
   operatorJob('expire-subscription', {
     command: (idle, by) => expireSubscriptionCommand({ ...by, idle }),
   }),
-  // Ends a subscription request that nobody paid, with its context; due at its expiresAt.
+  // Ends a subscription request that was not paid, with its context; due at its expiresAt.
   // A request that is never answered may not stay for ever (D-17).
   operatorJob('expire-request', {
     command: (request, by) => expireRequestCommand({ ...by, request }),

@@ -3,7 +3,7 @@ import type { ContractId } from '@quorumscan/model'
 import { Queue } from 'bullmq'
 import type { Redis } from 'ioredis'
 
-/** Tries of one job before it is dropped. The sweep adds it anew if it is still due then. */
+/** Attempts of one job before it is dropped. The sweep adds it again if it is still due then. */
 export const ATTEMPTS_MAX = 8
 /** Events of a queue that BullMQ keeps in a stream; nothing reads them. */
 const EVENTS_MAX = 100

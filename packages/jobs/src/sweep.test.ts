@@ -60,7 +60,7 @@ const dueOfJob = (job: string, count: number) =>
   )
 
 describe('a sweep', () => {
-  it('reads a bounded portion of a backlog and goes on from there the next time', async () => {
+  it('reads a bounded portion of a backlog and continues there the next time', async () => {
     const backlog = dueOfJob('expire-entry', PAGE_SIZE * PAGES_PER_SWEEP_MAX + 1)
     const last = backlog.at(-1)?.contractId ?? ''
     const { sweep, entries, asked } = setUp(backlog, async (_job, ids) =>
@@ -126,7 +126,7 @@ describe('a sweep', () => {
     expect(entries.ids.size).toBe(1)
   })
 
-  it('queues what is selected only, so that others fill no queue and keep nobody waiting', async () => {
+  it('queues only what is selected, so that other work neither fills a queue nor delays jobs', async () => {
     const isEven = (id: string) => Number(id.slice(2)) % 2 === 0
     const due = dueOfJob('expire-entry', 2 * QUEUED_MAX)
     const asked: string[] = []

@@ -11,7 +11,7 @@ import { countsOf, type JobCounts, type JobQueue } from './queue.ts'
 
 /** Due items read at once: one round trip of well under a millisecond. */
 export const PAGE_SIZE = 500
-/** Pages of a job in one sweep; the next one goes on from there, so a backlog of any size is walked through. */
+/** Pages of a job in one sweep; the next sweep continues there, so that it covers a backlog of any size. */
 export const PAGES_PER_SWEEP_MAX = 10
 /** Jobs in one queue. More would only wait, and take memory that the replica needs. */
 export const QUEUED_MAX = 1_000

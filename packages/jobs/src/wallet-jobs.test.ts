@@ -161,7 +161,7 @@ it('a payment of a hosted party is refunded when its lock ends, first one or ren
 it.each([
   ['the sender', 0],
   ['the receiver', 1],
-])('an offer that nobody took is ended where %s is hosted', async (_, hostedIndex) => {
+])('an offer that was not accepted is ended where %s is hosted', async (_, hostedIndex) => {
   let pair: readonly Actor[] = []
   const world = createWorld((scenario) => {
     pair = [scenario.actor('alice'), scenario.actor('bob')]

@@ -1,5 +1,5 @@
 /**
- * Runs one definition: what BullMQ is told about outcomes, and which errors are tried again.
+ * Runs one definition: how outcomes are reported to BullMQ, and which errors are retried.
  */
 import { backoffMs, type Clock, type Random } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'

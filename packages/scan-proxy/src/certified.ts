@@ -27,7 +27,7 @@ import type { ScanProxyDeps } from './dependencies.ts'
 import type { Asked } from './operations.ts'
 import { MAX_AGE_MS, type ProxyRequest } from './request.ts'
 
-/** A proven answer, by whomever. Bodies are encoded where they are used. */
+/** A proven answer, of the own replica or of a node. Bodies are encoded where they are used. */
 export type Proven = Omit<Decided, 'historyHash'> & {
   readonly document: Uint8Array
   /** Of the own replica's newest state; null: a node's answer, or one of a walk. */
@@ -36,8 +36,8 @@ export type Proven = Omit<Decided, 'historyHash'> & {
 
 export type Unproven = Exclude<CertifiedOutcome<unknown>, CertifiedAnswer<unknown>>
 
-/** What a caller wants of a certified read. */
-export type CertifiedOptions = {
+type CertifiedOptions = {
+  readonly request: ProxyRequest
   readonly signers: string
   readonly threshold: Threshold
   readonly minOffset: number
@@ -68,7 +68,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   const proveOwn = async (
     asked: Asked,
     question: AnyQuestion<unknown>,
-    options: CertifiedOptions & { readonly request: ProxyRequest },
+    options: CertifiedOptions,
   ): Promise<Proven | null> => {
     const { request, signers, threshold } = options
     const isWalk = question.offset !== null
@@ -104,10 +104,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   }
 
   /** What the own replica proves if that is recent enough, else a node. */
-  return async (
-    asked: Asked,
-    options: CertifiedOptions & { readonly request: ProxyRequest },
-  ): Promise<Proven | Unproven> => {
+  return async (asked: Asked, options: CertifiedOptions): Promise<Proven | Unproven> => {
     const { request, threshold, maxAgeMs } = options
     const wanted = certifiedRequestOf(asked)
     const question = wanted.question(network)
@@ -141,12 +138,8 @@ function certifiedRequestOf(asked: Asked): CertifiedRequest<unknown> {
 
 /** The body that a node gives to the same request. */
 function bodyOf(asked: Asked, answer: unknown): Uint8Array<ArrayBuffer> {
-  if ('lookup' in asked) return json({ entry: answer })
-  if ('lookups' in asked)
-    return json({ results: (answer as readonly unknown[]).map((entry) => ({ entry })) })
-  return json(answer)
-}
-
-function json(value: unknown): Uint8Array<ArrayBuffer> {
-  return utf8(JSON.stringify(value))
+  let body = answer
+  if ('lookup' in asked) body = { entry: answer }
+  if ('lookups' in asked) body = { results: (answer as unknown[]).map((entry) => ({ entry })) }
+  return utf8(JSON.stringify(body))
 }

@@ -5,12 +5,12 @@ import { roundsAnswer, rulesAnswer, sharedDsoAnswer } from './forms.ts'
 const decided = (body: object) => ({ answer: utf8(JSON.stringify(body)) })
 const state = (id: string) => ({ contract: { contract_id: id }, domain_id: 'd' })
 
-it('rules are told without the question whether they were cached', () => {
+it('rules are returned without the wrapper for cached rules', () => {
   const answer = rulesAnswer(decided({ amulet_rules_update: state('00') }))
   expect(JSON.parse(fromUtf8(answer))).toEqual({ amulet_rules: state('00') })
 })
 
-it('rounds are told as lists, in the order of the nodes', () => {
+it('rounds are returned as lists, in the order of the nodes', () => {
   const open = { '00b': state('00b'), '00a': state('00a') }
   const answer = roundsAnswer(
     decided({

@@ -132,7 +132,7 @@ describe('answers of nodes', () => {
       expect(request.isValid?.(other), JSON.stringify(other)).toBe(false)
   })
 
-  it('of coin that lack a contract are none: the node was told that nothing is cached', () => {
+  it('of coin that lack a contract are no vote: the request said that nothing is cached', () => {
     const cached = { contract: null, domain_id: 'd' }
     expect(amuletRulesRequest.isValid?.({ amulet_rules_update: cached })).toBe(false)
     expect(miningRoundsRequest.isValid?.(roundsOf(cached))).toBe(false)
@@ -143,7 +143,7 @@ describe('answers of nodes', () => {
     ['a party', [{ name: 'sv-1' }, { name: 'sv-2', party }]],
     ['all', undefined],
     ['all but text', 'sv-1'],
-  ])('/v0/dso that lacks %s of the nodes is none, also where one node decides', (_, lacking) => {
+  ])('/v0/dso that lacks %s of the nodes is no vote, also where one node decides', (_, lacking) => {
     expect(requestOf('proxyGetDso').isValid?.(dso(lacking))).toBe(false)
   })
 })

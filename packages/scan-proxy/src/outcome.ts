@@ -50,11 +50,14 @@ export function outcomeError(outcome: Exclude<Outcome, Decided> | Unproven | Exp
       return insufficient(outcome)
     case 'lagging':
       return lagging(outcome)
-    case 'expired': {
-      const reason = 'The walk is over: its offset is not certified any more. Begin it anew.'
-      return new ScanError('OFFSET_PRUNED', reason)
-    }
+    case 'expired':
+      return walkOver('its offset is not certified any more')
   }
+}
+
+/** A walk over pages cannot continue. */
+export function walkOver(reason: string): ScanError {
+  return new ScanError('OFFSET_PRUNED', `The walk is over: ${reason}. Begin it again.`)
 }
 
 function disputed(outcome: Disputed): ScanError {
@@ -79,21 +82,16 @@ function disputed(outcome: Disputed): ScanError {
 }
 
 function insufficient(outcome: Insufficient | Unproven): ScanError {
+  const { reachable, needed, nodeCount, retryAfterMs } = outcome
   const unproven = 'unproven' in outcome ? outcome.unproven : null
   return new ScanError(
     'NOT_ENOUGH_NODES',
-    `Only ${outcome.reachable} scan instances can be used (out of ${outcome.nodeCount} configured ones), ` +
-      `which are fewer than the necessary ${outcome.needed} to achieve BFT guarantees.` +
+    `Only ${reachable} scan instances can be used (out of ${nodeCount} configured ones), ` +
+      `which are fewer than the necessary ${needed} to achieve BFT guarantees.` +
       (unproven === null ? '' : ` The last answer proves nothing: ${unproven}.`),
     {
-      details: {
-        reachable: outcome.reachable,
-        needed: outcome.needed,
-        ...(unproven === null ? {} : { unproven }),
-      },
-      ...(outcome.retryAfterMs === null
-        ? {}
-        : { retryAfterSeconds: Math.ceil(outcome.retryAfterMs / 1000) }),
+      details: { reachable, needed, ...(unproven !== null && { unproven }) },
+      retryAfterSeconds: retryAfterMs === null ? null : Math.ceil(retryAfterMs / 1000),
     },
   )
 }

@@ -1,7 +1,8 @@
 /** What the own replica knows of history: whether the nodes hold the same (D-38), and whether a walk over pages has ended (D-11). */
-import { isScanError, ScanError } from '@quorumscan/errors'
+import { isScanError, type ScanError } from '@quorumscan/errors'
 import type { Offset, PagePosition } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
+import { walkOver } from './outcome.ts'
 
 type History = Pick<Replica, 'head' | 'pin'>
 
@@ -46,7 +47,6 @@ export async function whyOver(
     return null
   } catch (error) {
     if (!isScanError(error, 'OFFSET_PRUNED')) throw error
-    const where = `offset ${position.offset} lies below the history horizon`
-    return new ScanError('OFFSET_PRUNED', `The walk is over: ${where}. Begin it anew.`)
+    return walkOver(`offset ${position.offset} lies below the history horizon`)
   }
 }

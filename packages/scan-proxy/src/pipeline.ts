@@ -1,5 +1,6 @@
 /**
- * How the scan proxy answers, the same for every row of `operations.ts`:
+ * The routes of the scan proxy (D-34 to D-43, D-51). They need no token, and voted reads not the validator's own
+ * replica, which only helps to notice forks. How it answers is the same for every row of `operations.ts`:
  *
  *   stored reply   of the same request, while the same state is certified     stored-replies.ts
  *   read           certified if the caller asks for it, else voted;           certified.ts, voted.ts
@@ -7,11 +8,14 @@
  *   raise          the read floor, to the offset of a certified answer
  *   reply          with the headers that say which nodes agreed               outcome.ts
  */
+import type { validatorRoutes } from '@quorumscan/api'
 import { CERTIFIED_HEADERS } from '@quorumscan/certifier'
 import type { Outcome } from '@quorumscan/reader'
+import type { Handlers } from '@quorumscan/server'
+import { canonicalJson, type Json, utf8 } from '@quorumscan/verifier'
 import { createCertifiedReads, type Proven, type Unproven } from './certified.ts'
 import type { ScanProxyDeps } from './dependencies.ts'
-import type { Asked, Operation } from './operations.ts'
+import { type Asked, OPERATIONS, type Operation } from './operations.ts'
 import { entryNotFound, outcomeError, quorumHeaders, readerError } from './outcome.ts'
 import { whyOver } from './own-history.ts'
 import {
@@ -26,22 +30,42 @@ import {
 import { createStoredReplies, type ProxyReply } from './stored-replies.ts'
 import { readVoted } from './voted.ts'
 
+/** Of reads, and of what the validator itself keeps. The routes are public: no handler of them sees a user. */
+type ProxyHandlers = Pick<
+  Handlers<typeof validatorRoutes, unknown>,
+  keyof typeof OPERATIONS | 'proxyGetGenesis' | 'proxyListEvidence'
+>
+
+export function scanProxyHandlers(deps: ScanProxyDeps): ProxyHandlers {
+  // A Genesis is JSON by construction; its type only lacks the index signature.
+  const genesis = utf8(canonicalJson(deps.genesis as unknown as Json))
+  const handlerOf = createPipeline(deps)
+  const reads = Object.entries(OPERATIONS).map(([id, operation]) => [
+    id,
+    handlerOf(operation as Operation<never>),
+  ])
+  return {
+    // Object.entries loses the keys that the type of the table states.
+    ...(Object.fromEntries(reads) as unknown as Pick<ProxyHandlers, keyof typeof OPERATIONS>),
+    proxyGetGenesis: async () => ({ body: genesis }),
+    proxyListEvidence: async () => ({
+      body: utf8(JSON.stringify({ evidence: deps.evidence.list() })),
+    }),
+  }
+}
+
 /** @returns What makes the handler of a row. */
-export function createPipeline(deps: ScanProxyDeps) {
+function createPipeline(deps: ScanProxyDeps) {
   const { genesis, ledger, reader, readFloor } = deps
   const stored = createStoredReplies(deps)
   const readCertified = createCertifiedReads(deps)
 
+  /** @param signers - Null: nodes vote. */
   const read = async (
     asked: Asked,
-    wanted: {
-      readonly request: ProxyRequest
-      /** Null: nodes vote. */
-      readonly signers: string | null
-      readonly minOffset: number
-    },
+    request: ProxyRequest,
+    { signers, minOffset }: { readonly signers: string | null; readonly minOffset: number },
   ): Promise<Outcome | Proven | Unproven> => {
-    const { request, signers, minOffset } = wanted
     const threshold = thresholdOf(signers ?? quorumOf(request), genesis)
     try {
       if (signers !== null) {
@@ -82,7 +106,7 @@ export function createPipeline(deps: ScanProxyDeps) {
       if (known !== null) return known
 
       const asked = ask(request, deps)
-      const found = await read(asked, { request, signers, minOffset })
+      const found = await read(asked, request, { signers, minOffset })
       // A vote does not raise it (D-39): callers of certified answers would wait for the certificate of its offset.
       if ('document' in found) readFloor.raise(found.offset)
       const reply = await replyOf(found, asked, { form, request })

@@ -19,7 +19,7 @@ describe('the threshold of a request', () => {
     expect(thresholdOf('3', genesis)).toBe(3)
   })
 
-  it.each(['1', '5', '0', '-1', '2.5', 'WEAK', 'two', '', ' 2'])('is none for %j', (quorum) => {
+  it.each(['1', '5', '0', '-1', '2.5', 'WEAK', 'two', '', ' 2'])('refuses %j', (quorum) => {
     expect(() => thresholdOf(quorum, genesis)).toThrow(
       expect.objectContaining({ code: 'INVALID_QUORUM' }),
     )

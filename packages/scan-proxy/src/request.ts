@@ -16,7 +16,7 @@ export type ProxyRequest = WaitingRequest & {
     readonly 'x-min-offset'?: number
     readonly 'x-max-age-ms'?: number
   }
-  /** Its id and trace, which go on to the nodes. */
+  /** Its id and trace, which are forwarded to the nodes. */
   readonly forward: Readonly<Record<string, string>>
 }
 
@@ -58,7 +58,7 @@ export function minOffsetOf({ headers, body }: ProxyRequest): number {
   return Math.max(headers['x-min-offset'] ?? 0, ofBody)
 }
 
-/** @throws {ScanError} INVALID_QUORUM if the threshold is none that D-36 knows. */
+/** @throws {ScanError} INVALID_QUORUM if D-36 does not define the threshold. */
 export function thresholdOf(quorum: string, { nodes }: Genesis): Threshold {
   const threshold = parseThreshold(quorum, nodes.length)
   if (threshold !== undefined) return threshold

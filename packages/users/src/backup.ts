@@ -17,8 +17,8 @@ const NAMES = Object.values(KEYS).sort()
 const ITEMS_MAX = 1000
 
 /**
- * All that is kept at one moment, ordered by key and item. Redis answers nobody else meanwhile: it takes as long as
- * there are users.
+ * All that is kept at one moment, ordered by key and item. Redis answers no other client meanwhile: the time grows
+ * with the number of users.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE.
  */
@@ -44,7 +44,7 @@ export async function readKept(address: RedisAddress): Promise<readonly KeptPart
  * Puts back what `readKept` read; resolves when it is on disk.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE.
- * @throws {RangeError} If something is kept there already, or a key is none of these.
+ * @throws {RangeError} If the store holds something already, or a key is unknown.
  */
 export async function writeKept(
   address: RedisAddress,

@@ -26,7 +26,7 @@ export type StoreConnection = {
 /**
  * Connects and checks the settings.
  *
- * @param onUnchecked - Told, in a sentence, which of them Redis does not let anybody ask for.
+ * @param onUnchecked - Receives a sentence that names the settings which Redis does not allow to check.
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached, or could lose or evict what it
  *   acknowledged; the message names the setting.
  */
@@ -42,7 +42,7 @@ export async function openConnection(
   // It may have been started with others, or be another one.
   redis.on('ready', () => {
     checking = assertProfile(redis, 'users')
-    checking.catch(() => {}) // Whoever writes is told.
+    checking.catch(() => {}) // Each write reports it.
   })
   const needsCopy = isBehindSentinels(address)
   return {

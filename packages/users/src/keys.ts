@@ -7,7 +7,7 @@ export const KEYS = {
   records: '{users}:records',
   /** sorted set, score 0: user ids, for pages in byte order */
   ids: '{users}:ids',
-  /** hash: party -> user for whom it was allocated, '' for nobody in particular */
+  /** hash: party -> user for whom it was allocated, '' for no particular one */
   partyOwners: '{users}:party-owners',
   /** hash: party -> JSON of its annotations */
   partyAnnotations: '{users}:party-annotations',

@@ -14,16 +14,16 @@ export type Parties = ReturnType<typeof createParties>
 export function createParties({ redis, write }: StoreConnection) {
   return {
     /**
-     * Notes for whom a party is about to be allocated, '' for nobody in particular, unless that is noted
-     * already. Before every allocation, so that of two at once one is told that it was not the first.
+     * Stores for which user a party is about to be allocated, '' for no particular one, unless an owner is stored
+     * already. Called before every allocation, so that of two concurrent ones the second learns of the first.
      *
-     * @returns Who is noted.
+     * @returns The stored owner.
      */
     async claim(party: PartyId, owner: UserId | ''): Promise<UserId | ''> {
       await write(() => redis.hsetnx(KEYS.partyOwners, party, owner))
       return (await reach(redis.hget(KEYS.partyOwners, party))) ?? owner
     },
-    /** Who is noted, '' for nobody in particular; null without a note. */
+    /** The stored owner, '' for no particular one; null if none is stored. */
     owner: (party: PartyId): Promise<UserId | '' | null> =>
       reach(redis.hget(KEYS.partyOwners, party)),
     async annotate(party: PartyId, annotations: Annotations): Promise<void> {

@@ -75,7 +75,7 @@ describe('users', () => {
     expect(await store.users.get('bob')).toBeNull()
   })
 
-  it('are inserted once, and an update of nobody changes nothing', async () => {
+  it('are inserted once, and an update of an unknown user changes nothing', async () => {
     await using redis = await startRedis(DURABLE)
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },

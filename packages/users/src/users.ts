@@ -105,6 +105,6 @@ function encode(record: UserRecord): string {
 }
 
 function decode(text: string): UserRecord {
-  // Written by `encode` alone, into keys that nobody else writes.
+  // Written by `encode` alone, into keys that no other code writes.
   return JSON.parse(text) as UserRecord
 }

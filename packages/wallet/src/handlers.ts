@@ -1,4 +1,4 @@
-/** The routes of names, users and wallets (D-17 to D-21): who asks, then what it is about, in the words of the route. */
+/** The routes of names, users and wallets (D-17 to D-21): each finds the calling user, then calls the operation. */
 import type { validatorRoutes } from '@quorumscan/api'
 import { assertActAs, FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { ScanError } from '@quorumscan/errors'
@@ -11,15 +11,14 @@ import {
 import type { Micros, PartyId, UserId } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
 import type { Handlers } from '@quorumscan/server'
-import type { Commander } from '@quorumscan/submit'
 import type { AutoRenewals, ValidatorStore } from '@quorumscan/users'
 import type { Genesis } from '@quorumscan/verifier'
 import { contractsOf, type OfContract, ownContract, type WalletUser } from './ledger.ts'
 import { createEntry, listOwnEntries } from './names/entries.ts'
 import type { Registration } from './users/registration.ts'
 import { balanceOf, listCoins, tap } from './wallet/coins.ts'
-import type { PartyQueue } from './wallet/party-queue.ts'
 import { acceptRequest, rejectRequest } from './wallet/requests.ts'
+import type { SpendingDeps } from './wallet/spending.ts'
 import {
   cancelSubscription,
   listSubscriptions,
@@ -30,11 +29,9 @@ import { listTransactions } from './wallet/transactions.ts'
 import { type Answer, answerTransfer, createTransfer, listTransfers } from './wallet/transfers.ts'
 
 /** What the handlers work with. The validator opens it. */
-export type WalletDeps = {
+export type WalletDeps = SpendingDeps & {
   readonly ledger: Replica
   readonly genesis: Pick<Genesis, 'synchronizerId'>
-  readonly commander: Commander
-  readonly queue: PartyQueue
   readonly autoRenewals: AutoRenewals
   readonly registration: Registration
   readonly store: Pick<ValidatorStore, 'users'>
@@ -48,10 +45,10 @@ export type WalletDeps = {
 export type Principal = { readonly userId: UserId }
 
 type Routes = typeof validatorRoutes
-type OfTag<Tag> = {
-  [Id in keyof Routes]: Routes[Id]['tag'] extends Tag ? Id : never
+type WalletRoute = {
+  [Id in keyof Routes]: Routes[Id]['tag'] extends 'users' | 'name-entry' | 'wallet' ? Id : never
 }[keyof Routes]
-type WalletHandlers = Pick<Handlers<Routes, Principal>, OfTag<'users' | 'name-entry' | 'wallet'>>
+type WalletHandlers = Pick<Handlers<Routes, Principal>, WalletRoute>
 
 export function walletHandlers(context: WalletDeps): WalletHandlers {
   const { ledger, registration } = context

@@ -24,7 +24,7 @@ const CONTRACTS_PER_PARTY_MAX = 10_000
 export type WalletLedger = Ledger &
   Pick<Replica, 'contractsByKeys' | 'pin' | 'lookups' | 'parties' | 'completions'>
 
-/** Who asks: a user with the party whose wallet it is. */
+/** The calling user, with the party whose wallet it is. */
 export type WalletUser = { readonly userId: UserId; readonly party: PartyId }
 /** A request of a user about one contract. */
 export type OfContract = { readonly user: WalletUser; readonly contractId: ContractId }
@@ -116,7 +116,7 @@ export async function ownContract(
   return contract
 }
 
-/** An archived contract, one of somebody else and one that never was are the same to the caller. */
+/** The caller cannot tell an archived contract, one of another party and one that never existed apart. */
 export function contractNotFound(contractId: ContractId): ScanError {
   return new ScanError(
     'CONTRACT_NOT_FOUND',

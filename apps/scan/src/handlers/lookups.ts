@@ -42,6 +42,8 @@ type LookupHandlers = Pick<
 type Lookup = BodyOf<Routes['lookupEntries']>['lookups'][number]
 type PageQuery = { readonly page_size: number; readonly page_token?: string }
 
+/** What the schema accepts for a name: any text that has a UTF-8 form. */
+const WELL_FORMED = /^\P{Cs}*$/u
 /** The answer of a lookup that finds nothing (D-10). */
 const ABSENT = utf8('{"entry":null}')
 const BEFORE_ENTRY = utf8('{"entry":')
@@ -169,8 +171,7 @@ function isByName(lookup: Lookup): lookup is { name: string } {
   if (!('name' in lookup)) return false
   // The type knows the members that were checked; an unchecked one can be anything.
   const name: unknown = lookup.name
-  // The schema accepts any text that has a UTF-8 form.
-  return typeof name === 'string' && name.length <= ASKED_NAME_LENGTH_MAX && name.isWellFormed()
+  return typeof name === 'string' && name.length <= ASKED_NAME_LENGTH_MAX && WELL_FORMED.test(name)
 }
 
 /** The lookup without members that are not looked at. */

@@ -43,7 +43,7 @@ type ContractWithState = { readonly contract: WireContract; readonly domain_id: 
 
 /** The genesis opens rounds 0 to 2 (D-22). */
 const INITIAL_ROUND = '0'
-/** What is decided by confirming the same, but for payments, which are no choice of anybody. */
+/** Actions that operators decide by confirming the same. Payments are not listed: no operator chooses them. */
 const PROPOSALS = ['SetAnsConfig', 'SetProtocolVersion']
 
 export function createNetworkHandlers(context: {

@@ -27,7 +27,7 @@ it('of nodes that find replicas of other software one waits until the other serv
     await admin.hset('{replica}:names', '', 'what other software wrote')
     admin.disconnect()
   }
-  // Its port is taken by nobody, so it is silent at first.
+  // No process listens on its port, so it is silent at first.
   const ending = new AbortController()
   const ended = start(1, ending.signal).catch((error: unknown) => error)
   const refusal = await until('the second node to wait', async () => {

@@ -63,9 +63,9 @@ export async function rebuildInTurn(
   const { logger } = parts
   const waiting: Waiting = { phase: 'waits', keepers: [] }
   await using _server = await serveWaiting(parts, waiting)
-  logger.warn('other software wrote the replica: it is made anew, when it is the turn of this node')
+  logger.warn('other software wrote the replica: it is rebuilt when it is the turn of this node')
   await untilTurn(parts, waiting)
-  logger.warn('the replica is made anew')
+  logger.warn('the replica is rebuilt')
   await deleteReplica()
 }
 
@@ -90,7 +90,7 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
     const { next, keepers } = stepTurn({ name, phase: waiting.phase }, others)
     if (next === 'begins') return
     if (keepers.join() !== waiting.keepers.join())
-      logger.info({ keepers }, 'the replica waits to be made anew')
+      logger.info({ keepers }, 'the replica waits to be rebuilt')
     const isOver = next === waiting.phase
     waiting.phase = next
     waiting.keepers = keepers
@@ -118,7 +118,7 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
     const whom = keepers.length === 0 ? '' : ` (before it: ${keepers.join(', ')})`
     return new ScanError(
       'NOT_READY',
-      `Other software wrote the replica of this node: it waits for its turn to make it anew${whom}.`,
+      `Other software wrote the replica of this node: it waits for its turn to rebuild it${whom}.`,
       { details: { state: STATE_OF[phase] }, retryAfterSeconds: 1 },
     )
   }

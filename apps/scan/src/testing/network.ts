@@ -73,9 +73,9 @@ export type Network = AsyncDisposable & {
   append(bytes: Uint8Array): Promise<void>
   /** Keeps the log from the nodes, or from some of them, until what it returns is called. */
   holdNodes(indices?: readonly number[]): () => void
-  /** Keeps it from whoever is told what is `shared`, likewise. */
+  /** Keeps it from the processes with the `shared` configuration, likewise. */
   holdOthers(): () => void
-  /** What every process of the network is told. */
+  /** The configuration that all processes of the network share. */
   readonly shared: Pick<
     ScanConfig,
     | 'genesisFile'
@@ -87,7 +87,7 @@ export type Network = AsyncDisposable & {
     | 'nodes'
     | 'rateLimit'
   > & { readonly log: ScanConfig['log'] & { readonly tokenFile: string } }
-  /** What a node is told. */
+  /** The configuration of a node. */
   config(index: number): Promise<ScanConfig>
   /** The path of a new file that holds the text. */
   file(name: string, text: string): Promise<string>

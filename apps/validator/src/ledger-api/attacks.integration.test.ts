@@ -1,4 +1,4 @@
-/** Nobody gets anything through the ledger interface that is not theirs. */
+/** No caller gets anything through the ledger interface that it has no right to. */
 
 import { randomUUID } from 'node:crypto'
 import { contractIdOf, templateRef, templates } from '@quorumscan/ledger'

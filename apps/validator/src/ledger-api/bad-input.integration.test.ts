@@ -1,4 +1,4 @@
-/** Whatever is sent to the ledger interface: the specified error, nothing lost, nobody else slowed. */
+/** Whatever is sent to the ledger interface: the specified error, nothing lost, no other caller slowed. */
 
 import { readFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -130,7 +130,7 @@ describe('of what is too much', () => {
     expect(outcome(await client.post(SUBMIT, text))).toMatch(/^400 /)
   })
 
-  it('10 000 parties in a filter are read, and slow nobody', async () => {
+  it('10 000 parties in a filter are read, and slow no other caller', async () => {
     const many = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, index) => [`p${index}::1220${'0'.repeat(64)}`, {}]),
     )
@@ -153,7 +153,7 @@ describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => 
       { includeTopologyEvents: { includeParticipantAuthorizationEvents: { parties: ['a/b'] } } },
       '400 INVALID_FIELD',
     ],
-    ['9 reassignments of nobody', { includeReassignments: {} }, '400 INVALID_ARGUMENT'],
+    ['9 reassignments of no party', { includeReassignments: {} }, '400 INVALID_ARGUMENT'],
     [
       '10 reassignments of an unknown template',
       {
@@ -172,7 +172,7 @@ describe('rows that only who reads as anyone can break (§L3.1, §L1.5)', () => 
     expect(outcome(await reader.post(UPDATES, { ...range, updateFormat }))).toBe(want)
   })
 
-  it('parties of readAs that are none, or too many', async () => {
+  it('parties of readAs that are malformed, or too many', async () => {
     const admin = await world.clientOf('participant_admin')
     const rights = [
       { kind: { CanActAs: { value: { party: alice.party } } } },
@@ -201,7 +201,7 @@ describe('tokens', () => {
   it.each([
     ['one that is valid', {}, 200],
     ['an expired one', { ttlSeconds: -10 }, 401],
-    ['one for somebody else', { audience: 'https://elsewhere.example' }, 401],
+    ['one for another audience', { audience: 'https://elsewhere.example' }, 401],
     ['a foreign one', { secret: fromHex(createKeyPair().seed) }, 401],
     ['one of a user who cannot be', { user: 'a b' }, 401],
   ])('%s', async (_, more, status) => {
@@ -277,7 +277,7 @@ function mutated(value: unknown, next: () => number, replacement: unknown): unkn
     : { ...value, [key]: changed }
 }
 
-it('who sends slowly holds up nobody', async () => {
+it('a slow sender delays no other caller', async () => {
   const { port, hostname } = new URL(world.url())
   const slow = Array.from({ length: 20 }, () => connect(Number(port), hostname))
   for (const socket of slow)

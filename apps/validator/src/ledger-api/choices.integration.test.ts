@@ -1,4 +1,4 @@
-/** Every choice of coins and names can be exercised through commands, by a party that may, and by nobody else. */
+/** Every choice of coins and names can be exercised through commands, by a party that may, and by no other. */
 
 import { randomUUID } from 'node:crypto'
 import { templateRef, templates } from '@quorumscan/ledger'

@@ -64,7 +64,7 @@ describe('the second mount point (D-3)', () => {
   })
 })
 
-it('health is told at the root as the interface has it, below the prefix as all apps do', async () => {
+it('health at the root has the form of the interface, below the prefix that of all apps', async () => {
   const said = async (path: string) => {
     const { status, headers, text } = await send(`${world.url()}${path}`)
     return [status, headers.get('content-type'), text]
@@ -215,7 +215,7 @@ describe('traceparent', () => {
     expect(await submitTraced(traceparent)).toEqual([context, context])
   })
 
-  it('that is none is left out', async () => {
+  it('that is malformed is left out', async () => {
     expect(await submitTraced('nonsense')).toEqual([null, null])
   })
 })
@@ -448,7 +448,7 @@ describe('events of a contract by its id', () => {
     expect(outcome(await eventsOf(contractId, asBob, bob.client))).toBe(NOT_FOUND)
   })
 
-  it('are not found of what is unknown, somebody else’s or of another template', async () => {
+  it('are not found of what is unknown, of another party or of another template', async () => {
     const { id, archive } = await lifeOfCoin()
     await archive()
     const bob = await world.clientOf('bob')

@@ -345,7 +345,7 @@ describe('synchronous refusals', () => {
     const archive = (templateId: string, contractId: string) => ({
       ExerciseCommand: { templateId, contractId, choice: 'Archive', choiceArgument: null },
     })
-    // A coin belongs to its owner and the operator, whose authority nobody has (D-29).
+    // A coin belongs to its owner and the operator, whose authority no caller has (D-29).
     expect(await submitted({ commands: [archive(COIN, coin)] })).toBe(
       '400 DAML_AUTHORIZATION_ERROR',
     )
@@ -464,7 +464,7 @@ describe('synchronous refusals', () => {
         retryInfo: '1 second',
       })
     }
-    // Another change of the same parties is none of it.
+    // Another change of the same parties is not the same change.
     expect(await submitted({})).toBe('accepted')
     await world.network.advance(31_000_000)
     const again = { ...body, minLedgerTimeRel: null }
@@ -475,7 +475,7 @@ describe('synchronous refusals', () => {
 
   // Rows of 4.5 that cannot come about here, and what a request gets that tries to provoke them:
   // - e, userId missing and not derivable: a token always has a `sub` (D-32).
-  // - e, userId malformed; actAs or readAs no party: d comes first, for nobody has such a user or right. Only
+  // - e, userId malformed; actAs or readAs no party: d comes first, as no such user or right exists. Only
   //   who may read as anyone passes d with such a party (`bad-input.integration.test.ts`).
   // - e, choice no Name: c comes first, for no choice has such a name.
   // - e, same contract id, different payloads: an id is the hash of its payload (D-31), so one blob is not its.
@@ -483,7 +483,7 @@ describe('synchronous refusals', () => {
   // - g, key lookup fails: no template has keys; by key is refused in c, prefetched keys have no effect (D-29).
   // - g, UNHANDLED_EXCEPTION, INTERPRETATION_USER_ERROR: what a choice refuses is a DAML_FAILURE.
   // - g, too slow: 100 commands and 1000 events bound the work (DAML_FAILURE beyond).
-  // - h, UNKNOWN_INFORMEES: whoever is a stakeholder signs, or the choice itself refuses the stranger in g.
+  // - h, UNKNOWN_INFORMEES: every stakeholder signs, or the choice itself refuses the stranger in g.
   // - h, participant not connected: a submission is stored, and waits for the log (4.6 NOT_SEQUENCED_TIMEOUT).
   // - 4.6 LOCAL_VERDICT_LOCKED_CONTRACTS, …_TIMEOUT, MEDIATOR_…, SEQUENCER_…, PACKAGE_NOT_VETTED_…,
   //   UNKNOWN_CONTRACT_SYNCHRONIZER: there is one log, no mediator, and packages never change.
@@ -493,7 +493,7 @@ describe('synchronous refusals', () => {
     const [{ id = '' } = {}] = packages
     const keys = { templateId: COIN, contractKey: { any: 'thing' } }
     const offer = {
-      ...{ sender: alice.party, receiver: `nobody::1220${'0'.repeat(64)}`, amount: '0.1' },
+      ...{ sender: alice.party, receiver: `unknown::1220${'0'.repeat(64)}`, amount: '0.1' },
       ...{ inputs: [coin.contractId], executeBefore: formatTime(1e15 * 4) },
       ...{ description: '', trackingId: '' },
     }

@@ -56,7 +56,7 @@ describe('completions', () => {
     expect(
       (await ofAlice.post('/v2/commands/async/submit', { ...first, submissionId: 's-2' })).status,
     ).toBe(200)
-    await world.until('both to be told', async () =>
+    await world.until('both to be reported', async () =>
       (await completions(ofAlice, { parties: [alice.party], beginExclusive })).found.length === 2
         ? true
         : undefined,
@@ -118,7 +118,7 @@ describe('completions', () => {
     expect(one.found).toEqual([found[0]])
   })
 
-  it('tell that somebody else was faster', async () => {
+  it('report that another submission was faster', async () => {
     const { coins } = (await alice.client.get('/v0/wallet/coins')).body as never as {
       coins: readonly { contract: { contract: { contract_id: string } } }[]
     }
@@ -141,7 +141,7 @@ describe('completions', () => {
     for (const request of [spend(), spend()])
       expect(await ofAlice.post('/v2/commands/async/submit', request)).toAnswer(200)
     await world.network.advance(31_000_000)
-    const both = await world.until('both to be told', async () => {
+    const both = await world.until('both to be reported', async () => {
       const { found } = await completions(ofAlice, { parties: [alice.party], beginExclusive })
       return found.length === 2 ? found : undefined
     })
@@ -182,7 +182,7 @@ describe('completions', () => {
 
   it.each([
     [{ userId: 'bob', parties: [] }, '403 NA'],
-    [{ parties: ['nobody'] }, '403 NA'],
+    [{ parties: ['unknown'] }, '403 NA'],
     [{ parties: [] }, '400 MISSING_FIELD'],
     [{ parties: 'mine', beginExclusive: -1 }, '400 NEGATIVE_OFFSET'],
     [{ parties: 'mine', beginExclusive: 9_000_000_000_000 }, '400 OFFSET_AFTER_LEDGER_END'],

@@ -85,7 +85,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
     ],
     ['2 no format', '400 INVALID_ARGUMENT', () => ({ beginExclusive: -1 })],
     [
-      "3 somebody else's updates",
+      "3 another party's updates",
       '403 NA',
       () => ({ beginExclusive: -1, updateFormat: format({ [bob.party]: {} }) }),
     ],
@@ -150,7 +150,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
       }),
     ],
     [
-      '9 nobody',
+      '9 no party',
       '400 INVALID_ARGUMENT',
       () => ({ beginExclusive: 2, endInclusive: 1, updateFormat: format({}) }),
     ],
@@ -206,7 +206,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
     expect(outcome(await client.post(UPDATES, await body()))).toContain(want)
   })
 
-  it('0 before 1: what does not decode is told to anyone; then the token is asked for', async () => {
+  it('0 before 1: an undecodable request is refused for any caller; then the token is checked', async () => {
     const anyone = world.anyone()
     expect(outcome(await anyone.post(UPDATES, {}))).toContain('400 body.beginExclusive')
     expect(outcome(await anyone.post(`${UPDATES}?limit=x`, { beginExclusive: 0 }))).toContain(
@@ -229,7 +229,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
   })
 
   it.each([
-    ['a token that is none', 'Bearer abc', '401 NA'],
+    ['a malformed token', 'Bearer abc', '401 NA'],
     ['an empty token', 'Bearer ', '400 header Authorization'],
     ['another scheme', 'Basic abc', '400 header Authorization'],
   ])('1 %s', async (_, authorization, want) => {
@@ -237,7 +237,7 @@ describe('validation of updates, in its order (§L3.1)', () => {
     expect(`${answer.status} ${answer.text}`.replace('{"code":"', '')).toContain(want)
   })
 
-  it('1 a user whom nobody knows is 403, and told no more than that', async () => {
+  it('1 an unknown user is 403, without a reason', async () => {
     const stranger = await world.clientOf('stranger')
     const answer = await stranger.post(UPDATES, { beginExclusive: 0, updateFormat: own() })
     expect(answer).toAnswer(403)
@@ -449,7 +449,7 @@ describe('under their former names (D-28)', () => {
       '400 INVALID_ARGUMENT',
       () => ({ filter: { filtersByParty: { [bob.party]: holding(HOLDING) } } }),
     ],
-    ["somebody else's", '403 NA', () => ({ filter: { filtersByParty: { [bob.party]: {} } } })],
+    ['of another party', '403 NA', () => ({ filter: { filtersByParty: { [bob.party]: {} } } })],
     ['a negative begin', '400 NEGATIVE_OFFSET', () => ({ beginExclusive: -1 })],
   ])('trees refuse %s', async (_, want, more) => {
     expect(outcome(await client.post(`${UPDATES}/trees`, await legacy(more())))).toBe(want)
@@ -512,7 +512,7 @@ describe('active contracts (§L5.2)', () => {
       { activeAtOffset: 1e9, eventFormat: {} },
       '400 OFFSET_AFTER_LEDGER_END',
     ],
-    ['nobody', { activeAtOffset: 0, eventFormat: {} }, '400 INVALID_ARGUMENT'],
+    ['no party', { activeAtOffset: 0, eventFormat: {} }, '400 INVALID_ARGUMENT'],
     ['everyone', { activeAtOffset: -1, filter: { filtersForAnyParty: {} } }, '403 NA'],
     ['what does not decode', { activeAtOffset: 'x' }, '400 body.activeAtOffset'],
   ])('refuse %s: %j', async (_, body, want) => {
@@ -627,7 +627,7 @@ describe('over WebSocket (§L3.6)', () => {
 
   it.each([
     ['no token', ['daml.ws.auth'], UPDATES, '401'],
-    ['a token that is none', ['daml.ws.auth', 'jwt.token.abc'], UPDATES, '401'],
+    ['a malformed token', ['daml.ws.auth', 'jwt.token.abc'], UPDATES, '401'],
     ['an unknown path', ['daml.ws.auth'], '/v2/unknown', '404'],
   ])('refuses the upgrade for %s', async (_, given, path, status) => {
     await expect(ended(open(given, path))).rejects.toThrow(status)

@@ -46,7 +46,7 @@ describe('users', () => {
     expect(outcome(again)).toBe('409 USER_ALREADY_EXISTS')
   })
 
-  it('may ask about themselves, and nobody else', async () => {
+  it('may read their own record, and no other', async () => {
     await admin.post('/v2/users', { user: { id: 'curious' } })
     const curious = await clientOf('curious')
     expect(outcome(await curious.get('/v2/users/curious'))).toBe('200')
@@ -72,7 +72,7 @@ describe('users', () => {
     expect((await plain.get('/v2/users/plain/rights')).body).toEqual({ rights: [] })
   })
 
-  it('get and lose rights; what is told is what changed', async () => {
+  it('get and lose rights; the answer lists what changed', async () => {
     const party = await allocate('acting')
     await admin.post('/v2/users', {
       user: { id: 'acting' },
@@ -134,10 +134,10 @@ describe('users', () => {
       ['PATCH', { rights: [] }],
       ['GET'],
     ] as const)
-      expect(outcome(await admin.send(method, '/v2/users/nobody/rights', body)), method).toBe(
+      expect(outcome(await admin.send(method, '/v2/users/unknown/rights', body)), method).toBe(
         '404 USER_NOT_FOUND',
       )
-    expect(outcome(await (await clientOf('nobody')).get('/v2/authenticated-user'))).toBe('403 NA')
+    expect(outcome(await (await clientOf('unknown')).get('/v2/authenticated-user'))).toBe('403 NA')
   })
 
   it('are listed page by page', async () => {
@@ -205,7 +205,7 @@ describe('parties', () => {
     expect(await allocate('')).toMatch(/^party-[0-9a-f]{32}::1220/)
   })
 
-  it('that an administrator allocated are nobody’s who registers later', async () => {
+  it('that an administrator allocated belong to no user who registers later', async () => {
     const party = await allocate('latecomer')
     const latecomer = await world.clientOf('latecomer')
     const { party_id: own } = (await latecomer.post('/v0/register')).body
@@ -237,7 +237,7 @@ describe('parties', () => {
 })
 
 describe('the version', () => {
-  it('is told to anyone', async () => {
+  it('is public', async () => {
     const { status, body } = await world.anyone().get('/v2/version')
     expect(status).toBe(200)
     expect(body).toMatchObject({

@@ -101,7 +101,7 @@ describe('the activity history through the proxy', () => {
     expect(seen.desc).toEqual(begun.toReversed())
   })
 
-  it('is proven by one document a page, to whoever has the genesis', async () => {
+  it('is proven by one document a page, to any client with the genesis', async () => {
     const { genesis, genesisHash } = network
     const asked = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
     const verifier = createCertifiedVerifier(asked)
@@ -151,7 +151,7 @@ describe('the activity history through the proxy', () => {
     ])
   })
 
-  it('goes on with two of four nodes dead, and refuses what no node would answer', async () => {
+  it('continues with two of four nodes dead, and refuses what no node would answer', async () => {
     const before = idsOf(await list({ page_size: 1000 }))
     await Promise.all(network.scans.slice(2).map((scan) => scan.stop()))
     const answer = await list({ page_size: 1000 })

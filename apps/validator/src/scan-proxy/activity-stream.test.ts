@@ -18,7 +18,7 @@ function start(options: { readonly head: number; readonly unitsMax?: number }) {
     head: () => ({ offset: options.head, recordTime: 1, historyHash: '', entryHash: '' }),
     history: {
       updates: async () => {
-        throw new Error('nobody reads updates here')
+        throw new Error('nothing reads updates here')
       },
     },
     onHistory: (follower) => {
@@ -76,7 +76,7 @@ it('a stream tells at once where the ledger is, then every 15 s', async () => {
   expect(stream.told).toEqual([9, 9])
 })
 
-it('an update is told as soon as the ledger has it; a checkpoint is not', async () => {
+it('sends a frame as soon as the ledger has an update, and none for a checkpoint', async () => {
   await using stream = start({ head: 4 })
   await stream.wait(1_000)
   stream.moveTo(5, 'checkpoint')
@@ -87,7 +87,7 @@ it('an update is told as soon as the ledger has it; a checkpoint is not', async 
   expect(stream.told).toEqual([4, 6])
 })
 
-it('a busy ledger is told of five times a second, and none of it is missed', async () => {
+it('sends five frames a second of a busy ledger, and misses no update', async () => {
   await using stream = start({ head: 4 })
   for (const offset of [5, 6, 7]) {
     await stream.wait(60)

@@ -65,7 +65,7 @@ async function untilAnnounced(ask: () => Promise<{ readonly text: string }>): Pr
 
 it.each<[string, string, { readonly body?: object }]>([
   ['a name', `${LOOKUP}/dso.ns`, {}],
-  ['no name', `${LOOKUP}/nobody.unverified.ns`, {}],
+  ['no name', `${LOOKUP}/unknown.unverified.ns`, {}],
   ['a party', '/v0/scan-proxy/ans-entries/by-party/DSO', {}],
   ['names', '/v0/scan-proxy/ans-entries?page_size=3', {}],
   ['names of a party', '/v0/scan-proxy/ans-entries/by-party/DSO/all?page_size=3', {}],
@@ -96,7 +96,7 @@ it('the document proves the answer to who does not believe the validator', async
     return (await verifier.verify(reply.text, question, 'strong')).answer
   }
   expect((await verify(`${LOOKUP}/dso.ns`, askName('dso.ns')))?.user).toBe(genesis.dso)
-  expect(await verify(`${LOOKUP}/nobody`, askName('nobody'))).toBeNull()
+  expect(await verify(`${LOOKUP}/unknown`, askName('unknown'))).toBeNull()
   const lookups = [{ name: 'sv-1.sv.ns' }, { party: genesis.dso }]
   const batch = askBatch(lookups, { genesis, genesisHash, sha256 })
   const entries = await verify('/v0/scan-proxy/ans-entries/batch', batch, { lookups })
@@ -237,7 +237,7 @@ it.each([
   await until('an answer', async () => (offsetOf(await vote()) >= shown ? true : undefined))
 })
 
-it('a value that somebody changed in the Redis of the validator is never served as certified', async () => {
+it('a value that was changed in the Redis of the validator is never served as certified', async () => {
   const redis = network.redis.connect()
   const versions = (await redis.hgetBuffer('{replica}:names', NAME)) as Buffer
   const forged = Buffer.from(versions.toString('latin1').replace('true', 'lies'), 'latin1')
@@ -257,7 +257,7 @@ it('a value that somebody changed in the Redis of the validator is never served 
   await start()
 })
 
-it('nobody is asked where the own replica is up to date', async () => {
+it('no node is asked where the own replica is up to date', async () => {
   await untilOwn(0)
   await Promise.all(network.scans.map(({ stop }) => stop()))
   expect((await client.get(`${LOOKUP}/dso.ns`)).status).not.toBe(200)

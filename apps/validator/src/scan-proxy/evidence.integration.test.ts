@@ -131,7 +131,7 @@ describe('evidence of the synchronizer', () => {
     return { signer: 'sv-3', statements: [await votes(one, by), await votes(other, by)] }
   }
 
-  it('is listed once each piece has proven itself, also beside forged ones, and asked for again', async () => {
+  it('is listed once each piece is verified, also among forged ones, and fetched again', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     const directory = await mkdtemp(join(tmpdir(), 'qs-evidence-'))
     const file = async (name: string, text: string) => {
@@ -186,7 +186,7 @@ describe('evidence of the synchronizer', () => {
       ...{ allowPrivateAddresses: true, isLossAccepted: false },
     } as const
     const logger = createLogger({ name: 'validator', level: 'silent' })
-    // Whoever pauses goes on at once.
+    // A paused loop continues at once.
     const clock = {
       ...system,
       delay: (ms: number, signal?: AbortSignal) => system.delay(Math.min(ms, 20), signal),
@@ -194,7 +194,7 @@ describe('evidence of the synchronizer', () => {
     const validator = await startValidator(config, { logger, clock })
     const listing = async (): Promise<Evidence[]> =>
       (await send(`${validator.url}/v0/scan-proxy/evidence`)).body.evidence
-    /** The validator is done with what it was told. */
+    /** The validator has processed what it received. */
     const askedAgain = async () => {
       const seen = askedCount
       await untilTrue('it to ask twice more', () => askedCount > seen + 1)

@@ -61,7 +61,7 @@ async function listenSilently(port: number): Promise<AsyncDisposable> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
-    socket.on('error', () => {}) // Whoever gives up may do so in any way.
+    socket.on('error', () => {}) // The client may close in any way.
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return {

@@ -1,4 +1,4 @@
-/** For tests: a network of real scan nodes in one process, and what a validator of it is told. */
+/** For tests: a network of real scan nodes in one process, and the configuration of a validator of it. */
 import { createDevelopmentToken } from '@quorumscan/auth'
 import { createKeyPair, fromHex } from '@quorumscan/base'
 import type { ValidatorConfig } from '@quorumscan/config'

@@ -49,7 +49,7 @@ it('a participant that the ledger knows without its users has lost them, until t
   await expect(users.begin()).rejects.toMatchObject({ code: 'USERS_LOST' })
   await expect(users.assertThere()).rejects.toMatchObject({ code: 'USERS_LOST' })
   expect(kept.text).toBe(null)
-  // Somebody restored them.
+  // An operator restored them.
   kept.text = PARTICIPANT
   await users.begin()
   await users.assertThere()

@@ -63,6 +63,6 @@ export function createKeptUsers(options: {
 function lost(): ScanError {
   return new ScanError(
     'USERS_LOST',
-    'The Redis of the validator came back without its users, which no log holds: nobody is registered before it is restored, or the loss accepted.',
+    'The Redis of the validator has lost its users, which no log holds. No user is registered before an operator restores the store or accepts the loss.',
   )
 }

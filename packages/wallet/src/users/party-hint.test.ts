@@ -33,7 +33,7 @@ describe('partyHintOf', () => {
     )
   })
 
-  it('has further hints for a user, which nobody else gets', () => {
+  it('has further hints for a user, which no other user gets', () => {
     const number = fc.integer({ min: 1, max: 3 })
     fc.assert(
       fc.property(userId, number, userId, number, (a, m, b, n) => {

@@ -12,7 +12,7 @@ function gate() {
 }
 
 describe('a party queue', () => {
-  it('runs the work of one party in turn, that of another one beside it', async () => {
+  it('runs the work of one party in turn, and that of another party concurrently', async () => {
     const queue = createPartyQueue()
     const first = gate()
     const seen: string[] = []
@@ -29,7 +29,7 @@ describe('a party queue', () => {
     expect(seen).toEqual(['a1 starts', 'b1 starts', 'b1 ends', 'a1 ends', 'a2 starts', 'a2 ends'])
   })
 
-  it('goes on after a failure, which only its own caller sees', async () => {
+  it('continues after a failure, which only its own caller sees', async () => {
     const queue = createPartyQueue()
     const failing = queue.run('a', forever, () => Promise.reject(new Error('no')))
     const next = queue.run('a', forever, () => Promise.resolve('yes'))

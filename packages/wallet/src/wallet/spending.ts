@@ -24,7 +24,7 @@ import type { PartyQueue } from './party-queue.ts'
 const ATTEMPTS_MAX = 3
 
 export type SpendingDeps = OperationDeps & {
-  /** Whoever spends waits for its turn here, so that two operations do not choose the same coins. */
+  /** Operations that spend wait here for their turn, so that two do not choose the same coins. */
   readonly queue: PartyQueue
 }
 
@@ -105,8 +105,9 @@ export function selectCoins(coins: readonly SpendableCoin[], needed: Amount): Co
       `The payment needs ${formatAmount(needed)} coin; unlocked are ${formatAmount(available)}.`,
       { details: { needed: formatAmount(needed), available: formatAmount(available) } },
     )
-  const largestFirst = coins.toSorted((a, b) =>
-    a.amount === b.amount ? compare(a.contractId, b.contractId) : a.amount > b.amount ? -1 : 1,
+  // Only the sign of the difference counts.
+  const largestFirst = coins.toSorted(
+    (a, b) => Number(b.amount - a.amount) || (a.contractId < b.contractId ? -1 : 1),
   )
   const inputs: ContractId[] = []
   let covered = 0n
@@ -122,8 +123,4 @@ export function selectCoins(coins: readonly SpendableCoin[], needed: Amount): Co
       { details: { limit: 'inputs', max: INPUTS_MAX } },
     )
   return inputs
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

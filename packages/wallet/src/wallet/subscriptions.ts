@@ -1,4 +1,5 @@
 /** Subscriptions: listed, renewed by hand or automatically (D-21), cancelled. */
+import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import {
   cancelSubscriptionCommand,
@@ -13,6 +14,7 @@ import {
   type WireContract,
 } from '@quorumscan/ledger'
 import type { Contract, ContractId, UserId } from '@quorumscan/model'
+import { type Logger, repeat } from '@quorumscan/runtime'
 import type { AutoRenewals } from '@quorumscan/users'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import {
@@ -188,8 +190,33 @@ export function payDueRenewal(
   })
 }
 
+/** A preference for a name that has ended takes some 200 bytes and does no harm. */
+const FORGET_MS = 3_600_000
+/** Between looks whether the replica is live. */
+const LIVE_CHECK_MS = 500
+
+/** Forgets the preferences for subscriptions that ended, until it is disposed of. */
+export function forgetRenewalsRegularly(
+  deps: Pick<RenewalDeps, 'ledger' | 'autoRenewals'> & {
+    readonly isLive: () => boolean
+    readonly clock: Clock
+    readonly logger: Logger
+  },
+): AsyncDisposable {
+  let wasLive = false
+  const work = async (): Promise<void> => {
+    wasLive = deps.isLive()
+    if (wasLive) await forgetEndedRenewals(deps)
+  }
+  return repeat(work, {
+    clock: deps.clock,
+    everyMs: () => (wasLive ? FORGET_MS : LIVE_CHECK_MS),
+    onError: (err) => deps.logger.info({ err }, 'ended renewals are not forgotten yet'),
+  })
+}
+
 /**
- * Forgets the wishes for subscriptions that ended. The replica must be live: one that is being rebuilt
+ * Forgets the preferences for subscriptions that ended. The replica must be live: one that is being rebuilt
  * does not know of all that there are.
  */
 export async function forgetEndedRenewals(

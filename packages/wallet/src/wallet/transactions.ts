@@ -2,22 +2,15 @@
  * The user's own history: the activities of its party (D-24), what came back to it and what ran out, in the
  * shape that wallets read (D-20).
  */
-import { fromUtf8 } from '@quorumscan/base'
+import { assert, fromUtf8 } from '@quorumscan/base'
 import {
   type Activity,
-  ansRules,
-  coinRules,
   type HistoryStep,
   isNoticeId,
-  lockedCoin,
   type Notice,
-  subscriptionIdleState,
-  subscriptionInitialPayment,
-  subscriptionPayment,
-  subscriptionRequest,
   type TransferActivity,
   templateIdOf,
-  transferInstruction,
+  templates,
 } from '@quorumscan/ledger'
 import { formatAmount } from '@quorumscan/model'
 import type { WalletLedger, WalletUser } from '../ledger.ts'
@@ -108,22 +101,11 @@ function transferItem(transfer: TransferActivity) {
   }
 }
 
-/** By what their choices begin with. The interface of holdings has none, nor are there coin operations. */
-const TEMPLATE_IDS = {
-  CoinRules: templateIdOf(coinRules),
-  TransferInstruction: templateIdOf(transferInstruction),
-  SubscriptionRequest: templateIdOf(subscriptionRequest),
-  SubscriptionIdleState: templateIdOf(subscriptionIdleState),
-  SubscriptionInitialPayment: templateIdOf(subscriptionInitialPayment),
-  SubscriptionPayment: templateIdOf(subscriptionPayment),
-  AnsRules: templateIdOf(ansRules),
-  LockedCoin: templateIdOf(lockedCoin),
-} as const satisfies Record<EntityOf<HistoryStep>, string>
+const templateIdByEntity = new Map(templates.map((one) => [one.entity, templateIdOf(one)]))
 
-type EntityOf<S> = S extends `${infer Entity}_${string}` ? Entity : never
-
+/** The template is the one that the step begins with. No interface names steps, nor do coin operations exist. */
 function subtypeOf(step: HistoryStep) {
-  const entity = step.slice(0, step.indexOf('_')) as EntityOf<HistoryStep>
-  const template_id = TEMPLATE_IDS[entity]
+  const template_id = templateIdByEntity.get(step.slice(0, step.indexOf('_')))
+  assert(template_id !== undefined, 'a step of the history begins with a template')
   return { template_id, choice: step, coin_operation: null, interface_id: null }
 }
