@@ -22,7 +22,7 @@ export type Context = Awaited<ReturnType<typeof createContext>>
 /**
  * Opens connections, and starts to follow the log and to process what is due.
  *
- * @throws {ScanError} DEPENDENCY_UNAVAILABLE if the node's Redis does not come up.
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if the node's Redis does not answer.
  * @throws {EnvError} If a key is not the one that the genesis names for this node.
  */
 export async function createContext(config: ScanConfig, overrides: ContextOverrides = {}) {

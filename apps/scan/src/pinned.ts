@@ -8,7 +8,7 @@ import { type WaitingRequest, withWaitOf } from '@quorumscan/server'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import type { AnyQuestion } from '@quorumscan/verifier/certified'
 
-/** A request that is answered alone: its header says where to read. */
+/** A request that is answered alone: its header names the offset to read at. */
 export type ReadRequest = WaitingRequest & {
   readonly headers: { readonly 'x-read-at-offset'?: number }
 }
@@ -30,7 +30,7 @@ function headersOf<Subject extends object>(make: (subject: Subject) => Headers) 
   }
 }
 
-/** Headers of every answer, and of the 404 that stands for one. */
+/** Headers of every answer, including the 404 of a name without an entry. */
 export const pinnedHeaders = headersOf((at: Pinned) => ({
   'x-ledger-offset': String(at.offset),
   'x-ledger-record-time': formatTime(at.recordTime),
@@ -56,7 +56,7 @@ export function pinAt(
   return reads.pinNow(at) ?? request.waiting(() => reads.pin(at, request.signal))
 }
 
-/** As `pinAt`, where the request says. */
+/** As `pinAt`, at the offset that the header names. */
 export function pinFor(reads: Reads, request: ReadRequest): Pinned | Promise<Pinned> {
   return pinAt(reads, request.headers['x-read-at-offset'] ?? null, request)
 }

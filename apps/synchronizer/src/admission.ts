@@ -1,7 +1,7 @@
 /**
- * Which entries get into the log: well-formed, signed for this network, in time, within the bounds of one
- * entry, and not more than who sends and who signs may make the replicas work. What they do is not looked at;
- * replicas check everything again.
+ * Which entries are admitted to the log: well-formed, signed for this network, in time, within the bounds of one
+ * entry, and within the budgets of sender and signer. Their commands are not interpreted; replicas check everything
+ * again.
  */
 
 import { type Clock, sha256Hex } from '@quorumscan/base'

@@ -24,7 +24,7 @@ const SPAN_MS = 1000
 /** Addresses that each span remembers: beyond them a share is less than an entry costs, anyway. */
 const SHARES_MAX = 10_000
 
-/** Whom an entry came from. */
+/** The sender of an entry. */
 export type Submitter = {
   /** Its address (IPv6: the /48, as a key costs nothing there either), or which peer it is. */
   readonly client: string

@@ -9,14 +9,14 @@ import { repeat } from '@quorumscan/runtime'
 
 /** `df` is a system call of microseconds. */
 const LOOK_MS = 1000
-/** The log and, on the machine of a local cluster, the file of each replica take an entry up. */
+/** The log and, on the machine of a local cluster, the file of each replica store an entry. */
 const WRITTEN_PER_BYTE = 8
 const MIB = 2 ** 20
 
 /** How much is free on the disk of a directory. */
 export type FreeBytesOf = (directory: string) => Promise<number>
 
-/** As the operating system says. */
+/** Asks the operating system. */
 export async function freeBytesOnDisk(directory: string): Promise<number> {
   const { bavail, bsize } = await statfs(directory)
   return bavail * bsize
@@ -52,7 +52,7 @@ export async function watchDiskSpace(options: {
         { retryAfterSeconds: LOOK_MS / 1000 },
       )
     },
-    /** Counts what was let in since the last look. */
+    /** Counts what was admitted since the last measurement. */
     note(bytes: number): void {
       freeBytes -= WRITTEN_PER_BYTE * bytes
     },

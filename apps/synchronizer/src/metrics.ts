@@ -1,4 +1,4 @@
-/** What the synchronizer measures: how long an append takes, where the log stands, and how many follow it. */
+/** What the synchronizer measures: the time of an append, the newest offset, and the number of followers. */
 import type { Clock } from '@quorumscan/base'
 import type { OrderedLog } from '@quorumscan/log'
 import { type Metrics, measureMargins } from '@quorumscan/runtime'
@@ -35,12 +35,12 @@ export function measuredLog(
     help: 'Streams of the log that are open.',
     read: () => [[[], followerCount()]],
   })
-  // One that orders alone cannot be lost; members can, as long as enough vote.
+  // A synchronizer that orders alone has no margin. Members have one as long as enough vote for blocks.
   measureMargins(metrics, () => {
     const report = log.ordering()
     if (report === null) return []
     const margin = memberCount - report.absent.length - blockQuorumOf(memberCount)
-    // Who was away from the last block says nothing of now.
+    // The members absent from the last block do not show the present margin.
     return [['ordering', log.state() === 'stalled' ? Math.min(margin, -1) : margin]]
   })
   return {

@@ -62,7 +62,7 @@ export async function openRedisLog(
       refusal: writer.refusal,
       assertReady: () => assertReady(writer),
       ordering: () => null,
-      // Two groups for one offset are found by those who follow.
+      // Followers detect two groups for one offset.
       evidence: () => [],
       state: () => stateOf(writer),
       detail() {

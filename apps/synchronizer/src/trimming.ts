@@ -42,7 +42,7 @@ export function trimLogRegularly(
   })
 
   const round = async (signal: AbortSignal): Promise<void> => {
-    // Where nothing may go, where the log begins is learned all the same.
+    // Where nothing may be trimmed, the call still returns where the log begins.
     const before = newestHeldByQuorum(await peers.list(signal), app.genesis) ?? NOTHING
     const trimmed = await options.trim(
       { offset: before.offset, recordTime: before.recordTime - options.keepMicros },
@@ -72,7 +72,7 @@ function newestHeldByQuorum(
   { nodes }: Genesis,
 ): TrimBound | null {
   const quorum = quorumOf(nodes.length)
-  // What members signed says nothing of who still has it.
+  // A signature does not show that the member still has the snapshot.
   const membersWith = ({ holders, signatures }: ListedSnapshot) =>
     new Set(holders.map(({ name }) => name).filter((name) => signatures.has(name)))
   return listed.find((one) => membersWith(one).size >= quorum) ?? null

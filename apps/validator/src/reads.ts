@@ -1,4 +1,4 @@
-/** The readers of the scan proxy: the nodes vote, or one node proves its answer; and the floor below which neither answers. */
+/** The readers of the scan proxy: votes of the nodes, or one node's proof; and the read floor of both. */
 import { openAll, sha256 } from '@quorumscan/base'
 import type { ValidatorConfig } from '@quorumscan/config'
 import type { Follower } from '@quorumscan/follower'
@@ -92,7 +92,7 @@ export async function openReads(
 
 type Node = { readonly name: string; readonly url: string }
 
-/** Scan nodes that the validator may not ask, because their addresses are private: for its operator, who can allow it. */
+/** Scan nodes that the validator does not ask, because their addresses are private. Its operator can allow them. */
 export function createPrivateNodes(options: {
   /** As they are configured. */
   readonly nodes: readonly Node[]
@@ -106,9 +106,9 @@ export function createPrivateNodes(options: {
     !allowPrivateAddresses && parseNodeUrl(url, false) === undefined
   const urlByName = new Map(nodes.filter(isPrivate).map(({ name, url }) => [name, url]))
   return {
-    /** A node has signed a private address, or a name that leads to one. */
+    /** Notes a node that has signed a private address, or a name that resolves to one. */
     note: ({ name, url }: Node) => void urlByName.set(name, url),
-    /** Which nodes are not asked, and what to set; null while all may be. */
+    /** The nodes that are not asked, and what to set; null if all are asked. */
     detail(): string | null {
       if (urlByName.size === 0) return null
       const refused = [...urlByName].map(([name, url]) => `${name} (${url})`).join(', ')

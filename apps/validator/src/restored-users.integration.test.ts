@@ -1,7 +1,7 @@
 /** What users find again after the store of users was restored from an older backup, or lost. */
 import { createLogger } from '@quorumscan/runtime'
 import { createHttpClient, type HttpClient, until, untilTrue } from '@quorumscan/testkit'
-import { type KeptPart, readKept, writeKept } from '@quorumscan/users'
+import { readStore, type StorePart, writeStore } from '@quorumscan/users'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type RunningValidator, startValidator } from './start.ts'
 import { startNetwork, type TestNetwork } from './testing/network.ts'
@@ -9,7 +9,7 @@ import { startNetwork, type TestNetwork } from './testing/network.ts'
 const logger = createLogger({ name: 'validator', level: 'silent' })
 let network: TestNetwork
 let validator: RunningValidator
-let backup: readonly KeptPart[]
+let backup: readonly StorePart[]
 /** Of users who registered after the backup. */
 const partySince = new Map<string, string>()
 let balanceBefore: unknown
@@ -19,7 +19,7 @@ beforeAll(async () => {
   await start()
   await register('early')
   await allocate('given-before')
-  backup = await readKept(network.config.redis.place)
+  backup = await readStore(network.config.redis.place)
   for (const user of ['late', 'given-before', 'given-since', 'participant_admin']) {
     if (user === 'given-since') await allocate(user)
     partySince.set(user, await register(user))
@@ -45,7 +45,7 @@ async function start(changes: Partial<TestNetwork['config']> = {}): Promise<void
 
 /** Loses the Redis, and begins with what `parts` has. */
 async function lose(
-  parts: readonly KeptPart[],
+  parts: readonly StorePart[],
   changes: Partial<TestNetwork['config']> = {},
 ): Promise<void> {
   await validator[Symbol.asyncDispose]()
@@ -55,7 +55,7 @@ async function lose(
   async function* each() {
     yield* parts
   }
-  await writeKept(network.config.redis.place, each())
+  await writeStore(network.config.redis.place, each())
   await start(changes)
 }
 

@@ -75,7 +75,7 @@ export function createServer(context: Context, port: () => number): HttpServer {
   return server
 }
 
-/** D-32: the token says who, the user store says what they may do. */
+/** D-32: the token names the user, the user store has its rights. */
 function authenticator(context: Context): Authenticate<Principal> {
   return async ({ authorization, auth }) => {
     const userId = await context.verifier.verify(bearerToken(authorization ?? undefined))

@@ -12,7 +12,7 @@ import type { ValidatorStore } from '@quorumscan/users'
 import { createPartyQueue, payDueRenewal } from '@quorumscan/wallet'
 import { watchSecondMachine } from './second-machine.ts'
 
-/** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not come up. */
+/** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not answer. */
 export async function openSubmission(
   app: App,
   parts: {

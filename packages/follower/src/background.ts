@@ -8,7 +8,7 @@ export type Background = AsyncDisposable & {
   readonly failed: Promise<unknown>
   /** Aborts when the process stops: what the work rejects with from then on is no failure. */
   readonly signal: AbortSignal
-  /** @param failure - What the log says when the work rejects before `signal` aborts. */
+  /** @param failure - The line of the log if the work rejects before `signal` aborts. */
   run(failure: string, work: Promise<unknown>): void
 }
 

@@ -66,7 +66,7 @@ type FollowerOptions = {
 }
 
 /**
- * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not come up.
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not answer.
  * @throws {EnvError} If a file does not hold what it must.
  */
 export async function openFollower(app: App, options: FollowerOptions) {
@@ -74,7 +74,7 @@ export async function openFollower(app: App, options: FollowerOptions) {
   const { config, member, peerTokenByOrigin = new Map() } = options
   const logOptions = await readLogClientOptions(config)
   const redis = await readRedisAddress(config.redis)
-  /** Of so many members one is honest. */
+  /** Of so many members at least one is honest. */
   const needed = maxFaulty(genesis.nodes.length) + 1
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, ...options, needed }))
@@ -161,8 +161,8 @@ export async function openFollower(app: App, options: FollowerOptions) {
         const run = async (): Promise<void> => {
           await replica.run(through, background.signal)
           const err = replica.standstill()
-          // Reads continue at the head that was reached; `/readyz` says why there is no other.
-          if (err !== null) logger.error({ err }, 'the replica goes no further')
+          // Reads continue at this head; `/readyz` reports why it does not advance.
+          if (err !== null) logger.error({ err }, 'the replica applies no further entries')
         }
         background.run(REPLICA_STOPPED, run())
         return background

@@ -7,7 +7,7 @@ import { ScanError } from '@quorumscan/errors'
 import { assertProfile, endConnection, openRedis, type RedisAddress } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 
-/** How long the node's own Redis may take to come up with it. */
+/** How long the node's own Redis may take to start. */
 const CONNECT_TIMEOUT_MS = 10_000
 
 /**

@@ -27,7 +27,7 @@ export type JobDefinition<Deps> = {
   /**
    * Does the work, or nothing when it is done already: any job may run twice, also at the same time.
    *
-   * @throws {ScanError} With a retryable code, or one that says that the ledger moved on
+   * @throws {ScanError} With a retryable code, or one that means that the ledger has changed
    *   (`worker.ts`), to be run again later; anything else drops the job and records why.
    */
   process(contractId: ContractId, deps: Deps & JobRun): Promise<void>
@@ -37,7 +37,7 @@ export type JobDefinition<Deps> = {
 export type JobRun = {
   /** Aborts when the process shuts down. */
   readonly signal: AbortSignal
-  /** What cannot be done now is left alone for so long, where that is no failure. */
+  /** Postpones the job by so long, where that is no failure. */
   readonly restFor: (ms: number) => void
 }
 
@@ -63,7 +63,7 @@ export type WalletDeps = SubmittingDeps & {
   readonly areAutoRenewed: (references: readonly ContractId[]) => Promise<readonly boolean[]>
   /**
    * Pays a renewal out of the owner's coin, in turn with everything else that spends it; nothing if
-   * auto-renewal was switched off meanwhile.
+   * auto-renewal was switched off before.
    *
    * @throws {ScanError} INSUFFICIENT_FUNDS or LIMIT_EXCEEDED while the owner cannot pay.
    */

@@ -15,7 +15,7 @@ import { createWorker, type WorkerApp } from './worker.ts'
 const SWEEP_MS = 1_000
 /** Contracts that are left alone for a moment; some MiB. */
 const POSTPONED_MAX = 20_000
-/** Running jobs, which are aborted, get this long to end; they stay queued. */
+/** Aborted jobs have this long to end; they stay queued. */
 const CLOSE_MS_MAX = 2_000
 
 export type JobsOptions<Deps> = {
@@ -31,14 +31,12 @@ export type JobsOptions<Deps> = {
   readonly member: Member
 }
 
-export type Jobs = Awaited<ReturnType<typeof openJobs>>
-
 /**
  * The automation of one process. What is queued stays there when the process ends: the next one runs it, and what a
  * killed process was running, within `RECOVERY_MS_MAX`. If Redis loses its queues, a sweep fills them again from the
  * ledger's due items.
  *
- * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not come up in 10 s, or may evict keys.
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis does not answer within 10 s, or may evict keys.
  */
 export async function openJobs<Deps>(
   app: WorkerApp & { readonly metrics: Metrics; readonly tracer: Tracer | null },

@@ -50,7 +50,7 @@ function operatorJob(
 
 export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
   // Submits this super-validator's confirmation of an initial payment; due as soon as one exists.
-  // Says "resolve payment P", once. Whether that means collect or refund is decided by interpretation when
+  // Confirms "resolve payment P", once. Interpretation decides whether to collect or to refund when
   // the q-th confirmation arrives (D-23).
   operatorJob('resolve-initial-payment', {
     share: 'every',
@@ -62,7 +62,7 @@ export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
       confirmResolveCommand({ dsoRules, confirmer: sv, payment }),
   }),
   // Refunds a payment, initial or renewal, that was not collected; due when its lock ends.
-  // The coin goes back to its owner, also when too few super-validators were there to confirm (D-23).
+  // The coin goes back to its owner, also when too few super-validators could confirm (D-23).
   operatorJob('expire-payment', {
     command: (payment, by) => expirePaymentCommand({ ...by, payment }),
   }),
@@ -96,7 +96,7 @@ export const operatorJobs: readonly JobDefinition<OperatorDeps>[] = [
   }),
   // Closes an open mining round and opens the next one; due when its time to close has come.
   operatorJob('advance-rounds', {
-    // The command closes the oldest round whichever is meant: after a standstill, when several are due,
+    // The command closes the oldest round, for any contract: after an outage, when several are due,
     // each must wait for its own turn, or its command id would be used up for another one.
     async isWanted({ contractId }, { ledger }) {
       const open = await ledger.contractsByKey('rounds')

@@ -15,7 +15,7 @@ export const PAGE_SIZE = 500
 export const PAGES_PER_SWEEP_MAX = 10
 /** Jobs in one queue. More would only wait, and take memory that the replica needs. */
 export const QUEUED_MAX = 1_000
-/** What was just added is not offered again for this long (unless Redis was away meanwhile). */
+/** What was just added is not offered again for this long (unless Redis was away in between). */
 const POSTPONE_QUEUED_MS = 5_000
 /** Due items of events that wait to be added; what does not fit comes by the sweep. */
 const OFFERED_MAX = 1_000
@@ -71,7 +71,7 @@ export function createSweep(options: {
       const postpone = (ms: number) => {
         for (const id of wanted) postponed.postpone(jobId({ job, contractId: id }), ms)
       }
-      // Before the add: a job may end, and say how long it postponed, before the add has returned.
+      // Before the add: a job may end and postpone itself before the add has returned.
       postpone(POSTPONE_QUEUED_MS)
       try {
         await queue.add(wanted)
@@ -103,12 +103,12 @@ export function createSweep(options: {
   }
 
   return {
-    /** Takes due items of a fresh event, without waiting for them to be added. */
+    /** Accepts due items of a new event, without waiting for them to be added. */
     offer(items: readonly DueItem[]): void {
       for (const item of items)
         if (queues.has(item.job) && offered.length < OFFERED_MAX) offered.push(item)
     },
-    /** Adds what was offered, also what comes in meanwhile. What Redis did not take is left to the sweep. */
+    /** Adds what was offered, including what arrives while it runs. What Redis did not accept is left to the sweep. */
     async flush(): Promise<void> {
       while (offered.length > 0) {
         const items = offered

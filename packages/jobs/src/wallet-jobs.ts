@@ -13,7 +13,7 @@ import {
 import type { Contract, Micros } from '@quorumscan/model'
 import { type Act, type JobDefinition, submittingJob, type WalletDeps } from './job.ts'
 
-/** Submits what `actOf` says; null where no party that may act is hosted. */
+/** Submits the command that `actOf` returns; null where no party that may act is hosted. */
 function partyJob(
   name: string,
   actOf: (contract: Contract, deps: WalletDeps) => Act | null,
@@ -77,7 +77,7 @@ export function retryMs(leftMicros: Micros): number {
 export const walletJobs: readonly JobDefinition<WalletDeps>[] = [
   renewSubscription,
   // Refunds a payment of a hosted party that was not collected; due when its lock ends.
-  // A party gets its coin back though no super-validator is there to do it (D-23: any signatory may).
+  // So a party gets its coin back without a super-validator (D-23: any signatory may refund).
   partyJob('expire-payment', (contract, deps) => {
     const isInitial = isOf(subscriptionInitialPayment, contract)
     const template = isInitial ? subscriptionInitialPayment : subscriptionPayment

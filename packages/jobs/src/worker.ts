@@ -37,7 +37,7 @@ const POSTPONE_DONE_MS = 5_000
 const POSTPONE_DROPPED_MS = 60_000
 
 /**
- * Refusals that say "the ledger moved on between your read and your submission": the next run, at once, reads
+ * Refusals because the ledger changed between the read and the submission of the job: the next run, at once, reads
  * again and finds the work done, or names the contracts of today. (The own replica had applied the refusal.)
  */
 const hasMovedOn = (error: unknown): boolean =>

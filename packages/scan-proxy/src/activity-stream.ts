@@ -10,7 +10,7 @@ import { type Clock, within } from '@quorumscan/base'
 import type { Offset } from '@quorumscan/model'
 import type { ApiSocket } from '@quorumscan/server'
 
-/** A frame comes at least so often: the page that is read then shows that nothing was held back. */
+/** The longest time between frames: the page that is read then shows that no update was withheld. */
 const FRAME_INTERVAL_MS = 15_000
 /** Between two frames of one stream: a person does not see it, and a busy ledger costs five pages a second. */
 const PAUSE_MS = 200
@@ -39,7 +39,7 @@ export function scanProxySockets(deps: ActivityStreamDeps): readonly ApiSocket[]
 }
 
 /**
- * Frames for as long as the signal lets it, the first at once.
+ * Frames until the signal aborts, the first at once.
  *
  * @param asker.charge - Takes units off the asker's budget; its errors are passed on.
  */

@@ -1,8 +1,8 @@
 /**
  * Certified reads of the proxy: answered from the validator's own replica, at the newest offset at which enough
  * members signed the state that it computed itself, so that a lookup asks no node. Where the own replica lags or is
- * broken, the certified reader asks a node, and verifies what it proves before the proxy hands it on. Who receives
- * the document need not believe this validator.
+ * broken, the certified reader asks a node, and verifies its proof before the proxy returns it. A client that
+ * receives the document need not trust this validator.
  */
 import { sha256 } from '@quorumscan/base'
 import { createCertifiedAnswers } from '@quorumscan/certifier'
@@ -44,8 +44,8 @@ type CertifiedOptions = {
   readonly maxAgeMs: number
 }
 
-/** Why the own replica has no answer, where a node may have one. */
-const BEHIND: ReadonlySet<string> = new Set([
+/** Errors of the own replica after which a node may have an answer. */
+const ASKS_NODE: ReadonlySet<string> = new Set([
   'NO_CERTIFICATE',
   'LOG_FORK',
   'STATE_DIVERGED',
@@ -98,7 +98,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
         certificate: isWalk ? null : certificate,
       }
     } catch (error) {
-      if (isScanError(error) && BEHIND.has(error.code)) return null
+      if (isScanError(error) && ASKS_NODE.has(error.code)) return null
       throw error
     }
   }

@@ -15,7 +15,7 @@ export type ScanProxyDeps = {
   readonly clock: Clock
   readonly ledger: Replica
   readonly certifier: Certifier
-  /** Lets the nodes vote. */
+  /** Voted reads: the answers of the nodes are votes. */
   readonly reader: Reader
   /** Reads what one node proves: where the own replica cannot. */
   readonly certifiedReader: CertifiedReader

@@ -1,9 +1,9 @@
-/** Evidence that this validator came across (D-43), kept over restarts. A find is an alarm for the operator. */
+/** Evidence that this validator found (D-43), stored across restarts. Each find is an alarm for the operator. */
 import type { Clock } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
 import type { LogClient } from '@quorumscan/log'
 import { type Logger, repeat } from '@quorumscan/runtime'
-import type { KeptText } from '@quorumscan/users'
+import type { StoredText } from '@quorumscan/users'
 import {
   createEvidenceLog,
   type Evidence,
@@ -20,7 +20,7 @@ export type EvidenceKeeper = Awaited<ReturnType<typeof createEvidenceKeeper>>
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if the store cannot be read.
  */
 export async function createEvidenceKeeper(options: {
-  readonly store: KeptText
+  readonly store: StoredText
   readonly onFound: (evidence: Evidence) => void
   /** What was found is in memory only, until the next find is written. */
   readonly onUnsaved: (error: unknown) => void
@@ -31,7 +31,7 @@ export async function createEvidenceKeeper(options: {
   let saving = Promise.resolve()
 
   const save = async (): Promise<void> => {
-    // Whatever is found while this is written goes with the next write, all at once.
+    // What is found during this write goes with the next one.
     isScheduled = false
     await store.save(JSON.stringify(log.list())).catch(options.onUnsaved)
   }
@@ -49,7 +49,7 @@ export async function createEvidenceKeeper(options: {
   }
 }
 
-/** It proves the same later. */
+/** Evidence does not expire, so it is not urgent. */
 const ASK_MS = 10_000
 
 /** Fetches what the synchronizer finds against ordering members: at once, and again until it is disposed of. */
@@ -71,7 +71,7 @@ export function followEvidence(options: {
     note(evidence)
   }
   const look = async (signal: AbortSignal): Promise<void> => {
-    // What proves nothing keeps nothing else back.
+    // A piece that proves nothing does not delay the others.
     for (const piece of await log.evidence(signal)) await take(piece).catch(onError)
   }
   return repeat(look, { clock, everyMs: ASK_MS, onError })

@@ -44,7 +44,7 @@ export function roundsAnswer({ answer }: Answer): Uint8Array {
 
 /**
  * Whether a node's answer names every node of the genesis as a super-validator, as the rules of this
- * network always do. Where f = 0 one node decides alone, and may say anything.
+ * network always do. Where f = 0 one node decides alone, with any answer.
  */
 export function isSharedDso(body: unknown, genesis: Genesis): boolean {
   if (!isScanAnswer('getDso', body)) return false
@@ -58,7 +58,7 @@ export function sharedDsoAnswer(outcome: Pick<Decided, 'answer' | 'agreed'>): Ui
   const sv = superValidatorsOf(shared).find(({ name }) => name === outcome.agreed[0])
   assert(sv !== undefined, 'a node of the genesis is a super-validator of the rules')
   const own = { sv_user: sv.name, sv_party_id: sv.party }
-  // First, as a node has them, and whatever the nodes that agreed may have said there.
+  // First, as in a node's answer, and in place of any such members in the agreed answer.
   return utf8(JSON.stringify({ ...own, ...shared, ...own }))
 }
 

@@ -50,7 +50,7 @@ export type NodeRead = CertifiedRequest<unknown> & {
   readonly bytesMax: number
   /** D-35: what does not fit the schema of the operation is no vote. */
   readonly isValid: (body: unknown) => boolean
-  /** Where a walk over pages stands; null: its first page, or no walk. */
+  /** The position of a walk over pages; null: its first page, or no walk. */
   readonly position: PagePosition | null
 }
 
@@ -88,7 +88,7 @@ export const OPERATIONS: {
     ask({ body }) {
       const request = requestOfAnsRules(body)
       const read = networkRead(request, '/v0/ans-rules')
-      // Certified, it is the whole of the rules, whatever the caller has.
+      // A certified answer has the whole rules, for any cached contract.
       return { ...read, body: request.parameters, question: () => askNetwork('ans-rules') }
     },
   },
@@ -137,19 +137,19 @@ function entriesPage(subject: PageSubject, query: PageQuery, network: Network): 
   return nodeRead(asked, { bytesMax: entriesBytesMax(pageSize), position })
 }
 
-/** Each page is pinned by itself: rows that came meanwhile lie outside of what the walk has passed. */
+/** Each page is pinned by itself: newer rows lie outside of the pages that the walk has read. */
 function activitiesPage(body: Parameters<typeof requestOfActivities>[0]): NodeRead {
   const { page_size: pageSize, ...asked } = requestOfActivities(body).parameters
   const page = { pageSize, after: asked.begin_after_id, order: asked.sort_order }
   return nodeRead(requestOfActivitiesPage(page), { bytesMax: activitiesBytesMax(pageSize) })
 }
 
-/** What a network of a hundred members says of itself has room in so many entries, */
+/** Entries for the answers of a network of a hundred members. */
 const NETWORK_ENTRIES = 8
-/** and in half of so many bytes. */
+/** Twice the bytes of such an answer. */
 const NETWORK_BYTES_MAX = scansBytesMax(256)
 
-/** A read of what the network says of itself. */
+/** A read of the network's own data: rules, rounds, members, addresses. */
 function networkRead(
   request: CanonicalRequest,
   path: string,

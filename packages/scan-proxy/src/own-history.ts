@@ -14,7 +14,7 @@ async function pinAt(replica: History, offset: Offset) {
   return offset > replica.head().offset ? null : replica.pin(offset, never)
 }
 
-/** For the reader, which compares it with the nodes'. Null where the replica has no say. */
+/** For the reader, which compares it with the nodes'. Null where the replica cannot tell. */
 export function localHistoryHash(replica: History): (offset: Offset) => Promise<string | null> {
   return async (offset) => {
     try {
@@ -29,9 +29,9 @@ export function localHistoryHash(replica: History): (offset: Offset) => Promise<
 /**
  * OFFSET_PRUNED where a page that too few nodes answered lies below the own replica's horizon; null else.
  *
- * Nodes may say 410, but a status never votes (D-35): one liar could end a walk with it. The own replica
- * follows the same log by the same rule (D-10), so its horizon tells what to expect of theirs. It is asked
- * after them, because a node may still have what was just pruned here.
+ * Nodes may answer 410, but a status is never a vote (D-35): one liar could end a walk with it. The own replica
+ * follows the same log by the same rule (D-10), so its horizon predicts theirs. It is read
+ * after their answers, because a node may still have what was just pruned here.
  *
  * @param position - Of the walk; null: its first page, or no walk.
  */

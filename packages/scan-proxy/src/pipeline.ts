@@ -1,6 +1,6 @@
 /**
  * The routes of the scan proxy (D-34 to D-43, D-51). They need no token, and voted reads not the validator's own
- * replica, which only helps to notice forks. How it answers is the same for every row of `operations.ts`:
+ * replica, which only helps to detect forks. All rows of `operations.ts` are answered in the same way:
  *
  *   stored reply   of the same request, while the same state is certified     stored-replies.ts
  *   read           certified if the caller asks for it, else voted;           certified.ts, voted.ts

@@ -6,7 +6,7 @@ import { type Genesis, maxFaulty, parseThreshold, type Threshold } from '@quorum
 
 /** The parts of a request that every operation has. */
 export type ProxyRequest = WaitingRequest & {
-  /** As it was asked for, the mount point and the query included. */
+  /** As the caller sent it, the mount point and the query included. */
   readonly url: string
   readonly body?: unknown
   readonly query: { readonly quorum?: string }
@@ -20,7 +20,7 @@ export type ProxyRequest = WaitingRequest & {
   readonly forward: Readonly<Record<string, string>>
 }
 
-/** As for votes (D-39). */
+/** As for voted reads (D-39). */
 export const MAX_AGE_MS = 60_000
 
 /** Values of `x-quorum` that ask for a certified answer, as the threshold of signers that each stands for. */
@@ -34,7 +34,7 @@ export function quorumOf({ headers, query }: ProxyRequest): string {
   return headers['x-quorum'] ?? query.quorum ?? 'weak'
 }
 
-/** Signers that a certified answer is asked for with; null: votes are asked for. */
+/** The signers that a certified answer needs; null: the caller asks for a voted answer. */
 export function signersOf(request: ProxyRequest): string | null {
   const quorum = quorumOf(request)
   if (Object.hasOwn(CERTIFIED_QUORUMS, quorum)) return CERTIFIED_QUORUMS[quorum] ?? null
@@ -46,7 +46,7 @@ export function wantsDocument({ headers }: ProxyRequest): boolean {
   return accepts(headers.accept, CERTIFIED_MEDIA_TYPE)
 }
 
-/** The reader of a document sees how old it is, and need not say how old it may be. */
+/** A document shows its age to its reader, so its age has no default bound. */
 export function maxAgeOf(request: ProxyRequest): number {
   const ageMsMax = wantsDocument(request) ? Number.POSITIVE_INFINITY : MAX_AGE_MS
   return request.headers['x-max-age-ms'] ?? ageMsMax

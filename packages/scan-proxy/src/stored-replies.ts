@@ -28,13 +28,13 @@ export function createStoredReplies({ certifier, clock }: ScanProxyDeps) {
       OVERHEAD_BYTES + key.length + ('body' in reply ? reply.body.byteLength : 0),
   })
   return {
-    /** What was replied to the same request, if a new reply would be the same. Null: it has to be made. */
+    /** The stored reply to the same request, if a new reply would be the same; null: no such reply. */
     get(request: ProxyRequest, signers: string, minOffset: number): ProxyReply | null {
       const key = keyOf(request, signers)
       const stored = key === null ? undefined : replies.get(key)
       if (stored === undefined) return null
       const { offset, recordTime, stateRoot } = stored.certificate
-      // More members may have signed it meanwhile: it had as many as were asked for.
+      // More members may have signed it since: the stored certificate has the requested number.
       const newest = certifier.newest(stored.signerCount)
       if (newest?.offset !== offset || newest.stateRoot !== stateRoot || offset < minOffset)
         return null

@@ -1,7 +1,7 @@
 /**
- * Which subscriptions their owners want renewed without being asked (D-21).
+ * The subscriptions that are renewed automatically (D-21).
  *
- * Kept under the SubscriptionRequest's contract id, the subscription's `reference`: it is known when the
+ * Stored under the SubscriptionRequest's contract id, the subscription's `reference`: it is known when the
  * request is accepted, which is before there is a Subscription, and no renewal changes it.
  */
 import type { ContractId, PartyId } from '@quorumscan/model'
@@ -37,13 +37,13 @@ export function createAutoRenewals({ redis, write }: StoreConnection) {
       let cursor = '0'
       do {
         const [next, flat] = await reach(redis.hscan(KEYS.autoRenewals, cursor, 'COUNT', PORTION))
-        // Field and value by turns. A small hash comes whole, whatever COUNT says.
+        // Field and value alternate. A small hash comes whole, for any COUNT.
         const references = flat.filter((_, index) => index % 2 === 0)
         for (let i = 0; i < references.length; i += PORTION) yield references.slice(i, i + PORTION)
         cursor = next
       } while (cursor !== '0')
     },
-    /** For subscriptions that are no more. */
+    /** For subscriptions that ended. */
     async forget(references: readonly ContractId[]): Promise<void> {
       if (references.length === 0) return
       await write(() => redis.hdel(KEYS.autoRenewals, ...references))

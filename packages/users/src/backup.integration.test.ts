@@ -1,6 +1,6 @@
 import { startRedis } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { type KeptPart, readKept, writeKept } from './backup.ts'
+import { readStore, type StorePart, writeStore } from './backup.ts'
 import { KEYS } from './keys.ts'
 import { openValidatorStore } from './store.ts'
 
@@ -40,23 +40,23 @@ async function fill(path: string): Promise<void> {
   )
 }
 
-async function* each(parts: readonly KeptPart[]): AsyncGenerator<KeptPart> {
+async function* each(parts: readonly StorePart[]): AsyncGenerator<StorePart> {
   yield* parts
 }
 
-it('everything that is kept comes back in another Redis, after that was killed right behind', async () => {
+it('the whole store comes back in another Redis, which is killed right after the write', async () => {
   await using one = await startRedis(DURABLE)
   await using other = await startRedis(DURABLE)
   await fill(one.socketPath)
-  const parts = await readKept({ path: one.socketPath })
+  const parts = await readStore({ path: one.socketPath })
   expect(new Set(parts.map(({ key }) => key))).toEqual(new Set(Object.values(KEYS)))
   // In several parts, none of them large.
   expect(parts.filter(({ key }) => key === KEYS.records)).toHaveLength(3)
 
-  await writeKept({ path: other.socketPath }, each(parts))
+  await writeStore({ path: other.socketPath }, each(parts))
   await other.kill()
   await other.restart()
-  expect(await readKept({ path: other.socketPath })).toEqual(parts)
+  expect(await readStore({ path: other.socketPath })).toEqual(parts)
   await using store = await openValidatorStore({
     redis: { path: other.socketPath },
     genesisHash,
@@ -67,15 +67,15 @@ it('everything that is kept comes back in another Redis, after that was killed r
   expect(await store.outbox.expired({ after: 0, upTo: 9, limit: 5 })).toHaveLength(1)
   expect(await store.floor.load()).toBe(7)
 
-  await expect(writeKept({ path: other.socketPath }, each(parts))).rejects.toThrow(
+  await expect(writeStore({ path: other.socketPath }, each(parts))).rejects.toThrow(
     'has users already',
   )
 })
 
 it('nothing is put anywhere else', async () => {
   await using redis = await startRedis(DURABLE)
-  const stray = { key: '{replica}:names', items: [['AA==', 'AA==']] } satisfies KeptPart
-  await expect(writeKept({ path: redis.socketPath }, each([stray]))).rejects.toThrow(
-    'nothing that is kept',
+  const stray = { key: '{replica}:names', items: [['AA==', 'AA==']] } satisfies StorePart
+  await expect(writeStore({ path: redis.socketPath }, each([stray]))).rejects.toThrow(
+    'no key of the store',
   )
 })

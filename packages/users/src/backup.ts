@@ -1,11 +1,11 @@
-/** What this package keeps, taken out as a whole and put into an empty Redis: for backups. */
+/** Reads the whole store, and writes it into an empty Redis: for backups. */
 import type { RedisAddress } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 import { openConnection, reach } from './connection.ts'
 import { KEYS } from './keys.ts'
 
 /** Members of a hash by field, of a sorted set (all of score 0) with nothing; base64, as some are no text. */
-export type KeptPart = {
+export type StorePart = {
   readonly key: string
   readonly items: readonly (readonly [string, string] | readonly [string])[]
 }
@@ -17,12 +17,12 @@ const NAMES = Object.values(KEYS).sort()
 const ITEMS_MAX = 1000
 
 /**
- * All that is kept at one moment, ordered by key and item. Redis answers no other client meanwhile: the time grows
+ * The whole store at one moment, ordered by key and item. Redis answers no other client meanwhile: the time grows
  * with the number of users.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE.
  */
-export async function readKept(address: RedisAddress): Promise<readonly KeptPart[]> {
+export async function readStore(address: RedisAddress): Promise<readonly StorePart[]> {
   const { redis } = await openConnection(address)
   try {
     const asked = redis.multi()
@@ -41,14 +41,14 @@ export async function readKept(address: RedisAddress): Promise<readonly KeptPart
 }
 
 /**
- * Puts back what `readKept` read; resolves when it is on disk.
+ * Puts back what `readStore` read; resolves when it is on disk.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE.
  * @throws {RangeError} If the store holds something already, or a key is unknown.
  */
-export async function writeKept(
+export async function writeStore(
   address: RedisAddress,
-  parts: AsyncIterable<KeptPart>,
+  parts: AsyncIterable<StorePart>,
 ): Promise<void> {
   const { redis, write } = await openConnection(address)
   try {
@@ -56,7 +56,7 @@ export async function writeKept(
       throw new RangeError('this Redis has users already')
     for await (const part of parts) {
       if (!NAMES.some((name) => name === part.key))
-        throw new RangeError(`${part.key} is nothing that is kept`)
+        throw new RangeError(`${part.key} is no key of the store`)
       await write(() => writePart(redis, part))
     }
   } finally {
@@ -64,7 +64,7 @@ export async function writeKept(
   }
 }
 
-async function writePart(redis: Redis, { key, items }: KeptPart): Promise<void> {
+async function writePart(redis: Redis, { key, items }: StorePart): Promise<void> {
   const bytes = items.map((item) => item.map((text) => Buffer.from(text, 'base64')))
   if (SORTED_SETS.includes(key))
     await redis.zadd(key, ...bytes.flatMap(([member = Buffer.alloc(0)]) => [0, member]))
@@ -72,7 +72,7 @@ async function writePart(redis: Redis, { key, items }: KeptPart): Promise<void> 
 }
 
 /** Of a hash as ioredis gives it, or of a sorted set. */
-function itemsOf(reply: unknown): KeptPart['items'] {
+function itemsOf(reply: unknown): StorePart['items'] {
   if (Array.isArray(reply)) return reply.map((member: Buffer) => [member.toString('base64')])
   const base64 = (text: string | Buffer) => Buffer.from(text as string).toString('base64')
   return Object.entries(Object(reply) as Record<string, Buffer>)
@@ -80,8 +80,8 @@ function itemsOf(reply: unknown): KeptPart['items'] {
     .sort(([one], [other]) => (one < other ? -1 : 1))
 }
 
-function partsOf(key: string, items: KeptPart['items']): KeptPart[] {
-  const parts: KeptPart[] = []
+function partsOf(key: string, items: StorePart['items']): StorePart[] {
+  const parts: StorePart[] = []
   for (let from = 0; from < items.length; from += ITEMS_MAX)
     parts.push({ key, items: items.slice(from, from + ITEMS_MAX) })
   return parts

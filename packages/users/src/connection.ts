@@ -9,7 +9,7 @@ import {
 } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
 
-/** A replica that works has a write within milliseconds. Others wait behind this. */
+/** A working replica has a write within milliseconds. Later writes wait for this one. */
 const COPY_MS_MAX = 1_000
 
 export type StoreConnection = {
@@ -51,7 +51,7 @@ export async function openConnection(
       await checking
       const sent = reach(send())
       if (!needsCopy) return await sent
-      // In one go: asked for on another connection, it would tell nothing of this write.
+      // Sent together: on another connection, WAIT would not cover this write.
       const [result, copyCount] = await Promise.all([sent, reach(redis.wait(1, COPY_MS_MAX))])
       if (copyCount === 0)
         throw new ScanError(

@@ -1,8 +1,8 @@
 export type { AutoRenewals } from './auto-renewals.ts'
-export { type KeptPart, readKept, writeKept } from './backup.ts'
-export type { Floor, KeptText } from './kept.ts'
+export { readStore, type StorePart, writeStore } from './backup.ts'
 export { type Outbox, PENDING_MAX, type PendingSubmission } from './outbox.ts'
 export type { Parties } from './parties.ts'
+export type { Floor, StoredText } from './reader-state.ts'
 export { openValidatorStore, type ValidatorStore } from './store.ts'
 export {
   mergeRights,

@@ -19,7 +19,7 @@ export const KEYS = {
   expired: '{users}:expired',
   /** hash: contract id of a SubscriptionRequest -> party that wants its subscription renewed */
   autoRenewals: '{users}:auto-renewals',
-  /** hash: genesis hash -> participant key whose users these are: not there means that they are lost */
+  /** hash: genesis hash -> participant key of the users; missing: the users are lost */
   identity: '{users}:identity',
   /** hash: genesis hash -> highest offset that the proxy's reader verified */
   floors: '{users}:floors',

@@ -1,7 +1,7 @@
 /**
  * Submissions that were accepted and whose outcome is not known yet (Rule 3): stored before the 200, sent
- * again after a restart, at most one for each change. Those that did not get into the log in time stay as
- * completions, because no log has them.
+ * again after a restart, at most one for each change. Those that did not reach the log in time are stored
+ * as completions, because no log has them.
  */
 import type { Completion, CompletionRecord, Micros, Offset } from '@quorumscan/model'
 import { reach, type StoreConnection } from './connection.ts'
@@ -19,7 +19,7 @@ export type PendingSubmission = {
   readonly notBefore: Micros
   /** Record time after which it has no effect. */
   readonly notAfter: Micros
-  /** The newest offset when it was accepted: its outcome lies behind. */
+  /** The newest offset when it was accepted: its outcome has a later one. */
   readonly head: Offset
   readonly completion: Completion
 }

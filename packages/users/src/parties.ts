@@ -1,6 +1,6 @@
 /**
- * For whom parties were allocated, and what administrators noted about them. A party that was allocated for
- * one user, or by an administrator, is never given to another who registers later with a fitting name.
+ * The owners of parties, and the annotations of administrators. A party that was allocated for one user, or by an
+ * administrator, is never given to another user who registers later with a fitting name.
  */
 import type { PartyId, UserId } from '@quorumscan/model'
 import { reach, type StoreConnection } from './connection.ts'

@@ -1,4 +1,4 @@
-/** Lua of this package. Texts go in and come out as bytes; equality is all that is asked of them. */
+/** Lua of this package. Texts go in and come out as bytes; scripts only compare them for equality. */
 
 /**
  * replace-record: writes a user's record if it still is what the caller has read.
@@ -51,7 +51,7 @@ return 1
  *   ARGV[3] completion, '' for none
  *   ARGV[4] rank, from the end, of the newest completion that goes
  *
- * Returns 1 when it was there; 0 when it was not.
+ * Returns 1 if it was stored; 0 if it was not.
  */
 export const END_PENDING = `
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end

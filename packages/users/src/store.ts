@@ -1,11 +1,11 @@
-/** What the validator must keep and no log holds, behind one connection. */
+/** What the validator must store because no log holds it, over one connection. */
 import type { RedisAddress } from '@quorumscan/redis'
 import { createAutoRenewals } from './auto-renewals.ts'
 import { openConnection } from './connection.ts'
-import { createFloor, createKeptText } from './kept.ts'
 import { KEYS } from './keys.ts'
 import { createOutbox } from './outbox.ts'
 import { createParties } from './parties.ts'
+import { createFloor, createStoredText } from './reader-state.ts'
 import { createUsers } from './users.ts'
 
 export type ValidatorStore = Awaited<ReturnType<typeof openValidatorStore>>
@@ -25,7 +25,7 @@ export async function openValidatorStore(config: {
 }) {
   const { genesisHash } = config
   const connection = await openConnection(config.redis, config.onUnchecked)
-  const keptText = (key: string) => createKeptText(connection, { key, genesisHash })
+  const storedText = (key: string) => createStoredText(connection, { key, genesisHash })
   const floor = createFloor(connection, genesisHash)
   return {
     users: createUsers(connection),
@@ -33,12 +33,12 @@ export async function openValidatorStore(config: {
     outbox: createOutbox(connection),
     autoRenewals: createAutoRenewals(connection),
     floor,
-    /** Whose users these are; kept with them, so that it is gone when they are. */
-    identity: keptText(KEYS.identity),
+    /** Key of the participant of the users. Stored with them, so that it is lost when they are. */
+    identity: storedText(KEYS.identity),
     /** The last known address records of the scan nodes, as JSON. */
-    addresses: keptText(KEYS.addresses),
+    addresses: storedText(KEYS.addresses),
     /** What proves that scan nodes lied, as JSON. */
-    evidence: keptText(KEYS.evidence),
+    evidence: storedText(KEYS.evidence),
     async [Symbol.asyncDispose](): Promise<void> {
       await floor.flush()
       connection.redis.disconnect()

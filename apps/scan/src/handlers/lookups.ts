@@ -179,7 +179,7 @@ function onlyMember(lookup: Lookup): Lookup {
   return isByName(lookup) ? { name: lookup.name } : { party: lookup.party }
 }
 
-/** One answer for each lookup, in order, whatever way the lookup came. */
+/** One answer for each lookup, in order. */
 async function answerAll(
   reads: Reads,
   lookups: readonly Lookup[],

@@ -96,7 +96,7 @@ export function createNetworkHandlers(context: {
       const closing = rounds.map((round) => payloadOf(openMiningRound, round).targetClosesAt)
       const known = body.cached_open_mining_round_contract_ids
       return {
-        // By record time, as all that depends on time: nodes are to say the same.
+        // By record time, so that all nodes answer the same.
         time_to_live_in_microseconds: Math.max(0, Math.min(...closing) - at.recordTime),
         open_mining_rounds: Object.fromEntries(
           rounds.map((round) => [round.contractId, unlessCached(withState(round), known)]),

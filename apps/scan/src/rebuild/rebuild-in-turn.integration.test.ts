@@ -33,7 +33,7 @@ it('of nodes that find replicas of other software one waits until the other serv
   const refusal = await until('the second node to wait', async () => {
     const answer = await get(1, '/readyz').catch(() => null)
     return answer?.body?.details?.state === 'waiting-to-rebuild' &&
-      answer.body.error.includes('before it: sv-1')
+      answer.body.error.includes('after sv-1')
       ? answer
       : undefined
   })

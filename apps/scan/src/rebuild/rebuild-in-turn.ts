@@ -26,7 +26,7 @@ import {
 } from '@quorumscan/snapshots'
 import { headHeaders } from '../pinned.ts'
 
-/** Between rounds of asking all. */
+/** Between two requests to all peers. */
 const ROUND_MS = 500
 const READINESS = {
   path: '/readyz',
@@ -35,7 +35,7 @@ const READINESS = {
   bytesMax: 16 * 1024,
 }
 
-/** In `details.state` of what `/readyz` says. */
+/** In `details.state` of the body of `/readyz`. */
 const STATE_OF = { waits: 'waiting-to-rebuild', claims: 'about-to-rebuild' } as const
 const TOLD_BY_STATE: ReadonlyMap<string, Told> = new Map([
   [STATE_OF.waits, 'waits'],
@@ -50,7 +50,7 @@ type Parts = Pick<App, 'name' | 'clock' | 'logger' | 'serving'> & {
   readonly client: PeerClient
   readonly clocks: PeerClocks
   readonly snapshots: SnapshotStore
-  /** Of the log, as far as this node has followed it; where one synchronizer orders, it waits to hear that of most. */
+  /** The end of the log that this node has stored; null: none. A single synchronizer starts after it knows those of most nodes. */
   readonly end: Awaited<ReturnType<typeof readKeptEnd>>
   readonly signal: AbortSignal
 }
@@ -77,12 +77,12 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
   let lastMs = clock.monotonicMs()
   for (;;) {
     signal.throwIfAborted()
-    const heard = await Promise.all(peers.map((peer) => ask(peer, parts)))
+    const reports = await Promise.all(peers.map((peer) => readPhase(peer, parts)))
     const ms = clock.monotonicMs() - lastMs
     lastMs += ms
     others = others.map((other, index) =>
       noteTold(other, {
-        told: heard[index] ?? 'silent',
+        told: reports[index] ?? 'silent',
         ms,
         wasKeeper: waiting.keepers.includes(other.name),
       }),
@@ -98,7 +98,7 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
   }
 }
 
-async function ask({ url }: Peer, { client, signal }: Parts): Promise<Told> {
+async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Told> {
   try {
     const reply = await client.request(url, { ...READINESS, signal })
     if (reply.status === 200) return 'serves'
@@ -115,10 +115,10 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
   const { config, end, logger, snapshots } = parts
   const notReady = () => {
     const { phase, keepers } = waiting
-    const whom = keepers.length === 0 ? '' : ` (before it: ${keepers.join(', ')})`
+    const order = keepers.length === 0 ? '' : ` (after ${keepers.join(', ')})`
     return new ScanError(
       'NOT_READY',
-      `Other software wrote the replica of this node: it waits for its turn to rebuild it${whom}.`,
+      `Other software wrote the replica of this node: it waits for its turn to rebuild it${order}.`,
       { details: { state: STATE_OF[phase] }, retryAfterSeconds: 1 },
     )
   }

@@ -55,7 +55,7 @@ import { type Overrides, type RunningScan, startScan } from '../start.ts'
 
 const random = systemRandom
 const PASSWORD = 'test'
-/** Whose log can be held apart. */
+/** Processes whose log can be held back. */
 const nodeTokenOf = (index: number) => `token-of-node-${index}-of-a-network`
 const OTHER_TOKEN = 'token-of-everybody-else-in-it'
 
@@ -69,7 +69,7 @@ export type Network = AsyncDisposable & {
   readonly clock: Clock
   /** Moves time on; record time has moved on as well when it resolves. */
   advance(micros: Micros): Promise<void>
-  /** Adds an entry, whatever it is. */
+  /** Adds any entry. */
   append(bytes: Uint8Array): Promise<void>
   /** Keeps the log from the nodes, or from some of them, until what it returns is called. */
   holdNodes(indices?: readonly number[]): () => void

@@ -9,7 +9,7 @@ import { createLogger } from '@quorumscan/runtime'
 import { createEvidenceKeeper } from '@quorumscan/scan-proxy'
 import { buildServer } from '@quorumscan/server'
 import { createTestNetwork, send, startRedis, testKeyPair, untilTrue } from '@quorumscan/testkit'
-import { type KeptText, openValidatorStore } from '@quorumscan/users'
+import { openValidatorStore, type StoredText } from '@quorumscan/users'
 import {
   chainIdOf,
   type Evidence,
@@ -38,7 +38,7 @@ const signs = (offset: number, word: string, other: string): Evidence => ({
   statements: [signed(offset, word), signed(offset, other)],
 })
 
-function keeper(store: KeptText) {
+function keeper(store: StoredText) {
   const alarms: string[] = []
   const created = createEvidenceKeeper({
     store,
@@ -75,7 +75,7 @@ describe('evidence', () => {
   it('is written with the next find if the store was away', async () => {
     let isAway = true
     let kept: string | null = null
-    const store: KeptText = {
+    const store: StoredText = {
       load: async () => kept,
       save: async (text) => {
         if (isAway) throw new ScanError('DEPENDENCY_UNAVAILABLE', 'away')

@@ -78,7 +78,7 @@ export function failure(answer: HttpAnswer): { status: number; code: unknown } {
   return { status: answer.status, code: answer.body['code'] }
 }
 
-/** `{unlocked, locked}` of the user, as the wallet says it. */
+/** `{unlocked, locked}` of the user, as the wallet reports it. */
 export async function balanceOf(client: HttpClient): Promise<{ unlocked: string; locked: string }> {
   const { body } = await client.get('/v0/wallet/balance')
   return {

@@ -9,7 +9,7 @@ import { basename } from 'node:path'
 import { LogGroupError, type ProvenGroup, readRecentGroups, readWholeLog } from '@quorumscan/log'
 import { readStoredOffset } from '@quorumscan/replica'
 import { CommandError, messageOf } from '@quorumscan/runtime'
-import { readKept } from '@quorumscan/users'
+import { readStore } from '@quorumscan/users'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import { KEYS_OF, memberKeyFile, ROLE_OF } from '../ceremony/member.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
@@ -69,7 +69,7 @@ async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {
   if (config.runs === 'sv' && !options.isLogAlone) return
   await using own = await openOwnRedis(options)
   if (config.runs === 'validator')
-    for (const part of await readKept(own.redis))
+    for (const part of await readStore(own.redis))
       yield { kind: 'kept', key: part.key, items: part.items.map((item) => [...item]) }
   else if (config.runs === 'sv') {
     const offset = await readStoredOffset(own.redis)

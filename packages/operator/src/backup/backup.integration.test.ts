@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { trimLog, verifyLog, writeWholeLog } from '@quorumscan/log'
 import { required, startRedis } from '@quorumscan/testkit'
-import { openValidatorStore, readKept } from '@quorumscan/users'
+import { openValidatorStore, readStore } from '@quorumscan/users'
 import { afterAll, expect, it } from 'vitest'
 import { makeMember, type Role, type Runnable } from '../ceremony/member.ts'
 import { dataDirectory } from '../data-directory.ts'
@@ -142,9 +142,9 @@ it('a validator with a Redis elsewhere is backed up from there, and restored the
   expect(readOperatorConfig('validator', configFile, judgeProcesses).variables).toMatchObject(
     changes,
   )
-  const kept = await readKept({ path: there.socketPath })
+  const kept = await readStore({ path: there.socketPath })
   expect(kept).toHaveLength(1)
-  expect(await readKept({ path: empty.socketPath })).toEqual(kept)
+  expect(await readStore({ path: empty.socketPath })).toEqual(kept)
   expect(existsSync(dataDirectory(join(root, 'with-redis')).redisDirectory('v'))).toBe(false)
 })
 
@@ -161,7 +161,7 @@ it.each([
 
 async function keptOf(config: OperatorConfig) {
   await using own = await redisOf(config)
-  return await readKept(own.redis)
+  return await readStore(own.redis)
 }
 
 const groupsOf = (from: number, to: number) =>

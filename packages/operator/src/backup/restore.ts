@@ -18,7 +18,7 @@ import {
   UsageError,
   writeFileAtomic,
 } from '@quorumscan/runtime'
-import { type KeptPart, writeKept } from '@quorumscan/users'
+import { type StorePart, writeStore } from '@quorumscan/users'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { type DataDirectory, dataDirectory } from '../data-directory.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
@@ -188,7 +188,7 @@ async function fillRedis(
   const variables = variablesOf(archive.header, options, directory.path)
   await using own = await openOwnRedis({ ...options, config: { runs, name, directory, variables } })
   if (runs === 'validator') {
-    await writeKept(own.redis, keptOf(archive))
+    await writeStore(own.redis, keptOf(archive))
     return null
   }
   const more = []
@@ -200,7 +200,7 @@ async function fillRedis(
   return (await writeWholeLog(log, groupsOf(archive), more)).offset
 }
 
-async function* keptOf(archive: Archive): AsyncGenerator<KeptPart> {
+async function* keptOf(archive: Archive): AsyncGenerator<StorePart> {
   for await (const item of archive.items()) if (item.kind === 'kept') yield item
 }
 

@@ -15,13 +15,13 @@ import {
 import type { Logger } from '@quorumscan/runtime'
 import type { Commander } from '@quorumscan/submit'
 import { mergeRights, type ValidatorStore } from '@quorumscan/users'
-import { createKeptUsers } from './kept-users.ts'
+import { createStoreCheck } from './store-check.ts'
 
 /** So often can a fitting party be given away before its user cannot register. */
 const HINTS_PER_USER_MAX = 100
 /** Of all users, when a party is found without a note. */
 const USERS_PER_READ = 1000
-/** Between tries, e.g. while the validator catches up with the log. */
+/** Between attempts, e.g. while the validator catches up with the log. */
 export const OPERATOR_RETRY_MS = 500
 
 export type Registration = ReturnType<typeof createRegistration>
@@ -48,14 +48,14 @@ export function createRegistration(deps: {
     if (party === undefined) throw new ScanError('INVALID_ARGUMENT', 'The party hint is not valid.')
     return party
   }
-  const kept = createKeptUsers({
+  const storeCheck = createStoreCheck({
     ...deps,
     ...store,
     operatorParty: partyOf(partyHintOf(FIRST_ADMIN_USER)),
   })
   let isOperatorRegistered = false
 
-  /** Allocates the party on the ledger unless it is there. */
+  /** Allocates the party on the ledger unless that is done. */
   const allocate = async (hint: string, signal: AbortSignal): Promise<PartyId> => {
     const party = partyOf(hint)
     if (await ledger.isPartyAllocated(party)) return party
@@ -128,7 +128,7 @@ export function createRegistration(deps: {
 
   /** The party of the user; allocated, and bound to the user, if it is not. Repeating it changes nothing. */
   const register = async (userId: UserId, signal: AbortSignal): Promise<PartyId> => {
-    await kept.assertThere()
+    await storeCheck.assertIntact()
     const known = await users.get(userId)
     if (known?.user.isDeactivated === true)
       throw new ScanError('PERMISSION_DENIED', 'The user is deactivated.')
@@ -145,7 +145,7 @@ export function createRegistration(deps: {
     signal: AbortSignal,
   ): Promise<{ readonly party: PartyId; readonly isNew: boolean }> => {
     const { hint, owner } = input
-    await kept.assertThere()
+    await storeCheck.assertIntact()
     const party = partyOf(hint)
     if (await ledger.isPartyAllocated(party)) return { party, isNew: false }
     if ((await parties.claim(party, owner)) !== owner) return { party, isNew: false }
@@ -189,7 +189,7 @@ export function createRegistration(deps: {
     async registerOperator(signal: AbortSignal): Promise<void> {
       isOperatorRegistered = await untilRegistered(deps, signal, async () => {
         deps.assertLive()
-        await kept.begin()
+        await storeCheck.check()
         // May do everything before any party exists. Made once: a right that was taken away stays away.
         const user = newUser(FIRST_ADMIN_USER, null)
         await users.insert({ user, rights: [{ kind: 'ParticipantAdmin' }] })
@@ -198,7 +198,7 @@ export function createRegistration(deps: {
     },
     /** @throws {ScanError} USERS_LOST; NOT_READY until the operator has its party. */
     async assertRegistered(): Promise<void> {
-      await kept.assertThere()
+      await storeCheck.assertIntact()
       if (!isOperatorRegistered)
         throw new ScanError('NOT_READY', "The operator's party is not allocated yet.", {
           details: { state: 'starting' },
@@ -214,7 +214,7 @@ export async function untilRegistered(
   signal: AbortSignal,
   attempt: () => Promise<void>,
 ): Promise<boolean> {
-  /** What the log has already: every failure is reported when it begins, and not at every try. */
+  /** The code reported last: each failure is reported when it begins, and not at every attempt. */
   let reported: string | null = null
   const report = (err: unknown): void => {
     const what = isScanError(err) ? err.code : String(err)

@@ -1,6 +1,6 @@
 /**
- * One wallet operation of a party at a time: two that choose coins side by side would choose the same
- * ones, and one of them would fail for nothing.
+ * One wallet operation of a party at a time: two concurrent ones would choose the same coins, and one
+ * of them would fail without need.
  */
 import { ScanError } from '@quorumscan/errors'
 import type { PartyId } from '@quorumscan/model'
@@ -21,14 +21,17 @@ export function createPartyQueue() {
     async run<T>(party: PartyId, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
       const queue = queues.get(party) ?? { tail: Promise.resolve(), count: 0 }
       if (queue.count >= OPERATIONS_PER_PARTY_MAX)
-        throw new ScanError('OVERLOADED', 'Too many wallet operations of this party are under way.')
+        throw new ScanError(
+          'OVERLOADED',
+          'Too many wallet operations of this party are in progress.',
+        )
       queues.set(party, queue)
       queue.count += 1
       const turn = queue.tail.then(() => {
         signal.throwIfAborted()
         return work()
       })
-      queue.tail = turn.catch(() => {}) // Its own caller hears of the failure; the next one does not care.
+      queue.tail = turn.catch(() => {}) // Its caller receives the failure; the next operation runs in any case.
       try {
         return await turn
       } finally {

@@ -59,8 +59,8 @@ async function wasAnswered(deps: OperationDeps, input: OfContract): Promise<bool
 /**
  * Accepts a request and locks the coin of its first payment.
  *
- * Whether to renew is stored first, under the id of the request, which the Subscription keeps as its
- * `reference` for life: whatever dies after the payment is in the log, the owner's wish is known (D-21).
+ * Whether to renew is stored first, under the id of the request, which stays the `reference` of the
+ * Subscription. So the owner's preference is known after any crash once the payment is in the log (D-21).
  *
  * @returns The contract id of the SubscriptionInitialPayment.
  * @throws {ScanError} As `spend`; CONTRACT_NOT_FOUND, CONTRACT_CONSUMED.
@@ -87,14 +87,14 @@ export function acceptRequest(
     try {
       return resultContractId(await spend(deps, { user, prepare }, signal), 'paymentCid')
     } catch (error) {
-      // An acceptance that may still take effect keeps what was asked with it.
+      // An acceptance that may still take effect keeps its preference.
       if (isScanError(error) && error.spec.definite) await restore()
       throw error
     }
   })
 }
 
-/** Returns the way back to what was stored before. */
+/** Returns a function that restores what was stored before. */
 async function setAutoRenewal(
   autoRenewals: AutoRenewals,
   input: OfContract & { readonly isAutoRenewed: boolean },

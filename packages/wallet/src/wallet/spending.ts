@@ -1,4 +1,4 @@
-/** Paying with coins of a party: choosing them, and choosing again when one is gone meanwhile. */
+/** Paying with coins of a party: choosing them, and choosing again when one was spent in between. */
 import { isScanError, ScanError } from '@quorumscan/errors'
 import { coin, type Ledger, payloadOf, type SubscriptionPayData } from '@quorumscan/ledger'
 import {
@@ -20,7 +20,7 @@ import {
 } from '../ledger.ts'
 import type { PartyQueue } from './party-queue.ts'
 
-/** Coins can be spent through the ledger interface meanwhile; each try chooses from what is left. */
+/** Coins can be spent through the ledger interface at the same time; each attempt chooses from what is left. */
 const ATTEMPTS_MAX = 3
 
 export type SpendingDeps = OperationDeps & {
@@ -34,10 +34,10 @@ export type Spending = Omit<Work, 'command'> & {
 }
 
 /**
- * Submits one command that spends coin. To be called in the party's turn. `prepare` is asked before each
- * try: what it has read may have changed, and it throws when there is nothing left to pay for.
+ * Submits one command that spends coin. To be called in the party's turn. `prepare` is called before each
+ * attempt: what it has read may have changed, and it throws when nothing is left to pay for.
  *
- * @throws {ScanError} DUPLICATE_COMMAND for a repeated command id, whatever the party still holds;
+ * @throws {ScanError} DUPLICATE_COMMAND for a repeated command id, for any coins that the party still holds;
  *   INSUFFICIENT_FUNDS (`details`: needed, available), LIMIT_EXCEEDED, and what any submission can meet.
  */
 export async function spend(
@@ -62,7 +62,7 @@ export async function spend(
     try {
       return await deps.commander.submit(submissionWith(inputs), signal)
     } catch (error) {
-      // Either what is paid for is gone, which the next look at it says, or a coin is.
+      // Either a coin was spent, or what is paid for has ended: then the next `prepare` throws.
       const isGone = isScanError(error, 'CONTRACT_CONSUMED', 'CONTRACT_NOT_FOUND')
       if (!isGone || attempt >= ATTEMPTS_MAX) throw error
     }
@@ -95,7 +95,7 @@ type SpendableCoin = { readonly contractId: ContractId; readonly amount: Amount 
  * Coins that together are worth at least `needed`: the largest ones, so that there are few of them.
  *
  * @throws {ScanError} INSUFFICIENT_FUNDS (`details`: needed, available) or, where only the number of coins
- *   stands in the way, LIMIT_EXCEEDED.
+ *   is too large, LIMIT_EXCEEDED.
  */
 export function selectCoins(coins: readonly SpendableCoin[], needed: Amount): ContractId[] {
   const available = coins.reduce((sum, coin) => sum + coin.amount, 0n)

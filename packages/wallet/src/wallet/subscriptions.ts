@@ -29,7 +29,7 @@ import {
 } from '../ledger.ts'
 import { coinForPayment, type Spending, type SpendingDeps, spend } from './spending.ts'
 
-/** Subscriptions in order of creation, each idle or with a payment under way. */
+/** Subscriptions in order of creation, each idle or with a payment in progress. */
 export async function listSubscriptions(
   deps: { readonly ledger: WalletLedger; readonly autoRenewals: AutoRenewals },
   user: WalletUser,
@@ -90,7 +90,7 @@ export function setAutoRenew(
  *
  * @returns The contract id of the SubscriptionPayment.
  * @throws {ScanError} CHOICE_REFUSED before the window has opened, after the due date, and while a payment
- *   is under way (`details.payment_contract_id`); CONTRACT_NOT_FOUND; as `spend`.
+ *   is in progress (`details.payment_contract_id`); CONTRACT_NOT_FOUND; as `spend`.
  */
 export function paySubscription(
   deps: SpendingDeps & { readonly now: () => number },
@@ -104,7 +104,7 @@ export function paySubscription(
     // It ended between the two reads.
     if (state === undefined) throw contractNotFound(contractId)
     if (!isOf(subscriptionIdleState, state))
-      throw new ScanError('CHOICE_REFUSED', 'A payment of this subscription is under way.', {
+      throw new ScanError('CHOICE_REFUSED', 'A payment of this subscription is in progress.', {
         details: { payment_contract_id: state.contractId },
       })
     demandInWindow(state, deps.now())
@@ -161,7 +161,7 @@ export function cancelSubscription(
 
 type RenewalDeps = SpendingDeps & {
   readonly autoRenewals: AutoRenewals
-  /** In whose name the automation submits. */
+  /** The user of the submissions. */
   readonly userId: UserId
 }
 
@@ -224,7 +224,7 @@ export async function forgetEndedRenewals(
 ): Promise<void> {
   for await (const references of deps.autoRenewals.portions()) {
     const ended: ContractId[] = []
-    // The request first: when it is gone, what came of it is there, and a reference that is gone stays so.
+    // The request first: when it is archived, its successor exists already, and an ended reference stays ended.
     const requests = await deps.ledger.contracts(references)
     for (const [index, reference] of references.entries()) {
       if (requests[index] !== null) continue

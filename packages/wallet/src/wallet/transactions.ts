@@ -18,7 +18,7 @@ import type { WalletLedger, WalletUser } from '../ledger.ts'
 const ZERO = formatAmount(0n)
 
 /**
- * The newest transactions, or those before one of them. What comes in meanwhile changes no later page.
+ * The newest transactions, or those before one of them. Newer transactions change no later page.
  *
  * @throws {ScanError} OFFSET_PRUNED if the replica was rebuilt without a part of the range.
  */

@@ -112,7 +112,7 @@ export async function answerTransfer(
   const { user, contractId, answer } = input
   const [contract] = await deps.ledger.contracts([contractId])
   if (contract != null && !isOf(transferInstruction, contract)) throw contractNotFound(contractId)
-  // One that is gone is commanded as well: the ledger knows whether it was the user who ended it.
+  // The command is submitted for an ended offer, too: the ledger knows whether this user ended it.
   const command = commandOf[answer]({ instruction: contractId })
   const work = { command, commandId: `${answer}-transfer-${contractId}` }
   const update = await submitAs(deps, user, work, signal).catch((error: unknown) => {

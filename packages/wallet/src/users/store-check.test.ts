@@ -1,7 +1,7 @@
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { expect, it } from 'vitest'
-import { createKeptUsers } from './kept-users.ts'
 import { newUser } from './registration.ts'
+import { createStoreCheck } from './store-check.ts'
 
 const PARTICIPANT = 'ab'.repeat(32)
 
@@ -10,7 +10,7 @@ function createWorld(
 ) {
   const kept: { text: string | null } = { text: null }
   const user = newUser(FIRST_ADMIN_USER, null)
-  const users = createKeptUsers({
+  const users = createStoreCheck({
     identity: {
       load: async () => kept.text,
       save: async (text) => {
@@ -32,38 +32,38 @@ function createWorld(
 
 it('a new participant begins, and notes whose users these are', async () => {
   const { kept, users } = createWorld()
-  await expect(users.assertThere()).rejects.toMatchObject({ code: 'NOT_READY' })
-  await users.begin()
-  await users.assertThere()
+  await expect(users.assertIntact()).rejects.toMatchObject({ code: 'NOT_READY' })
+  await users.check()
+  await users.assertIntact()
   expect(kept.text).toBe(PARTICIPANT)
 })
 
 it('users of a time that knew no identity are there', async () => {
   const { kept, users } = createWorld({ hasUsers: true, wasHereBefore: true })
-  await users.begin()
+  await users.check()
   expect(kept.text).toBe(PARTICIPANT)
 })
 
 it('a participant that the ledger knows without its users has lost them, until that is accepted', async () => {
   const { kept, users } = createWorld({ wasHereBefore: true })
-  await expect(users.begin()).rejects.toMatchObject({ code: 'USERS_LOST' })
-  await expect(users.assertThere()).rejects.toMatchObject({ code: 'USERS_LOST' })
+  await expect(users.check()).rejects.toMatchObject({ code: 'USERS_LOST' })
+  await expect(users.assertIntact()).rejects.toMatchObject({ code: 'USERS_LOST' })
   expect(kept.text).toBe(null)
   // An operator restored them.
   kept.text = PARTICIPANT
-  await users.begin()
-  await users.assertThere()
+  await users.check()
+  await users.assertIntact()
 
   const accepted = createWorld({ wasHereBefore: true, isLossAccepted: true })
-  await accepted.users.begin()
-  await accepted.users.assertThere()
+  await accepted.users.check()
+  await accepted.users.assertIntact()
 })
 
 it('users that vanish while the process runs are missed', async () => {
   const { kept, users } = createWorld()
-  await users.begin()
+  await users.check()
   kept.text = null
-  await expect(users.assertThere()).rejects.toMatchObject({
+  await expect(users.assertIntact()).rejects.toMatchObject({
     code: 'USERS_LOST',
     spec: { definite: true },
   })

@@ -1,4 +1,4 @@
-/** What a network's reader learned and must still know after a restart. Only the reader can tell what is in it. */
+/** What the readers of a network learned and need after a restart. Only the readers interpret it. */
 import type { Offset } from '@quorumscan/model'
 import { reach, type StoreConnection } from './connection.ts'
 import { KEYS } from './keys.ts'
@@ -27,12 +27,12 @@ export function createFloor({ redis, write: keep }: StoreConnection, genesisHash
       return highest
     },
     /**
-     * Writes in the background; while a write is under way only the highest of the others is remembered.
-     * A write that fails is left to the next one: a floor that is too low is safe, only less fresh.
+     * Writes in the background; while a write is in progress, only the highest of the later offsets is kept.
+     * A failed write is left to the next one: a floor that is too low is safe, only less fresh.
      */
     save(offset: Offset): void {
       highest = Math.max(highest, offset)
-      // Two readers save here: one may come to a floor that the other has written.
+      // Two readers save here: one may reach a floor that the other has written.
       if (written < highest) writing ??= write()
     },
     /** Resolves when nothing is left to write. */
@@ -42,11 +42,11 @@ export function createFloor({ redis, write: keep }: StoreConnection, genesisHash
   }
 }
 
-/** A text: the signed addresses of the nodes (D-34), evidence (D-43), or whose users these are. */
-export type KeptText = ReturnType<typeof createKeptText>
+/** A text: the signed addresses of the nodes (D-34), evidence (D-43), or the key of the participant. */
+export type StoredText = ReturnType<typeof createStoredText>
 
 /** Every method throws DEPENDENCY_UNAVAILABLE if Redis is away. */
-export function createKeptText(
+export function createStoredText(
   { redis, write }: StoreConnection,
   place: { readonly key: string; readonly genesisHash: string },
 ) {

@@ -1,16 +1,16 @@
 /**
- * Whether the validator's users are still there. Users, rights and owners of parties are in no log: with a Redis that
- * came back empty, users could register and get parties that administrators gave to others. So none is registered
- * before an operator has looked.
+ * Whether the store still has the validator's users. Users, rights and owners of parties are in no log: with an emptied
+ * Redis, users could register and get parties that administrators gave to others. So no user is registered before an
+ * operator has restored the store or accepted the loss.
  */
 import { FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { isScanError, ScanError } from '@quorumscan/errors'
 import type { Ledger } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
-import type { KeptText, Users } from '@quorumscan/users'
+import type { StoredText, Users } from '@quorumscan/users'
 
-export function createKeptUsers(options: {
-  readonly identity: KeptText
+export function createStoreCheck(options: {
+  readonly identity: StoredText
   readonly users: Pick<Users, 'get'>
   readonly ledger: Pick<Ledger, 'isPartyAllocated'>
   /** Public key of the participant, hex. */
@@ -28,19 +28,19 @@ export function createKeptUsers(options: {
     retryAfterSeconds: 1,
   })
   const isLost = async () => {
-    // The users of a time that knew no identity are there.
+    // Users of a version that stored no identity.
     if (options.isLossAccepted || (await users.get(FIRST_ADMIN_USER)) !== null) return false
     options.assertCaughtUp()
     return await ledger.isPartyAllocated(options.operatorParty)
   }
   return {
     /**
-     * Looks whether they are there, once the ledger is; before anything is written for the first time. Again
-     * after a failure.
+     * Checks the store once the replica is live, before anything is written for the first time. Repeated after a
+     * failure.
      *
      * @throws {ScanError} USERS_LOST if the participant was here before, and its users are not.
      */
-    async begin(): Promise<void> {
+    async check(): Promise<void> {
       try {
         if ((await identity.load()) === null) {
           if (await isLost()) throw lost()
@@ -52,8 +52,8 @@ export function createKeptUsers(options: {
         throw error
       }
     },
-    /** @throws {ScanError} USERS_LOST, also where they are gone since; NOT_READY before `begin`. */
-    async assertThere(): Promise<void> {
+    /** @throws {ScanError} USERS_LOST, also if they were lost since; NOT_READY before `check`. */
+    async assertIntact(): Promise<void> {
       if (failure !== null) throw failure
       if ((await identity.load()) === null) throw lost()
     },
