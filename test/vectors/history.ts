@@ -52,7 +52,7 @@ export function runOf(
       { first: from, end: to, size: rows.length },
       {
         leaf: () => {},
-        beside: (start, count) =>
+        outside: (start, count) =>
           void hashes.push(base64(hashOf(rows.slice(start, start + count)))),
         pair: () => {},
       },

@@ -97,7 +97,7 @@ it.each<[string, AnyQuestion<unknown>, AnyQuestion<unknown>]>([
       questionOf(turning(request, lie), network),
     ]
   }),
-])('what is asked of %s is read once', async (_, asked, turned) => {
+])('the request of %s is read once', async (_, asked, turned) => {
   const verifier = createCertifiedVerifier(network)
   const document = documentOf(asked)
   const proven = await verifier.verify(document, asked, 'weak')

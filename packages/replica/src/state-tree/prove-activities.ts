@@ -68,7 +68,7 @@ async function readRun(
       { first: from, end: from + shown.length, size },
       {
         leaf: () => {},
-        beside: (start, count) => void cut.push({ start, count }),
+        outside: (start, count) => void cut.push({ start, count }),
         pair: () => {},
       },
     )

@@ -77,7 +77,7 @@ describe('a certificate', () => {
       judge({ ...certificate, signatures } as unknown as Certificate)
     expect(await judge(certificate)).toBe('genuine')
     expect(await signed(first)).toBe('genuine')
-    expect(await signed()).toBe('genuine') // By nobody: that is for who counts.
+    expect(await signed()).toBe('genuine') // Without signatures: the reader counts them.
     expect(await signed(first, first)).toBe('BAD_SIGNATURE')
     expect(await signed(second, first)).toBe('BAD_SIGNATURE')
     expect(await signed(first, second, third, ['sv-9', first[1]])).toBe('BAD_SIGNATURE')

@@ -1,6 +1,6 @@
 /**
- * Certificates: what the ledger was at an offset, signed by members of the genesis. With the signatures of f + 1
- * of them one honest member said so, and a state tree with that root can prove what it says to anybody.
+ * Certificates: the state of the ledger at an offset, signed by members of the genesis. Among f + 1 signers is an honest
+ * member, so a state tree with that root proves its content to every reader.
  * docs/certified-reads.md has the format.
  */
 import { isSignature } from '../crypto/crypto.ts'
@@ -70,8 +70,8 @@ export function parseCertificate(text: string): Certificate {
 /**
  * Checks that all signatures are those of members, in the order of the genesis.
  *
- * One that is not makes the certificate invalid: whoever put it together has checked what is in it, and a
- * document that anybody can add to without being noticed would have many spellings.
+ * A signature that is not makes the certificate invalid. Its maker checked each one, and a document to which any process
+ * could add without notice would have many forms.
  *
  * @throws {InvalidProof} OTHER_GENESIS, BAD_SIGNATURE.
  */

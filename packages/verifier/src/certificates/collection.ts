@@ -3,7 +3,7 @@
  * together. Pure: `step` takes what happened and says what to do; keys, connections and alarms are the driver's.
  *
  * A replica that finds f + 1 other members agreed on something else is the one that is wrong, whatever up to f
- * of them lie about: from then on it signs nothing and certifies nothing, until somebody looked at it.
+ * of them lie about: from then on it signs nothing and certifies nothing, until an operator has repaired it.
  */
 import { toHex } from '../encoding/bytes.ts'
 import { maxFaulty } from '../genesis/genesis.ts'
@@ -73,7 +73,7 @@ export function step(collection: Collection, event: CollectionEvent): readonly C
     : addState(collection, event.state)
 }
 
-/** The newest certificate with that many signers, f + 1 or more; null: there is none, or the replica diverged. */
+/** The newest certificate with that many signers, f + 1 or more; null if none exists, or the replica diverged. */
 export function newestCertificate(collection: Collection, signerCount: number): Certificate | null {
   for (const offset of [...collection.points.keys()].reverse()) {
     const certificate = certificateAt(collection, offset)
@@ -142,7 +142,7 @@ function addState(collection: Collection, state: SignedState): readonly Collecti
     return [{ kind: 'evidence', evidence }]
   }
   ofMember.set(state.offset, state)
-  // Of each member by itself: who claims offsets that nobody will reach pushes out its own statements only.
+  // For each member alone: a member that claims unreachable offsets pushes out only its own statements.
   dropLowest(ofMember)
   return ofMember.has(state.offset) ? judge(collection, state.offset) : []
 }

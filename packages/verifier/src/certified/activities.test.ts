@@ -38,7 +38,7 @@ const MUTANTS: readonly Mutant[] = [
     by: 'if (end > size ||',
   },
   {
-    mistake: 'nobody looks how many rows there are',
+    mistake: 'the number of rows is not checked',
     file: 'proof/activity-run.ts',
     line: ' || rows.length !== beforeCount + inside.length + behindCount',
     by: '',
@@ -152,7 +152,7 @@ const MUTANTS: readonly Mutant[] = [
     by: '',
   },
   {
-    mistake: 'there is none where the row before has not gone',
+    mistake: 'a page is empty although the row before has not expired',
     file: 'certified/activities.ts',
     line: 'const isGone = before === null || !isVisible(before)',
     by: 'const isGone = before === null || isAsked(before)',

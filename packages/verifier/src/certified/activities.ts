@@ -1,7 +1,7 @@
 /**
  * Pages of the activity history: runs of rows in the activity tree, whose size and root are a leaf of the state. A
- * run is proven with the rows beside it, so the reader itself finds that it begins where it was asked to. A page may
- * be shorter than was asked for, and claims nothing behind its last row; an empty one claims that there is none.
+ * proof of a run has its neighbours, so the reader itself finds that the run begins where the request says. A page may be
+ * shorter than requested, and claims nothing about rows after its last one. An empty page claims that no row follows.
  */
 import { isHash } from '../certificates/certificate.ts'
 import type { Json } from '../encoding/canonical-json.ts'
@@ -72,7 +72,7 @@ export function askActivities(
 /**
  * The run that a proof shows, whatever was asked for.
  *
- * @throws {InvalidProof} If it is none of the activity tree of this state, or not in its one form.
+ * @throws {InvalidProof} If it is not of the activity tree of this state, or not in its one form.
  */
 export function verifyActivities(proof: string, state: CertifiedState): ProvenRun {
   const { run, stateProof } = parseProof(proof)
@@ -110,7 +110,7 @@ function isPage(
   }
   const isAsked = ({ eventId }: Neighbour) => after === null || eventId < after
   const isLast = behind === null || !isAsked(behind)
-  // There is none where those that have gone end, and nowhere else.
+  // An empty page is true only at the border to the rows that have expired.
   const isGone = before === null || !isVisible(before)
   const isEnd = isGone && (behind === null || isVisible(behind))
   return isLast && rows.every(isAsked) && (rows.length > 0 || isEnd)

@@ -213,7 +213,7 @@ describe('a request', () => {
       expect(() => questionOf({ operation, parameters }, network), operation).toThrow(RangeError)
   })
 
-  it('for a page goes on with a token of its own list and network alone', () => {
+  it('for a page accepts only a token of its own list and network', () => {
     const token = tokenOf(network.genesisHash, 'prefix\0al', 7, 'alice')
     const ask =
       (prefix: string, pageToken: string, of = network) =>
@@ -232,7 +232,7 @@ describe('a request', () => {
   })
 })
 
-it('what is too old, or before what the reader has seen, is neither where it cannot be told', () => {
+it('an answer whose age or offset is unknown is stale and behind', () => {
   const freshness = { nowMicros: 5_000_000, maxAgeMs: 3_000 }
   expect(isStale(2_000_000, freshness)).toBe(false)
   expect(isStale(1_999_999, freshness)).toBe(true)

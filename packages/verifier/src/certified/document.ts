@@ -1,7 +1,6 @@
 /**
- * Certified answers: `{certificate, proof}`, which proves the answer to one request to whoever has the genesis,
- * whoever hands it over. docs/certified-reads.md has the format. What is returned is made of the text that was
- * checked.
+ * Certified answers: `{certificate, proof}`, which proves the answer to one request to every reader that has the genesis,
+ * from any source. docs/certified-reads.md has the format. The result is made from the text that was checked.
  */
 
 import type { SignatureVerifier } from '../certificates/certificate.ts'
@@ -26,33 +25,30 @@ export type Certified<Answer> = {
   readonly signers: readonly string[]
 }
 
-export interface CertifiedVerifier {
-  /**
-   * What a document proves about a question. Whether it is recent enough is for the caller to see: `isStale`,
-   * `isBehind`.
-   *
-   * @param document - As it came. Of bytes a copy is checked and read.
-   * @param threshold - How many members must have signed the state.
-   * @throws {InvalidProof} If it proves nothing about it.
-   * @throws {RangeError} If the threshold is no number from f + 1 to n.
-   */
-  verify<Answer>(
-    document: string | Uint8Array,
-    question: AnyQuestion<Answer>,
-    threshold: Threshold,
-  ): Promise<Certified<Answer>>
-}
+export type CertifiedVerifier = ReturnType<typeof createCertifiedVerifier>
 
 /**
- * A verifier for one network. It remembers the last certificates that it checked, so that each further answer at
+ * A verifier for one network. It stores the last certificates that it checked, so that each further answer at
  * the same offset costs hashes only.
  */
 export function createCertifiedVerifier(
   network: HashedNetwork & { readonly crypto: SignatureVerifier },
-): CertifiedVerifier {
+) {
   const checks = createCertificateChecks(network)
   return {
-    async verify(document, question, threshold) {
+    /**
+     * What a document proves about a question. The caller checks whether it is recent enough: `isStale`, `isBehind`.
+     *
+     * @param document - As received. Of bytes a copy is checked and read.
+     * @param threshold - How many members must have signed the state.
+     * @throws {InvalidProof} If it proves nothing about the question.
+     * @throws {RangeError} If the threshold is no number from f + 1 to n.
+     */
+    async verify<Answer>(
+      document: string | Uint8Array,
+      question: AnyQuestion<Answer>,
+      threshold: Threshold,
+    ): Promise<Certified<Answer>> {
       const text = documentText(document)
       const { checked, proof } = await openDocument(text, threshold, { network, checks })
       return answerOf(proof, checked, { question, network })

@@ -66,7 +66,7 @@ const MUTANTS: readonly Mutant[] = [
     by: 'return encode(STATE, statement, [hash(statement.stateRoot)])',
   },
   {
-    mistake: 'a walk goes on at any offset',
+    mistake: 'a walk continues at any offset',
     file: 'certified/document.ts',
     line: 'question.offset !== offset',
     by: 'question.offset < 0',
@@ -267,7 +267,7 @@ const MUTANTS: readonly Mutant[] = [
     by: '',
   },
   {
-    mistake: 'the entry of a member is anybody’s',
+    mistake: 'the entry of a member belongs to any party',
     file: 'certified/lookups.ts',
     line: 'if (entry === null || entry.user === party) return entry',
     by: 'if (entry === null || party !== "") return entry',
@@ -279,7 +279,7 @@ const MUTANTS: readonly Mutant[] = [
     by: '',
   },
   {
-    mistake: 'half of a surrogate pair is the character that stands for what is none',
+    mistake: 'half of a surrogate pair becomes the replacement character',
     file: 'certified/question.ts',
     line: ' && !LONE_SURROGATE.test(text)',
     by: '',

@@ -9,29 +9,12 @@ export {
   type SignatureVerifier,
   verifySignatures,
 } from '../certificates/certificate.ts'
-export {
-  type CertificateChecks,
-  type CheckedCertificate,
-  createCertificateChecks,
-} from '../certificates/certificate-checks.ts'
-export {
-  type Collection,
-  type CollectionEffect,
-  type CollectionEvent,
-  certificateAt,
-  createCollection,
-  type Divergence,
-  isNewState,
-  newestCertificate,
-  type SignedState,
-  STATES_KEPT,
-  statesAfter,
-  step,
-} from '../certificates/collection.ts'
+export * from '../certificates/certificate-checks.ts'
+export * from '../certificates/collection.ts'
 export { sha256 } from '../crypto/sha256.ts'
 export { CERTIFIED_MEDIA_TYPE } from '../limits.ts'
 export { InvalidProof, type InvalidProofCode } from '../proof/invalid-proof.ts'
-export { type KeyRange, type Pruned, prune, type Range, type TreeReader } from '../proof/prune.ts'
+export * from '../proof/prune.ts'
 export {
   encodeProof,
   joinProofs,
@@ -41,14 +24,7 @@ export {
   verifyRanges,
   visibleLeaves,
 } from '../proof/range-proof.ts'
-export {
-  ACTIVITY_TREE,
-  type ActivitiesAnswer,
-  askActivities,
-  joinActivitiesProof,
-  type ProvenActivities,
-  verifyActivities,
-} from './activities.ts'
+export * from './activities.ts'
 export {
   type Certified,
   type CertifiedVerifier,
@@ -66,19 +42,15 @@ export {
   type HashedNetwork,
   syntheticNameOf,
 } from './lookups.ts'
-export { askNetwork, type NetworkValue } from './network-values.ts'
+export * from './page-token.ts'
 export {
-  formatPageToken,
-  type PagePosition,
-  type PageSubject,
-  parsePageToken,
-} from './page-token.ts'
-export type {
-  ActivitiesPage,
-  AnyQuestion,
-  CertifiedEntry,
-  Question,
-  RowsQuestion,
+  type ActivitiesPage,
+  type AnyQuestion,
+  askNetwork,
+  type CertifiedEntry,
+  type NetworkValue,
+  type Question,
+  type RowsQuestion,
 } from './question.ts'
 export { questionOf } from './requests.ts'
 export { showDocument } from './shown.ts'

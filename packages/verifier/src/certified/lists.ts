@@ -1,6 +1,6 @@
 /**
- * Lists of entries as ranges of the state tree. A page is proven through the visible leaf behind it, or to the
- * end of its list: so nothing is left out, and the reader itself finds whether there is a next page.
+ * Lists of entries as ranges of the state tree. The proof of a page includes the visible leaf after it, or the end of its
+ * list. So no entry is left out, and the reader itself finds whether a next page exists.
  */
 import { utf8 } from '../encoding/bytes.ts'
 import { compareKeys } from '../proof/bits.ts'
@@ -30,7 +30,7 @@ export type PageRequest = {
 /**
  * Visible entries whose names begin with a prefix, in byte order.
  *
- * @throws {RangeError} If the token is none of this list.
+ * @throws {RangeError} If the token was not issued for this list.
  */
 export function askEntries(
   prefix: string,
@@ -52,7 +52,7 @@ export function askEntries(
 /**
  * All visible entries of a party, its synthetic one included, in byte order of the names.
  *
- * @throws {RangeError} If the token is none of this list.
+ * @throws {RangeError} If the token was not issued for this list.
  */
 export function askEntriesOfParty(
   party: string,
@@ -95,7 +95,7 @@ function pageQuestion(list: {
   }
 }
 
-/** Where the page goes on; null: from the first name. */
+/** The position after which the page starts; null: at the first name. */
 function positionOf(
   subject: PageSubject,
   { pageSize, pageToken }: PageRequest,

@@ -6,7 +6,7 @@ import type { Sha256 } from '../proof/tree-hash.ts'
 import type { Lookup } from '../statements/requests.ts'
 import { type CertifiedEntry, canBeInKey, entryOf, type Question, rangeUnder } from './question.ts'
 
-/** What ranges are made from, beside the request. */
+/** What ranges are made from, in addition to the request. */
 export type HashedNetwork = Network & { readonly sha256: Sha256 }
 
 /** The visible entry of a name, or null. */
@@ -61,7 +61,7 @@ export function syntheticNameOf(
   return node === undefined ? null : `${node.name}.sv.ns`
 }
 
-/** @throws {InvalidProof} If it is somebody else's. */
+/** @throws {InvalidProof} If the entry is that of another party. */
 export function ofUser(party: string, entry: CertifiedEntry | null): CertifiedEntry | null {
   if (entry === null || entry.user === party) return entry
   throw new InvalidProof('NOT_PROVEN', 'the entry is that of another party')

@@ -1,7 +1,6 @@
 /**
- * Page tokens (D-11): a function of what is listed, the last name and the offset alone, so that every node gives
- * the same one, any node continues a walk that another began, and who knows the network can tell a token from
- * what is none without asking anybody.
+ * Page tokens (D-11): a function of the list, the last name and the offset. So every node returns the same token, any node
+ * continues a walk that another node began, and a client that knows the genesis can recognise a token offline.
  */
 import { fromBase64, toBase64 } from '../encoding/base64.ts'
 import { concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
@@ -14,7 +13,7 @@ export type PageSubject =
   | { readonly kind: 'party'; readonly party: string }
 
 export type PagePosition = {
-  /** The walk goes on behind this name, */
+  /** The walk continues after this name, */
   readonly after: string
   /** at this offset. */
   readonly offset: number

@@ -1,6 +1,6 @@
 /** What a caller asks, in the terms of the state tree: which leaves, and what they amount to. */
 import { utf8 } from '../encoding/bytes.ts'
-import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
+import { type Json, LONE_SURROGATE } from '../encoding/canonical-json.ts'
 import type { ProvenRow } from '../proof/activity-run.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { KeyRange } from '../proof/prune.ts'
@@ -8,18 +8,18 @@ import type { ProvenLeaf } from '../proof/range-proof.ts'
 import type { Sha256 } from '../proof/tree-hash.ts'
 
 /**
- * A request as its ranges, which are made of what the caller asked alone, by the node that proves as by the
- * reader that verifies.
+ * A request as ranges of the state tree. The node that proves and the reader that verifies derive them from the request
+ * alone.
  */
 export type Question<Answer> = {
-  /** None: what is asked for has no key, so that nothing needs a proof. */
+  /** Empty if the request names nothing that can have a key: then no proof is needed. */
   readonly ranges: readonly KeyRange[]
-  /** Of a walk that began at an offset: the only one that goes on with it. */
+  /** The only offset at which a walk continues; null if it may be any. */
   readonly offset: number | null
   /**
    * The answer that visible leaves amount to, those of each range in order.
    *
-   * @throws {InvalidProof} If they are none that such a key can have.
+   * @throws {InvalidProof} If such a key cannot have them.
    */
   answer(runs: readonly (readonly ProvenLeaf[])[], offset: number): Answer
 }
@@ -99,5 +99,17 @@ export function parseValue(value: string): unknown {
     return JSON.parse(value)
   } catch (cause) {
     throw new InvalidProof('NOT_PROVEN', 'a value is no JSON', { cause })
+  }
+}
+
+/** What endpoints answer that is the same on all nodes: operator and rules, the rules of names, the nodes. */
+export type NetworkValue = 'dso' | 'ans-rules' | 'scans'
+
+/** The answer of the endpoint; null if the state has none, which is true of no network. */
+export function askNetwork(value: NetworkValue): Question<Json> {
+  return {
+    ranges: [rangeUnder(['c', value], 1)],
+    offset: null,
+    answer: ([run = []]) => (run[0] === undefined ? null : (parseValue(run[0].value) as Json)),
   }
 }

@@ -3,13 +3,12 @@ import type { CanonicalRequest, Lookup } from '../statements/requests.ts'
 import { askActivities } from './activities.ts'
 import { askEntries, askEntriesOfParty, type PageRequest } from './lists.ts'
 import { askBatch, askName, askParty, type HashedNetwork } from './lookups.ts'
-import { askNetwork } from './network-values.ts'
-import type { ActivitiesPage, AnyQuestion } from './question.ts'
+import { type ActivitiesPage, type AnyQuestion, askNetwork } from './question.ts'
 
 /**
  * The question of a request, which may come from a file: what it needs is checked, and all else is refused.
  *
- * @throws {RangeError} If it is none that the certified state answers.
+ * @throws {RangeError} If the certified state does not answer it.
  */
 export function questionOf(
   request: CanonicalRequest,
@@ -26,16 +25,14 @@ export function questionOf(
 
 type Parameters = CanonicalRequest['parameters']
 
-/** By operation; the names of parameters are sorted. */
-const FORMS: Readonly<
-  Record<
-    string,
-    {
-      readonly parameters: readonly string[]
-      ask(parameters: Parameters, network: HashedNetwork): AnyQuestion<unknown>
-    }
-  >
-> = {
+type Form = {
+  /** Their names, sorted. */
+  readonly parameters: readonly string[]
+  ask(parameters: Parameters, network: HashedNetwork): AnyQuestion<unknown>
+}
+
+/** By operation. */
+const FORMS: Readonly<Record<string, Form>> = {
   getEntryByName: { parameters: ['name'], ask: (p) => askName(text(p, 'name')) },
   getEntryByParty: {
     parameters: ['party'],

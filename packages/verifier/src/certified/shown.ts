@@ -1,4 +1,4 @@
-/** What a certified document shows, for whoever does not know what was asked. */
+/** What a certified document shows, for a reader who does not know the request. */
 import type { SignatureVerifier } from '../certificates/certificate.ts'
 import { createCertificateChecks } from '../certificates/certificate-checks.ts'
 import type { Threshold } from '../genesis/threshold.ts'
@@ -9,9 +9,9 @@ import { type Certified, documentText, openDocument } from './document.ts'
 import type { HashedNetwork } from './lookups.ts'
 
 /**
- * The visible leaves of the state that a document shows, or rows of the activity history, as leaves with the keys
- * `activity`, event id. It proves that they are there, and of nothing that it is not: only a request says where one
- * would have to look. Rows stand one next to the other.
+ * The visible leaves of the state that a document shows, or rows of the activity history as leaves with the keys
+ * `activity`, event id. The document proves that they exist. It proves of nothing else that it does not exist, because only
+ * a request names what is missing. Rows follow each other.
  *
  * @throws As `CertifiedVerifier.verify`.
  */

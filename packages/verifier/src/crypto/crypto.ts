@@ -1,6 +1,6 @@
 /**
  * SHA-256 and Ed25519 through a port, asynchronously, because WebCrypto is all that browsers have.
- * Whoever has something faster, or no WebCrypto, hands in an implementation.
+ * A caller with a faster implementation, or without WebCrypto, passes its own.
  */
 import { toHex } from '../encoding/bytes.ts'
 

@@ -3,7 +3,7 @@
 const [QUOTE, COLON, COMMA, BACKSLASH] = [0x22, 0x3a, 0x2c, 0x5c]
 const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** What a text may cost whoever parses it and walks through the value by recursion. */
+/** The largest text that a parser, and a recursive walk through the value, accept. */
 export type JsonBounds = {
   /** Default: 1000, no deeper than a walk by recursion may go anywhere. */
   readonly depthMax?: number

@@ -28,7 +28,7 @@ describe('instants', () => {
     '2024-01-01 00:00:00.000000Z',
     '1969-12-31T23:59:59.999999Z',
     '9999-01-01T00:00:00.000000Z',
-  ])('%s is none', (text) => {
+  ])('%s is not an instant', (text) => {
     expect(parseInstant(text)).toBeUndefined()
   })
 })

@@ -14,7 +14,7 @@ export type GenesisNode = {
 export type GenesisOrdering = RedisOrdering | CometbftOrdering
 
 /** One synchronizer, which signs groups of the log with this Ed25519 key. */
-export type RedisOrdering = { readonly driver: 'redis'; readonly key: string }
+type RedisOrdering = { readonly driver: 'redis'; readonly key: string }
 
 /**
  * All members together, by CometBFT: any f of them may fail. A group proves nothing to others, so each follower reads
@@ -58,17 +58,6 @@ export type EvidenceAge = {
 /** Two days: an operator has heard of it by then. */
 export const EVIDENCE_AGE: EvidenceAge = { micros: 172_800_000_000, blocks: 100_000 }
 
-/** Half a second for a proposal: a member that is away costs no more of every fourth block. */
-export const PROPOSE_MICROS_MAX = 500_000
-/** Freshness of reads lives on empty blocks. */
-export const EMPTY_BLOCK_MICROS_MAX = 5_000_000
-/** 257 KiB: one entry of the largest size with what a group adds to it. A product would stay in each bundle. */
-export const BLOCK_BYTES_MIN = 263_168
-/** 1 MiB: what a follower takes at once. */
-export const BLOCK_BYTES_MAX = 1_048_576
-/** Five entries that name as many as one may. */
-export const BLOCK_CONTRACTS_MIN = 1000
-
 /** All durations in microseconds, decimals as strings with 10 fractional digits. */
 export type Genesis = {
   /** Of this form. */
@@ -81,7 +70,7 @@ export type Genesis = {
   readonly recordTime: number
   readonly synchronizerId: string
   readonly ordering: GenesisOrdering
-  /** The operator party, `DSO::1220…`; nobody holds its key (D-29). */
+  /** The operator party, `DSO::1220…`. No process holds its key (D-29). */
   readonly dso: string
   readonly nodes: readonly GenesisNode[]
   /** Whether `tap` works (D-18). */
@@ -93,7 +82,7 @@ export type Genesis = {
     readonly descriptionPrefix: string
     /** After this an unpaid request may be expired (D-17). */
     readonly requestLifetimeMicros: number
-    /** Requests that one party may have open at a time, 1 to `OPEN_REQUESTS_MAX` (D-17). */
+    /** Requests that one party may have open at a time, 1 to 1000 (D-17). */
     readonly openRequestsMax: number
   }
   readonly coin: {
@@ -113,9 +102,6 @@ export type Genesis = {
  * deduplication period may be limited to less, or a command could take effect twice in that time.
  */
 export const NOT_AFTER_MICROS_MAX = 600_000_000
-
-/** The most that a genesis may allow: all requests of a party are read and shown at once. */
-export const OPEN_REQUESTS_MAX = 1000
 
 export class GenesisError extends Error {
   override readonly name = 'GenesisError'

@@ -1,16 +1,10 @@
 /** The strict check of a genesis document. */
 import { isUsableKey } from '../crypto/usable-key.ts'
 import {
-  BLOCK_BYTES_MAX,
-  BLOCK_BYTES_MIN,
-  BLOCK_CONTRACTS_MIN,
   type CometbftOrdering,
-  EMPTY_BLOCK_MICROS_MAX,
   type Genesis,
   GenesisError,
   NOT_AFTER_MICROS_MAX,
-  OPEN_REQUESTS_MAX,
-  PROPOSE_MICROS_MAX,
 } from './genesis.ts'
 
 const HEX_20 = /^[0-9a-f]{40}$/
@@ -21,6 +15,20 @@ const NODES_MAX = 100
 const VERSION = 3
 /** The engine reads no smaller parts of a second from us. */
 const MILLISECOND = 1000
+
+/** Half a second for a proposal: a member that is away costs no more of every fourth block. */
+const PROPOSE_MICROS_MAX = 500_000
+/** Freshness of reads lives on empty blocks. */
+const EMPTY_BLOCK_MICROS_MAX = 5_000_000
+/** 257 KiB: one entry of the largest size with what a group adds to it. A product would stay in each bundle. */
+const BLOCK_BYTES_MIN = 263_168
+/** 1 MiB: what a follower takes at once. */
+const BLOCK_BYTES_MAX = 1_048_576
+/** Five entries that name as many as one may. */
+const BLOCK_CONTRACTS_MIN = 1000
+
+/** The most that a genesis may allow: all requests of a party are read and shown at once. */
+const OPEN_REQUESTS_MAX = 1000
 
 /** @throws {GenesisError} That names the member of which this is the value. */
 type Rule = (value: unknown, path: string) => void

@@ -4,7 +4,7 @@ import { ENTRY_NAME_LENGTH_MAX } from '../limits.ts'
 
 export const NAME_SUFFIX = '.unverified.ns'
 export const DSO_ENTRY_NAME = 'dso.ns'
-export const LABEL_LENGTH_MAX = ENTRY_NAME_LENGTH_MAX - NAME_SUFFIX.length
+const LABEL_LENGTH_MAX = ENTRY_NAME_LENGTH_MAX - NAME_SUFFIX.length
 export const URL_LENGTH_MAX = 255
 export const DESCRIPTION_UNITS_MAX = 140
 

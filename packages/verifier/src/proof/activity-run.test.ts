@@ -60,7 +60,7 @@ describe('the activity tree', () => {
     )
   })
 
-  it('is told of each subtree once, when it is whole', () => {
+  it('reports each subtree once, when it is complete', () => {
     for (const [name, hash] of wholeBySubtree) {
       const [level = 0, index = 0] = name.split(' ').map(Number)
       const data = rows.slice(index * 2 ** level, (index + 1) * 2 ** level).map(leafData)
@@ -85,7 +85,7 @@ describe('the activity tree', () => {
             { first: from, end: from + run.rows.length, size },
             {
               leaf: () => {},
-              beside: (start, count) => void hashes.push(toBase64(hashOf(start, count))),
+              outside: (start, count) => void hashes.push(toBase64(hashOf(start, count))),
               pair: () => {},
             },
           )

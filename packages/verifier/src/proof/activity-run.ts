@@ -1,6 +1,6 @@
 /**
- * Runs of rows of the activity history on the wire, and their verification: that rows stand one after the other in
- * the activity tree, between the rows that are shown beside them, or its ends.
+ * Runs of rows of the activity history on the wire, and their verification: the rows follow each other in the activity
+ * tree, between the neighbours that are shown or the ends of the tree.
  */
 import { toBase64 } from '../encoding/base64.ts'
 import { bytesEqual, concatBytes, fromHex, utf8 } from '../encoding/bytes.ts'
@@ -25,15 +25,15 @@ export type ShownRow = {
 } & ({ readonly row: string } | { readonly row_hash: string })
 
 export type ActivityRun = {
-  /** Number of the first row with its JSON, from 0; where there is none, of the place at which it would stand. */
+  /** Number of the first row with its JSON, from 0. Of an empty run, the number that this row would have. */
   readonly first: number
-  /** Of the subtrees beside what is shown, from left to right, base64. */
+  /** Of the subtrees outside what is shown, from left to right, base64. */
   readonly hashes: readonly string[]
-  /** The row before the first, those of the run, the one behind the last; at an end of the tree there is none. */
+  /** The row before the first, the rows of the run, and the row after the last. An end of the tree has no such row. */
   readonly rows: readonly ShownRow[]
 }
 
-/** A row beside a run: its JSON is not shown. */
+/** A row next to a run: its JSON is not shown. */
 export type Neighbour = { readonly eventId: string; readonly recordTime: number }
 
 export type ProvenRow = Neighbour & {
@@ -90,7 +90,7 @@ export function verifyRun(run: unknown, tree: ActivityTree, sha256: Sha256): Ver
           { first: shownFirst, end: shownFirst + rows.length, size },
           {
             leaf: (index) => leaves[index - shownFirst] as Uint8Array, // They are those of the run.
-            beside: () => hashes[usedCount++] ?? EMPTY_ROOT,
+            outside: () => hashes[usedCount++] ?? EMPTY_ROOT,
             pair: (left, right) => hashPair(left, right, sha256),
           },
         )

@@ -70,19 +70,19 @@ export function subtreesOf(start: number, count: number): readonly Subtree[] {
 }
 
 /**
- * Walks from the root to a run of leaves and gives what is made of the root. What lies beside the run is met as
- * large as can be, everything from left to right.
+ * Walks from the root to a run of leaves, from left to right, and returns what `make` makes of the root. Subtrees outside
+ * the run are visited as large as possible.
  */
 export function walkToRun<T>(
   { first, end, size }: Run,
   make: {
     leaf(index: number): T
-    beside(start: number, count: number): T
+    outside(start: number, count: number): T
     pair(left: T, right: T): T
   },
 ): T {
   const visit = (start: number, count: number): T => {
-    if (start >= end || start + count <= first) return make.beside(start, count)
+    if (start >= end || start + count <= first) return make.outside(start, count)
     if (count === 1) return make.leaf(start)
     let width = 1
     while (2 * width < count) width *= 2

@@ -16,7 +16,7 @@ export {
   subtreesOf,
   walkToRun,
 } from './append-tree.ts'
-export { type KeyRange, type Pruned, prune, type Range, type TreeReader } from './prune.ts'
+export * from './prune.ts'
 export { encodeProof, type ProvenRange, provenLeaves, visibleLeaves } from './range-proof.ts'
 export { createStateTree, NODE_BYTES, type StateTree, type Version } from './state-tree.ts'
 export { componentsOf, EMPTY_ROOT, HASH_BYTES, keyOf, type Leaf } from './tree-hash.ts'

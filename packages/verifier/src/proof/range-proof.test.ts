@@ -306,7 +306,7 @@ function* mutantsOf(proof: readonly ProofItem[], a: number, b: number): Generato
 describe('what a proof shows', () => {
   const all: Range = { from: Uint8Array.of(), to: Uint8Array.of(255), limit: 1_000_000, at: 0 }
 
-  it('is of the tree, visible and in its one form, whoever made it, for one range or for several', () => {
+  it('is of the tree, visible and in its one form, for any prover, for one range or for several', () => {
     fc.assert(
       fc.property(
         arbitrary.leaves,

@@ -118,7 +118,7 @@ export function verifyRanges(input: RangesInput): readonly (readonly ProvenLeaf[
   return needed.map((pruned) => provenLeaves(visibleLeaves(pruned), readValue))
 }
 
-/** Leaves with their values, for whoever asked. */
+/** Leaves with their values, as the reader of a proof receives them. */
 export function provenLeaves(
   leaves: readonly Leaf[],
   readValue: (leaf: Leaf) => string,

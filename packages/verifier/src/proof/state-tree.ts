@@ -17,7 +17,7 @@ export type Version = {
 
 /** Where the caller keeps the leaves. */
 export interface Leaves {
-  /** The leaf of a number that was added, until it is told as freed. */
+  /** The leaf of a number that was added, until it is freed. */
   leafAt(id: number): Leaf
   /** Its key alone, which a search needs more often. */
   keyAt(id: number): Uint8Array
@@ -26,9 +26,9 @@ export interface Leaves {
 }
 
 export interface StateTree extends TreeReader<number> {
-  /** Adds a leaf to what the next commit will be; false, and nothing is changed, where its key is there already. */
+  /** Adds a leaf to the next version; false, without a change, if its key has a leaf. */
   add(id: number): boolean
-  /** Takes the leaf of a key out of what the next commit will be; false where there is none. */
+  /** Removes the leaf of a key from the next version; false if the key has no leaf. */
   remove(key: Uint8Array): boolean
   /** Makes a version of all that was added and removed. */
   commit(): Version

@@ -1,6 +1,6 @@
 /**
- * Evidence (D-43): two statements by one key that contradict each other, verifiable by anyone. A
- * dissent from the quorum is none: it may be lag or a fault; two signatures are a lie.
+ * Evidence (D-43): two statements of one key that exclude each other. Every reader can verify it. Dissent from the quorum is
+ * not evidence, because it may come from lag or a fault; two signatures are a lie.
  */
 
 import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
@@ -53,7 +53,7 @@ export async function verifyEvidence(
   options: { readonly genesis: Genesis; readonly crypto?: CryptoPort },
 ): Promise<ProvenEvidence> {
   const { crypto = createWebCrypto() } = options
-  // Copies: what is checked is what is told, whatever the caller's objects say later.
+  // Copies, so that the result is what was checked, even if the caller changes its objects.
   const genesis = structuredClone(options.genesis)
   const { signer, statements }: Evidence = Object(structuredClone(evidence))
   // It may come from a file; what its parts are is checked below.

@@ -24,7 +24,7 @@ export function requestOfLookup(lookup: Lookup): CanonicalRequest {
 }
 
 /** What pages have in common, as it came. */
-export type PageQuery = { readonly page_size: number; readonly page_token?: string | null }
+type PageQuery = { readonly page_size: number; readonly page_token?: string | null }
 
 export function requestOfEntries(
   query: PageQuery & { readonly name_prefix?: string | undefined },

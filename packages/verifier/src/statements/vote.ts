@@ -41,7 +41,7 @@ const VARINT = 0
 const FIXED64 = 1
 const BYTES = 2
 
-/** Numbers and byte strings by the number of their field, each once and in order; null if they are none. */
+/** Numbers and byte strings by their field number. Null unless each field occurs once and in order. */
 function fieldsOf(bytes: Uint8Array): Readonly<Record<number, number | Uint8Array>> | null {
   const fields: Record<number, number | Uint8Array> = {}
   let last = 0
@@ -66,7 +66,7 @@ function fieldsOf(bytes: Uint8Array): Readonly<Record<number, number | Uint8Arra
   return fields
 }
 
-/** A number of at most 28 bits, and where the next thing begins; at the same place if there is none. */
+/** A number of at most 28 bits and the position after it; the same position if it is invalid. */
 function varintAt(bytes: Uint8Array, at: number): readonly [value: number, next: number] {
   let value = 0
   for (let index = 0; index < 4; index++) {

@@ -176,7 +176,7 @@ export async function* findFlaws(reader: Reader): AsyncGenerator<string> {
       }
 }
 
-/** True runs, and what stands beside them. */
+/** True runs and their neighbours. */
 function* otherRuns(): Generator<Forgery> {
   for (const history of histories)
     for (let first = 0; first <= history.rows.length; first++)

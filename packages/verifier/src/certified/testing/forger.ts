@@ -178,7 +178,7 @@ const worldAt = (offset: number) => [truth, past].find(({ point }) => point.offs
 /** Whether it was so, at an offset at which members signed the state. */
 function isTrue(taken: certified.Certified<unknown>, request: CanonicalRequest): boolean {
   const world = worldAt(taken.offset)
-  // A walk goes on where it began.
+  // A walk continues at the offset where it began.
   if (world === undefined || (world === past && request.parameters['page_token'] != null))
     return false
   return (
@@ -218,7 +218,7 @@ type Forgeries = Generator<readonly [way: string, document: string]>
 /** What was proven of something else. */
 function* answersOfOthers(request: CanonicalRequest): Forgeries {
   yield ['the past', documentOf(past, honestProof(past, request))]
-  yield ['a state that nobody signed', documentOf(truth, honestProof(lie, request))]
+  yield ['a state without signatures', documentOf(truth, honestProof(lie, request))]
   for (const [way, certificate] of certificates(lie.point))
     yield [way, encodeDocument(certificate, JSON.stringify(honestProof(lie, request)))]
   for (const other of requests)
@@ -246,7 +246,7 @@ function* nearlyRight(request: CanonicalRequest, reader: Reader): Forgeries {
     }
 
   const shown = proofOf(odd, question, T)
-  // By its name alone nobody knows whose it is.
+  // The name alone does not show its owner.
   const isKnown = request.parameters['name'] !== 'dso.ns'
   if (isKnown && shown.some((item) => typeof item === 'object' && 'value' in item)) {
     yield ['an entry under a key that is not its own', documentOf({ point: oddPoint }, shown)]
@@ -313,7 +313,7 @@ function* certificates(point: StatePoint): Generator<readonly [way: string, cert
   const own = network.certificateOf(point, [0]).signatures[0] as readonly [string, string]
   const signedBy = (signatures: Certificate['signatures'], more: Partial<Certificate> = {}) =>
     encodeCertificate({ ...point, genesisHash: network.genesisHash, signatures, ...more })
-  yield ['what nobody signed', signedBy([])]
+  yield ['no signature', signedBy([])]
   yield ['what f members signed', signedBy([own])]
   yield ['one member for two', signedBy([own, own])]
   yield ['one member under two names', signedBy([own, ['sv-2', own[1]]])]

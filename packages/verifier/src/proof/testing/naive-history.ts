@@ -1,4 +1,4 @@
-/** The activity tree as RFC 9162 defines it, hashed anew from all rows: what the one that grows must equal. */
+/** The activity tree as RFC 9162 defines it, hashed from all rows. The incremental tree must equal it. */
 import type { ActivityRun } from '../activity-run.ts'
 import { sha256 } from './naive-tree.ts'
 
@@ -38,7 +38,7 @@ export const treeOfRows = (rows: readonly NaiveRow[]) => ({
   root: Buffer.from(naiveTreeHash(rows.map(leafData))).toString('hex'),
 })
 
-/** Rows from `first` on, before `end`, with those beside them. */
+/** Rows from `first` on, before `end`, with their neighbours. */
 export function naiveRun(all: readonly NaiveRow[], first: number, end: number): ActivityRun {
   const [from, to] = [Math.max(0, first - 1), Math.min(all.length, end + 1)]
   const hashes: string[] = []

@@ -1,4 +1,4 @@
-/** The state tree as its definition says it, built anew from a sorted list: what the packed one must equal. */
+/** The state tree by its definition, built from a sorted list. The packed tree must equal it. */
 import { createHash } from 'node:crypto'
 import { toBase64 } from '../../encoding/base64.ts'
 import { bitAt, compareKeys, firstDifference } from '../bits.ts'
