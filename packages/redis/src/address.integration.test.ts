@@ -50,7 +50,7 @@ describe('a URL', () => {
     ['unix://run/redis', 'begins with a slash'],
     ['redis+sentinel://a.example', 'no name of a primary'],
     ['redis+sentinel://a.example,/m', 'is no host:port'],
-  ])('%s is none', (text, reason) => {
+  ])('%s is refused', (text, reason) => {
     expect(() => parseRedisUrl(text)).toThrow(reason)
   })
 })
@@ -59,7 +59,7 @@ const read = (env: Record<string, string>) => readEnv(env, readOwnRedis)
 
 it('tells what does not go together, and shows no password', () => {
   const secret = { QS_REDIS: 'rediss://user:hunter2@a.example' }
-  expect(() => read(secret)).toThrow(/^QS_REDIS: user and password stand in files of their own/)
+  expect(() => read(secret)).toThrow(/^QS_REDIS: user and password belong in files/)
   expect(() => read(secret)).not.toThrow('hunter2')
   expect(() => read({})).toThrow('QS_REDIS is not set')
   const plain = { QS_REDIS: 'redis://a.example' }
@@ -163,7 +163,7 @@ describe('over TLS', () => {
     }
   })
 
-  it('nobody asks without a certificate, with one of others, or a Redis that nobody vouches for', async () => {
+  it('a connection without a certificate, with one of another authority, or to an unknown Redis fails', async () => {
     await expect(ask({ QS_REDIS_CERT: '', QS_REDIS_KEY: '' })).rejects.toThrow()
     const { certFile, keyFile } = await others.issue('client')
     await expect(ask({ QS_REDIS_CERT: certFile, QS_REDIS_KEY: keyFile })).rejects.toThrow()

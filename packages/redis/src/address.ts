@@ -1,4 +1,4 @@
-/** Where a Redis is, and how it is reached: a URL, and files for what must not stand in one. */
+/** The address of a Redis: a URL, and files for secrets, which must not be in a URL. */
 import {
   type ClientTls,
   type ClientTlsFiles,
@@ -17,10 +17,10 @@ export type RedisPlace =
   /** A unix socket. */
   | { readonly path: string }
   | Endpoint
-  /** Whichever Redis the sentinels call the primary of this name. */
+  /** The Redis that the sentinels report as the primary of this name. */
   | { readonly sentinels: readonly Endpoint[]; readonly name: string }
 
-/** What an operator says of a Redis. Files are read by `readRedisAddress`. */
+/** An operator's configuration of a Redis. `readRedisAddress` reads its files. */
 export type RedisConfig = {
   readonly place: RedisPlace
   readonly userFile?: string | null
@@ -37,7 +37,7 @@ export type RedisAddress = RedisPlace & {
   readonly password?: string
   readonly sentinelUsername?: string
   readonly sentinelPassword?: string
-  /** Null: by the certificates that every Node trusts. Absent: without TLS. */
+  /** Null: trusts the certificates that Node trusts by default. Absent: without TLS. */
   readonly tls?: ClientTls | null
 }
 
@@ -45,7 +45,7 @@ export function isBehindSentinels(place: RedisPlace): boolean {
   return 'sentinels' in place
 }
 
-/** Reads a URL, and the variables that belong to it; what is wrong is a problem of the reader. */
+/** Reads a URL and the variables that belong to it. Invalid values are reported as problems. */
 export function readRedis(variables: EnvReader, name: string, meaning: Meaning): RedisConfig {
   const { about, example } = meaning
   const text = variables.text(name, {
@@ -66,23 +66,21 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
   }
   const tls = {
     ca: readNamedFile(variables, `${name}_CA`, {
-      about: 'certificates (PEM) that vouch for it, beside those that every Node trusts',
+      about: 'certificates (PEM) of its authority, in addition to those that Node trusts',
       example: '/etc/quorumscan/redis-ca.pem',
       file: demandCertificate,
     }),
     own: readOwnCertificate(variables, name, 'this Redis'),
   }
+  const { sentinelUserFile, sentinelPasswordFile } = files
   const nowhere = { place: { path: '' } }
-  // What is missing was told.
+  // The missing variable was reported.
   if (text === '') return nowhere
   try {
     const { place, isSecure } = parseRedisUrl(text)
     if (!isSecure && (tls.ca !== null || tls.own !== null))
       variables.problem(`${name} is without TLS, and ${name}_CA or ${name}_CERT is set`)
-    if (
-      !isBehindSentinels(place) &&
-      (files.sentinelUserFile ?? files.sentinelPasswordFile) !== null
-    )
+    if (!isBehindSentinels(place) && (sentinelUserFile ?? sentinelPasswordFile) !== null)
       variables.problem(`${name} has no sentinels, and ${name}_SENTINEL_PASSWORD_FILE is set`)
     return { place, ...files, tls: isSecure ? tls : null }
   } catch (error) {
@@ -91,10 +89,10 @@ export function readRedis(variables: EnvReader, name: string, meaning: Meaning):
   }
 }
 
-/** Of whoever has a replica. */
+/** For processes with a replica. */
 export function readOwnRedis(variables: EnvReader): RedisConfig {
   return readRedis(variables, 'QS_REDIS', {
-    about: 'its own Redis, with replica, queues, and what else it keeps',
+    about: 'its own Redis, with replica, queues, and its other data',
     example: 'rediss://redis.example:6380',
   })
 }
@@ -104,10 +102,10 @@ const SENTINEL_PORT = 26_379
 const PORT_MAX = 65_535
 const URL_FORM = /^(rediss?)(\+sentinel)?:\/\/([^/?#]*)(?:\/([^?#]*))?$/
 const ENDPOINT = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::([0-9]{1,5}))?$/i
-/** As Redis takes it. */
+/** The form that Redis accepts. */
 const PRIMARY_NAME = /^[A-Za-z0-9._-]+$/
 
-/** @throws {RangeError} That says what is wrong, and shows no password. */
+/** @throws {RangeError} With the reason, and without the password. */
 export function parseRedisUrl(text: string): { place: RedisPlace; isSecure: boolean } {
   if (text.startsWith('unix://')) {
     const path = text.slice('unix://'.length)
@@ -115,9 +113,8 @@ export function parseRedisUrl(text: string): { place: RedisPlace; isSecure: bool
       throw new RangeError('the path of a unix socket begins with a slash: unix:///path')
     return { place: { path }, isSecure: false }
   }
-  // First: what is wrong with it otherwise is told with the text.
-  if (text.includes('@'))
-    throw new RangeError('user and password stand in files of their own, not in the URL')
+  // First, because other errors show the text.
+  if (text.includes('@')) throw new RangeError('user and password belong in files, not in the URL')
   const [, scheme, sentinel, hosts = '', rest = ''] = URL_FORM.exec(text) ?? []
   if (scheme === undefined)
     throw new RangeError(
@@ -147,26 +144,23 @@ function parseEndpoint(text: string, defaultPort: number): Endpoint {
 /**
  * Reads the files.
  *
- * @param defaultUser - Where there is a password and no user.
- * @throws {Error} If one cannot be read, or holds no certificate.
+ * @param defaultUser - Used with a password but no user.
+ * @throws {Error} If a file cannot be read, or holds no certificate.
  */
 export async function readRedisAddress(
   config: RedisConfig,
   defaultUser?: string,
 ): Promise<RedisAddress> {
-  const read = async (file: string | null | undefined) =>
-    file == null ? undefined : await readSecret(file)
-  const password = await read(config.passwordFile)
-  const username =
-    (await read(config.userFile)) ?? (password === undefined ? undefined : defaultUser)
-  const sentinelUsername = await read(config.sentinelUserFile)
-  const sentinelPassword = await read(config.sentinelPasswordFile)
-  return {
-    ...config.place,
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(sentinelUsername === undefined ? {} : { sentinelUsername }),
-    ...(sentinelPassword === undefined ? {} : { sentinelPassword }),
-    ...(config.tls == null ? {} : { tls: openClientTls(config.tls) }),
+  const files = {
+    username: config.userFile,
+    password: config.passwordFile,
+    sentinelUsername: config.sentinelUserFile,
+    sentinelPassword: config.sentinelPasswordFile,
   }
+  const secrets: { -readonly [Name in keyof typeof files]?: string } = {}
+  for (const [name, file] of Object.entries(files))
+    if (file != null) secrets[name as keyof typeof files] = await readSecret(file)
+  if (secrets.password !== undefined && defaultUser !== undefined) secrets.username ??= defaultUser
+  const tls = config.tls == null ? {} : { tls: openClientTls(config.tls) }
+  return { ...config.place, ...secrets, ...tls }
 }

@@ -19,7 +19,7 @@ async function connected() {
   return redis
 }
 
-/** Holds up this process, as a long turn or a machine that stands still does. */
+/** Blocks this process, as a long turn of the event loop or a stalled machine does. */
 function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
@@ -40,7 +40,7 @@ it('fails what a hung Redis does not answer, and what is sent after it', async (
   }
 })
 
-it('takes a reply that came while this process stood still', async () => {
+it('accepts a reply that arrived while this process was stalled', async () => {
   const redis = await connected()
   const reply = redis.set('a', '1')
   // Written by the next turn; then nothing is read for many times the timeout.

@@ -1,23 +1,22 @@
 import { createSystemClock } from '@quorumscan/base'
 import type { Command, Redis } from 'ioredis'
 
-/** What a command without a reply fails with. The reply may still come: whether it was done is unknown. */
+/** The message of a command without a reply. Whether the command took effect is unknown. */
 export const COMMAND_TIMED_OUT = 'Command timed out'
 
-/** A command is given so many ticks, of which no more than one passes while the process stands still. */
+/** The ticks of a command. At most one passes while the process is stalled. */
 const TICKS = 4
 
 const clock = createSystemClock()
 
 /**
- * Fails each command that got no reply for so long, counting the time in which this process ran. ioredis has an
- * option for that which counts by the wall: when a process goes on after a long turn, or after its machine stood
- * still, timers are due before the replies that wait in the socket are read, and a Redis that answered in time
- * would be called dead.
+ * Fails each command without a reply for this time, and counts only time in which this process ran. The option of ioredis
+ * counts wall-clock time: after a stalled turn of the event loop or a stalled machine, its timers are due before the replies
+ * in the socket are read, so that a Redis that answered in time would count as down.
  */
 export function limitCommands(redis: Redis, timeoutMs: number): void {
   const send = redis.sendCommand.bind(redis)
-  /** In the order of their replies, so those without a timely one stand in front. */
+  /** In the order of their replies, so the oldest commands are first. */
   const waiting = new Set<{ readonly command: Command; ticksLeft: number }>()
   let ended = new AbortController()
   let isWatched = false
@@ -39,7 +38,7 @@ export function limitCommands(redis: Redis, timeoutMs: number): void {
   const watch = async () => {
     isWatched = true
     while (waiting.size > 0) {
-      // Of a connection that ended, ioredis fails all that waits.
+      // When a connection ends, ioredis fails its pending commands.
       await clock.delay(timeoutMs / TICKS, ended.signal).catch(() => {})
       tick()
     }

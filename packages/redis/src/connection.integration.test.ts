@@ -61,14 +61,14 @@ it('a copy counts by itself, and reaches the same', async () => {
   redis.disconnect()
 })
 
-it('tells settings that nobody may ask for, and refuses those that INFO tells', async () => {
+it('reports settings that the user may not read, and refuses wrong ones that INFO reports', async () => {
   const open = async (required: Record<string, string>) => {
     const told: string[] = []
     const redis = createConnection(
       { path: server.socketPath, username: 'reader', password: 'any' },
       { lazyConnect: true, reconnect: null },
     )
-    const options = { what: 'This Redis', reach: reaching('It cannot be reached.') }
+    const options = { what: 'this Redis', reach: reaching('It cannot be reached.') }
     const onUnchecked = (sentence: string) => void told.push(sentence)
     await openChecked(redis, { ...options, required, onUnchecked })
     redis.disconnect()
@@ -76,7 +76,7 @@ it('tells settings that nobody may ask for, and refuses those that INFO tells', 
   }
   expect(await open({ 'maxmemory-policy': 'noeviction', appendonly: 'no' })).toEqual([])
   expect(await open({ appendfsync: 'always' })).toEqual([
-    'This Redis does not let its settings be checked: appendfsync must be always.',
+    'The settings of this Redis cannot be checked: appendfsync must be always.',
   ])
   await expect(open({ appendonly: 'yes' })).rejects.toThrow('appendonly is no; it must be yes')
   const lru = { 'maxmemory-policy': 'allkeys-lru' }

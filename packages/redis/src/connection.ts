@@ -1,32 +1,32 @@
-/** How connections to Redis are made: all of them, by whichever address. */
-import { type Clock, createSystemClock, within } from '@quorumscan/base'
+/** How all connections to Redis are made. */
+import { createSystemClock, within } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type ChainableCommander, type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisAddress } from './address.ts'
 import { limitCommands } from './command-timeout.ts'
-import { checkSettings, type RequiredSettings } from './settings.ts'
+import { assertSettings, type SettingsOptions } from './settings.ts'
 
-/** A Redis, or sentinel, that accepts no connection within this is as good as dead. */
+/** A Redis or sentinel that accepts no connection in this time counts as down. */
 const CONNECT_MS_MAX = 5_000
 /**
- * A connection on which something was asked, and nothing came for so long, is given up: its Redis hangs, or its
- * machine is gone without a word. The longest that anybody waits for by itself is BullMQ, 10 s.
+ * A connection without data for this time after a command is closed: its Redis hangs, or its machine disappeared. BullMQ
+ * has the longest blocking command, 10 s.
  */
 const SILENCE_MS_MAX = 15_000
-/** Between rounds of asking all sentinels, of whom none answers. */
+/** Between rounds over all sentinels while none answers. */
 const SENTINEL_PAUSE = { stepMs: 100, msMax: 1_000 }
 
-const clock: Clock = createSystemClock()
+const clock = createSystemClock()
 
 export type ConnectionOptions = Omit<
   CommonRedisOptions,
   'retryStrategy' | 'reconnectOnError' | 'replyMapping' | 'commandTimeout'
 > & {
-  /** A command without a reply for so long fails (up to a quarter sooner). Default: it waits. */
+  /** A command without a reply for this time fails (up to a quarter earlier). Default: it waits. */
   readonly commandTimeoutMs?: number
-  /** Every try waits a step longer than the one before, up to `msMax`; null: a lost connection stays lost. */
+  /** Each attempt waits a step longer than the previous one, up to `msMax`. Null: it never reconnects. */
   readonly reconnect: Pauses | null
-  /** Default: nobody hears, as every command reports its own failure. */
+  /** Default: errors are ignored, because every command reports its own failure. */
   readonly onError?: (error: Error) => void
 }
 
@@ -38,8 +38,8 @@ export function createConnection(address: RedisAddress, options: ConnectionOptio
   /** By the monotonic clock; null while it is not ready. */
   let readySinceMs: number | null = null
   const nextPauseMs = ({ stepMs, msMax }: Pauses): number => {
-    // One that was soon lost again counts with those that failed: whoever is let in only to be refused, as by a primary
-    // that is none any more, would else come back without end at the shortest pause.
+    // A connection that is soon lost again counts as a failure. Otherwise a client of a Redis that accepts and then refuses,
+    // such as a demoted primary, would reconnect without end at the shortest pause.
     if (readySinceMs !== null && clock.monotonicMs() - readySinceMs > msMax) attempts = 0
     readySinceMs = null
     attempts += 1
@@ -51,26 +51,26 @@ export function createConnection(address: RedisAddress, options: ConnectionOptio
     ...rest,
     ...reachedBy(address, reconnect !== null),
     retryStrategy: reconnect === null ? null : () => nextPauseMs(reconnect),
-    // Another Redis is the primary by now: by its name, or by its sentinels, it is found anew.
+    // Another Redis became the primary. A new connection finds it, by its name or by its sentinels.
     reconnectOnError: ({ message }: Error) => /\bREADONLY\b/.test(message),
   })
   redis.on('ready', () => {
     readySinceMs = clock.monotonicMs()
   })
-  // ioredis would have the copy count with this one.
+  // The copy of ioredis would share the count of attempts.
   redis.duplicate = (override) =>
     createConnection(address, { ...options, ...(override as Partial<ConnectionOptions>) })
   if (commandTimeoutMs !== undefined) limitCommands(redis, commandTimeoutMs)
-  // An unheard 'error' event would end the process.
+  // An 'error' event without a listener would end the process.
   return redis.on('error', onError)
 }
 
-/** What ioredis is told of an address. */
+/** The options of ioredis for an address. */
 function reachedBy(
   { tls, ...address }: RedisAddress,
   comesBack: boolean,
 ): Omit<RedisOptions, 'replyMapping'> {
-  // It takes what it needs of this for each connection, which goes by the certificates of that moment.
+  // ioredis reads this for each connection, so that each connection uses the current certificates.
   const secure =
     tls === undefined
       ? undefined
@@ -85,19 +85,19 @@ function reachedBy(
     ...others,
     sentinels: [...sentinels],
     sentinelCommandTimeout: CONNECT_MS_MAX,
-    // Null would be the end of the connection, whatever else is said of coming back.
+    // Null ends the connection, whatever `retryStrategy` returns.
     sentinelRetryStrategy: (round) =>
       comesBack ? Math.min(round * SENTINEL_PAUSE.stepMs, SENTINEL_PAUSE.msMax) : null,
     ...(secure && { tls: secure, sentinelTLS: secure, enableTLSForSentinelMode: true }),
   }
 }
 
-/** Cuts the connection. Of one that has ended, ioredis would wait 2 s for a socket that closed before. */
+/** Closes the connection at once. For an ended one, ioredis would wait 2 s for a socket that is already closed. */
 export function endConnection(redis: Redis): void {
   if (redis.status !== 'end') redis.disconnect()
 }
 
-/** Makes a lost command one error. Of a write it is then unknown whether it happened. */
+/** Turns a failed command into one error. Whether a failed write happened is unknown. */
 export function reaching(message: string) {
   /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if the command failed. */
   return async <T>(command: Promise<T>): Promise<T> => {
@@ -117,47 +117,23 @@ export async function execute(commands: ChainableCommander): Promise<unknown[]> 
   })
 }
 
-export type SettingsOptions = {
-  readonly required: RequiredSettings
-  /** Which Redis it is, as a message says it. */
-  readonly what: string
-  /** Told what nobody may ask for there, in a sentence. */
-  readonly onUnchecked?: (sentence: string) => void
-}
-
-/** @throws {ScanError} DEPENDENCY_UNAVAILABLE if one is known to be another, which the message names. */
-export async function assertSettings(
-  redis: Redis,
-  { required, what, onUnchecked }: SettingsOptions,
-): Promise<void> {
-  const { wrong, unknown } = await checkSettings(redis, required).catch((cause: unknown) => {
-    throw new ScanError('DEPENDENCY_UNAVAILABLE', `${what} does not tell its settings.`, { cause })
-  })
-  if (wrong.length > 0)
-    throw new ScanError('DEPENDENCY_UNAVAILABLE', `${what}: ${wrong.join('; ')}.`)
-  if (unknown.length > 0)
-    onUnchecked?.(`${what} does not let its settings be checked: ${unknown.join('; ')}.`)
-}
-
 /**
- * Connects one that is lazy, and checks by name the settings without which Redis could lose, or drop, what it
+ * Connects a lazy connection, and checks by name the settings without which Redis could lose, or drop, what it
  * acknowledged.
  *
- * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached, or has another setting: named in the
- *   message.
+ * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached, or has another setting: named in the message.
  */
 export async function openChecked(
   redis: Redis,
   options: SettingsOptions & { readonly reach: ReturnType<typeof reaching> },
 ): Promise<Redis> {
-  const { reach } = options
+  // While no sentinel answers, ioredis repeats the question without end.
+  const late = () => {
+    throw new Error('it takes too long to connect')
+  }
   try {
-    // Of sentinels, of whom none answers, ioredis goes on asking.
-    const late = () => {
-      throw new Error('it takes too long to connect')
-    }
-    const bound = { clock, timeoutMs: 2 * CONNECT_MS_MAX }
-    await reach(within(bound, () => redis.connect(), late))
+    const timeoutMs = 2 * CONNECT_MS_MAX
+    await options.reach(within({ clock, timeoutMs }, () => redis.connect(), late))
     await assertSettings(redis, options)
     return redis
   } catch (error) {

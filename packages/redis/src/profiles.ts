@@ -1,33 +1,28 @@
 /**
  * Every kind of connection to Redis that the product opens: how long a command may take, what a lost connection means, and
- * what its Redis must be set to.
+ * the required settings.
  */
 import type { Redis } from 'ioredis'
 import type { RedisAddress } from './address.ts'
-import {
-  assertSettings,
-  type ConnectionOptions,
-  createConnection,
-  openChecked,
-  type SettingsOptions,
-} from './connection.ts'
+import { type ConnectionOptions, createConnection, openChecked } from './connection.ts'
+import { assertSettings, type SettingsOptions } from './settings.ts'
 
 type Profile = ConnectionOptions & {
-  /** Absent: it is not looked at. */
+  /** Absent: not checked. */
   readonly settings?: Pick<SettingsOptions, 'required' | 'what'>
 }
 
-/** Its user may do nothing else than what the log needs. */
+/** For a user who has only the rights that the log needs. */
 const LIMITED_USER = { protocol: 2, disableClientInfo: true } as const
 
-/** Fails a command at once where there is no connection, and repeats none. */
+/** Fails a command at once without a connection, and repeats none. */
 const ONE_TRY = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const
 
 const REPLICA = {
   lazyConnect: true,
   ...ONE_TRY,
-  // What was sent and not answered fails at once: a write's outcome is then looked up, a read is repeated
-  // by its caller. Sending it again by itself would mix two moments of the state.
+  // A command without a reply fails at once: then the outcome of a write is looked up, and a caller repeats a read. An
+  // automatic repetition would mix two states.
   autoResendUnfulfilledCommands: false,
   // A replica lags meanwhile.
   reconnect: { stepMs: 20, msMax: 500 },
@@ -36,7 +31,7 @@ const REPLICA = {
 const JOBS = {
   reconnect: { stepMs: 50, msMax: 500 },
   settings: {
-    // It would drop jobs, and cells of the replica, silently.
+    // Another policy would drop jobs, and cells of the replica, silently.
     required: { 'maxmemory-policy': 'noeviction' },
     what: 'The Redis of the job queues',
   },
@@ -50,15 +45,15 @@ const RECENT_GROUPS = {
 } as const
 
 const PROFILES = {
-  /** Writes and reads the log. Never reconnects: its owner knows what a lost answer means. */
+  /** Writes and reads the log. Never reconnects: its owner knows what a lost reply means. */
   log: {
     ...LIMITED_USER,
     lazyConnect: true,
-    // While Redis loads its file every command is answered by LOADING: we come again.
+    // While Redis loads its file it answers every command with LOADING, and the owner tries again.
     enableReadyCheck: false,
     enableOfflineQueue: false,
     reconnect: null,
-    // A group of 1 MiB is on disk within milliseconds; a disk that needs 10 s is as good as dead.
+    // A group of 1 MiB is on disk within milliseconds. A disk that needs 10 s counts as failed.
     connectTimeout: 10_000,
     commandTimeoutMs: 10_000,
   },
@@ -66,15 +61,15 @@ const PROFILES = {
   recentGroups: RECENT_GROUPS,
   /** Reads them once, for a repair. */
   keptGroups: { ...RECENT_GROUPS, reconnect: null },
-  /** The one writer of a replica: commands take as long as they take, while anything comes. */
+  /** The writer of a replica: a command has no time limit while the connection receives data. */
   replicaWrite: REPLICA,
-  /** A read takes well under a millisecond; a Redis that needs this long hangs, and callers wait no longer. */
+  /** A read takes well under a millisecond. A Redis that needs a second hangs. */
   replicaRead: {
     ...REPLICA,
     commandTimeoutMs: 1_000,
     settings: { required: { 'maxmemory-policy': 'noeviction' }, what: "The replica's Redis" },
   },
-  /** Adds and counts jobs: fails within a second instead of waiting, the sweep comes again. */
+  /** Adds and counts jobs: fails within a second instead of waiting, because the sweep tries again. */
   jobsProducer: {
     ...JOBS,
     enableOfflineQueue: false,
@@ -82,16 +77,16 @@ const PROFILES = {
     // Redis answers in under 1 ms, a stopped one never.
     commandTimeoutMs: 1_000,
   },
-  /** Runs jobs: waits as long as Redis is away, as BullMQ demands. */
+  /** Runs jobs: waits while Redis is down, as BullMQ requires. */
   jobsWorker: { ...JOBS, maxRetriesPerRequest: null },
   /** The validator's own store, which acknowledges only what is on disk. */
   users: {
     lazyConnect: true,
-    // A write that was sent and not answered may have happened: its caller is told so, and decides.
+    // A write without a reply may have happened: its caller receives an error and decides.
     autoResendUnfulfilledCommands: false,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
-    // With `appendfsync always` it answers within milliseconds; more means that it hangs.
+    // With `appendfsync always` Redis answers within milliseconds. One that needs seconds hangs.
     commandTimeoutMs: 5_000,
     reconnect: { stepMs: 50, msMax: 1_000 },
     settings: {
@@ -100,16 +95,16 @@ const PROFILES = {
       what: 'The Redis of the user store',
     },
   },
-  /** Asks what a Redis uses. One that needs a second hangs; the watcher alone waits, and asks again. */
+  /** Reads the usage of a Redis. One that needs a second hangs; only the watcher waits for it, and tries again. */
   usage: {
     ...LIMITED_USER,
     ...ONE_TRY,
     commandTimeoutMs: 1_000,
     reconnect: { stepMs: 100, msMax: 2_000 },
   },
-  /** Deletes what is there. The Redis may have been started just now. */
+  /** Deletes all data. The Redis may be starting. */
   wipe: { reconnect: { stepMs: 50, msMax: 500 } },
-  /** Changes a setting of a local Redis that runs. */
+  /** Changes a setting of a local Redis. */
   settings: { reconnect: null, commandTimeoutMs: 3_000 },
 } as const satisfies Readonly<Record<string, Profile>>
 
@@ -119,7 +114,7 @@ type CheckedProfile = {
   [Name in RedisProfile]: Profiles[Name] extends { readonly settings: object } ? Name : never
 }[RedisProfile]
 
-/** Connects at once, or by the first command where the profile is lazy. */
+/** Connects at once, or with the first command if the profile is lazy. */
 export function openRedis(
   address: RedisAddress,
   profile: RedisProfile,
@@ -130,7 +125,7 @@ export function openRedis(
 }
 
 /**
- * Connects, and checks what the profile says of the settings.
+ * Connects, and checks the settings of the profile.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached, or has another setting: named in the message.
  */
@@ -142,7 +137,7 @@ export function openCheckedRedis(
   return openChecked(openRedis(address, profile), { ...PROFILES[profile].settings, ...options })
 }
 
-/** @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis has another setting than the profile says. */
+/** @throws {ScanError} DEPENDENCY_UNAVAILABLE if a setting differs from the profile. */
 export function assertProfile(redis: Redis, profile: CheckedProfile): Promise<void> {
   return assertSettings(redis, PROFILES[profile].settings)
 }

@@ -1,17 +1,18 @@
-/** Settings without which Redis could lose, or drop, what it acknowledged. */
+/** Settings without which Redis could lose, or drop, acknowledged data. */
+import { ScanError } from '@quorumscan/errors'
 import type { Redis } from 'ioredis'
 
-/** By name: what it must be, or a number that it must at least be. */
-export type RequiredSettings = Readonly<Record<string, string | number>>
+/** By name: the required value, or the least number. */
+type RequiredSettings = Readonly<Record<string, string | number>>
 
 export type CheckedSettings = {
   /** `appendfsync is everysec; it must be always`, … */
   readonly wrong: readonly string[]
-  /** Those that this user may not ask for, likewise: `appendfsync must be always`. */
+  /** Those that this user may not read: `appendfsync must be always`, … */
   readonly unknown: readonly string[]
 }
 
-/** Asks by CONFIG GET; where that is not allowed, as by most who offer a Redis as a service, INFO tells some. */
+/** Reads settings by CONFIG GET. Most hosted Redis do not allow that; then INFO has some of them. */
 export async function checkSettings(
   redis: Redis,
   required: RequiredSettings,
@@ -28,6 +29,30 @@ export async function checkSettings(
   return { wrong, unknown }
 }
 
+export type SettingsOptions = {
+  readonly required: RequiredSettings
+  /** Which Redis it is, as a message names it. */
+  readonly what: string
+  /** Receives a sentence about the settings that this user may not read. */
+  readonly onUnchecked?: (sentence: string) => void
+}
+
+/** @throws {ScanError} DEPENDENCY_UNAVAILABLE if a setting is known to be wrong; the message names it. */
+export async function assertSettings(
+  redis: Redis,
+  { required, what, onUnchecked }: SettingsOptions,
+): Promise<void> {
+  const { wrong, unknown } = await checkSettings(redis, required).catch((cause: unknown) => {
+    throw new ScanError('DEPENDENCY_UNAVAILABLE', `${what} does not report its settings.`, {
+      cause,
+    })
+  })
+  if (wrong.length > 0)
+    throw new ScanError('DEPENDENCY_UNAVAILABLE', `${what}: ${wrong.join('; ')}.`)
+  if (unknown.length > 0)
+    onUnchecked?.(`The settings of ${what} cannot be checked: ${unknown.join('; ')}.`)
+}
+
 async function readSetting(redis: Redis, name: string): Promise<string | null> {
   try {
     const [, value] = (await redis.config('GET', name)) as readonly string[]
@@ -35,14 +60,14 @@ async function readSetting(redis: Redis, name: string): Promise<string | null> {
   } catch (error) {
     if (!(error instanceof Error && error.name === 'ReplyError')) throw error
   }
-  const told = TOLD_BY_INFO[name]
-  return told === undefined ? null : told(await redis.info())
+  const pattern = IN_INFO[name]
+  const value = pattern?.exec(await redis.info())?.[1]
+  return (name === 'appendonly' ? YES_OR_NO[Number(value)] : value) ?? null
 }
 
-const TOLD_BY_INFO: Readonly<Record<string, (info: string) => string | null>> = {
-  appendonly(info) {
-    const isOn = /^aof_enabled:([01])\r?$/m.exec(info)?.[1]
-    return isOn === undefined ? null : isOn === '1' ? 'yes' : 'no'
-  },
-  'maxmemory-policy': (info) => /^maxmemory_policy:(\S+)\r?$/m.exec(info)?.[1] ?? null,
+/** Where INFO reports a setting. */
+const IN_INFO: Readonly<Record<string, RegExp>> = {
+  appendonly: /^aof_enabled:([01])\r?$/m,
+  'maxmemory-policy': /^maxmemory_policy:(\S+)\r?$/m,
 }
+const YES_OR_NO = ['no', 'yes']

@@ -20,7 +20,7 @@ it('tells what a Redis takes, also after it was away, and nothing while it is', 
   expect((await usage()).fileBytes).toBeGreaterThan(1_000_000)
 })
 
-it('tells of no limit and no file where there is none', async () => {
+it('reports 0 without a limit and without a file', async () => {
   await using server = await startRedis()
   await using watch = watchRedis({ path: server.socketPath })
   expect(await until('an answer', () => watch.usage().catch(() => undefined))).toMatchObject({

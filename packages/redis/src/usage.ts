@@ -1,28 +1,28 @@
-/** What a Redis takes of its machine, for those who watch it. */
+/** The memory and disk that a Redis uses, for metrics. */
 import type { RedisAddress } from './address.ts'
 import { endConnection } from './connection.ts'
 import { openRedis } from './profiles.ts'
 
 export type RedisWatch = ReturnType<typeof watchRedis>
 
-/** Connects in the background, on a connection of its own: what else is asked of Redis does not wait for it. */
+/** Uses a connection of its own and connects in the background, so that no other command waits for it. */
 export function watchRedis(address: RedisAddress) {
   const redis = openRedis(address, 'usage')
   return {
-    /** @throws {Error} While Redis does not answer, or does not let this user ask. */
+    /** @throws {Error} While Redis does not answer, or this user may not read it. */
     async usage() {
       const [info, [, directory] = []] = await Promise.all([
         redis.info(),
-        // Whoever runs one elsewhere need not let anybody ask.
+        // Redis on another machine may not allow the question.
         'path' in address ? (redis.config('GET', 'dir') as Promise<string[]>) : [],
       ])
       return {
         memoryBytes: numberIn(info, 'used_memory'),
-        /** 0: there is no limit. */
+        /** 0: without a limit. */
         memoryBytesMax: numberIn(info, 'maxmemory'),
-        /** Of the append-only file; 0 where there is none. */
+        /** Of the append-only file; 0 without one. */
         fileBytes: /^aof_enabled:1\r?$/m.test(info) ? numberIn(info, 'aof_current_size') : 0,
-        /** Where it writes, as it names it; empty where that is not on this machine. */
+        /** Its directory; empty if it is on another machine. */
         directory: directory ?? '',
       }
     },
@@ -30,9 +30,9 @@ export function watchRedis(address: RedisAddress) {
   }
 }
 
-/** @throws {Error} If Redis does not tell it. */
+/** @throws {Error} If Redis does not report it. */
 function numberIn(info: string, name: string): number {
   const text = new RegExp(`^${name}:([0-9]+)\\r?$`, 'm').exec(info)?.[1]
-  if (text === undefined) throw new Error(`Redis does not tell ${name}`)
+  if (text === undefined) throw new Error(`Redis does not report ${name}`)
   return Number(text)
 }

@@ -167,7 +167,7 @@ it('where the file names a Redis, all use that, and none is started', () => {
   expect(logDirectory).toBeNull()
   expect(() => read('sv', own)).toThrow('QS_REDIS_PASSWORD_FILE belongs to QS_REDIS, which is not')
   const secret = { ...own, QS_REDIS: 'redis://sv-1:hunter2@redis.example' }
-  expect(() => read('sv', secret)).toThrow('user and password stand in files of their own')
+  expect(() => read('sv', secret)).toThrow('user and password belong in files')
 })
 
 it('a validator has an engine without a vote', () => {
