@@ -75,7 +75,7 @@ describe('activities (D-24, D-25)', () => {
     ])
   })
 
-  it('a name is a lock, then a transfer to the operator; the request, the confirmations and the burn are none', () => {
+  it('a name is a lock, then a transfer to the operator; the request, the confirmations and the burn are no activities', () => {
     const scenario = new Scenario()
     const alice = scenario.actor('alice')
     scenario.tap(alice, '250')
@@ -238,7 +238,7 @@ describe('activities (D-24, D-25)', () => {
     ])
   })
 
-  it('a row belongs to the history of whoever it is about, also where it names nobody', () => {
+  it('a row belongs to the history of its parties, also if it names none of them', () => {
     const scenario = new Scenario()
     const [alice, bob] = [scenario.actor('alice'), scenario.actor('bob')]
     const { dso, synchronizerId } = scenario.network.genesis

@@ -132,7 +132,7 @@ function partiesOf(activity: Activity, event: LedgerEvent): PartyId[] {
     ...(offeredTo === null ? [] : [offeredTo]),
     ...(holding === null ? [] : [holding.coin_owner]),
   ]
-  // The row of an offer that ended names nobody.
+  // The row of an ended offer names no party.
   return [...new Set(named.length > 0 ? named : [...event.signatories, ...event.observers])]
 }
 
@@ -241,7 +241,7 @@ function transferOf(event: ExercisedEvent, events: readonly LedgerEvent[]): Tran
   }
 }
 
-/** Coin that is archived in the transaction, and that no transfer takes in: it is nobody's any more. */
+/** Coin that is archived in the transaction without being an input of a transfer: it is burned. */
 function burnedIn(events: readonly LedgerEvent[]): ReadonlySet<ContractId> {
   const burned = events.filter(
     (event) =>

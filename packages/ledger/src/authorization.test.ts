@@ -64,14 +64,14 @@ const coinOf = (owner: string, dso: string) =>
     },
   })
 
-it('nobody creates coin for itself under the real operator', () => {
+it('no party creates coin for itself under the real operator', () => {
   const { story, mallory } = begin()
   const argument = coinOf(mallory.party, story.network.genesis.dso)
   const create: Command = { kind: 'create', template: templateRef(coin), argument }
   expectRefused(story, () => outcomeOf(story.submit(mallory, create)), 'PERMISSION_DENIED')
 })
 
-it('nobody makes steps of a subscription with itself, which super-validators would try to resolve', () => {
+it('no party makes steps of a subscription with itself, which super-validators would try to resolve', () => {
   const { story, mallory } = begin()
   const { party } = mallory
   // Any contract that it may name.
@@ -110,7 +110,7 @@ it('nobody makes steps of a subscription with itself, which super-validators wou
   expect(story.ledger.due()).toEqual([])
 })
 
-it('nobody creates contracts that name itself as the operator', () => {
+it('no party creates contracts that name itself as the operator', () => {
   const { story, mallory } = begin()
   const { party } = mallory
   const attempts: readonly [string, DamlValue][] = [
@@ -471,10 +471,10 @@ function requestEntryCommandWith(story: Scenario, members: Record<string, string
   return { ...command, argument: { ...(command.argument as object), ...members } }
 }
 
-it('an offer to the operator or to nobody is refused', () => {
+it('an offer to the operator or to an unknown party is refused', () => {
   const { story, alice } = begin()
   story.tap(alice, '10')
-  for (const receiver of [story.network.genesis.dso, alice.party.replace('alice', 'nobody')]) {
+  for (const receiver of [story.network.genesis.dso, alice.party.replace('alice', 'unknown')]) {
     const offer = exerciseCommand(createTransferInstruction, story.the(coinRules), {
       sender: alice.party,
       receiver,

@@ -267,7 +267,7 @@ it('only the receiver accepts and rejects, only the sender withdraws', () => {
   )
 })
 
-it('a party has at most 100 open offers, and nobody else’s offers count', () => {
+it('a party has at most 100 open offers, and only its own offers count', () => {
   const { story, alice, bob } = begin()
   story.tap(alice, '1000')
   story.tap(bob, '1000')

@@ -23,8 +23,8 @@ export interface ContractCodec {
   /** Trusts the bytes: they are what `encode` wrote, for the same network. */
   decode(bytes: Uint8Array): Contract
   /**
-   * As `decode`, with what the contract is filed by and what is due for it; for who reads very many and goes on with
-   * none of them, as nothing is remembered beside it.
+   * As `decode`, with the index keys and due times of the contract. It caches nothing, for callers that read very many
+   * contracts once.
    */
   decodeFiled(bytes: Uint8Array): FiledContract
   /** Where in the log the contract was created, without decoding it. */

@@ -23,7 +23,7 @@ const DAY_MICROS = 86_400_000_000
 const RUNS = 3
 const STEPS_PER_RUN = 100
 
-/** A ledger with contracts of nearly every template, and whoever may act on them. */
+/** A ledger with contracts of nearly every template, and the parties that may act on them. */
 function busyStory(): { story: Scenario; actors: readonly (readonly Actor[])[] } {
   const story = new Scenario()
   const alice = story.actor('alice', 'shared')

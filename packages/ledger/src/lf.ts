@@ -179,7 +179,7 @@ export const unit: Lf<Record<string, never>> = {
   unpack: () => ({}),
 }
 
-/** JSON null is None; a member that is left out is None as well. */
+/** JSON null and a missing member mean None. */
 export function optional<T>(of: Lf<T>): Lf<T | null> {
   return {
     descriptor: { optional: of.descriptor },

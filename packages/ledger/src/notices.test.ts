@@ -57,8 +57,8 @@ function payRenewal(story: Scenario, alice: Actor): ContractId {
   return story.do(alice, command)['paymentCid'] as ContractId
 }
 
-describe('coin that comes back is told to its owner', () => {
-  it('when another one got the name, in full, beside no activity', () => {
+describe('the owner of returned coin gets a notice', () => {
+  it('when another party got the name, in full, without an activity', () => {
     const { story, alice } = begin()
     const bob = story.actor('bob')
     story.register(bob, NAME.replace('alice', 'bob'))
@@ -88,7 +88,7 @@ describe('coin that comes back is told to its owner', () => {
     expect(told(story)).toEqual(back('SubscriptionInitialPayment_Expire'))
   })
 
-  it('when the lock of a renewal ended; what ran out afterwards is told as well', () => {
+  it('when the lock of a renewal ended, and for what expired afterwards', () => {
     const { story, alice, by, sv } = begin()
     story.register(alice, NAME)
     story.ledger.advance(91 * DAY_MICROS)
@@ -133,7 +133,7 @@ describe('coin that comes back is told to its owner', () => {
     expect(story.ledger.all(lockedCoin)).toEqual([])
   })
 
-  it('when nobody took an offer in time, as to whom it was made', () => {
+  it('when an offer expired, for its sender and its receiver', () => {
     const { story, alice } = begin()
     const bob = story.actor('bob')
     const { transferInstructionCid } = story.do(

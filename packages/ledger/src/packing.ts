@@ -1,6 +1,6 @@
 /**
- * Packed values of the ledger model: beside integers and hashes, texts without beginnings and ends that are
- * common, and parties by their first occurrence.
+ * Packed values of the ledger model: integers, hashes, texts without common prefixes and suffixes, and parties by their
+ * first occurrence.
  */
 import { assert, ByteReader, ByteWriter, utf8 } from '@quorumscan/base'
 import type { ContractId, PartyId } from '@quorumscan/model'

@@ -74,8 +74,8 @@ export interface Snapshots {
    */
   take?(point: HistoryPoint, content: AsyncIterable<Uint8Array>): Promise<void>
   /**
-   * The newest one behind an offset that enough members signed, from whoever has it; null: nobody that could be asked.
-   * What its content gives was verified.
+   * The newest one after an offset that enough members signed, from any peer that has it; null if no peer can be asked.
+   * Its content is verified.
    */
   find(behind: Offset, signal: AbortSignal): Promise<OfferedSnapshot | null>
 }

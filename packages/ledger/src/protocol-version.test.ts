@@ -76,7 +76,7 @@ it('a version that is to come later holds from the first entry at that record ti
   expect(inForce(story).nextVersion).toEqual({ version: NEXT, notBefore })
   expect(kindAt(story, notBefore - 1, new Uint8Array())).toBe('done')
   expect(kindAt(story, notBefore, new Uint8Array())).toBe('unknown version')
-  // What was voted for goes on being confirmed by the old rules until then.
+  // Until then the old rules apply.
   story.register(story.actor('alice'), 'alice.unverified.ns')
 })
 
@@ -109,7 +109,7 @@ it('a version that held before is not voted for', () => {
   expect(story.ledger.all(confirmation)).toEqual([])
 })
 
-it('a network that began with a version that this software does not know is none that it can begin', () => {
+it('a network cannot begin with a version that this software does not know', () => {
   const { genesis, genesisHash } = new Scenario().network
   expect(() => genesisDelta({ ...genesis, protocolVersion: NEXT }, genesisHash)).toThrow(
     expect.objectContaining({

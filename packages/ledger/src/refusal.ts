@@ -8,8 +8,8 @@ import { LfError } from './lf.ts'
 import type { CellKey } from './state.ts'
 
 /**
- * Codes of `EntryResult.rejected`. Those of the second part are told apart on the ledger interface only;
- * elsewhere they are INVALID_ARGUMENT (see `errorCodeOf`).
+ * Codes of `EntryResult.rejected`. Only the ledger interface reports those of the second part; elsewhere they are
+ * INVALID_ARGUMENT (see `errorCodeOf`).
  */
 export type RejectionCode = CatalogueCode | LedgerOnlyCode
 

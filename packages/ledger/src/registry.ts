@@ -140,7 +140,7 @@ export function templateIdOf<P>(template: Template<P>): TemplateId {
   return id
 }
 
-/** By package id or by `#` and package name; undefined if there is none. */
+/** By package id, or by `#` and package name; undefined if it does not exist. */
 export function findTemplate(ref: string): AnyTemplate | undefined {
   return templateByRef.get(ref)
 }

@@ -37,20 +37,20 @@ export const KNOWN_RULES: readonly [Rules, ...Rules[]] = [
   },
 ]
 
-/** Those that this software knows best, and new networks begin with. */
+/** The newest rules of this software, with which new networks begin. */
 export const NEWEST_RULES: Rules = KNOWN_RULES.at(-1) ?? KNOWN_RULES[0]
 
-/** Those of a version; undefined where this software does not know it. */
+/** The rules of a version; undefined if this software does not know it. */
 export function rulesOf(version: number): Rules | undefined {
   return KNOWN_RULES.find((rules) => rules.version === version)
 }
 
-/** Why this software goes no further: which version is in force, and what it knows. */
+/** Why this software stops: the version in force, and the newest version that it knows. */
 export function unknownVersion(version: number): ScanError {
   return new ScanError(
     'SOFTWARE_OUTDATED',
-    `Version ${version} of the protocol holds from here on, and this software knows none beyond ${NEWEST_RULES.version}: ` +
-      `install one that knows version ${version}; it goes on where this one stopped.`,
+    `Version ${version} of the protocol is now in force, and this software knows versions up to ${NEWEST_RULES.version}. ` +
+      `Install a release that knows version ${version}; it continues at this offset.`,
     { details: { version, newest_known: NEWEST_RULES.version } },
   )
 }

@@ -24,7 +24,7 @@ export type ChangeRecord = {
   readonly until: Micros
 }
 
-/** undefined means "not loaded", null or empty means "there is none". */
+/** Undefined means "not loaded"; null or empty means "does not exist". */
 export interface StateView {
   contract(id: ContractId): Contract | null | undefined
   index(key: string): readonly ContractId[] | undefined

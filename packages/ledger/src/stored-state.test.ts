@@ -62,7 +62,7 @@ it('a contract id is the hash of its blob, and of nothing else', () => {
   expect(contractIdOf({ ...contract, nodeId: contract.nodeId + 1 })).not.toBe(contract.contractId)
 })
 
-it('every template signs with the operator, so that nobody creates any by itself', () => {
+it('the operator signs every template, so that no party creates a contract alone', () => {
   const story = busyStory()
   for (const contract of story.ledger.contracts())
     expect(contract.signatories, contract.templateId).toContain(story.network.genesis.dso)

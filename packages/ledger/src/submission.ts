@@ -60,7 +60,7 @@ function hasTrace(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'traceparent')
 }
 
-/** A party is allocated alone and on nobody's behalf; everything else is done by somebody (D-41). */
+/** The allocation of a party is the only command and has no submitter. All other commands need one (D-41). */
 function hasSubmitters(submission: Members): boolean {
   const commands = submission['commands'] as readonly Command[]
   const actAs = submission['actAs'] as readonly string[]

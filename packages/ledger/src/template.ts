@@ -106,7 +106,7 @@ export function defineChoice<P, A, R>(
   return { template, name, ...options }
 }
 
-/** Both sorted; nobody is both. */
+/** Both lists are sorted, and no party is in both. */
 export function stakeholdersOf<P>(
   template: Template<P>,
   payload: P,

@@ -138,7 +138,7 @@ export class LedgerTransaction implements Transaction {
   create<P>(template: Template<P>, payload: P): ContractId {
     const stakeholders = stakeholdersOf(template, payload)
     this.#demandAuthority(stakeholders.signatories, `create ${template.entity}`)
-    // D-29: nobody makes contracts of the service that name another operator.
+    // D-29: contracts of the service must name this operator.
     if (template.dso(payload) !== this.genesis.dso)
       refuse(
         'TEMPLATE_PRECONDITION_VIOLATED',

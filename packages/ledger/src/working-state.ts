@@ -7,7 +7,7 @@ import type { Contract, ContractId, Micros, PartyId } from '@quorumscan/model'
 import { keysOf } from './contract-keys.ts'
 import type { ChangeRecord, StateDelta, StateView } from './state.ts'
 
-/** A cell with its stored value; null, empty or false where there is none. */
+/** A cell with its stored value; null, empty or false without a value. */
 export type LoadedCell =
   | { readonly kind: 'contract'; readonly id: ContractId; readonly value: Contract | null }
   | { readonly kind: 'index'; readonly key: string; readonly value: readonly ContractId[] }

@@ -55,6 +55,6 @@ export type Submission = {
   readonly deduplication: Deduplication
   readonly commands: readonly Command[]
   readonly disclosed: readonly DisclosedContract[]
-  /** W3C trace context of whoever submitted, where it was given; told with what became of it. */
+  /** W3C trace context of the submitter, if it sent one; the completion has it, too. */
   readonly traceparent?: string
 }

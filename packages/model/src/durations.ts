@@ -10,7 +10,7 @@ const MICROS_BY_UNIT = {
 } as const
 type Unit = keyof typeof MICROS_BY_UNIT
 
-/** undefined: it is none. */
+/** Undefined if the text is not a duration. */
 export function parseDuration(text: string): Micros | undefined {
   const match = /^([1-9][0-9]{0,8})(ms|s|m|h|d)$/.exec(text)
   return match === null ? undefined : Number(match[1]) * MICROS_BY_UNIT[match[2] as Unit]

@@ -26,5 +26,5 @@ describe('party identifiers (D-30)', () => {
     `alice::1220${hex}\n`,
     7,
     null,
-  ])('%j is none', (text) => expect(isPartyId(text)).toBe(false))
+  ])('%j is not a party', (text) => expect(isPartyId(text)).toBe(false))
 })

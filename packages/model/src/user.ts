@@ -15,8 +15,9 @@ export function isUserId(value: unknown): value is UserId {
 }
 
 /**
- * CanActAs implies reading. ParticipantAdmin administers users and parties, and reads or acts as nobody.
- * CanExecuteAsAnyParty is kept and gives nothing: existing clients grant it, and nothing is executed for others.
+ * CanActAs implies reading. ParticipantAdmin administers users and parties, and reads or acts as no party.
+ * CanExecuteAsAnyParty is stored and allows nothing: existing clients grant it, but this participant executes nothing for
+ * other parties.
  */
 export type Right =
   | { readonly kind: 'CanActAs'; readonly party: PartyId }

@@ -11,24 +11,24 @@ const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
 
 export type TestAuthority = AsyncDisposable & {
   readonly directory: string
-  /** What whoever trusts it is told. */
+  /** The file for clients that trust this authority. */
   readonly caFile: string
   /**
    * A certificate for servers as well as clients.
    *
-   * @param name - Of its files, and in it unless told.
-   * @param address - Of whom it is. Default: this machine's loopback.
+   * @param name - Of its files, and the default of its subject.
+   * @param address - Of its owner. Default: this machine's loopback.
    */
   issue(
     name: string,
     subject?: string,
     address?: string,
   ): Promise<{ readonly certFile: string; readonly keyFile: string }>
-  /** The certificate (PEM) of a key that somebody else made, for who is at this address, by a request for one (PEM). */
+  /** Signs a certificate request (PEM) for an address, and returns the certificate (PEM). */
   sign(request: string, address: string): Promise<string>
 }
 
-/** Makes certificates in a temporary directory, which goes with it. */
+/** Makes certificates in a temporary directory, which is deleted with it. */
 export async function createAuthority(name = 'authority'): Promise<TestAuthority> {
   const directory = await mkdtemp(join(tmpdir(), 'qs-tls-'))
   const file = (base: string, kind: string) => join(directory, `${base}.${kind}`)

@@ -1,11 +1,11 @@
-/** The HTTP client of tests: sends exactly what it is told, bad requests too, and says what came. */
+/** The HTTP client of tests: sends requests unchanged, invalid ones too, and returns the response. */
 export type HttpAnswer = {
   readonly status: number
   readonly headers: Headers
-  /** The content type without its parameters; empty where there is none. */
+  /** The content type without its parameters; empty if it is missing. */
   readonly type: string
   readonly text: string
-  /** Parsed where it is JSON, else the text; null where it is empty. */
+  /** The value if it is JSON, otherwise the text; null if it is empty. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
   readonly body: any
   /** From the request to the end of the answer. */
@@ -61,7 +61,7 @@ export type HttpClient = {
   delete(path: string): Promise<HttpAnswer>
 }
 
-/** One caller of one server; `url` may be a function where the server can move, and `token` null for nobody. */
+/** One caller of one server. `url` is a function if the address of the server changes. `token` null: without a token. */
 export function createHttpClient(url: string | (() => string), token: string | null): HttpClient {
   const authorization = token === null ? {} : { authorization: `Bearer ${token}` }
   const ask: HttpClient['send'] = (method, path, body, headers) =>

@@ -1,11 +1,11 @@
 import type { Clock } from '@quorumscan/base'
 
 export type ManualClock = Clock & {
-  /** Moves both clocks on and wakes the delays that end by then, in order. */
+  /** Advances both clocks and ends the delays that are due, in order. */
   advance(ms: number): Promise<void>
 }
 
-/** A clock that stands still until told to move. */
+/** A clock that only `advance` moves. */
 export function createManualClock(startMicros = 1_700_000_000_000_000): ManualClock {
   let elapsedMs = 0
   let sleepers: { atMs: number; wake: () => void }[] = []

@@ -11,20 +11,20 @@ import { untilTrue } from './until.ts'
 
 const HOST = '127.0.0.1'
 const NAME = 'mymaster'
-/** Without an answer for so long a primary is down. */
+/** A primary without an answer for this time is down. */
 const DOWN_MS = 1_000
 
 export type TestSentinels = AsyncDisposable & {
-  /** As whoever connects is told. */
+  /** The address for clients. */
   readonly address: {
     readonly sentinels: readonly { readonly host: string; readonly port: number }[]
     readonly name: string
   }
   readonly primary: TestRedis
   readonly replica: TestRedis
-  /** Ends the replica's copying for good; what is written from then on the primary alone has. */
+  /** Stops the replication for good. Later writes are only on the primary. */
   cutReplica(): Promise<void>
-  /** Kills the primary; resolves when the replica is one. */
+  /** Kills the primary; resolves when the replica is the primary. */
   failOver(): Promise<void>
 }
 
@@ -69,7 +69,7 @@ export async function startSentinels(args: readonly string[] = []): Promise<Test
     replica,
     async cutReplica() {
       // A password that the primary does not know.
-      await asked.replica.config('SET', 'masteruser', 'nobody')
+      await asked.replica.config('SET', 'masteruser', 'unknown')
       await asked.replica.config('SET', 'masterauth', 'nothing')
       await asked.primary.call('CLIENT', 'KILL', 'TYPE', 'replica')
       await untilTrue('the replica to be cut off', async () =>

@@ -37,7 +37,7 @@ export function toAnswer(
   return judge({ ...received, status: received.status, body: seen }, status, code)
 }
 
-/** What needs no body is judged at once; a failure that nobody awaits is an unhandled rejection, which ends the run. */
+/** Judges at once what needs no body. A failure that is not awaited is an unhandled rejection, which ends the run. */
 function ofResponse(response: Response, status: number, code?: string): Result | Promise<Result> {
   const bare = { status: response.status, body: undefined }
   const isEnough = code === undefined && response.status === status

@@ -1,8 +1,8 @@
 const FAR_MS = 600_000
 
 /**
- * A clock by which one deadline never comes, for tests of what is told shortly before it: a machine may stand still for
- * the moment between.
+ * A clock by which one deadline never comes, for tests of what is reported shortly before it: a machine may stall for
+ * that moment.
  */
 export function withoutDeadline<
   C extends { delay(ms: number, signal?: AbortSignal): Promise<void> },

@@ -72,7 +72,7 @@ export function later(instant: Micros, duration: Micros): Micros {
   return sum
 }
 
-/** @throws {Refusal} If the actor is none of the parties. */
+/** @throws {Refusal} If the actor is not one of the parties. */
 export function demandActor(actor: PartyId, allowed: readonly PartyId[]): void {
   if (!allowed.includes(actor)) refuse('PERMISSION_DENIED', `${actor} may not do this`)
 }

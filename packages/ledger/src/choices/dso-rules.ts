@@ -149,7 +149,7 @@ export const svExpireSubscription = defineChoice(dsoRules, 'DsoRules_ExpireSubsc
   },
 })
 
-/** Ends a request that nobody paid in time, and its context (D-17). */
+/** Ends a request that was not paid in time, and its context (D-17). */
 export const svExpireRequest = defineChoice(dsoRules, 'DsoRules_ExpireSubscriptionRequest', {
   consuming: false,
   argument: record('DsoRules_ExpireSubscriptionRequest', { sv: party, request: contractId }),

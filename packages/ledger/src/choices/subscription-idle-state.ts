@@ -63,7 +63,7 @@ export const cancelSubscription = defineChoice(
   },
 )
 
-/** Anybody who signed ends a subscription whose due date lies strictly in the past. */
+/** Any signatory ends a subscription whose due date is strictly in the past. */
 export const expireSubscription = defineChoice(
   subscriptionIdleState,
   'SubscriptionIdleState_ExpireSubscription',

@@ -87,7 +87,7 @@ export const rejectInitialPayment = defineChoice(
   },
 )
 
-/** Anybody who signed gives the coin back once the lock has ended. */
+/** Any signatory returns the coin once the lock has expired. */
 export const expireInitialPayment = defineChoice(
   subscriptionInitialPayment,
   'SubscriptionInitialPayment_Expire',

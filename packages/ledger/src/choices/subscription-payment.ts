@@ -41,7 +41,7 @@ export const rejectPayment = defineChoice(subscriptionPayment, 'SubscriptionPaym
   run: (tx, { payload }) => refund(tx, payload),
 })
 
-/** Anybody who signed gives the coin back once the lock has ended; the due date stays. */
+/** Any signatory returns the coin once the lock has expired. The due date stays. */
 export const expirePayment = defineChoice(subscriptionPayment, 'SubscriptionPayment_Expire', {
   consuming: true,
   argument: record('SubscriptionPayment_Expire', { actor: party }),

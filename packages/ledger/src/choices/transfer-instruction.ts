@@ -124,7 +124,7 @@ export const withdraw = defineChoice(transferInstruction, 'TransferInstruction_W
   run: (tx, { payload }) => returnToSender(tx, payload),
 })
 
-/** Sender or receiver ends an offer that nobody took in time. */
+/** Sender or receiver ends an expired offer. */
 export const expire = defineChoice(transferInstruction, 'TransferInstruction_Expire', {
   consuming: true,
   argument: record('TransferInstruction_Expire', { actor: party }),

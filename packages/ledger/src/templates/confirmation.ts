@@ -26,7 +26,7 @@ export const confirmation = defineTemplate({
   module: 'Dso',
   entity: 'Confirmation',
   type: record('Confirmation', { dso: party, confirmer: party, action: confirmedAction }),
-  // Not signed by the confirmer: whoever ends a payment ends its confirmations too.
+  // Not signed by the confirmer, so that the end of a payment can archive its confirmations.
   signatories: ({ dso }) => [dso],
   observers: ({ confirmer }) => [confirmer],
   keys: ({ action }) => [`confirmations:${subjectOf(action)}`],

@@ -44,7 +44,7 @@ export function blockVersionAt(rules: Versions, recordTime: Micros): number {
   return protocolVersionAt(rules, recordTime - BLOCK_RULES_DELAY_MICROS)
 }
 
-/** Why nobody can vote for this version while these rules stand, or null. */
+/** Why no member can vote for this version under these rules, or null. */
 export function versionRefusal(rules: Versions, version: number, now: Micros): string | null {
   const { nextVersion } = rules
   if (version < protocolVersionAt(rules, now))

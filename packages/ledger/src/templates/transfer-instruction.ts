@@ -21,7 +21,7 @@ export const transferInstruction = defineTemplate({
   }),
   signatories: ({ dso, transfer }) => [dso, transfer.sender],
   observers: ({ transfer }) => [transfer.receiver],
-  // The limit of open offers counts what a party sends, so that nobody can use up another's.
+  // The limit of open offers counts the offers of the sender, so that no party can use up the limit of another.
   keys: ({ transfer }) => [`offers:${transfer.sender}`],
   due: ({ transfer }) => [{ job: 'expire-offer', at: transfer.executeBefore }],
 })

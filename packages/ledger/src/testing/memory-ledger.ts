@@ -104,7 +104,7 @@ export class MemoryLedger {
     return { ...this.#head, result, created, archived }
   }
 
-  /** Signs and applies a submission; what is not given gets a value that stands in nobody's way. */
+  /** Signs and applies a submission. Missing options get neutral values. */
   submit(options: SubmitOptions): EntryResult {
     return this.append(this.sign(options)).result
   }
@@ -172,7 +172,7 @@ export class MemoryLedger {
     return this.#parties.has(party)
   }
 
-  /** The operator's rules that the commands name, disclosed: whoever submits is no stakeholder of them. */
+  /** The operator's rules that the commands name, disclosed, because a submitter is no stakeholder of them. */
   #rulesIn(commands: readonly Command[]): readonly DisclosedContract[] {
     const text = JSON.stringify(commands)
     return [ansRules, coinRules, dsoRules]

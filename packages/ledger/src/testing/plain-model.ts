@@ -1,6 +1,6 @@
 /**
- * The ledger's rules once more, as simply as they can be said: a few arrays and numbers, no contracts,
- * no authority, no log. Written from the decisions, not from the code, to be compared with it.
+ * A second, simple implementation of the ledger's rules: a few arrays and numbers, no contracts, no authority, no log.
+ * It follows the decisions, not the code, so that tests can compare the two.
  */
 import { type Amount, ceilDivide, type Micros } from '@quorumscan/model'
 
