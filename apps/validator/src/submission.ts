@@ -88,8 +88,6 @@ export async function openSubmission(
       ordering,
       queue,
       secondMachine,
-      /** What submitting through the ledger interface works with. */
-      submission: { ...app, ledger, dispatcher, participant, synchronizerId },
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })

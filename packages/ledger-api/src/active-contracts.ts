@@ -1,59 +1,53 @@
 /**
  * Contracts that were active at an offset, as parties may see them (docs/upstream.md §L5.2).
  *
- * Redis holds what is active now. What was archived since the offset stands in the history of updates; what
- * is archived while the walk is on the way is looked up there at its end, unless it was shown already.
+ * Redis holds the contracts that are active now. The history of updates has those that were archived since the offset.
+ * Those that are archived during the walk are read from there at its end, unless the walk showed them.
  */
 import type { BodyOf, ledgerRoutes } from '@quorumscan/api'
 import { contractBlob, templateOf, templates, toLfJson } from '@quorumscan/ledger'
-import type { Contract, ContractId, Offset, PartyId } from '@quorumscan/model'
-import type { Replica, UpdateHistory, UpdateRange } from '@quorumscan/replica'
-import type { Caller } from './callers.ts'
-import {
-  checkEventFormat,
-  compileEventFormat,
-  type EventFilter,
-  MATCHES,
-  WITH_BLOB,
-} from './event-filter.ts'
+import type { Contract, ContractId, Offset } from '@quorumscan/model'
+import type { UpdateRange } from '@quorumscan/replica'
+import type { Reader } from './callers.ts'
+import type { LedgerReads } from './dependencies.ts'
+import { type EventFilter, MATCHES, readEventFormat, WITH_BLOB } from './event-filter.ts'
 import { contractEventsJson, createdEventJson, eventJson } from './projection.ts'
 import { assertMayReadEvents, combineEventFormats } from './update-format.ts'
-import { afterLedgerEnd, negativeOffset, type UpdatesDeps } from './update-request.ts'
-import { type Elements, prunedError } from './update-stream.ts'
+import { afterLedgerEnd, assertNotPruned, negativeOffset } from './update-request.ts'
+import { type Elements, type OpenStream, readPortion } from './update-stream.ts'
 
-export type ActiveContractsRequest = BodyOf<(typeof ledgerRoutes)['getActiveContracts']>
+type ActiveContractsRequest = BodyOf<(typeof ledgerRoutes)['getActiveContracts']>
 
-export type ActiveContractsDeps = UpdatesDeps & {
-  readonly contracts: Pick<Replica, 'walkContracts'> & Pick<UpdateHistory, 'archivedContracts'>
-  /** Signs every contract, and is therefore in no index of contracts by party. */
-  readonly operator: PartyId
-}
+type ActiveContractsQuery = { readonly at: Offset; readonly filter: EventFilter }
 
-export type ActiveContractsQuery = { readonly at: Offset; readonly filter: EventFilter }
+export const openActiveContracts =
+  (reads: LedgerReads) =>
+  async (request: ActiveContractsRequest, caller: Reader): Promise<OpenStream> => {
+    const query = await checkActiveContracts(reads, request, caller)
+    return (signal) => activeContracts(reads, query, signal)
+  }
 
-/** @throws {LedgerError} In the order of updates: format, rights, offset, what the format names, pruning. */
+/** @throws {LedgerError} In the order of updates: format, rights, offset, names in the format, pruning. */
 export async function checkActiveContracts(
-  deps: ActiveContractsDeps,
+  reads: LedgerReads,
   request: ActiveContractsRequest,
-  caller: Pick<Caller, 'userId' | 'rights'>,
+  caller: Reader,
 ): Promise<ActiveContractsQuery> {
   const format = combineEventFormats(request)
   assertMayReadEvents(caller, format)
   const { activeAtOffset } = request
-  const end = deps.feed.end().offset
+  const end = reads.feed.end().offset
   if (activeAtOffset < 0) throw negativeOffset('active_at_offset', activeAtOffset)
   if (activeAtOffset > end) throw afterLedgerEnd('active_at_offset', activeAtOffset, end)
   const at = Number(activeAtOffset)
-  checkEventFormat(format)
-  const filter = compileEventFormat(format)
-  const pruned = await deps.prunedOffset()
-  if (at < pruned) throw prunedError({ after: at, upTo: end, pruned })
+  const filter = readEventFormat(format)
+  await assertNotPruned(reads, { after: at, upTo: end })
   return { at, filter }
 }
 
-/** JSON of each contract, in no order; each once. */
-export async function* activeContracts(
-  deps: ActiveContractsDeps,
+/** JSON of each contract once, in no order. */
+async function* activeContracts(
+  reads: LedgerReads,
   { at, filter }: ActiveContractsQuery,
   signal: AbortSignal,
 ): Elements {
@@ -61,7 +55,7 @@ export async function* activeContracts(
   const elementsOf = (contracts: readonly Contract[]): string[] =>
     contracts.flatMap((contract) => {
       if (contract.offset > at || shown.has(contract.contractId)) return []
-      const element = contractJson(contract, filter, deps.synchronizerId)
+      const element = contractJson(contract, filter, reads.synchronizerId)
       if (element === null) return []
       shown.add(contract.contractId)
       return [element]
@@ -70,9 +64,9 @@ export async function* activeContracts(
   for (const phase of ['before', 'walk', 'after'] as const) {
     const source =
       phase === 'walk'
-        ? walk(deps, filter)
-        : archivedContracts(deps, { after: position, upTo: deps.feed.end().offset, order: 'asc' })
-    if (phase === 'before') position = deps.feed.end().offset
+        ? walk(reads, filter)
+        : archivedContracts(reads, { after: position, upTo: reads.feed.end().offset, order: 'asc' })
+    if (phase === 'before') position = reads.feed.end().offset
     for await (const contracts of source) {
       signal.throwIfAborted()
       const elements = elementsOf(contracts)
@@ -82,16 +76,16 @@ export async function* activeContracts(
 }
 
 /**
- * Those whose ids come after one, at most so many, by id: JSON of each. A page looks at all that match, and
- * keeps no more than its own.
+ * The contracts with the lowest ids after a given one, sorted by id: JSON of each. A page reads all contracts that match
+ * and keeps at most twice its size.
  */
 export async function activeContractsPage(
-  deps: ActiveContractsDeps,
+  reads: LedgerReads,
   query: ActiveContractsQuery,
   page: { readonly after: string; readonly limit: number; readonly signal: AbortSignal },
 ): Promise<readonly (readonly [id: ContractId, json: string])[]> {
   let kept: [ContractId, string][] = []
-  for await (const elements of activeContracts(deps, query, page.signal)) {
+  for await (const elements of activeContracts(reads, query, page.signal)) {
     for (const json of elements) {
       const id = CONTRACT_ID.exec(json)?.[1] ?? ''
       if (id > page.after) kept.push([id, json])
@@ -105,37 +99,35 @@ export async function activeContractsPage(
 /** The first in an element is that of its contract. */
 const CONTRACT_ID = /"contractId":"(00[0-9a-f]{64})"/
 
-/** What can match, and more: by the indexes of the parties, or everything. */
+/** A superset of the contracts that match: by the indexes of the parties, or all contracts. */
 async function* walk(
-  deps: ActiveContractsDeps,
+  { replica, operator }: LedgerReads,
   { anyParty, byParty }: EventFilter,
 ): AsyncGenerator<readonly Contract[]> {
-  if (anyParty !== null || byParty.has(deps.operator)) {
-    yield* deps.contracts.walkContracts(null)
+  if (anyParty !== null || byParty.has(operator)) {
+    yield* replica.walkContracts(null)
     return
   }
   for (const [party, flags] of byParty)
     for (const [index, { entity }] of templates.entries())
       if (((flags[index] ?? 0) & MATCHES) !== 0)
-        yield* deps.contracts.walkContracts(`party:${entity}:${party}`)
+        yield* replica.walkContracts(`party:${entity}:${party}`)
 }
 
-/** Contracts of before a range that updates of the range archived. */
+/** Contracts from before a range that updates of the range archived. */
 async function* archivedContracts(
-  deps: Pick<ActiveContractsDeps, 'feed' | 'contracts'>,
+  { feed, replica }: LedgerReads,
   range: UpdateRange,
 ): AsyncGenerator<readonly Contract[]> {
   let rest: UpdateRange | null = range.after < range.upTo ? range : null
   while (rest !== null) {
-    const portion = await deps.feed.read(rest)
-    if (portion.kind === 'pruned')
-      throw prunedError({ after: rest.after, upTo: rest.upTo, pruned: portion.upTo })
-    yield Array.from(portion.updates).flatMap((update) => deps.contracts.archivedContracts(update))
+    const portion = await readPortion(feed, rest)
+    yield Array.from(portion.updates).flatMap((update) => replica.history.archivedContracts(update))
     rest = portion.rest
   }
 }
 
-/** An element of the answer; null where nobody who asks may see it. */
+/** An element of the answer; null if no party of the filter may see it. */
 function contractJson(contract: Contract, filter: EventFilter, synchronizerId: string) {
   const createdEvent = createdEventOf(contract, filter)
   if (createdEvent === null) return null
@@ -144,7 +136,7 @@ function contractJson(contract: Contract, filter: EventFilter, synchronizerId: s
   return `{"workflowId":"","contractEntry":{"JsActiveContract":${active}},"streamContinuationToken":""}`
 }
 
-/** JSON of a contract that outlived its update; null where nobody who asks may see it. */
+/** JSON of a contract, also of one whose update was pruned; null if no party of the filter may see it. */
 function createdEventOf(contract: Contract, filter: EventFilter): string | null {
   const { type } = templateOf(contract)
   const template = templates.indexOf(templateOf(contract))
@@ -170,35 +162,31 @@ function createdEventOf(contract: Contract, filter: EventFilter): string | null 
 }
 
 /**
- * What became of one contract, as its stakeholders see it (docs/upstream.md §L5.2): JSON of the answer; null where the
- * contract is unknown or pruned, or nobody who asks has a stake in it. The update that archived it holds all of it: it is
- * found until that update is pruned, even where the update that created it was.
+ * The events of one contract, as its stakeholders see them (docs/upstream.md §L5.2): JSON of the answer; null if the
+ * contract is unknown or pruned, or no party of the filter has a stake in it. The update that archived a contract holds it
+ * completely. So it is found until that update is pruned, even if the update that created it was pruned before.
  */
 export async function contractEvents(
-  context: {
-    readonly ledger: Pick<Replica, 'contracts'>
-    readonly reads: ActiveContractsDeps & { readonly history: Pick<UpdateHistory, 'archivalOf'> }
-  },
+  { replica, synchronizerId }: LedgerReads,
   id: ContractId,
   filter: EventFilter,
 ): Promise<string | null> {
-  const { ledger, reads } = context
-  const place = `"synchronizerId":${JSON.stringify(reads.synchronizerId)}}`
+  const place = `"synchronizerId":${JSON.stringify(synchronizerId)}}`
   const shown = (created: string | null, archived: string | null) =>
     created &&
     `{"created":{"createdEvent":${created},${place},"archived":${archived && `{"archivedEvent":${archived},${place}`}}`
-  // In this order: what is archived between the two reads is found by the second.
-  const [contract] = await ledger.contracts([id])
+  // In this order, so that the second read finds a contract that was archived after the first.
+  const [contract] = await replica.contracts([id])
   if (contract) return shown(createdEventOf(contract, filter), null)
-  const update = await reads.history.archivalOf(id)
+  const update = await replica.history.archivalOf(id)
   if (update === null) return null
   const events = contractEventsJson(update, id, filter)
   const eventOf = (name: string) => {
     const start = `{"${name}":`
     return events.find((json) => json.startsWith(start))?.slice(start.length, -1) ?? null
   }
-  const earlier = reads.contracts.archivedContracts(update).find((one) => one.contractId === id)
-  // One that the update created too is shown from its event.
+  const earlier = replica.history.archivedContracts(update).find((one) => one.contractId === id)
+  // A contract that the same update created is shown from its event.
   const created = earlier ? createdEventOf(earlier, filter) : eventOf('CreatedEvent')
   return shown(created, eventOf('ArchivedEvent'))
 }

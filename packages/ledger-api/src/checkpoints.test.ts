@@ -1,4 +1,4 @@
-/** When an open-ended stream tells how far it is (§L3.3). */
+/** When an open-ended stream sends its progress (§L3.3). */
 import type { Micros, Offset } from '@quorumscan/model'
 import type { HistoryStep } from '@quorumscan/replica'
 import { createManualClock } from '@quorumscan/testkit'
@@ -74,7 +74,7 @@ it('half a second after the start, even where nothing is newer than the begin', 
   expect(stream.told).toEqual([at(7, 1)])
 })
 
-it('the same one is not told twice; the next comes 15 s later, with what nobody was shown', async () => {
+it('the same checkpoint is not sent twice; the next comes 15 s later and covers entries that are not shown', async () => {
   await using stream = start(3, 3)
   await stream.wait(500)
   stream.moveTo(8)

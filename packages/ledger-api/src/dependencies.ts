@@ -1,23 +1,23 @@
 /** What the handlers of the ledger interface work with. The validator opens it. */
-import type { Random } from '@quorumscan/base'
+import type { Clock, Random } from '@quorumscan/base'
 import type { Micros } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
-import type { ValidatorStore } from '@quorumscan/users'
+import type { Users, ValidatorStore } from '@quorumscan/users'
 import type { Genesis } from '@quorumscan/verifier'
 import type { Registration } from '@quorumscan/wallet'
 import type { Dispatcher } from './commands/dispatcher.ts'
-import type { SubmissionDeps } from './commands/submission.ts'
-import type { LedgerReads } from './ledger-reads.ts'
+import { createStreamGuard } from './stream-guard.ts'
+import { createUpdateFeed } from './update-feed.ts'
 
 export type LedgerApiDeps = {
   readonly ledger: Replica
   /** Updates and streams. */
   readonly reads: LedgerReads
-  readonly store: Pick<ValidatorStore, 'users' | 'parties'>
+  readonly store: Pick<ValidatorStore, 'users' | 'parties' | 'outbox'>
   readonly registration: Registration
   readonly dispatcher: Dispatcher
-  readonly submission: SubmissionDeps
   readonly genesis: Genesis
+  readonly genesisHash: string
   /** `participant::1220…`: this participant on the ledger interface. */
   readonly participantId: string
   readonly random: Random
@@ -25,4 +25,31 @@ export type LedgerApiDeps = {
   readonly now: () => Micros
   /** @throws {ScanError} NOT_READY, CLOCK_OFF, LOG_REGRESSED or SOFTWARE_OUTDATED. */
   readonly assertLive: () => void
+}
+
+export type LedgerReads = ReturnType<typeof createLedgerReads>
+
+/** What updates and streams work with: one feed and one guard for all streams. */
+export function createLedgerReads(deps: {
+  readonly replica: Replica
+  readonly users: Users
+  readonly clock: Clock
+  readonly genesis: Pick<Genesis, 'synchronizerId' | 'dso'>
+}) {
+  const { replica, users, clock, genesis } = deps
+  const feed = createUpdateFeed(replica)
+  const guard = createStreamGuard({ users, clock })
+  return {
+    feed,
+    clock,
+    guard,
+    replica,
+    synchronizerId: genesis.synchronizerId,
+    /** The operator party signs every contract, and is therefore in no index of contracts by party. */
+    operator: genesis.dso,
+    async [Symbol.asyncDispose]() {
+      feed.close()
+      guard.close()
+    },
+  }
 }

@@ -12,7 +12,13 @@ import {
   templates,
 } from '@quorumscan/ledger'
 import type { PartyId } from '@quorumscan/model'
-import { fieldError, invalidArgument, isPackageName, isPartyString } from './commands/grammar.ts'
+import {
+  invalidArgument,
+  invalidField,
+  isPackageName,
+  isPartyString,
+  shown,
+} from './commands/grammar.ts'
 
 type UpdatesRequest = BodyOf<(typeof ledgerRoutes)['getUpdates']>
 export type UpdateFormat = NonNullable<UpdatesRequest['updateFormat']>
@@ -47,10 +53,7 @@ export function checkEventFormat(format: EventFormat): void {
     throw invalidArgument('filtersByParty and filtersForAnyParty cannot be empty simultaneously')
   for (const party of parties)
     if (!isPartyString(party)) throw invalidArgument(`filtersByParty: ${shown(party)} is no party`)
-  for (const filter of identifierFilters(format)) {
-    const id = identifierOf(filter)
-    if (id !== null) checkIdentifier(id)
-  }
+  for (const id of identifiersOf(format)) checkIdentifier(id)
 }
 
 /**
@@ -58,8 +61,8 @@ export function checkEventFormat(format: EventFormat): void {
  * @throws {LedgerError} 404 where a package, template or interface is not known.
  */
 export function compileEventFormat(format: EventFormat): EventFilter {
-  const unknown = identifierFilters(format)
-    .map((filter) => packageNameOf(identifierOf(filter) ?? HOLDING_INTERFACE))
+  const unknown = identifiersOf(format)
+    .map((id) => id.slice(1, id.indexOf(':')))
     .filter((name) => !packages.some((known) => known.name === name))
   if (unknown.length > 0)
     throw new LedgerError(
@@ -74,43 +77,36 @@ export function compileEventFormat(format: EventFormat): EventFilter {
   }
 }
 
+/** @throws {LedgerError} As `checkEventFormat`, then as `compileEventFormat`. */
+export function readEventFormat(format: EventFormat): EventFilter {
+  checkEventFormat(format)
+  return compileEventFormat(format)
+}
+
 /** Unknown names that a message lists. */
 const NAMES_SHOWN = 10
-/** Characters of a client's own text in a message. */
-const TEXT_SHOWN = 100
 
-function shown(text: string): string {
-  return JSON.stringify(text.slice(0, TEXT_SHOWN))
-}
-
-export function identifierFilters(format: EventFormat): readonly IdentifierFilter[] {
+/** The templates and interfaces that a format names. */
+export function identifiersOf(format: EventFormat): readonly string[] {
   const all = [...Object.values(format.filtersByParty), format.filtersForAnyParty]
-  return all.flatMap((filters) =>
-    (filters?.cumulative ?? []).map(({ identifierFilter }) => identifierFilter),
-  )
-}
-
-function identifierOf(filter: IdentifierFilter): string | null {
-  if ('TemplateFilter' in filter) return filter.TemplateFilter.value.templateId
-  if ('InterfaceFilter' in filter) return filter.InterfaceFilter.value.interfaceId
-  return null
+  const filters = all.flatMap((one) => one?.cumulative ?? [])
+  return filters.flatMap(({ identifierFilter: filter }) => {
+    if ('TemplateFilter' in filter) return filter.TemplateFilter.value.templateId
+    return 'InterfaceFilter' in filter ? filter.InterfaceFilter.value.interfaceId : []
+  })
 }
 
 /** The schema demands three parts. */
 function checkIdentifier(id: string): void {
   const [packageRef = '', module = '', entity = ''] = id.split(':')
   const demand = (isValid: boolean, field: string, problem: string) => {
-    if (!isValid) throw fieldError('INVALID_FIELD', field, `${field}: ${problem}`)
+    if (!isValid) throw invalidField(field, problem)
   }
   const isPackage = packageRef.startsWith('#') && isPackageName(packageRef.slice(1))
   demand(isPackage, 'packageId', `${shown(packageRef)} is not # and a package name`)
   const isModule = module.split('.').every((part) => NAME.test(part))
   demand(isModule, 'moduleName', `${shown(module)} is no dotted name`)
   demand(NAME.test(entity), 'entityName', `${shown(entity)} is no name`)
-}
-
-function packageNameOf(id: string): string {
-  return id.slice(1, id.indexOf(':'))
 }
 
 function flagsOf(filters: Filters): TemplateFlags {

@@ -50,7 +50,7 @@ it.each([undefined, 201, 5_000])('201 elements with limit %s are 413', async (li
   })
 })
 
-it('each element begins the idle time anew; then what came is answered', async () => {
+it('each element restarts the idle time; after it the elements so far are returned', async () => {
   const clock = createManualClock()
   let pauses = 0
   const stream = counting(100, {
@@ -82,7 +82,7 @@ it('an error in the middle is an error of the whole', async () => {
   await expect(read(stream)).rejects.toThrow('pruned meanwhile')
 })
 
-it('whoever has enough ends the stream', async () => {
+it('a list with enough elements ends the stream', async () => {
   let isOver = false
   async function* endless(): AsyncGenerator<readonly string[]> {
     try {

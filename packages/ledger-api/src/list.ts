@@ -3,18 +3,18 @@ import type { ledgerRoutes, QueryOf } from '@quorumscan/api'
 import { anySignal, type Clock, utf8, within } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Caller } from './callers.ts'
-import type { LedgerReads } from './ledger-reads.ts'
-import type { OpenStream } from './streams.ts'
+import type { LedgerReads } from './dependencies.ts'
+import type { OpenStream } from './update-stream.ts'
 
 /** More elements than this are 413. */
 const LIST_ELEMENTS_MAX = 200
-/** Without a new element for so long, an open-ended list is answered. */
+/** An open-ended list is answered after this time without a new element. */
 const LIST_IDLE_MS = 500
-/** Longer than any request may take, and short enough for a timer. */
+/** Longer than the time limit of a request, and short enough for a timer. */
 const IDLE_MS_MAX = 60_000
 
 export type ListOptions = {
-  /** As the query has it; ignored where it is above the maximum. */
+  /** Of the query; ignored above the maximum. */
   readonly limit: number | bigint | undefined
   /** Null: until the stream ends. */
   readonly idleMs: number | bigint | null
@@ -32,31 +32,21 @@ export async function listOf(
   options: ListOptions & { readonly signal: AbortSignal },
 ): Promise<Uint8Array> {
   const { clock, signal } = options
-  const wanted =
-    options.limit === undefined || options.limit > LIST_ELEMENTS_MAX
-      ? LIST_ELEMENTS_MAX + 1
-      : Number(options.limit)
+  const wanted = Math.min(Number(options.limit ?? Infinity), LIST_ELEMENTS_MAX + 1)
   const idle = { clock, timeoutMs: Math.min(Math.max(Number(options.idleMs), 0), IDLE_MS_MAX) }
   const found: string[] = []
   const ended = new AbortController()
   const stream = open(anySignal([signal, ended.signal]))
   try {
     while (found.length < wanted) {
-      const coming = stream.next()
-      const next =
-        options.idleMs === null
-          ? await coming
-          : await within(
-              idle,
-              () => coming,
-              () => 'idle' as const,
-            )
-      if (next === 'idle' || next.done === true) break
+      const coming = () => stream.next()
+      const next = await (options.idleMs === null ? coming() : within(idle, coming, () => null))
+      if (next === null || next.done === true) break
       for (const element of next.value) if (found.length < wanted) found.push(element)
     }
   } finally {
     ended.abort()
-    // It waits for nothing any more, and nobody waits for it.
+    // Nothing depends on its end.
     stream.return?.().catch(() => {})
   }
   if (found.length > LIST_ELEMENTS_MAX)
@@ -67,7 +57,7 @@ export async function listOf(
   return utf8(`[${found.join(',')}]`)
 }
 
-/** The handler of an operation that answers a stream as a list. */
+/** The handler of an operation that returns a stream as a list. */
 export function listHandler<Body>(
   { guard, clock }: Pick<LedgerReads, 'guard' | 'clock'>,
   open: (body: Body, caller: Caller) => Promise<OpenStream>,

@@ -1,12 +1,13 @@
 /**
- * What parties see of an update (docs/upstream.md §L2): events that a filter takes, with their
- * witnesses among those who ask, as JSON text that is ready to be sent.
+ * What parties see of an update (docs/upstream.md §L2): the events that a filter matches, with the witnesses that it
+ * names, as JSON text that is ready to be sent.
  */
 import {
   contractBlob,
   encodePayload,
   HOLDING_INTERFACE,
   holdingViewOf,
+  packages,
   templateIdOf,
   templates,
 } from '@quorumscan/ledger'
@@ -24,27 +25,23 @@ import { formatInstant } from './instants.ts'
 import { participantIdOf } from './participant-id.ts'
 import type { TransactionView, UpdateView } from './update-format.ts'
 
-/** What a stream shows of an update: JSON of one element, or nothing. */
+/** The element of a stream for an update, as JSON; null if the stream does not show it. */
 export type Projection = (update: StoredUpdate) => string | null
 
-/** What events say of their template, by index. */
+/** The fields of events that name their template, by index. */
 const templateTexts = templates.map((template) => {
   const id = templateIdOf(template)
-  return {
-    id,
-    packageId: id.slice(0, id.indexOf(':')),
-    packageName: template.packageName,
-  }
+  const { packageName } = template
+  return { id, packageId: id.slice(0, id.indexOf(':')), packageName }
 })
 
 /** `<package id>:Coin.Holding:Holding`. */
-const HOLDING_ID = (() => {
-  const packageName = HOLDING_INTERFACE.slice(1, HOLDING_INTERFACE.indexOf(':'))
-  const owner = templateTexts.find((texts) => texts.packageName === packageName)
-  return `${owner?.packageId ?? ''}${HOLDING_INTERFACE.slice(HOLDING_INTERFACE.indexOf(':'))}`
-})()
+const HOLDING_ID = packages.reduce(
+  (id, own) => id.replace(`#${own.name}:`, `${own.id}:`),
+  HOLDING_INTERFACE,
+)
 
-/** `{"update": …}` of transactions and topology transactions, as the view asks. */
+/** `{"update": …}` of transactions and topology transactions, by the view. */
 export function createProjection(view: UpdateView, synchronizerId: string): Projection {
   const { transactions, topology } = view
   return (update) => {
@@ -57,19 +54,19 @@ export function createProjection(view: UpdateView, synchronizerId: string): Proj
   }
 }
 
-/** A `JsTransaction`; null where no event is left, unless it is to be shown without any. */
+/** A `JsTransaction`; null if no event remains, unless it is shown without events. */
 export function transactionJson(
   update: StoredUpdate,
   view: TransactionView & { readonly isShownEmpty?: boolean },
   synchronizerId: string,
 ): string | null {
-  const eyes = new Eyes(update, view.filter)
+  const audience = new Audience(update, view.filter)
   let events = ''
+  const isAcsDelta = view.shape === 'acs-delta'
+  const eventJsonOf = isAcsDelta ? stakeholderEvent : effectEvent
   for (const event of update.events) {
-    const found =
-      view.shape === 'acs-delta'
-        ? deltaEvent(update, event, eyes)
-        : effectEvent(update, event, eyes)
+    if (isAcsDelta && event.isTransient) continue
+    const found = eventJsonOf(update, event, audience)
     if (found === null) continue
     const shown = view.shape === 'tree' ? treeEntry(event, found) : found
     events += events === '' ? shown : `,${shown}`
@@ -77,7 +74,7 @@ export function transactionJson(
   if (events === '' && view.isShownEmpty !== true) return null
   const { offset, updateId, workflowId } = update
   const time = formatInstant(update.recordTime)
-  const commandId = eyes.sendsCommand(update.submitters) ? update.commandId : ''
+  const commandId = audience.hasOneOf(update.submitters) ? update.commandId : ''
   const begin =
     `{"updateId":"${updateId}","commandId":${JSON.stringify(commandId)},` +
     `"workflowId":${JSON.stringify(workflowId)},"effectiveAt":"${time}",`
@@ -127,8 +124,8 @@ function topologyElement(
   return JSON.stringify({ update: { TopologyTransaction: { value } } })
 }
 
-/** Who asks, in terms of one update's table. */
-class Eyes {
+/** The parties of a filter, in terms of one update's table. */
+class Audience {
   readonly #table: readonly string[]
   readonly #filter: EventFilter
   readonly #flags: (TemplateFlags | null | undefined)[] = []
@@ -138,7 +135,7 @@ class Eyes {
     this.#filter = filter
   }
 
-  /** Union of the flags of everyone who asks and is among the witnesses. */
+  /** Union of the flags of the witnesses that the filter names. */
   flagsFor(template: number, witnesses: readonly number[]): number {
     const { anyParty, byParty } = this.#filter
     let flags = anyParty === null || witnesses.length === 0 ? 0 : (anyParty[template] ?? 0)
@@ -147,7 +144,7 @@ class Eyes {
     return flags
   }
 
-  /** JSON of the witnesses that those who ask may know of (§L2.5). */
+  /** JSON of the witnesses that the filter may show (§L2.5). */
   shown(witnesses: readonly number[]): string {
     const isAnyone = this.#filter.anyParty !== null
     let list = ''
@@ -157,11 +154,8 @@ class Eyes {
     return `[${list}]`
   }
 
-  sendsCommand(submitters: readonly number[]): boolean {
-    return (
-      this.#filter.anyParty !== null ||
-      submitters.some((submitter) => this.#flagsOf(submitter) !== null)
-    )
+  hasOneOf(parties: readonly number[]): boolean {
+    return this.#filter.anyParty !== null || parties.some((party) => this.#flagsOf(party) !== null)
   }
 
   #flagsOf(party: number): TemplateFlags | null {
@@ -173,52 +167,51 @@ class Eyes {
   }
 }
 
-/** Where the update creates and archives the contract, as its stakeholders see it, transient or not. */
+/** The events by which the update creates and archives the contract, as its stakeholders see them, also if transient. */
 export function contractEventsJson(
   update: StoredUpdate,
   contractId: ContractId,
   filter: EventFilter,
 ): readonly string[] {
-  const eyes = new Eyes(update, filter)
+  const audience = new Audience(update, filter)
   return update.events
     .filter(({ contract }) => update.table[contract] === contractId)
-    .flatMap((event) => stakeholderEvent(update, event, eyes) ?? [])
+    .flatMap((event) => stakeholderEvent(update, event, audience) ?? [])
 }
 
-function deltaEvent(update: StoredUpdate, event: StoredEvent, eyes: Eyes): string | null {
-  return event.isTransient ? null : stakeholderEvent(update, event, eyes)
-}
-
-function stakeholderEvent(update: StoredUpdate, event: StoredEvent, eyes: Eyes): string | null {
+function stakeholderEvent(
+  update: StoredUpdate,
+  event: StoredEvent,
+  audience: Audience,
+): string | null {
   if (event.kind === 'exercised' && !event.consuming) return null
   const witnesses = stakeholdersOf(event)
-  const flags = eyes.flagsFor(event.template, witnesses)
+  const flags = audience.flagsFor(event.template, witnesses)
   if ((flags & MATCHES) === 0) return null
   if (event.kind === 'created') {
     const isDelta = !event.isTransient
-    return createdJson(update, event, { flags, witnesses: eyes.shown(witnesses), isDelta })
+    return createdJson(update, event, { flags, witnesses: audience.shown(witnesses), isDelta })
   }
-  const { packageName } = textsOf(event.template)
   return (
-    `{"ArchivedEvent":{${commonJson(update, event)},"witnessParties":${eyes.shown(witnesses)},` +
-    `"packageName":"${packageName}","implementedInterfaces":${interfacesJson(flags)}}}`
+    `{"ArchivedEvent":{${commonJson(update, event)},"witnessParties":${audience.shown(witnesses)},` +
+    `"packageName":"${textsOf(event.template).packageName}","implementedInterfaces":${interfacesJson(flags)}}}`
   )
 }
 
-function effectEvent(update: StoredUpdate, event: StoredEvent, eyes: Eyes): string | null {
+function effectEvent(update: StoredUpdate, event: StoredEvent, audience: Audience): string | null {
   const witnesses = informeesOf(event)
-  const flags = eyes.flagsFor(event.template, witnesses)
+  const flags = audience.flagsFor(event.template, witnesses)
   if ((flags & MATCHES) === 0) return null
   const isDelta =
     !event.isTransient &&
     (event.kind === 'created' || event.consuming) &&
-    (eyes.flagsFor(event.template, stakeholdersOf(event)) & MATCHES) !== 0
+    (audience.flagsFor(event.template, stakeholdersOf(event)) & MATCHES) !== 0
   if (event.kind === 'created')
-    return createdJson(update, event, { flags, witnesses: eyes.shown(witnesses), isDelta })
+    return createdJson(update, event, { flags, witnesses: audience.shown(witnesses), isDelta })
   return (
     `{"ExercisedEvent":{${commonJson(update, event)},"interfaceId":null,"choice":"${event.choice}",` +
     `"choiceArgument":${update.json(event.argument)},"actingParties":${namesJson(update, event.actors)},` +
-    `"consuming":${event.consuming},"witnessParties":${eyes.shown(witnesses)},` +
+    `"consuming":${event.consuming},"witnessParties":${audience.shown(witnesses)},` +
     `"lastDescendantNodeId":${event.lastDescendantNodeId},"exerciseResult":${update.json(event.result)},` +
     `"packageName":"${textsOf(event.template).packageName}","implementedInterfaces":${interfacesJson(flags)},` +
     `"acsDelta":${isDelta}}}`
@@ -245,7 +238,7 @@ function createdJson(
   return `{"CreatedEvent":${created}}`
 }
 
-/** A `CreatedEvent` of an update, or of a contract that outlived it. Parties and payload are JSON. */
+/** A `CreatedEvent` of an update, or of a contract whose update was pruned. Parties and payload are JSON. */
 export function createdEventJson(
   common: string,
   created: {
@@ -277,7 +270,7 @@ function commonJson({ offset, table }: StoredUpdate, event: StoredEvent): string
   return eventJson({ offset, nodeId: event.nodeId, contractId, template: event.template })
 }
 
-/** What every event begins with. */
+/** The first members of every event. */
 export function eventJson(event: {
   readonly offset: Offset
   readonly nodeId: number
@@ -312,13 +305,14 @@ function blobOf(update: StoredUpdate, event: Created, payload: string): string {
 }
 
 function viewsJson(payload: string, packageId: string): string {
-  const view = {
-    interfaceId: HOLDING_ID,
-    viewStatus: { code: 0, message: '', details: [] },
-    viewValue: holdingViewOf(JSON.parse(payload)),
-    implementationPackageId: packageId,
-  }
-  return JSON.stringify([view])
+  return JSON.stringify([
+    {
+      interfaceId: HOLDING_ID,
+      viewStatus: { code: 0, message: '', details: [] },
+      viewValue: holdingViewOf(JSON.parse(payload)),
+      implementationPackageId: packageId,
+    },
+  ])
 }
 
 function textsOf(template: number) {

@@ -3,7 +3,12 @@ import { canReadAs } from '@quorumscan/auth'
 import { utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import { type Offset, partyParticipant } from '@quorumscan/model'
-import { activeContractsPage, checkActiveContracts, contractEvents } from './active-contracts.ts'
+import {
+  activeContractsPage,
+  checkActiveContracts,
+  contractEvents,
+  openActiveContracts,
+} from './active-contracts.ts'
 import {
   denied,
   invalidArgument,
@@ -12,24 +17,26 @@ import {
   shown,
 } from './commands/grammar.ts'
 import type { LedgerApiDeps } from './dependencies.ts'
-import { checkEventFormat, compileEventFormat } from './event-filter.ts'
+import { readEventFormat } from './event-filter.ts'
 import type { LedgerHandlersOf } from './http/handler.ts'
 import { listHandler } from './list.ts'
 import { participantIdOf } from './participant-id.ts'
-import { openActiveContracts } from './streams.ts'
 import { assertMayReadEvents } from './update-format.ts'
 import { afterLedgerEnd, nonPositiveOffset } from './update-request.ts'
 
 /** Contracts of a page, as upstream. */
 const PAGE_DEFAULT = 100
 const PAGE_MAX = 2_000
+/** Ids of other forms are well-formed, but no contract of this ledger has one. */
+const OUR_CONTRACT_ID = /^00[0-9a-f]{64}$/
 /** The name by which a participant knows its synchronizer. */
 const SYNCHRONIZER_ALIAS = 'global'
 
 export function stateHandlers(
-  context: Pick<LedgerApiDeps, 'ledger' | 'reads' | 'participantId'>,
+  context: Pick<LedgerApiDeps, 'reads' | 'participantId'>,
 ): LedgerHandlersOf<'state' | 'events' | 'participant'> {
   const { reads } = context
+  const { replica } = reads
   type PageRequest = Parameters<LedgerHandlersOf<'state'>['getActiveContractsPage']>[0]
   const page = async ({ body, caller, signal }: PageRequest): Promise<Uint8Array> => {
     const { eventFormat, maxPageSize = PAGE_DEFAULT } = body
@@ -48,10 +55,10 @@ export function stateHandlers(
     })
     const shown = found.slice(0, maxPageSize)
     const last = found.length > maxPageSize ? shown.at(-1)?.[0] : undefined
-    const next = last === undefined ? null : toToken({ at: query.at, after: last })
+    const next = last && Buffer.from(`${query.at}:${last}`).toString('base64url')
     const contracts = shown.map(([, json]) => json).join(',')
     return utf8(
-      `{"activeContracts":[${contracts}],"activeAtOffset":${query.at},"nextPageToken":${JSON.stringify(next)}}`,
+      `{"activeContracts":[${contracts}],"activeAtOffset":${query.at},"nextPageToken":${JSON.stringify(next ?? null)}}`,
     )
   }
   return {
@@ -61,9 +68,8 @@ export function stateHandlers(
       const id = requiredContractId(contractId, 'contract_id')
       if (eventFormat === undefined) throw missingField('event_format')
       assertMayReadEvents(caller, eventFormat)
-      checkEventFormat(eventFormat)
-      const filter = compileEventFormat(eventFormat)
-      const events = isOurContractId(id) ? await contractEvents(context, id, filter) : null
+      const filter = readEventFormat(eventFormat)
+      const events = OUR_CONTRACT_ID.test(id) ? await contractEvents(reads, id, filter) : null
       if (events === null)
         throw new LedgerError('CONTRACT_EVENTS_NOT_FOUND', `No visible events of ${shown(id)}.`, {
           resources: [['CONTRACT_ID', id]],
@@ -71,16 +77,16 @@ export function stateHandlers(
       return utf8(events)
     },
     async getLedgerEnd() {
-      return { offset: context.ledger.head().offset }
+      return { offset: replica.head().offset }
     },
     async getLatestPrunedOffsets() {
-      return prunedOffsets(await reads.prunedOffset())
+      return prunedOffsets(await replica.history.prunedOffset())
     },
     async pruneParticipant({ body: { pruneUpTo } }) {
       const end = reads.feed.end().offset
       if (pruneUpTo <= 0) throw nonPositiveOffset('prune_up_to', pruneUpTo)
       if (pruneUpTo > end) throw afterLedgerEnd('prune_up_to', pruneUpTo, end)
-      return prunedOffsets(await reads.history.prune(Number(pruneUpTo)))
+      return prunedOffsets(await replica.prune(Number(pruneUpTo)))
     },
     getActiveContracts: listHandler(reads, openActiveContracts(reads), () => false),
     async getConnectedSynchronizers({ query, caller }) {
@@ -109,23 +115,13 @@ function prunedOffsets(offset: Offset) {
   }
 }
 
-type PagePlace = { readonly at: Offset; readonly after: string }
-const PAGE_PLACE = /^([0-9]{1,16}):(00[0-9a-f]{64})$/
-
-function toToken({ at, after }: PagePlace): string {
-  return Buffer.from(`${at}:${after}`).toString('base64url')
-}
+const PAGE_TOKEN = /^([0-9]{1,16}):(00[0-9a-f]{64})$/
 
 /** Null for the first page. @throws {LedgerError} INVALID_ARGUMENT. */
-function readToken(token: string): PagePlace | null {
+function readToken(token: string): { readonly at: Offset; readonly after: string } | null {
   if (token === '') return null
-  const [, at, after] = PAGE_PLACE.exec(Buffer.from(token, 'base64url').toString('latin1')) ?? []
+  const [, at, after] = PAGE_TOKEN.exec(Buffer.from(token, 'base64url').toString('latin1')) ?? []
   if (at === undefined || after === undefined)
     throw invalidArgument('page_token was not issued by this participant')
   return { at: Number(at), after }
-}
-
-/** Other forms of ids are well-formed, and of no contract here. */
-function isOurContractId(id: string): boolean {
-  return /^00[0-9a-f]{64}$/.test(id)
 }

@@ -1,4 +1,4 @@
-/** Who may no longer read as when the stream began is not shown more (§L6.3). */
+/** A stream ends when its caller may no longer read as when it began (§L6.3). */
 import type { UserId } from '@quorumscan/model'
 import { createManualClock } from '@quorumscan/testkit'
 import type { UserRecord } from '@quorumscan/users'
@@ -48,7 +48,7 @@ function start() {
   }
 }
 
-const codeOf = (signal: AbortSignal) => (signal.aborted ? signal.reason.code : 'goes on')
+const codeOf = (signal: AbortSignal) => (signal.aborted ? signal.reason.code : 'open')
 
 it.each([
   ['rights were added', { ...alice, rights: [...rights, { kind: 'ParticipantAdmin' as const }] }],
@@ -63,12 +63,12 @@ it.each([
   expect(codeOf(signal)).toBe('STALE_STREAM_AUTHORIZATION')
 })
 
-it('it goes on when something else changes, or somebody else', async () => {
+it('it stays open when another property changes, or another user', async () => {
   const { watch, change } = start()
   const signal = watch()
   await change({ ...alice, user: { ...alice.user, metadata: { colour: 'blue' } } })
   await change(null, 'bob')
-  expect(codeOf(signal)).toBe('goes on')
+  expect(codeOf(signal)).toBe('open')
 })
 
 it('it ends when the token does, however long that is', async () => {
@@ -77,10 +77,10 @@ it('it ends when the token does, however long that is', async () => {
   const ending = watch(clock.nowMicros() + days * 1000)
   const endless = watch(null)
   await clock.advance(days - 1)
-  expect(codeOf(ending)).toBe('goes on')
+  expect(codeOf(ending)).toBe('open')
   await clock.advance(1)
   expect(codeOf(ending)).toBe('ACCESS_TOKEN_EXPIRED')
-  expect(codeOf(endless)).toBe('goes on')
+  expect(codeOf(endless)).toBe('open')
 })
 
 it('the watch ends with the stream', async () => {

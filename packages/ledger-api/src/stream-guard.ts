@@ -1,6 +1,6 @@
 /**
  * Ends streams whose caller may no longer read as when they began (docs/upstream.md §L6.3): the
- * user's rights changed, or the token expired. Nobody polls: the user store tells of changes.
+ * user's rights changed, or the token expired. The user store reports changes, so nothing is polled.
  */
 import { anySignal, type Clock } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
@@ -8,7 +8,7 @@ import type { UserId } from '@quorumscan/model'
 import type { Users } from '@quorumscan/users'
 import type { Caller } from './callers.ts'
 
-/** A timer runs at most so long; a token that lives longer gets another one. */
+/** The longest timer. A token that lives longer needs several. */
 const DELAY_MS_MAX = 3_600_000
 
 export type StreamGuard = ReturnType<typeof createStreamGuard>
@@ -22,27 +22,29 @@ export function createStreamGuard(deps: {
   const { users, clock } = deps
   const watchedByUser = new Map<UserId, Set<Watched>>()
 
+  const endAll = (userId: UserId, isStale: (caller: Caller) => boolean, message: string) => {
+    for (const { caller, end } of watchedByUser.get(userId) ?? [])
+      if (isStale(caller)) end(new LedgerError('STALE_STREAM_AUTHORIZATION', message))
+  }
   const recheck = async (userId: UserId) => {
-    const watched = watchedByUser.get(userId)
-    if (watched === undefined) return
+    if (!watchedByUser.has(userId)) return
     const record = await users.get(userId)
     const rights = JSON.stringify(record?.rights)
-    for (const { caller, end } of watched)
-      if (record?.user.isDeactivated !== false || JSON.stringify(caller.rights) !== rights)
-        end(
-          new LedgerError(
-            'STALE_STREAM_AUTHORIZATION',
-            'The rights of the user have changed since the stream began: open it again.',
-          ),
-        )
+    endAll(
+      userId,
+      (caller) => record?.user.isDeactivated !== false || JSON.stringify(caller.rights) !== rights,
+      'The rights of the user have changed since the stream began: open it again.',
+    )
   }
-  const endAll = (userId: UserId) => {
-    for (const { end } of watchedByUser.get(userId) ?? [])
-      end(new LedgerError('STALE_STREAM_AUTHORIZATION', 'The rights of the user cannot be read.'))
-  }
-  const stop = users.onChange((userId) => {
-    // What cannot be checked must not go on.
-    recheck(userId).catch(() => endAll(userId))
+  const close = users.onChange((userId) => {
+    // A stream whose rights cannot be checked must end.
+    recheck(userId).catch(() =>
+      endAll(
+        userId,
+        () => true,
+        'The rights of the user cannot be read: open the stream again later.',
+      ),
+    )
   })
 
   const expire = async (expiresAt: number, ended: AbortController) => {
@@ -76,6 +78,6 @@ export function createStreamGuard(deps: {
       if (caller.expiresAt !== null) expire(caller.expiresAt, ended).catch(() => {}) // The stream ended.
       return signal
     },
-    close: stop,
+    close,
   }
 }

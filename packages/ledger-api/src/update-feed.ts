@@ -1,21 +1,12 @@
 /**
- * Updates as they are applied, for any number of streams: one follower of the replica wakes them all, and
- * keeps the newest updates in memory, so that streams at the end of the ledger read nothing from Redis.
+ * Updates as the replica applies them, for any number of streams. One listener wakes all streams and keeps the newest
+ * updates in memory, so that streams at the ledger end read nothing from Redis.
  */
 import type { Micros, Offset } from '@quorumscan/model'
-import type {
-  Replica,
-  StoredUpdate,
-  UpdateHistory,
-  UpdatePortion,
-  UpdateRange,
-} from '@quorumscan/replica'
+import type { Replica, StoredUpdate, UpdateHistory, UpdateRange } from '@quorumscan/replica'
 
-/** Stored bytes of updates kept in memory; decoded they take some four times as much. */
+/** Stored bytes of updates kept in memory. Decoded updates take some four times as much. */
 const RECENT_BYTES_MAX = 4 * 1024 * 1024
-
-/** Where the ledger ends. */
-export type LedgerEnd = { readonly offset: Offset; readonly recordTime: Micros }
 
 export type UpdateFeed = ReturnType<typeof createUpdateFeed>
 
@@ -24,7 +15,8 @@ type Source = Pick<Replica, 'head' | 'onHistory'> & {
 }
 
 export function createUpdateFeed(replica: Source) {
-  let end: LedgerEnd = replica.head()
+  /** The ledger end. */
+  let end: { readonly offset: Offset; readonly recordTime: Micros } = replica.head()
   // Every update after `recentAfter` up to the end, oldest first.
   let recent: StoredUpdate[] = []
   let recentAfter = end.offset
@@ -34,9 +26,9 @@ export function createUpdateFeed(replica: Source) {
   const updated = createBell()
 
   const stop = replica.onHistory((step) => {
-    const toldUpdate = lastUpdate
+    const previousUpdate = lastUpdate
     if (step.after !== end.offset) {
-      // Loaded anew, or written by somebody else meanwhile: Redis has what lies between.
+      // The state was loaded again, or another process wrote it: Redis has the updates in between.
       recent = []
       recentBytes = 0
       recentAfter = step.after ?? step.head.offset
@@ -57,26 +49,26 @@ export function createUpdateFeed(replica: Source) {
     }
     if (dropped > 0) recent = recent.slice(dropped)
     moved.ring()
-    if (lastUpdate > toldUpdate) updated.ring()
+    if (lastUpdate > previousUpdate) updated.ring()
   })
 
   return {
     end: () => end,
     /** As `UpdateHistory.updates`. */
-    async read(range: UpdateRange): Promise<UpdatePortion> {
+    async read(range: UpdateRange) {
       const { after, upTo, order } = range
       if (order !== 'asc' || after < recentAfter || upTo > end.offset)
         return await replica.history.updates(range)
       const updates = recent.filter(({ offset }) => offset > after && offset <= upTo)
-      return { kind: 'updates', updates, rest: null }
+      return { kind: 'updates', updates, rest: null } as const
     },
-    /** Resolves once the ledger ends behind the offset; rejects with the signal's reason. */
-    async waitBehind(offset: Offset, signal: AbortSignal): Promise<void> {
+    /** Resolves once the ledger end is after the offset; rejects with the signal's reason. */
+    async waitForEntry(offset: Offset, signal: AbortSignal): Promise<void> {
       if (end.offset <= offset) await moved.wait(signal)
     },
-    /** Behind which no update is known: at most `end`, for checkpoints and what had no effect are none. */
+    /** The offset of the newest update, at most `end`: checkpoints and entries without effect are not updates. */
     lastUpdate: () => lastUpdate,
-    /** Resolves once there is an update behind the offset; rejects with the signal's reason. */
+    /** Resolves once an update exists after the offset; rejects with the signal's reason. */
     async waitForUpdate(offset: Offset, signal: AbortSignal): Promise<void> {
       if (lastUpdate <= offset) await updated.wait(signal)
     },
@@ -84,28 +76,24 @@ export function createUpdateFeed(replica: Source) {
   }
 }
 
-/** Wakes all who wait. */
-function createBell(): { ring(): void; wait(signal: AbortSignal): Promise<void> } {
+function createBell() {
   const waiting = new Set<() => void>()
   return {
-    ring() {
-      const woken = [...waiting]
-      waiting.clear()
-      for (const wake of woken) wake()
+    ring(): void {
+      for (const end of [...waiting]) end()
     },
-    wait: (signal) =>
-      new Promise((resolve, reject) => {
-        const onAbort = () => {
-          waiting.delete(wake)
-          reject(signal.reason)
+    /** Resolves at the next ring; rejects with the signal's reason. */
+    wait: (signal: AbortSignal) =>
+      new Promise<void>((resolve, reject) => {
+        const end = () => {
+          waiting.delete(end)
+          signal.removeEventListener('abort', end)
+          if (signal.aborted) reject(signal.reason)
+          else resolve()
         }
-        const wake = () => {
-          signal.removeEventListener('abort', onAbort)
-          resolve()
-        }
-        if (signal.aborted) return onAbort()
-        signal.addEventListener('abort', onAbort, { once: true })
-        waiting.add(wake)
+        waiting.add(end)
+        signal.addEventListener('abort', end)
+        if (signal.aborted) end()
       }),
   }
 }

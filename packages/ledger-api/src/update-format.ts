@@ -1,14 +1,20 @@
 /** What a request for updates asks to see: rights, rules and meaning of its formats (§L1.2 to §L1.5, §L3.1). */
-import type { LedgerError } from '@quorumscan/errors'
 import type { PartyId } from '@quorumscan/model'
-import type { Caller } from './callers.ts'
-import { denied, fieldError, invalidArgument, isPartyString } from './commands/grammar.ts'
+import type { Reader } from './callers.ts'
+import {
+  denied,
+  invalidArgument,
+  invalidField,
+  isPartyString,
+  missingField,
+  shown,
+} from './commands/grammar.ts'
 import {
   checkEventFormat,
   compileEventFormat,
   type EventFilter,
   type EventFormat,
-  identifierFilters,
+  identifiersOf,
   type UpdateFormat,
 } from './event-filter.ts'
 
@@ -60,14 +66,11 @@ export function combineTreeFormat(
 ): UpdateFormat {
   const { updateFormat, filter, verbose } = request
   if (updateFormat !== undefined)
-    throw invalidArgument('update_format must be unset where trees are asked for')
-  if (filter === undefined) throw invalidArgument('filter is required where trees are asked for')
+    throw invalidArgument('update_format must be unset in a request for trees')
+  if (filter === undefined) throw invalidArgument('filter is required in a request for trees')
   const eventFormat = { ...filter, verbose }
-  for (const each of identifierFilters(eventFormat))
-    if ('TemplateFilter' in each || 'InterfaceFilter' in each)
-      throw invalidArgument(
-        'filters of templates and interfaces must be empty where trees are asked for',
-      )
+  if (identifiersOf(eventFormat).length > 0)
+    throw invalidArgument('a request for trees must not filter by templates or interfaces')
   return ofEvents(eventFormat, 'TRANSACTION_SHAPE_LEDGER_EFFECTS')
 }
 
@@ -104,77 +107,55 @@ function ofEvents(
   }
 }
 
-/** @throws {LedgerError} PERMISSION_DENIED unless the caller may read as everyone whom the format names (§L6.2). */
-export function assertMayRead(caller: Pick<Caller, 'userId' | 'rights'>, format: UpdateFormat) {
+/** @throws {LedgerError} PERMISSION_DENIED unless the caller may read as every party that the format names (§L6.2). */
+export function assertMayRead(caller: Reader, format: UpdateFormat): void {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = format
   for (const events of [includeTransactions?.eventFormat, includeReassignments])
     if (events !== undefined) assertMayReadEvents(caller, events)
-  const topology = includeTopologyEvents?.includeParticipantAuthorizationEvents
-  if (topology === undefined) return
-  if (topology.parties.length === 0) assertMayReadAll(caller)
-  assertMayReadAs(caller, topology.parties)
+  const { parties } = includeTopologyEvents?.includeParticipantAuthorizationEvents ?? {}
+  if (parties !== undefined) assertMayReadAs(caller, parties.length === 0 ? 'all' : parties)
 }
 
-export function assertMayReadEvents(
-  caller: Pick<Caller, 'userId' | 'rights'>,
-  format: EventFormat,
-): void {
-  if (format.filtersForAnyParty !== undefined) assertMayReadAll(caller)
+export function assertMayReadEvents(caller: Reader, format: EventFormat): void {
+  if (format.filtersForAnyParty !== undefined) assertMayReadAs(caller, 'all')
   assertMayReadAs(caller, Object.keys(format.filtersByParty))
 }
 
-function assertMayReadAs(
-  { userId, rights }: Pick<Caller, 'userId' | 'rights'>,
-  parties: readonly PartyId[],
-): void {
+function assertMayReadAs({ userId, rights }: Reader, parties: readonly PartyId[] | 'all'): void {
+  if (rights.some(({ kind }) => kind === 'CanReadAsAnyParty')) return
+  if (parties === 'all') throw denied(`${userId} may not read as any party`)
   // One pass over the rights, however many parties a filter names.
   const readable = new Set(rights.flatMap((right) => ('party' in right ? [right.party] : [])))
-  const isEverything = rights.some(({ kind }) => kind === 'CanReadAsAnyParty')
   for (const party of parties)
-    if (!isEverything && !readable.has(party)) throw denied(`${userId} may not read as ${party}`)
-}
-
-function assertMayReadAll({ userId, rights }: Pick<Caller, 'userId' | 'rights'>): void {
-  if (!rights.some(({ kind }) => kind === 'CanReadAsAnyParty'))
-    throw denied(`${userId} may not read as any party`)
-}
-
-/** @throws {LedgerError} MISSING_FIELD, INVALID_ARGUMENT, INVALID_FIELD: step 9 of §L3.1. */
-export function checkUpdateFormat(format: UpdateFormat): void {
-  const { includeTransactions, includeReassignments, includeTopologyEvents } = format
-  if (includeTransactions !== undefined) {
-    const { eventFormat, transactionShape } = includeTransactions
-    if (eventFormat === undefined) throw missing('event_format')
-    if (transactionShape === 'TRANSACTION_SHAPE_UNSPECIFIED') throw missing('transaction_shape')
-    checkEventFormat(eventFormat)
-  }
-  if (includeReassignments !== undefined) checkEventFormat(includeReassignments)
-  const topology = includeTopologyEvents?.includeParticipantAuthorizationEvents
-  for (const party of topology?.parties ?? [])
-    if (!isPartyString(party))
-      throw fieldError('INVALID_FIELD', 'parties', 'parties: one of them is no party')
-}
-
-/** @throws {LedgerError} MISSING_FIELD. */
-export function missing(field: string): LedgerError {
-  return fieldError('MISSING_FIELD', field, `the member ${field} is missing`)
+    if (!readable.has(party)) throw denied(`${userId} may not read as ${party}`)
 }
 
 /**
- * @param format - Checked.
- * @throws {LedgerError} 404 where it names what is not known: step 10 of §L3.1.
+ * The view that a format describes: all of it is checked before any of it is resolved.
+ *
+ * @throws {LedgerError} MISSING_FIELD, INVALID_ARGUMENT, INVALID_FIELD (step 9 of §L3.1), then 404 for an unknown
+ *   package, template or interface (step 10).
  */
-export function compileUpdateFormat(format: UpdateFormat): UpdateView {
+export function readUpdateFormat(format: UpdateFormat): UpdateView {
   const { includeTransactions, includeReassignments, includeTopologyEvents } = format
-  // One synchronizer: there are none, but a filter that cannot be is refused all the same.
+  const { eventFormat, transactionShape } = includeTransactions ?? {}
+  const { parties } = includeTopologyEvents?.includeParticipantAuthorizationEvents ?? {}
+  if (includeTransactions !== undefined) {
+    if (eventFormat === undefined) throw missingField('event_format')
+    if (transactionShape === 'TRANSACTION_SHAPE_UNSPECIFIED')
+      throw missingField('transaction_shape')
+    checkEventFormat(eventFormat)
+  }
+  if (includeReassignments !== undefined) checkEventFormat(includeReassignments)
+  for (const party of parties ?? [])
+    if (!isPartyString(party)) throw invalidField('parties', `${shown(party)} is no party`)
+  // With one synchronizer nothing is reassigned. A filter that cannot exist is refused all the same.
   if (includeReassignments !== undefined) compileEventFormat(includeReassignments)
-  const events = includeTransactions?.eventFormat
-  const topology = includeTopologyEvents?.includeParticipantAuthorizationEvents
-  const isEffects = includeTransactions?.transactionShape === 'TRANSACTION_SHAPE_LEDGER_EFFECTS'
+  const topology = parties && (parties.length === 0 ? 'all' : new Set(parties))
+  const isEffects = transactionShape === 'TRANSACTION_SHAPE_LEDGER_EFFECTS'
   const shape = isEffects ? 'ledger-effects' : 'acs-delta'
-  const parties = topology && (topology.parties.length === 0 ? 'all' : new Set(topology.parties))
   return {
-    transactions: events === undefined ? null : { shape, filter: compileEventFormat(events) },
-    topology: parties ?? null,
+    transactions: eventFormat ? { shape, filter: compileEventFormat(eventFormat) } : null,
+    topology: topology ?? null,
   }
 }

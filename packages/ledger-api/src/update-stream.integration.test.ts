@@ -17,7 +17,7 @@ import {
 } from './testing/plain-projection.ts'
 import { startUpdateServer } from './testing/update-server.ts'
 import { createUpdateFeed, type UpdateFeed } from './update-feed.ts'
-import { checkUpdatesRequest, type UpdatesDeps, updatesOf } from './update-request.ts'
+import { openUpdates, type UpdatesDeps } from './update-request.ts'
 
 const seed = process.env['SEED'] ?? '7'
 const isLong = process.env['LONG'] !== undefined
@@ -39,7 +39,7 @@ beforeAll(async () => {
     feed,
     clock,
     synchronizerId: 'sync::1220ab',
-    prunedOffset: () => history.replica.history.prunedOffset(),
+    replica: history.replica,
   }
 })
 afterAll(async () => {
@@ -62,7 +62,7 @@ const parties = [
       ),
   ),
 ]
-const party = fc.constantFrom(...parties, `nobody::1220${'0'.repeat(64)}`)
+const party = fc.constantFrom(...parties, `unknown::1220${'0'.repeat(64)}`)
 const filter: fc.Arbitrary<PlainFilter> = fc.oneof(
   fc.constant({ kind: 'empty' as const }),
   fc.record({ kind: fc.constant('wildcard' as const), blob: fc.boolean() }),
@@ -126,9 +126,9 @@ async function read(
     verbose: false,
     updateFormat: toWireFormat(plain),
   }
-  const query = await checkUpdatesRequest(deps, request as never, caller)
+  const open = await openUpdates(deps)(request as never, caller)
   const found: Wire[] = []
-  for await (const elements of updatesOf(deps, query, new AbortController().signal))
+  for await (const elements of open(new AbortController().signal))
     found.push(...elements.map((element) => JSON.parse(element) as Wire))
   return found
 }
@@ -293,7 +293,7 @@ it('an open stream has every update once, however many portions it reads them in
       return { ...portion, updates: updates.slice(0, 3), rest: { ...range, after: last.offset } }
     },
     // It has caught up.
-    async waitBehind() {
+    async waitForEntry() {
       stopping.abort()
     },
   }
@@ -303,11 +303,10 @@ it('an open stream has every update once, however many portions it reads them in
     descendingOrder: false,
     updateFormat: toWireFormat(EVERYTHING),
   }
-  const query = await checkUpdatesRequest(deps, request as never, caller)
+  const open = await openUpdates({ ...deps, feed: inPortions })(request as never, caller)
   const found: Wire[] = []
   const read = async () => {
-    const stream = updatesOf({ ...deps, feed: inPortions }, query, stopping.signal)
-    for await (const elements of stream)
+    for await (const elements of open(stopping.signal))
       found.push(...elements.map((element) => JSON.parse(element) as Wire))
   }
   await expect(read()).rejects.toMatchObject({ name: 'AbortError' })
@@ -325,9 +324,9 @@ it('a stream that pruning overtakes fails as one that begins too early', async (
     updateFormat: toWireFormat(EVERYTHING),
   }
   for (const range of [{}, { endInclusive: end }]) {
-    const query = await checkUpdatesRequest(ownDeps, { ...request, ...range } as never, caller)
+    const open = await openUpdates(ownDeps)({ ...request, ...range } as never, caller)
     await own.replica.prune(end - 1)
-    const stream = updatesOf(ownDeps, query, new AbortController().signal)
+    const stream = open(new AbortController().signal)
     await expect(stream.next()).rejects.toMatchObject({
       code: 'PARTICIPANT_PRUNED_DATA_ACCESSED',
       context: { earliest_offset: String(end - 1) },

@@ -1,33 +1,33 @@
 /**
- * The elements of one request for updates (docs/upstream.md §L3), as JSON texts in batches:
- * bounded ranges in either order, and open-ended ones with checkpoints that show how far they are.
+ * The elements of one request for updates (docs/upstream.md §L3), as JSON texts in batches: bounded ranges in either
+ * order, and open-ended streams with checkpoints that show their progress.
  */
-import { type Clock, within } from '@quorumscan/base'
+import { within } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { Micros, Offset } from '@quorumscan/model'
 import type { StoredUpdate, UpdateRange } from '@quorumscan/replica'
+import type { LedgerReads } from './dependencies.ts'
 import { formatInstant } from './instants.ts'
 import type { Projection } from './projection.ts'
 import type { UpdateFeed } from './update-feed.ts'
 
-/** §L3.3: after the start, a checkpoint tells where the stream stands … */
+/** §L3.3: the first checkpoint of a stream, after its start … */
 const FIRST_CHECKPOINT_MS = 500
-/** … and then so often, where it has moved on. */
+/** … and the period of the next ones, if the offset has changed. */
 const CHECKPOINT_INTERVAL_MS = 15_000
 /**
- * So many elements are sent at once: some 100 kB, 1 ms of work, which others wait for. Texts that wait to be
- * sent cost the collector of garbage the more, the more of them there are.
+ * Elements of one batch: some 100 kB, 1 ms of work that blocks other streams. More texts that wait to be sent cost the
+ * garbage collector more.
  */
 const BATCH_ELEMENTS = 64
 
-export type StreamDeps = {
-  readonly feed: UpdateFeed
-  readonly clock: Clock
-  readonly synchronizerId: string
-}
+type StreamDeps = Pick<LedgerReads, 'feed' | 'clock' | 'synchronizerId'>
 
-/** Elements that belong together, never none of them. */
+/** Batches of elements, none of them empty. */
 export type Elements = AsyncGenerator<readonly string[], void, undefined>
+
+/** A request that was checked. Its elements end, or fail with the signal's reason, when the signal aborts. */
+export type OpenStream = (signal: AbortSignal) => Elements
 
 /** PARTICIPANT_PRUNED_DATA_ACCESSED (§L3.1, row 13). */
 export function prunedError(range: {
@@ -38,34 +38,34 @@ export function prunedError(range: {
   const { after, upTo, pruned } = range
   return new LedgerError(
     'PARTICIPANT_PRUNED_DATA_ACCESSED',
-    `Updates from ${after + 1} to ${upTo ?? 'the ledger end'} were asked for, which precedes pruned offset ${pruned}`,
+    `Updates from ${after + 1} to ${upTo ?? 'the ledger end'} were requested, which precedes pruned offset ${pruned}`,
     { context: { earliest_offset: String(pruned) } },
   )
 }
 
-/** Updates of a range that has been applied; ends with it. */
+/** Updates of an applied range. The stream ends with the range. */
 export async function* boundedUpdates(
-  deps: Pick<StreamDeps, 'feed'>,
+  { feed }: Pick<StreamDeps, 'feed'>,
   range: Omit<UpdateRange, 'bytes'>,
   options: { readonly project: Projection; readonly signal: AbortSignal },
 ): Elements {
   const { project, signal } = options
-  let next = range.after < range.upTo ? fetch(deps, range) : null
+  let next = range.after < range.upTo ? readPortion(feed, range) : null
   while (next !== null) {
     const { updates, rest } = await next
     signal.throwIfAborted()
-    // Fetched while the elements before are being sent.
-    next = rest === null ? null : fetch(deps, rest)
-    // Whoever stops early leaves it unread.
+    // The next portion is read while the elements of this one are sent.
+    next = rest === null ? null : readPortion(feed, rest)
+    // A consumer that stops early never reads it.
     next?.catch(() => {})
     yield* projected(updates, project)
   }
 }
 
-/** How far a stream is; without a record time where that is not known. */
+/** The progress of a stream. The record time is null while it is not known. */
 export type Position = { readonly offset: Offset; readonly recordTime: Micros | null }
 
-/** Updates after an offset for as long as the signal lets it, with checkpoints. */
+/** Updates after an offset until the signal aborts, with checkpoints. */
 export function endlessUpdates(
   deps: StreamDeps,
   after: Offset,
@@ -80,7 +80,7 @@ export function endlessUpdates(
       const end = feed.end()
       if (position.offset >= end.offset) return position.recordTime === null ? end : position
       const range = { after: position.offset, upTo: end.offset, order: 'asc' } as const
-      const { updates, rest } = await fetch(deps, range)
+      const { updates, rest } = await readPortion(feed, range)
       signal.throwIfAborted()
       const last = yield* projected(updates, project)
       return rest === null || last === undefined ? end : last
@@ -89,26 +89,26 @@ export function endlessUpdates(
 }
 
 /**
- * The pump of all open-ended streams: what `read` yields, and checkpoints, until the signal aborts; then it fails with
- * the signal's reason.
+ * The loop of all open-ended streams: yields what `read` yields, and checkpoints. It fails with the signal's reason once
+ * the signal aborts.
  */
 export async function* endless(
   deps: StreamDeps,
   after: Offset,
   stream: {
-    /** That of an element that holds the update, or the completion. */
+    /** The member of an element that holds the update or the completion. */
     readonly member: 'update' | 'completionResponse'
     readonly signal: AbortSignal
-    /** Yields what comes after the position, and returns how far that is. */
+    /** Yields the elements after the position and returns the new position. */
     read(position: Position): AsyncGenerator<readonly string[], Position, undefined>
-    /** Until what the ledger has can be read; at once unless given. */
+    /** How long entries take until they can be read. Default: none. */
     readonly settleMs?: number
   },
 ): Elements {
   const { feed, clock, synchronizerId } = deps
   const { member, signal, settleMs } = stream
   let checkpointMs = clock.monotonicMs() + FIRST_CHECKPOINT_MS
-  let told: Offset | null = null
+  let reported: Offset | null = null
   let position: Position = { offset: after, recordTime: null }
   for (;;) {
     signal.throwIfAborted()
@@ -117,8 +117,8 @@ export async function* endless(
     const nowMs = clock.monotonicMs()
     if (nowMs >= checkpointMs && recordTime !== null) {
       checkpointMs = nowMs + CHECKPOINT_INTERVAL_MS
-      if (told !== offset) {
-        told = offset
+      if (reported !== offset) {
+        reported = offset
         const synchronizerTimes = [{ synchronizerId, recordTime: formatInstant(recordTime) }]
         const OffsetCheckpoint = { value: { offset, synchronizerTimes } }
         yield [JSON.stringify({ [member]: { OffsetCheckpoint } })]
@@ -129,19 +129,16 @@ export async function* endless(
       continue
     }
     const timeoutMs = Math.max(0, checkpointMs - nowMs)
-    const news = (ending: AbortSignal) => feed.waitBehind(offset, ending)
+    const news = (ending: AbortSignal) => feed.waitForEntry(offset, ending)
     await within({ clock, timeoutMs, signal }, news, () => {})
   }
 }
 
-async function fetch(
-  { feed }: Pick<StreamDeps, 'feed'>,
-  range: UpdateRange,
-): Promise<{ readonly updates: Iterable<StoredUpdate>; readonly rest: UpdateRange | null }> {
+/** @throws {LedgerError} PARTICIPANT_PRUNED_DATA_ACCESSED. */
+export async function readPortion(feed: UpdateFeed, range: UpdateRange) {
   const portion = await feed.read(range)
-  if (portion.kind === 'pruned')
-    throw prunedError({ after: range.after, upTo: range.upTo, pruned: portion.upTo })
-  return portion
+  if (portion.kind === 'updates') return portion
+  throw prunedError({ after: range.after, upTo: range.upTo, pruned: portion.upTo })
 }
 
 /** Returns the last of the updates. */

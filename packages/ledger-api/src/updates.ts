@@ -3,35 +3,35 @@ import { fromUtf8, utf8 } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import type { StoredUpdate } from '@quorumscan/replica'
 import type { Caller } from './callers.ts'
-import { fieldError, isLedgerString } from './commands/grammar.ts'
+import { missingField, requiredLedgerString } from './commands/grammar.ts'
 import type { LedgerApiDeps } from './dependencies.ts'
 import type { UpdateFormat } from './event-filter.ts'
 import type { LedgerHandlersOf } from './http/handler.ts'
-import type { LedgerReads } from './ledger-reads.ts'
 import { listHandler } from './list.ts'
 import { createProjection, type Projection } from './projection.ts'
-import { openUpdates } from './streams.ts'
-import { assertMayRead, checkUpdateFormat, compileUpdateFormat, missing } from './update-format.ts'
-import { nonPositiveOffset } from './update-request.ts'
+import { assertMayRead, readUpdateFormat } from './update-format.ts'
+import { nonPositiveOffset, openUpdates } from './update-request.ts'
+
+const OUR_UPDATE_ID = /^1220[0-9a-f]{64}$/
 
 export function updateHandlers({
   reads,
 }: Pick<LedgerApiDeps, 'reads'>): LedgerHandlersOf<'updates'> {
-  const { history } = reads
+  const { history } = reads.replica
   const list = (isTree: boolean) =>
     listHandler(reads, openUpdates(reads, isTree), (body) => body.endInclusive === undefined)
-  const byId = async (
-    updateId: string,
-    updateFormat: UpdateFormat | undefined,
-    caller: Caller,
-  ): Promise<Uint8Array> => {
+  const demandFormat = (format: UpdateFormat | undefined, caller: Caller): UpdateFormat => {
+    if (format === undefined) throw missingField('update_format')
+    assertMayRead(caller, format)
+    return format
+  }
+  const projectionOf = (format: UpdateFormat) =>
+    createProjection(readUpdateFormat(format), reads.synchronizerId)
+  const byId = async (id: string, updateFormat: UpdateFormat | undefined, caller: Caller) => {
     const format = demandFormat(updateFormat, caller)
-    if (updateId === '') throw missing('update_id')
-    if (!isLedgerString(updateId))
-      throw fieldError('INVALID_FIELD', 'update_id', 'update_id: is no LedgerString')
-    const project = projectionOf(reads, format)
-    const found = OUR_UPDATE_ID.test(updateId) ? await history.updateById(updateId) : null
-    return elementOf(found, project, updateId)
+    requiredLedgerString(id, 'update_id')
+    const project = projectionOf(format)
+    return elementOf(OUR_UPDATE_ID.test(id) ? await history.updateById(id) : null, project, id)
   }
   return {
     getUpdates: list(false),
@@ -40,7 +40,7 @@ export function updateHandlers({
     getUpdateById: ({ body, caller }) => byId(body.updateId, body.updateFormat, caller),
     async getTransactionById({ body, caller }) {
       const { transactionFormat, updateId } = body
-      if (transactionFormat === undefined) throw missing('transaction_format')
+      if (transactionFormat === undefined) throw missingField('transaction_format')
       const found = await byId(updateId, { includeTransactions: transactionFormat }, caller)
       const { update } = JSON.parse(fromUtf8(found))
       if (update.Transaction === undefined) throw notFound(updateId)
@@ -50,7 +50,7 @@ export function updateHandlers({
       const { offset } = body
       const format = demandFormat(body.updateFormat, caller)
       if (offset <= 0) throw nonPositiveOffset('offset', offset)
-      const project = projectionOf(reads, format)
+      const project = projectionOf(format)
       const isApplied = offset <= reads.feed.end().offset
       const found = isApplied ? await history.updateAt(Number(offset)) : null
       return elementOf(found, project, String(offset))
@@ -58,20 +58,7 @@ export function updateHandlers({
   }
 }
 
-function demandFormat(format: UpdateFormat | undefined, caller: Caller): UpdateFormat {
-  if (format === undefined) throw missing('update_format')
-  assertMayRead(caller, format)
-  return format
-}
-
-function projectionOf({ synchronizerId }: LedgerReads, format: UpdateFormat): Projection {
-  checkUpdateFormat(format)
-  return createProjection(compileUpdateFormat(format), synchronizerId)
-}
-
-const OUR_UPDATE_ID = /^1220[0-9a-f]{64}$/
-
-/** What is filtered out, or has no event in the shape asked, is not found either. */
+/** An update that is filtered out, or has no event in the requested shape, is not found either. */
 function elementOf(update: StoredUpdate | null, project: Projection, id: string): Uint8Array {
   const element = update === null ? null : project(update)
   if (element === null) throw notFound(id)

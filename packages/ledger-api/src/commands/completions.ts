@@ -6,14 +6,14 @@ import type { CompletionsRequest, JsCompletion } from '@quorumscan/api'
 import { canReadAs } from '@quorumscan/auth'
 import type { CompletionRecord, Offset, PartyId, UserId } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
-import type { Caller } from '../callers.ts'
+import type { Reader } from '../callers.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
 import { formatInstant } from '../instants.ts'
-import { afterLedgerEnd, negativeOffset } from '../update-request.ts'
-import { type Elements, endless, prunedError } from '../update-stream.ts'
+import { afterLedgerEnd, assertNotPruned, negativeOffset } from '../update-request.ts'
+import { endless, type OpenStream } from '../update-stream.ts'
 import { denied, missingField, shown } from './grammar.ts'
 import { completionError } from './refusals.ts'
-import { okStatus, statusOf } from './rpc-status.ts'
+import { OK, statusOf } from './rpc-status.ts'
 
 /** Completions read at once: some 300 KiB. */
 const PORTION = 500
@@ -22,62 +22,59 @@ const SETTLE_MS = 50
 
 type StreamContext = Pick<
   LedgerApiDeps,
-  'ledger' | 'dispatcher' | 'reads' | 'genesis' | 'participantId'
+  'ledger' | 'dispatcher' | 'store' | 'reads' | 'genesis' | 'participantId'
 >
 
 type CompletionFilter = { readonly userId: UserId; readonly parties: ReadonlySet<PartyId> }
 
-export type CompletionsQuery = { readonly after: Offset; readonly filter: CompletionFilter }
-
 /** @throws {LedgerError} The first of: rights, no parties, offsets. */
-export async function checkCompletionsRequest(
-  { reads }: Pick<StreamContext, 'reads'>,
-  request: CompletionsRequest,
-  caller: Caller,
-): Promise<CompletionsQuery> {
-  const { parties, beginExclusive } = request
-  const userId = request.userId || caller.userId
-  if (userId !== caller.userId) throw denied(`${caller.userId} asks for ${shown(userId)}`)
-  for (const party of parties)
-    if (!canReadAs(caller.rights, party)) throw denied(`${userId} may not read as ${shown(party)}`)
-  if (parties.length === 0) throw missingField('parties')
-  if (beginExclusive < 0) throw negativeOffset('begin_exclusive', beginExclusive)
-  const { feed, prunedOffset } = reads
-  const end = feed.end().offset
-  if (beginExclusive > end) throw afterLedgerEnd('Begin', beginExclusive, end)
-  const after = Number(beginExclusive)
-  const pruned = await prunedOffset()
-  if (after < pruned) throw prunedError({ after, upTo: null, pruned })
-  return { after, filter: { userId, parties: new Set(parties) } }
-}
+export const openCompletions =
+  (context: StreamContext) =>
+  async (request: CompletionsRequest, caller: Reader): Promise<OpenStream> => {
+    const { reads } = context
+    const { parties, beginExclusive } = request
+    const userId = request.userId || caller.userId
+    if (userId !== caller.userId) throw denied(`${caller.userId} asks for ${shown(userId)}`)
+    for (const party of parties)
+      if (!canReadAs(caller.rights, party))
+        throw denied(`${userId} may not read as ${shown(party)}`)
+    if (parties.length === 0) throw missingField('parties')
+    if (beginExclusive < 0) throw negativeOffset('begin_exclusive', beginExclusive)
+    const end = reads.feed.end().offset
+    if (beginExclusive > end) throw afterLedgerEnd('Begin', beginExclusive, end)
+    const after = Number(beginExclusive)
+    await assertNotPruned(reads, { after, upTo: null })
+    const filter = { userId, parties: new Set(parties) }
+    return (signal) =>
+      endless(reads, after, {
+        member: 'completionResponse',
+        signal,
+        settleMs: SETTLE_MS,
+        read: ({ offset }) => readCompletions(context, offset, { filter, signal }),
+      })
+  }
 
-/** Fails with the signal's reason. */
-export function completionsOf(
+/** Yields what comes after an offset, and returns how far that is. */
+async function* readCompletions(
   context: StreamContext,
-  query: CompletionsQuery,
-  signal: AbortSignal,
-): Elements {
-  const { reads } = context
-  return endless(reads, query.after, {
-    member: 'completionResponse',
-    signal,
-    settleMs: SETTLE_MS,
-    async *read({ offset }) {
-      for (;;) {
-        const page = await nextCompletions(context, offset, query.filter)
-        const end = reads.feed.end()
-        // Of what is not settled yet, the record time is not told.
-        if (page === null) return end.offset === offset ? end : { offset, recordTime: null }
-        signal.throwIfAborted()
-        offset = page.upTo
-        const values = page.records.map((record) => toJsCompletion(context, record, query.filter))
-        const elements = (await Promise.all(values)).map((value) =>
-          JSON.stringify({ completionResponse: { Completion: { value } } }),
-        )
-        if (elements.length > 0) yield elements
-      }
-    },
-  })
+  after: Offset,
+  options: { readonly filter: CompletionFilter; readonly signal: AbortSignal },
+) {
+  const { filter, signal } = options
+  let offset = after
+  for (;;) {
+    const page = await nextCompletions(context, offset, filter)
+    const end = context.reads.feed.end()
+    // The record time of an offset that is not settled yet is not known.
+    if (page === null) return end.offset === offset ? end : { offset, recordTime: null }
+    signal.throwIfAborted()
+    offset = page.upTo
+    const values = page.records.map((record) => toJsCompletion(context, record, filter))
+    const elements = (await Promise.all(values)).map((value) =>
+      JSON.stringify({ completionResponse: { Completion: { value } } }),
+    )
+    if (elements.length > 0) yield elements
+  }
 }
 
 /**
@@ -85,7 +82,7 @@ export function completionsOf(
  * more is settled yet.
  */
 async function nextCompletions(
-  { ledger, dispatcher }: Pick<StreamContext, 'ledger' | 'dispatcher'>,
+  { ledger, dispatcher, store }: StreamContext,
   after: Offset,
   filter: CompletionFilter,
 ): Promise<{ readonly upTo: Offset; readonly records: readonly CompletionRecord[] } | null> {
@@ -93,7 +90,8 @@ async function nextCompletions(
   if (after >= settled) return null
   const ofLog = await ledger.completions({ after, upTo: settled, limit: PORTION })
   const last = ofLog.length < PORTION ? settled : (ofLog.at(-1)?.offset ?? settled)
-  const ofOutbox = await dispatcher.expired({ after, upTo: last, limit: Number.MAX_SAFE_INTEGER })
+  const limit = Number.MAX_SAFE_INTEGER
+  const ofOutbox = await store.outbox.expired({ after, upTo: last, limit })
   const records = [...ofLog, ...ofOutbox]
     .filter(({ completion }) => completion.userId === filter.userId)
     .filter(({ completion }) => completion.actAs.some((party) => filter.parties.has(party)))
@@ -112,9 +110,7 @@ async function toJsCompletion(
   const isAccepted = outcome.kind === 'accepted'
   return {
     commandId: completion.commandId,
-    status: isAccepted
-      ? okStatus()
-      : statusOf(completionError(record, outcome, genesis), participant),
+    status: isAccepted ? OK : statusOf(completionError(record, outcome, genesis), participant),
     updateId: isAccepted ? outcome.updateId : '',
     userId: completion.userId,
     actAs: completion.actAs.filter((party) => parties.has(party)),

@@ -153,7 +153,7 @@ it('a submission is offered after the restart, with the same bytes, and ends onc
   )
 })
 
-it('what took effect while nobody looked is not offered again', async () => {
+it('a submission that took effect while the process was down is not sent again', async () => {
   const log = createLog()
   {
     await using first = await start(log)
@@ -222,7 +222,7 @@ it('a least ledger time is kept by record time, across a restart', async () => {
   }
   await using second = await start(log)
   log.checkpoint(SECOND - 1)
-  // Whoever is dispatched later and has nothing to wait for overtakes it.
+  // A later submission with nothing to wait for overtakes it.
   await second.dispatcher.dispatch({ ...input, commandId: 'later' })
   await untilOffered(log, 1)
   expect(log.submissions().map(({ commandId }) => commandId)).toEqual(['later'])
@@ -249,7 +249,7 @@ it('what does not get into the log in time ends with a completion, before and af
   }
   log.checkpoint(400 * SECOND)
   await using second = await start(log)
-  const found = await second.dispatcher.expired({ after: 0, upTo: 9, limit: 9 })
+  const found = await second.store.outbox.expired({ after: 0, upTo: 9, limit: 9 })
   expect(found.map(({ offset, completion }) => [offset, completion.submissionId])).toEqual([
     [2, 's'],
     [3, 'again'],

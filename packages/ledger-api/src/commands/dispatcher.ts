@@ -1,27 +1,20 @@
 /**
- * Submissions on their way into the log. Each is stored before it is acknowledged, one for each change, and
- * is offered until its outcome is known: it stands in the log, or its `notAfter` has passed. So a 200 is
- * never lost, whenever the process is killed (Rule 3).
+ * Submissions in flight. Each is stored before it is acknowledged, one for each change, and is sent until its outcome is
+ * known: it is in the log, or its `notAfter` has passed. So a 200 is never lost, even if the process is killed (Rule 3).
  */
 import { anySignal, type Clock } from '@quorumscan/base'
 import { LedgerError, ScanError } from '@quorumscan/errors'
 import { type AppliedEntry, changeIdOf, type Ledger, type Ordering } from '@quorumscan/ledger'
-import type { CompletionRecord, Micros, Offset, Submission } from '@quorumscan/model'
+import type { CompletionRecord, EntryResult, Micros, Offset, Submission } from '@quorumscan/model'
 import type { Replica } from '@quorumscan/replica'
-import {
-  createInFlight,
-  type InFlight,
-  type Participant,
-  type SignedSubmission,
-  signSubmission,
-} from '@quorumscan/submit'
+import { createInFlight, type InFlight, type Participant, signSubmission } from '@quorumscan/submit'
 import { type Outbox, PENDING_MAX, type PendingSubmission } from '@quorumscan/users'
 
 /** µs after which a submission that did not get into the log has no effect; the ledger allows 10 min. */
 const LIFE_MICROS = 300_000_000
-/** Between tries to write to the user store that an outcome is known. */
+/** Between attempts to write an outcome to the user store. */
 const RETRY_MS = 500
-/** Completions read at once after a restart. */
+/** Completions of one read after a restart. */
 const PORTION = 500
 
 export type DispatchInput = Omit<Submission, 'genesis' | 'participant' | 'id' | 'notAfter'> & {
@@ -37,13 +30,14 @@ type DispatcherDeps = Participant & {
   readonly onProblem: (error: unknown) => void
 }
 
+type LogPosition = Pick<AppliedEntry, 'offset' | 'recordTime'>
+
 type Item = {
   readonly pending: PendingSubmission
   readonly resolve: (record: CompletionRecord) => void
   readonly outcome: Promise<CompletionRecord>
-  /** Ends the offering. */
+  /** Stops the sending. */
   readonly over: AbortController
-  isEnded: boolean
 }
 
 /** Owns the pending submissions of one process, in memory and in the store. */
@@ -51,13 +45,13 @@ export class Dispatcher implements AsyncDisposable {
   readonly #deps: DispatcherDeps
   readonly #inFlight: InFlight
   readonly #items = new Map<string, Item>()
-  /** Work on the store that goes on, by entry hash. */
+  /** Writes to the store in progress, by entry hash. */
   readonly #ending = new Map<string, Promise<void>>()
   readonly #closing = new AbortController()
   readonly #stopListening: () => void
   #settled: Offset
 
-  /** Takes up what was pending when the process ended. Before the replica applies anything. */
+  /** Resumes what was pending when the process ended. To be called before the replica applies an entry. */
   static async create(deps: DispatcherDeps): Promise<Dispatcher> {
     const stored = await deps.outbox.list()
     const head = deps.ledger.head()
@@ -66,10 +60,10 @@ export class Dispatcher implements AsyncDisposable {
     for (const pending of stored) {
       const item = dispatcher.#add(pending)
       const record = known.get(pending.entryHash)
+      const isExpired = head.recordTime > pending.notAfter
       if (record !== undefined) dispatcher.#end(item, record, false)
-      else if (head.recordTime > pending.notAfter)
-        dispatcher.#end(item, expiredAt(pending, head), true)
-      else dispatcher.#begin(item, head.recordTime)
+      else if (isExpired) dispatcher.#end(item, expiredAt(pending, head), true)
+      else dispatcher.#begin(item)
     }
     await Promise.all(dispatcher.#ending.values())
     return dispatcher
@@ -88,7 +82,7 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   /**
-   * Stores the submission and returns; `outcome` resolves when it is known, and rejects never.
+   * Stores the submission and returns. `outcome` resolves when it is known, and never rejects.
    *
    * @throws {LedgerError} SUBMISSION_ALREADY_IN_FLIGHT, PARTICIPANT_BACKPRESSURE, INVALID_ARGUMENT if it is
    *   too large.
@@ -110,15 +104,10 @@ export class Dispatcher implements AsyncDisposable {
         if (!this.#items.has(other.entryHash)) this.#take(other)
         throw alreadyInFlight(input, other)
       }
-      // Its outcome is known and told; only the store has not heard of it yet.
+      // Its outcome is known and reported, but not stored yet.
       await ending
     }
     return { outcome: this.#take(pending).outcome }
-  }
-
-  /** What did not get into the log leaves its completion here. */
-  expired(range: Parameters<Outbox['expired']>[0]): ReturnType<Outbox['expired']> {
-    return this.#deps.outbox.expired(range)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -129,7 +118,7 @@ export class Dispatcher implements AsyncDisposable {
 
   #take(pending: PendingSubmission): Item {
     const item = this.#add(pending)
-    this.#begin(item, this.#deps.ledger.head().recordTime)
+    this.#begin(item)
     return item
   }
 
@@ -138,16 +127,9 @@ export class Dispatcher implements AsyncDisposable {
     const { notBefore, ...body } = input
     const head = ledger.head()
     const notAfter = Math.max(head.recordTime, clock.nowMicros(), notBefore) + LIFE_MICROS
-    let signed: SignedSubmission
-    try {
-      signed = signSubmission(this.#deps, body, notAfter)
-    } catch (error) {
-      if (!(error instanceof RangeError)) throw error
-      throw new LedgerError('INVALID_ARGUMENT', `The submission is refused: ${error.message}.`)
-    }
-    const { submission, bytes, entryHash } = signed
+    const { submission, bytes, entryHash } = signOrRefuse(this.#deps, body, notAfter)
     const { userId, actAs, commandId, submissionId, deduplication, traceparent } = submission
-    const told = { userId, actAs, commandId, submissionId, deduplication }
+    const completion = { userId, actAs, commandId, submissionId, deduplication }
     return {
       entryHash,
       changeId: changeIdOf(submission),
@@ -155,7 +137,7 @@ export class Dispatcher implements AsyncDisposable {
       notBefore,
       notAfter,
       head: head.offset,
-      completion: traceparent === undefined ? told : { ...told, traceparent },
+      completion: traceparent === undefined ? completion : { ...completion, traceparent },
     }
   }
 
@@ -165,39 +147,34 @@ export class Dispatcher implements AsyncDisposable {
       resolve = resolvePromise
     })
     const over = new AbortController()
-    const item = { pending, resolve, outcome, over, isEnded: false }
+    const item = { pending, resolve, outcome, over }
     this.#items.set(pending.entryHash, item)
     return item
   }
 
-  #begin(item: Item, recordTime: Micros): void {
-    const { pending } = item
-    const { entryHash, notBefore, notAfter } = pending
-    this.#inFlight.add(
-      {
-        entryHash,
-        notBefore,
-        notAfter,
-        bytes: () => new Uint8Array(Buffer.from(pending.bytes, 'base64')),
-        signal: anySignal([this.#closing.signal, item.over.signal]),
-        onApplied: (entry) => {
-          const { kind } = entry.result
-          if (kind === 'accepted' || kind === 'rejected')
-            this.#end(item, recordOf(entry, pending), false)
-        },
-        onExpired: (at) => this.#end(item, expiredAt(pending, at), true),
-        // Refused for good, it is left to its `notAfter`: only the log can say that it has no effect.
-        onRefused: this.#deps.onProblem,
+  #begin(item: Item): void {
+    const { pending, over } = item
+    const entry = {
+      ...pending,
+      bytes: () => new Uint8Array(Buffer.from(pending.bytes, 'base64')),
+      signal: anySignal([this.#closing.signal, over.signal]),
+      onApplied: (applied: AppliedEntry) => {
+        const { result } = applied
+        if (result.kind === 'accepted' || result.kind === 'rejected')
+          this.#end(item, recordOf(applied, result, pending), false)
       },
-      recordTime,
-    )
+      onExpired: (at: LogPosition) => this.#end(item, expiredAt(pending, at), true),
+      // After a permanent refusal it waits for its `notAfter`: only the log can show that it has no effect.
+      onRefused: this.#deps.onProblem,
+    }
+    this.#inFlight.add(entry, this.#deps.ledger.head().recordTime)
   }
 
   #onApplied(entry: AppliedEntry): void {
     this.#inFlight.apply(entry)
     const { offset } = entry
     if (this.#ending.size === 0) this.#settled = offset
-    // What ends now must be on disk before anyone reads beyond it.
+    // The outcome must be on disk before a reader passes this offset.
     else
       void Promise.all(this.#ending.values()).then(() => {
         this.#settled = Math.max(this.#settled, offset)
@@ -205,10 +182,9 @@ export class Dispatcher implements AsyncDisposable {
   }
 
   #end(item: Item, record: CompletionRecord, isExpired: boolean): void {
-    if (item.isEnded) return
-    item.isEnded = true
-    const { pending } = item
-    item.over.abort()
+    const { pending, over } = item
+    if (over.signal.aborted) return
+    over.abort()
     this.#items.delete(pending.entryHash)
     this.#inFlight.remove(pending.entryHash)
     const ending = this.#store(pending, isExpired ? record : null).then(() => {
@@ -225,32 +201,40 @@ export class Dispatcher implements AsyncDisposable {
         return await this.#deps.outbox.end(pending, expired)
       } catch (error) {
         this.#deps.onProblem(error)
-        // The next start finds it pending, and its outcome in the log.
+        // The next start finds it pending and its outcome in the log.
         if (signal.aborted) return
         await this.#deps.clock.delay(RETRY_MS, signal).catch(() => {})
       }
   }
 }
 
-function recordOf(entry: AppliedEntry, pending: PendingSubmission): CompletionRecord {
-  const { offset, recordTime, entryHash, result } = entry
-  const base = { offset, recordTime, entryHash, completion: pending.completion }
-  const { kind } = result
-  if (kind === 'accepted') return { ...base, outcome: { kind, updateId: result.update.updateId } }
-  const { completion: _completion, ...rejected } = result as Extract<
-    typeof result,
-    { kind: 'rejected' }
-  >
-  return { ...base, outcome: rejected }
+function signOrRefuse(...input: Parameters<typeof signSubmission>) {
+  try {
+    return signSubmission(...input)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new LedgerError('INVALID_ARGUMENT', `The submission is refused: ${error.message}.`)
+  }
+}
+
+function recordOf(
+  { offset, recordTime, entryHash }: AppliedEntry,
+  result: Extract<EntryResult, { completion: unknown }>,
+  { completion }: PendingSubmission,
+): CompletionRecord {
+  const base = { offset, recordTime, entryHash, completion }
+  if (result.kind === 'accepted')
+    return { ...base, outcome: { kind: 'accepted', updateId: result.update.updateId } }
+  const { completion: _, ...outcome } = result
+  return { ...base, outcome }
 }
 
 function expiredAt(
   { entryHash, completion }: PendingSubmission,
-  at: { readonly offset: Offset; readonly recordTime: Micros },
+  { offset, recordTime }: LogPosition,
 ): CompletionRecord {
   const message = 'the submission did not get into the log in time; it has no effect'
   const outcome = { kind: 'rejected', code: 'NOT_SEQUENCED_TIMEOUT', message } as const
-  const { offset, recordTime } = at
   return { offset, recordTime, entryHash, completion, outcome }
 }
 

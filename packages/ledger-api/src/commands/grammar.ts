@@ -25,9 +25,8 @@ export const isPackageName = (text: string): boolean => PACKAGE_NAME.test(text)
 const SHOWN_LENGTH_MAX = 80
 
 export function shown(text: string): string {
-  return JSON.stringify(
-    text.length <= SHOWN_LENGTH_MAX ? text : `${text.slice(0, SHOWN_LENGTH_MAX)}…`,
-  )
+  const isLong = text.length > SHOWN_LENGTH_MAX
+  return JSON.stringify(isLong ? `${text.slice(0, SHOWN_LENGTH_MAX)}…` : text)
 }
 
 export function invalidArgument(message: string): LedgerError {
@@ -38,22 +37,14 @@ export function denied(reason: string): LedgerError {
   return new LedgerError('PERMISSION_DENIED', reason)
 }
 
-/** @param code - Its context names the field. */
-export function fieldError(
-  code: 'MISSING_FIELD' | 'INVALID_FIELD',
-  field: string,
-  message: string,
-): LedgerError {
-  return new LedgerError(code, message, { context: { field_name: field } })
-}
-
 export function missingField(field: string): LedgerError {
   const message = `The submitted request is missing the field ${field}.`
-  return fieldError('MISSING_FIELD', field, message)
+  return new LedgerError('MISSING_FIELD', message, { context: { field_name: field } })
 }
 
 export function invalidField(field: string, problem: string): LedgerError {
-  return fieldError('INVALID_FIELD', field, `The field ${field} is invalid: ${problem}.`)
+  const message = `The field ${field} is invalid: ${problem}.`
+  return new LedgerError('INVALID_FIELD', message, { context: { field_name: field } })
 }
 
 /** A field that may be empty. @throws {LedgerError} INVALID_FIELD. */

@@ -5,17 +5,12 @@ import type { CompletionRecord } from '@quorumscan/model'
 import { RIGHTS_PER_USER_MAX } from '@quorumscan/users'
 import type { Caller } from '../callers.ts'
 import type { LedgerApiDeps } from '../dependencies.ts'
-import type { UpdateFormat } from '../event-filter.ts'
+import type { EventFilter, UpdateFormat } from '../event-filter.ts'
 import type { LedgerHandlersOf } from '../http/handler.ts'
 import { listHandler } from '../list.ts'
 import { transactionJson } from '../projection.ts'
-import { openCompletions } from '../streams.ts'
-import {
-  assertMayRead,
-  checkUpdateFormat,
-  compileUpdateFormat,
-  type TransactionView,
-} from '../update-format.ts'
+import { assertMayRead, readUpdateFormat, type TransactionView } from '../update-format.ts'
+import { openCompletions } from './completions.ts'
 import { completionError } from './refusals.ts'
 import { checkRequest } from './request.ts'
 import { submit } from './submission.ts'
@@ -24,6 +19,7 @@ import { submit } from './submission.ts'
 const LEDGER_API_VERSION = '3.5.10'
 /** A checkpoint every 15 s, and one a minute on idle (docs/upstream.md §L3.3). */
 const CHECKPOINT_DELAY_SECONDS = 75
+const NOTHING: EventFilter = { anyParty: null, byParty: new Map() }
 
 type Request = {
   readonly caller: Caller
@@ -45,7 +41,7 @@ export function commandHandlers(context: LedgerApiDeps): LedgerHandlersOf<'comma
       const { body, caller } = request
       const view = readFormat(body.transactionFormat, { caller, commands: body.commands })
       const { offset } = await submitAndWait(context, request, body.commands)
-      const update = await context.reads.history.updateAt(offset)
+      const update = await context.reads.replica.history.updateAt(offset)
       assert(update !== null, 'what was applied is in the history')
       const shown = { ...view, isShownEmpty: true }
       const json = transactionJson(update, shown, context.genesis.synchronizerId)
@@ -80,25 +76,26 @@ export function commandHandlers(context: LedgerApiDeps): LedgerHandlersOf<'comma
   }
 }
 
-/** @throws {LedgerError} If the format is wrong, or asks for what the caller may not see. */
+/** @throws {LedgerError} If the format is invalid, or asks for what the caller may not see. */
 function readFormat(
   format: UpdateFormat['includeTransactions'],
   { caller, commands }: { readonly caller: Caller; readonly commands: JsCommands },
 ): TransactionView {
   const parties = [...commands.actAs, ...commands.readAs]
-  const everything = { cumulative: [] }
-  const wanted = format ?? {
-    transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA' as const,
-    eventFormat: {
-      filtersByParty: Object.fromEntries(parties.map((party) => [party, everything])),
-      verbose: true,
+  // Without submitters there is nothing to show, and the submission will be refused.
+  if (format === undefined && parties.length === 0) return { shape: 'acs-delta', filter: NOTHING }
+  const wanted: UpdateFormat = {
+    includeTransactions: format ?? {
+      transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA',
+      eventFormat: {
+        filtersByParty: Object.fromEntries(parties.map((party) => [party, { cumulative: [] }])),
+        verbose: true,
+      },
     },
   }
-  // Without one, the rights are those of the submission, which are checked with it.
-  if (format !== undefined) assertMayRead(caller, { includeTransactions: wanted })
-  // Without submitters there is nothing to show, and the submission will be refused.
-  if (format !== undefined || parties.length > 0) checkUpdateFormat({ includeTransactions: wanted })
-  const { transactions } = compileUpdateFormat({ includeTransactions: wanted })
+  // The rights to the default are those of the submission, which are checked with it.
+  if (format !== undefined) assertMayRead(caller, wanted)
+  const { transactions } = readUpdateFormat(wanted)
   assert(transactions !== null, 'transactions are asked for')
   return transactions
 }
@@ -108,7 +105,7 @@ async function accept(context: LedgerApiDeps, { caller, traceparent }: Request, 
   const now = context.now()
   const { deduplicationMicrosMax } = context.genesis
   const request = checkRequest(body, { caller, now, deduplicationMicrosMax, traceparent })
-  return await submit(context.submission, request, { now })
+  return await submit(context, request, { now })
 }
 
 /** @throws {LedgerError} What the completion says, if it says no. */
@@ -120,20 +117,14 @@ async function submitAndWait(context: LedgerApiDeps, request: Request, body: JsC
   return { updateId: outcome.updateId, offset }
 }
 
-/** Whoever waits no longer does not end the submission. */
-async function settled(
+/** Rejects with the signal's reason. The submission continues when its caller stops waiting. */
+function settled(
   outcome: Promise<CompletionRecord>,
   signal: AbortSignal,
 ): Promise<CompletionRecord> {
-  signal.throwIfAborted()
-  let onAbort = () => {}
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort, { once: true })
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    outcome.then(resolve, reject)
   })
-  try {
-    return await Promise.race([outcome, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }

@@ -10,10 +10,11 @@ import {
   TAPS_PASSES_MAX,
 } from '@quorumscan/api'
 import { canActAs, canReadAs } from '@quorumscan/auth'
-import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
+import { LedgerDecodeError } from '@quorumscan/errors'
 import { packages, parseZonedTime, readBlob } from '@quorumscan/ledger'
 import type { Deduplication, DisclosedContract, Micros } from '@quorumscan/model'
 import type { Caller } from '../callers.ts'
+import { negativeOffset } from '../update-request.ts'
 import { type ReadCommand, readCommand } from './commands.ts'
 import {
   denied,
@@ -50,24 +51,23 @@ export function checkRequest(
     readonly traceparent: string | null
   },
 ) {
+  const { caller, now, deduplicationMicrosMax, traceparent } = options
   const absoluteTime = readAbsoluteTime(request)
   const commands = readAll(request)
-  checkRights(request, options.caller)
-  const { caller } = options
+  checkRights(request, caller)
   const workflowId = request.workflowId ?? ''
   if (workflowId !== '' && !isLedgerString(workflowId))
     throw invalidArgument(`workflow_id: ${shown(workflowId)} is no LedgerString`)
   const userId = requiredUserId(request.userId || caller.userId, 'user_id')
   const commandId = requiredLedgerString(request.commandId, 'command_id')
   const submissionId = optionalLedgerString(request.submissionId ?? '', 'submission_id')
-  for (const party of [...request.actAs, ...request.readAs])
-    if (!isPartyString(party)) throw invalidParty(party)
+  for (const party of [...request.actAs, ...request.readAs]) checkParty(party)
   const synchronizerId = optionalSynchronizerId(request.synchronizerId ?? '', 'synchronizer_id')
   if (commands.length === 0) throw missingField('commands')
   for (const { command } of commands)
     if (command.kind === 'exercise') requiredContractId(command.contractId, 'contract_id')
-  const notBefore = readLedgerTime(request, { absoluteTime, now: options.now })
-  const deduplication = readDeduplication(request, options)
+  const notBefore = readLedgerTime(request, { absoluteTime, now })
+  const deduplication = readDeduplication(request, deduplicationMicrosMax)
   const disclosed = readDisclosed(request)
   checkPackagePreference(request.packageIdSelectionPreference)
   checkHints(request)
@@ -92,7 +92,7 @@ export function checkRequest(
     /** Where disclosed contracts are said to be, and where the transaction shall go; without ''. */
     disclosedSynchronizers: [...new Set(places)].filter((id) => id !== ''),
     synchronizerId,
-    traceparent: options.traceparent,
+    traceparent,
   }
 }
 
@@ -115,7 +115,7 @@ function instantOfFarYear(text: string): Micros | undefined {
 function readAll(request: JsCommands): readonly ReadCommand[] {
   const [first] = request.actAs
   if (first === undefined) throw missingField('act_as')
-  if (!isPartyString(first)) throw invalidParty(first)
+  checkParty(first)
   for (const id of request.packageIdSelectionPreference)
     if (!isPackageId(id))
       throw invalidArgument(`package_id_selection_preference: ${shown(id)} is no package id`)
@@ -124,7 +124,7 @@ function readAll(request: JsCommands): readonly ReadCommand[] {
 
 /** Step d. */
 function checkRights({ userId, actAs, readAs }: JsCommands, caller: Caller): void {
-  if (userId !== undefined && userId !== '' && userId !== caller.userId)
+  if (userId && userId !== caller.userId)
     throw denied(`${caller.userId} submits as the user ${shown(userId)}`)
   for (const party of actAs)
     if (!canActAs(caller.rights, party))
@@ -135,17 +135,15 @@ function checkRights({ userId, actAs, readAs }: JsCommands, caller: Caller): voi
 }
 
 function readLedgerTime(
-  request: JsCommands,
-  options: { readonly absoluteTime: Micros | null; readonly now: Micros },
+  { minLedgerTimeRel: relative }: JsCommands,
+  { absoluteTime, now }: { readonly absoluteTime: Micros | null; readonly now: Micros },
 ): Micros {
-  const { minLedgerTimeRel: relative } = request
-  const { absoluteTime, now } = options
   if (absoluteTime !== null && relative !== undefined)
     throw invalidArgument(
       'min_ledger_time_abs and min_ledger_time_rel cannot be specified together',
     )
-  const wrong = relative === undefined ? null : wrongOfDuration(relative)
-  if (wrong !== null) throw invalidArgument(`min_ledger_time_rel: ${wrong}`)
+  const problem = relative && problemOfDuration(relative)
+  if (problem) throw invalidArgument(`min_ledger_time_rel: ${problem}`)
   const bound = relative === undefined ? (absoluteTime ?? 0) : now + microsOf(relative)
   if (bound > now + LEDGER_TIME_AHEAD_MICROS_MAX)
     throw invalidArgument(
@@ -155,28 +153,23 @@ function readLedgerTime(
 }
 
 function readDeduplication(
-  { deduplicationPeriod: period }: JsCommands,
-  options: { readonly deduplicationMicrosMax: Micros },
+  { deduplicationPeriod: period = { Empty: {} } }: JsCommands,
+  longestMicros: Micros,
 ): Deduplication {
-  if (period !== undefined && 'DeduplicationDuration' in period) {
+  if ('DeduplicationDuration' in period) {
     const { value } = period.DeduplicationDuration
-    const wrong = wrongOfDuration(value)
-    if (wrong !== null) throw invalidField('deduplication_period', wrong)
-    const micros = microsOf(value)
-    // One beyond the longest is not refused here, but by the ledger, as a completion (docs/upstream.md §L4.7).
-    return { kind: 'duration', micros: Math.min(micros, Number.MAX_SAFE_INTEGER) }
+    const problem = problemOfDuration(value)
+    if (problem !== null) throw invalidField('deduplication_period', problem)
+    // A longer one than the longest is refused by the ledger, as a completion (docs/upstream.md §L4.7).
+    return { kind: 'duration', micros: Math.min(microsOf(value), Number.MAX_SAFE_INTEGER) }
   }
-  if (period !== undefined && 'DeduplicationOffset' in period) {
-    const offset = period.DeduplicationOffset.value
-    if (offset < 0)
-      throw new LedgerError(
-        'NEGATIVE_OFFSET',
-        `deduplication_period: the offset ${offset} is negative`,
-      )
+  if ('DeduplicationOffset' in period) {
+    const { value: offset } = period.DeduplicationOffset
+    if (offset < 0) throw negativeOffset('deduplication_period', offset)
     // No acceptance lies beyond what the ledger can count.
     return { kind: 'offset', offset: Math.min(Number(offset), Number.MAX_SAFE_INTEGER) }
   }
-  return { kind: 'duration', micros: options.deduplicationMicrosMax }
+  return { kind: 'duration', micros: longestMicros }
 }
 
 /** A blob is the contract's canonical encoding, and its hash the contract's id (D-31). */
@@ -241,14 +234,14 @@ function microsOf({ seconds, nanos }: Duration): Micros {
   return Number(seconds) * 1_000_000 + Math.ceil(nanos / 1000)
 }
 
-/** Why it is no length of time that may be given; null where it is one. */
-function wrongOfDuration({ seconds, nanos }: Duration): string | null {
+/** Why it is not a valid duration; null if it is. */
+function problemOfDuration({ seconds, nanos }: Duration): string | null {
   if (Math.abs(nanos) >= 1_000_000_000) return `${nanos} nanos are no part of a second`
   if ((seconds > 0 && nanos < 0) || (seconds < 0 && nanos > 0))
     return `${seconds} seconds and ${nanos} nanos have different signs`
   return seconds < 0 || nanos < 0 ? 'a duration is not negative' : null
 }
 
-function invalidParty(party: string): LedgerError {
-  return invalidArgument(`${shown(party)} is no party identifier`)
+function checkParty(party: string): void {
+  if (!isPartyString(party)) throw invalidArgument(`${shown(party)} is no party identifier`)
 }

@@ -12,46 +12,42 @@ type RpcStatus = JsCompletion['status']
 const CORRELATION_LENGTH = 8
 const RETRY_SECONDS = 1
 
-export const okStatus = (): RpcStatus => ({ code: 0, message: '', details: [] })
+export const OK: RpcStatus = { code: 0, message: '', details: [] }
 
 export function statusOf(error: LedgerError, participant: string): RpcStatus {
   const { category, grpcCode } = error.spec
-  const correlation = (error.correlationId ?? '0').slice(0, CORRELATION_LENGTH)
+  const { code, correlationId: requestId, resources } = error
+  const correlation = (requestId ?? '0').slice(0, CORRELATION_LENGTH)
   const metadata: Record<string, string> = {
     category: String(category),
     definite_answer: String(error.isDefinite),
     participant,
     ...error.context,
   }
+  const encoded = Object.entries(metadata).map(([key, value]) =>
+    concatBytes([field(1, key), field(2, value)]),
+  )
+  const retryDelay = { seconds: RETRY_SECONDS, nanos: 0 }
   const details = [
-    detail('ErrorInfo', { reason: error.code, domain: '', metadata }, [
-      textField(1, error.code),
-      ...Object.entries(metadata).map(([key, value]) =>
-        field(3, concatBytes([textField(1, key), textField(2, value)])),
-      ),
+    detail('ErrorInfo', { reason: code, domain: '', metadata }, [
+      field(1, code),
+      ...encoded.map((entry) => field(3, entry)),
     ]),
-  ]
-  const { correlationId: requestId } = error
-  if (requestId !== null)
-    details.push(detail('RequestInfo', { requestId, servingData: '' }, [textField(1, requestId)]))
-  if (error.retryInfo !== null)
-    details.push(
-      detail('RetryInfo', { retryDelay: { seconds: RETRY_SECONDS, nanos: 0 } }, [
-        field(1, Uint8Array.of(1 << 3, RETRY_SECONDS)),
-      ]),
-    )
-  for (const [resourceType, resourceName] of error.resources)
-    details.push(
+    ...(requestId === null
+      ? []
+      : [detail('RequestInfo', { requestId, servingData: '' }, [field(1, requestId)])]),
+    ...(error.retryInfo === null
+      ? []
+      : [detail('RetryInfo', { retryDelay }, [field(1, Uint8Array.of(1 << 3, RETRY_SECONDS))])]),
+    ...resources.map(([resourceType, resourceName]) =>
       detail('ResourceInfo', { resourceType, resourceName, owner: '', description: '' }, [
-        textField(1, resourceType),
-        textField(2, resourceName),
+        field(1, resourceType),
+        field(2, resourceName),
       ]),
-    )
-  return {
-    code: grpcCode,
-    message: `${error.code}(${category},${correlation}): ${error.message}`,
-    details,
-  }
+    ),
+  ]
+  const message = `${code}(${category},${correlation}): ${error.message}`
+  return { code: grpcCode, message, details }
 }
 
 function detail(
@@ -67,14 +63,10 @@ function detail(
   }
 }
 
-function textField(number: number, text: string): Uint8Array {
-  return field(number, utf8(text))
-}
-
 /** Protobuf wire type 2: tag, length, bytes. */
-function field(number: number, bytes: Uint8Array): Uint8Array {
+function field(number: number, value: string | Uint8Array): Uint8Array {
   const writer = new ByteWriter()
   writer.byte((number << 3) | 2)
-  writer.bytes(bytes)
+  writer.bytes(typeof value === 'string' ? utf8(value) : value)
   return writer.finish()
 }

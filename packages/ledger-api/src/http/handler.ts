@@ -1,4 +1,4 @@
-/** What a handler of the ledger interface is given and what it returns. */
+/** What a handler of the ledger interface receives and what it returns. */
 import type {
   BodyOf,
   LedgerRouteDef,
@@ -10,38 +10,37 @@ import type {
 } from '@quorumscan/api'
 import type { Caller } from '../callers.ts'
 
-export type LedgerRequest<Route extends LedgerRouteDef, Caller> = {
+export type LedgerRequest<Route extends LedgerRouteDef> = {
   readonly params: ParamsOf<Route>
   readonly query: QueryOf<Route>
   readonly body: BodyOf<Route>
-  /** What `authenticate` returned; null where the route asks for nobody. */
+  /** Null where the route needs no token. */
   readonly caller: Route['auth'] extends 'none' ? null : Caller
   /** Of errors. */
   readonly traceId: string
-  /** The caller's W3C trace context, null for none that is well-formed. */
+  /** The caller's W3C trace context; null if it sent none that is well-formed. */
   readonly traceparent: string | null
-  /** Aborts when the client has gone away, and when the handler has taken too long. */
+  /** Aborts when the client disconnects, and when the handler exceeds its time. */
   readonly signal: AbortSignal
 }
 
 /**
- * Returns a value of the declared shape, or JSON bytes that are ready to send, which nothing checks.
- * Refusals are thrown: `LedgerError`, `LedgerDecodeError`, or a `ScanError` of the parts below.
+ * Returns a value of the declared shape, or JSON bytes that are sent without a check.
+ * Refusals are thrown: `LedgerError`, `LedgerDecodeError`, or a `ScanError` of a lower layer.
  */
-export type LedgerHandler<Route extends LedgerRouteDef, Caller> = (
-  request: LedgerRequest<Route, Caller>,
+export type LedgerHandler<Route extends LedgerRouteDef> = (
+  request: LedgerRequest<Route>,
 ) => Promise<ResponseOf<Route> | Uint8Array>
 
 /** One handler for every route of a table: a missing one does not compile. */
-export type LedgerHandlers<Routes extends RouteTable<LedgerRouteDef>, Caller> = {
-  readonly [Id in keyof Routes]: LedgerHandler<Routes[Id], Caller>
+export type LedgerHandlers<Routes extends RouteTable<LedgerRouteDef> = typeof ledgerRoutes> = {
+  readonly [Id in keyof Routes]: LedgerHandler<Routes[Id]>
 }
 
 type Routes = typeof ledgerRoutes
-export type AllHandlers = LedgerHandlers<Routes, Caller>
 
 /** The handlers of the operations with these tags. */
 export type LedgerHandlersOf<Tag extends Routes[keyof Routes]['tag']> = Pick<
-  AllHandlers,
+  LedgerHandlers,
   { [Id in keyof Routes]: Routes[Id]['tag'] extends Tag ? Id : never }[keyof Routes]
 >

@@ -1,4 +1,4 @@
-/** WebSockets of the ledger interface: what bounds a client, and what it is told (§L3.6). */
+/** WebSockets of the ledger interface: the limits of a client, and its errors (§L3.6). */
 import { once } from 'node:events'
 import { connect, type Server } from 'node:net'
 import { buildServer, mountSockets } from '@quorumscan/server'
@@ -24,7 +24,7 @@ async function start(open: (signal: AbortSignal) => Stream) {
   const clock = createManualClock()
   const app = buildServer({ routes: {}, handlers: {}, prefix: null, rateLimit: null })
   const dialect = ledgerSocketDialect({
-    authenticate: async () => 'alice',
+    authenticate: async () => ({ userId: 'alice', rights: [], expiresAt: null }),
     sockets: [
       { path: '/v2/stream', request: Type.Object({}), open: async ({ signal }) => open(signal) },
     ],
@@ -69,14 +69,14 @@ function endless() {
 /** Resolves when nothing more is taken. */
 async function untilBlocked({ bytes }: { bytes: () => number }): Promise<void> {
   let before = -1
-  await untilTrue('the stream to stand still', () => {
+  await untilTrue('the stream to stall', () => {
     const isSame = bytes() === before && before > 0
     before = bytes()
     return isSame
   })
 }
 
-it('a client that stops reading holds little, is told why it is cut off, and slows nobody', async () => {
+it('a client that stops reading holds little, is closed with the reason, and slows no other client', async () => {
   const streams = [endless(), endless()] as const
   let opened = 0
   const { clock, connect: open } = await start((signal) =>

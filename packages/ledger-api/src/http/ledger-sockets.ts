@@ -8,7 +8,7 @@ import { LedgerDecodeError, LedgerError } from '@quorumscan/errors'
 import { traceIdOf } from '@quorumscan/runtime'
 import { type Frames, givenRequestId, parseExactJson, type SocketDialect } from '@quorumscan/server'
 import type { TSchema } from 'typebox'
-import type { LedgerAuthenticate } from '../callers.ts'
+import type { Caller, LedgerAuthenticate } from '../callers.ts'
 import { pathNotFound, TEXT_TYPE, toLedgerRefusal } from './answers.ts'
 import { compileDecoder } from './decode.ts'
 import { LEDGER_VALUES_MAX } from './mount.ts'
@@ -20,7 +20,7 @@ const LIMITS = { max: 4_096, perClientMax: 4_096, perNetworkMax: 4_096 }
 const PROTOCOL = 'daml.ws.auth'
 const TOKEN_PREFIX = 'jwt.token.'
 
-export type LedgerSocket<Caller> = {
+export type LedgerSocket = {
   readonly path: `/v2/${string}`
   /** What the first frame holds. */
   readonly request: TSchema
@@ -33,9 +33,9 @@ export type LedgerSocket<Caller> = {
 }
 
 /** For `mountSockets`. */
-export function ledgerSocketDialect<Caller>(options: {
-  readonly sockets: readonly LedgerSocket<Caller>[]
-  readonly authenticate: LedgerAuthenticate<Caller>
+export function ledgerSocketDialect(options: {
+  readonly sockets: readonly LedgerSocket[]
+  readonly authenticate: LedgerAuthenticate
   /** `participant` in the context of errors. */
   readonly participant: string
   /** The second mount point (D-3). */

@@ -7,6 +7,7 @@ import { buildServer } from '@quorumscan/server'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { Type } from 'typebox'
 import { afterEach, expect, it } from 'vitest'
+import type { Caller } from '../callers.ts'
 import { mountLedger } from './mount.ts'
 
 const routes = {
@@ -28,7 +29,9 @@ afterEach(async () => {
   closers = []
 })
 
-function serve(read: () => Promise<{ ok: boolean }>, authenticate = async () => 'alice') {
+const alice: Caller = { userId: 'alice', rights: [], expiresAt: null }
+
+function serve(read: () => Promise<{ ok: boolean }>, authenticate = async () => alice) {
   const lines: string[] = []
   const logger = createLogger({
     name: 'test',

@@ -35,10 +35,10 @@ export const LEDGER_VALUES_MAX = 32_768
 const LEDGER_REQUEST_MS_MAX = 20_000
 const PREFIX = '/v2'
 
-export type LedgerMount<Routes extends RouteTable<LedgerRouteDef>, Caller> = {
+type LedgerMount<Routes extends RouteTable<LedgerRouteDef>> = {
   readonly routes: Routes
-  readonly handlers: LedgerHandlers<NoInfer<Routes>, NoInfer<Caller>>
-  readonly authenticate: LedgerAuthenticate<Caller>
+  readonly handlers: LedgerHandlers<NoInfer<Routes>>
+  readonly authenticate: LedgerAuthenticate
   /** `participant` in the context of errors. */
   readonly participant: string
   /** The second mount point, such as `/api/validator`, in addition to the root (D-3); null for none. */
@@ -48,9 +48,9 @@ export type LedgerMount<Routes extends RouteTable<LedgerRouteDef>, Caller> = {
 }
 
 /** Adds the scope to a server that `buildServer` made and that does not listen yet. */
-export function mountLedger<Routes extends RouteTable<LedgerRouteDef>, Caller>(
+export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
   app: FastifyInstance,
-  mount: LedgerMount<Routes, Caller>,
+  mount: LedgerMount<Routes>,
 ): void {
   const { participant, headers = () => ({}) } = mount
   const { responder, readBody } = app.stages
@@ -73,9 +73,7 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>, Caller>(
       return responder.send(reply, { ...refusal, headers: { ...headers(), ...refusal.headers } })
     })
     for (const route of Object.values<LedgerRouteDef>(mount.routes)) {
-      const handler = mount.handlers[route.operationId] as
-        | LedgerHandler<LedgerRouteDef, Caller>
-        | undefined
+      const handler: LedgerHandler<LedgerRouteDef> | undefined = mount.handlers[route.operationId]
       assert(handler !== undefined, `${route.operationId} has no handler`)
       const authenticate = callerOf(route, mount.authenticate)
       const response = Compile(route.response)
@@ -86,7 +84,7 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>, Caller>(
         onRequest: async (request) => {
           if (isLarge(request.raw)) await authenticate(request)
         },
-        handler: app.stages.bind<Decoded<Caller>>({
+        handler: app.stages.bind<Decoded>({
           operationId: route.operationId,
           decode: decoderOf(route, authenticate, read),
           // Spec silent: the operations wait for the ledger, and callers are known.
@@ -116,26 +114,26 @@ function isLarge({ headers }: IncomingMessage): boolean {
   return !(Number(length) <= ANONYMOUS_BYTES_MAX)
 }
 
-function callerOf<Caller>({ auth }: LedgerRouteDef, authenticate: LedgerAuthenticate<Caller>) {
-  return async ({ headers }: FastifyRequest): Promise<Caller | null> =>
+function callerOf({ auth }: LedgerRouteDef, authenticate: LedgerAuthenticate) {
+  return async ({ headers }: FastifyRequest) =>
     auth === 'none'
       ? null
       : await authenticate({ authorization: headers.authorization ?? null, auth })
 }
 
-type Decoded<Caller> = Omit<LedgerRequest<LedgerRouteDef, Caller>, 'signal'>
+type Decoded = Omit<LedgerRequest<LedgerRouteDef>, 'signal'>
 
 /** From a request to what its handler receives, but for the signal. */
-function decoderOf<Caller>(
+function decoderOf(
   route: LedgerRouteDef,
-  authenticate: (request: FastifyRequest) => Promise<Caller | null>,
+  authenticate: ReturnType<typeof callerOf>,
   read: (request: IncomingMessage) => Promise<Buffer>,
 ) {
   const decodeQuery = compileQuery(route.query)
   const decodeBody = route.body === undefined ? null : compileDecoder(route.body, 'body')
   // Upstream has a GET with a body, which the parser leaves alone.
   const isUnread = route.method === 'GET' && decodeBody !== null
-  return async (request: FastifyRequest): Promise<Decoded<Caller>> => {
+  return async (request: FastifyRequest): Promise<Decoded> => {
     const query = decodeQuery(request.query as Readonly<Record<string, unknown>>)
     const bytes = (isUnread ? await read(request.raw) : request.body) as Buffer | undefined
     if (decodeBody !== null && bytes !== undefined) chargeForJson(request.client, bytes)

@@ -1,6 +1,6 @@
 /**
- * For tests: what the ledger interface shows of an entry, once more, as plainly as it can be said. Written
- * from docs/upstream.md §L2, works on the results of interpretation, knows nothing of how updates are stored.
+ * For tests: a second, simple implementation of what the ledger interface shows of an entry. It follows docs/upstream.md
+ * §L2, works on the results of interpretation, and does not know how updates are stored.
  */
 import { HOLDING_INTERFACE, templates } from '@quorumscan/ledger'
 import type { EntryResult, LedgerEvent, Micros, Offset, PartyId } from '@quorumscan/model'
@@ -67,7 +67,7 @@ function identifierFilter(filter: PlainFilter): unknown {
   }
 }
 
-/** What is shown of an event, as far as it depends on who asks. */
+/** The part of an event that depends on the filter. */
 export type PlainEvent = {
   readonly kind: 'CreatedEvent' | 'ArchivedEvent' | 'ExercisedEvent'
   readonly nodeId: number

@@ -1,14 +1,14 @@
-/** For tests: the updates of a history, served over HTTP and WebSocket to whoever asks. */
+/** For tests: serves the updates of a history over HTTP and WebSocket, to any caller. */
 import { ledgerRoutes, socketRoutes } from '@quorumscan/api'
 import { createSystemClock } from '@quorumscan/base'
 import { buildServer, mountSockets } from '@quorumscan/server'
 import { startRedis } from '@quorumscan/testkit'
 import { openValidatorStore } from '@quorumscan/users'
 import type { Caller } from '../callers.ts'
+import { createLedgerReads } from '../dependencies.ts'
 import { ledgerSocketDialect } from '../http/ledger-sockets.ts'
 import { mountLedger } from '../http/mount.ts'
-import { createLedgerReads } from '../ledger-reads.ts'
-import { openUpdates } from '../streams.ts'
+import { openUpdates } from '../update-request.ts'
 import { updateHandlers } from '../updates.ts'
 import type { MemoryHistory } from './memory-history.ts'
 

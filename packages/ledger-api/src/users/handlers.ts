@@ -24,22 +24,21 @@ const ANNOTATIONS_BYTES_MAX = 16 * 1024
 export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'users'> {
   const { users } = context.store
 
-  /** Everyone may ask about oneself; about others administrators only. */
+  /** A user may read its own record, an administrator each record. */
   const recordFor = async (caller: Caller, id: string): Promise<UserRecord> => {
     requiredUserId(id, 'user_id')
     const isAllowed = id === caller.userId || isAdmin(caller.rights)
-    if (!isAllowed) throw denied(`${caller.userId} asks about the user ${shown(id)}`)
+    if (!isAllowed) throw denied(`${caller.userId} may not read the user ${shown(id)}`)
     return (await users.get(id)) ?? unknownUser(id)
   }
 
   /** Changes the rights of a user by those of the request. */
   const changeRights = async (
-    { params: { id }, body }: Parameters<LedgerHandlersOf<'users'>['grantRights']>[0],
+    { params, body }: Parameters<LedgerHandlersOf<'users'>['grantRights']>[0],
     change: (rights: readonly Right[], named: readonly Right[]) => readonly Right[],
   ): Promise<{ readonly before: readonly Right[]; readonly after: readonly Right[] }> => {
     const named = body.rights.map(readRight)
-    checkUserIds(id, body.userId)
-    requiredUserId(id, 'user_id')
+    const id = checkedUserId(params.id, body.userId)
     let before: readonly Right[] = []
     const updated = await users.update(id, (record) => {
       before = record.rights
@@ -82,14 +81,13 @@ export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'us
     },
     async deleteLedgerUser(request) {
       const id = requiredUserId(request.params.id, 'user_id')
-      // Whoever administers would lock itself out.
-      if (id === request.caller.userId) throw invalidArgument('nobody deletes oneself')
+      // An administrator would lock itself out.
+      if (id === request.caller.userId) throw invalidArgument('a user cannot delete itself')
       if (!(await users.delete(id))) unknownUser(id)
       return {}
     },
     async updateUserProvider({ params, body }) {
-      const id = requiredUserId(params.id, 'user_id')
-      checkUserIds(id, body.userId)
+      const id = checkedUserId(params.id, body.userId)
       for (const provider of [body.sourceIdentityProviderId, body.targetIdentityProviderId])
         checkProvider(provider)
       if ((await users.get(id)) === null) unknownUser(id)
@@ -110,9 +108,10 @@ export function ledgerUserHandlers(context: LedgerApiDeps): LedgerHandlersOf<'us
   }
 }
 
-function checkUserIds(ofPath: string, ofBody: string): void {
+function checkedUserId(ofPath: string, ofBody: string): string {
   if (ofBody !== '' && ofBody !== ofPath)
     throw invalidArgument('user_id of the body differs from the id of the path')
+  return requiredUserId(ofPath, 'user_id')
 }
 
 function unknownUser(id: string): never {
@@ -141,20 +140,18 @@ function toLedgerUser({ user }: Pick<UserRecord, 'user'>): LedgerUser {
 function readUser(user: LedgerUserInput): User {
   const id = requiredUserId(user.id, 'user.id')
   checkProvider(user.identityProviderId)
-  return {
-    ...newUser(id, readPrimaryParty(user)),
-    isDeactivated: user.isDeactivated,
-    metadata: readAnnotations(user.metadata, 'user.metadata'),
-  }
+  const { isDeactivated } = user
+  const metadata = readAnnotations(user.metadata, 'user.metadata')
+  return { ...newUser(id, readPrimaryParty(user)), isDeactivated, metadata }
 }
 
-/** What an update changes; without paths, all that can be changed and was given. */
+/** The change that the paths of an update mask select. */
 function readChange(user: LedgerUserInput, paths: readonly string[]): (current: User) => User {
   const all = ['primary_party', 'is_deactivated', 'metadata.annotations']
   if (paths.length === 0) throw missingField('update_mask')
   for (const path of paths)
     if (![...all, 'metadata'].includes(path))
-      throw invalidArgument(`update_mask: ${shown(path)} is none of ${all.join(', ')}`)
+      throw invalidArgument(`update_mask: ${shown(path)} is not one of ${all.join(', ')}`)
   checkProvider(user.identityProviderId)
   const primaryParty = readPrimaryParty(user)
   const metadata = readAnnotations(user.metadata, 'user.metadata')
@@ -184,20 +181,18 @@ export function readAnnotations(
   return annotations
 }
 
-/** D-32: there is no other one than the default. */
+/** D-32: only the default provider exists. */
 function checkProvider(id: string): void {
   if (id !== '') throw invalidArgument(`there is no identity provider ${shown(id)}`)
 }
 
-/** The handlers, which refuse whatever provider a request names in its query or body but the default one. */
+/** The handlers, which refuse a request that names another provider than the default in its query or body. */
 export function ofDefaultProvider<H extends object>(handlers: H): H {
   const checked = Object.entries(handlers).map(([name, handle]) => [
     name,
-    async (request: {
-      readonly query: { readonly 'identity-provider-id'?: string }
-      readonly body?: unknown
-    }) => {
-      checkProvider(request.query['identity-provider-id'] ?? '')
+    async (request: { readonly query: object; readonly body?: unknown }) => {
+      const query: { readonly 'identity-provider-id'?: string } = request.query
+      checkProvider(query['identity-provider-id'] ?? '')
       checkProvider(String(Object(request.body).identityProviderId ?? ''))
       return await handle(request)
     },

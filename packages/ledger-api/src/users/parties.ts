@@ -1,6 +1,6 @@
 /** Parties on the ledger interface (D-28, D-30). */
 import { type LedgerPartyDetails, PARTIES_PAGE_MAX } from '@quorumscan/api'
-import { randomHex } from '@quorumscan/base'
+import { assert, randomHex } from '@quorumscan/base'
 import { LedgerError } from '@quorumscan/errors'
 import { packages } from '@quorumscan/ledger'
 import {
@@ -37,11 +37,13 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
       identityProviderId: '',
     }))
   }
-  const firstOf = async (party: PartyId): Promise<LedgerPartyDetails> => {
+  const detailsOfOne = async (party: PartyId): Promise<LedgerPartyDetails> => {
     const [details] = await detailsOf([party])
-    if (details === undefined) throw notKnown(party)
+    assert(details !== undefined, 'each party has details')
     return details
   }
+  const isAllocated = async (party: string): Promise<boolean> =>
+    isPartyId(party) && (await context.ledger.isPartyAllocated(party))
 
   return {
     async allocateParty(request) {
@@ -66,7 +68,7 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
           ...record,
           rights: mergeRights(record.rights, [{ kind: 'CanActAs', party }]),
         }))
-      return { partyDetails: await firstOf(party) }
+      return { partyDetails: await detailsOfOne(party) }
     },
     async listParties(request) {
       const page = readPage(request.query, { sizeMax: PARTIES_PAGE_MAX, isToken: isPartyId })
@@ -79,8 +81,7 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
     async getParty(request) {
       const { party } = request.params
       if (!isPartyString(party)) throw invalidArgument(`${shown(party)} is no party identifier`)
-      const isKnown = isPartyId(party) && (await context.ledger.isPartyAllocated(party))
-      return { partyDetails: isKnown ? await detailsOf([party]) : [] }
+      return { partyDetails: (await isAllocated(party)) ? await detailsOf([party]) : [] }
     },
     async updateParty({ params: { party }, body }) {
       const { partyDetails, updateMask } = body
@@ -93,11 +94,13 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
         if (!path.startsWith('local_metadata'))
           throw invalidArgument(`update_mask: ${shown(path)} cannot be changed`)
       const annotations = readAnnotations(partyDetails.localMetadata, 'local_metadata')
-      const isKnown = isPartyId(party) && (await context.ledger.isPartyAllocated(party))
-      if (!isKnown || partyParticipant(party) !== here)
-        throw notKnown(`${shown(party)} is no party of this participant`)
+      if (!(await isAllocated(party)) || partyParticipant(party) !== here)
+        throw new LedgerError(
+          'PARTY_NOT_KNOWN_ON_LEDGER',
+          `${shown(party)} is no party of this participant`,
+        )
       await store.parties.annotate(party, annotations)
-      return { partyDetails: await firstOf(party) }
+      return { partyDetails: await detailsOfOne(party) }
     },
     async listPackages() {
       return { packageIds: packages.map(({ id }) => id) }
@@ -106,8 +109,4 @@ export function partyHandlers(context: LedgerApiDeps): LedgerHandlersOf<'parties
       return { participantId: context.participantId }
     },
   }
-}
-
-function notKnown(message: string): LedgerError {
-  return new LedgerError('PARTY_NOT_KNOWN_ON_LEDGER', message)
 }

@@ -3,13 +3,14 @@ import type { LedgerRight } from '@quorumscan/api'
 import { isPartyId, type Right } from '@quorumscan/model'
 import { invalidArgument, missingField, shown } from '../commands/grammar.ts'
 
-/** @throws {LedgerError} INVALID_ARGUMENT for a right that there is none of here. */
+const WITHOUT_PARTY = ['CanReadAsAnyParty', 'ParticipantAdmin', 'CanExecuteAsAnyParty'] as const
+
+/** @throws {LedgerError} INVALID_ARGUMENT for a right that does not exist here. */
 export function readRight({ kind }: LedgerRight): Right {
   if ('CanActAs' in kind) return { kind: 'CanActAs', party: readParty(kind.CanActAs) }
   if ('CanReadAs' in kind) return { kind: 'CanReadAs', party: readParty(kind.CanReadAs) }
-  if ('CanReadAsAnyParty' in kind) return { kind: 'CanReadAsAnyParty' }
-  if ('ParticipantAdmin' in kind) return { kind: 'ParticipantAdmin' }
-  if ('CanExecuteAsAnyParty' in kind) return { kind: 'CanExecuteAsAnyParty' }
+  const plain = WITHOUT_PARTY.find((name) => name in kind)
+  if (plain !== undefined) return { kind: plain }
   if ('Empty' in kind) throw missingField('rights.kind')
   // D-32: neither interactive submission nor further identity providers exist.
   throw invalidArgument(`this participant has no right ${Object.keys(kind)[0]}`)
