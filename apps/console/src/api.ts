@@ -1,6 +1,6 @@
 /**
- * The page's way to the control plane: the same router as the command line, nothing else. Of the project only types and
- * the view that the command line has as well are imported, so nothing of a server gets into the page.
+ * The page's client of the control plane, over the same router as the command line. It imports only types of the project,
+ * so no code of a server gets into the page.
  */
 import {
   createTRPCClient,
@@ -31,12 +31,12 @@ export type ChaosRun = Answer<Api['chaos']['list']>[number]
 export type ChaosSummary = NonNullable<ChaosRun['summary']>
 export type Voted = Answer<Api['lookups']['votes']>
 
-/** The token stands in the fragment, which no request carries. */
+/** The token is in the fragment, which no request carries. */
 export function tokenOf(hash: string): string {
   return new URLSearchParams(hash.replace(/^#/, '')).get('token') ?? ''
 }
 
-/** Calls by HTTP with the token as a bearer; subscriptions by one socket that says it first. */
+/** Calls go over HTTP with the token as a bearer; subscriptions over one socket whose first message has it. */
 export function connect(
   token: string,
   onConnection: (isOpen: boolean) => void,
@@ -60,10 +60,10 @@ export function connect(
   return { api, close: () => void socket.close() }
 }
 
-/** Why a call failed, for a person. */
+/** Why a call failed, as text. */
 export function reasonOf(error: unknown): string {
   if (error instanceof TRPCClientError && error.data == null) {
-    // Refused before the router: the answer is not one of tRPC's.
+    // Refused before the router: the answer is not from tRPC.
     const { status } = Object(error.meta?.['response']) as { status?: number }
     return status === 401
       ? 'the token of this address is not that of the cluster'

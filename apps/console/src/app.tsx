@@ -12,8 +12,8 @@ import { Strip } from './strip.tsx'
 import { ThemeButton } from './theme.tsx'
 import { type ClusterView, useCluster } from './use-cluster.ts'
 
-export function App(props: { readonly token: string }) {
-  return props.token === '' ? <NoToken /> : <Console token={props.token} />
+export function App({ token }: { readonly token: string }) {
+  return token === '' ? <NoToken /> : <Console token={token} />
 }
 
 function Console({ token }: { readonly token: string }) {
@@ -50,23 +50,23 @@ function Console({ token }: { readonly token: string }) {
   )
 }
 
-function Header({ view }: { readonly view: ClusterView }) {
-  const { connection, status } = view
-  const text =
-    connection === 'open' ? 'live' : connection === 'lost' ? 'connection lost' : 'connecting'
+const wordsOfConnection = { connecting: 'connecting', open: 'live', lost: 'connection lost' }
+
+function Header({ view: { connection, status } }: { readonly view: ClusterView }) {
   return (
     <header className="top">
       <h1>
-        <Mark /> quorumscan <span className="muted">console</span>
+        <img className="mark" src="./icon.svg" alt="" /> quorumscan{' '}
+        <span className="muted">console</span>
       </h1>
       <div className="top-right">
-        {status === null ? null : (
+        {status && (
           <span className="muted genesis" title={`genesis ${status.cluster.genesisHash}`}>
             genesis {status.cluster.genesisHash.slice(0, 8)}
           </span>
         )}
         <span className={`badge ${connection === 'open' ? 'good' : 'warn'}`} role="status">
-          {text}
+          {wordsOfConnection[connection]}
         </span>
         <ThemeButton />
       </div>
@@ -79,23 +79,11 @@ function NoToken() {
     <main>
       <Panel title="No token">
         <p>
-          This page controls the cluster, so its address carries the token of the data directory.
-          Open the address that <code>npx --no quorumscan status</code> prints as{' '}
+          This page controls the cluster, so its address needs the token of the data directory. Run{' '}
+          <code>npx --no quorumscan status</code> and open the address that it prints as{' '}
           <strong>console</strong>.
         </p>
       </Panel>
     </main>
-  )
-}
-
-function Mark() {
-  return (
-    <svg className="mark" viewBox="0 0 32 32" aria-hidden="true">
-      <rect width="32" height="32" rx="9" />
-      <circle cx="10" cy="10" r="4" />
-      <circle cx="22" cy="10" r="4" />
-      <circle cx="10" cy="22" r="4" />
-      <circle className="missing" cx="22" cy="22" r="3.2" />
-    </svg>
   )
 }

@@ -1,3 +1,4 @@
+import { budgetsOf } from 'quorumscan/view'
 import { describe, expect, it } from 'vitest'
 import type { Status } from './api.ts'
 import { headlinesOf, liarsOf, unknownOf } from './budgets.ts'
@@ -22,43 +23,44 @@ function statusOf(states: readonly string[], given: Given = {}): Status {
     synchronizer: { state: 'up' },
     members: (given.members ?? []).map((state) => ({ state })),
     faults: [],
+    atNodes: null,
   } as unknown as Status
 }
 const up = ['up', 'up', 'up', 'up']
 
 describe('the headline', () => {
   it('says of lookups, registrations and ordering what `status` says', () => {
-    expect(headlinesOf(statusOf(['up', 'up', 'paused', 'down']))).toEqual([
-      {
-        ...{ label: 'Lookups', tone: 'warn', title: 'No more can be lost' },
-        ...{ detail: '2 of 4 nodes up, 2 must agree', meter: { have: 2, need: 2, of: 4 } },
-      },
-      {
-        ...{ label: 'Registrations', tone: 'bad', title: 'Quorum lost' },
-        ...{ detail: '2 of 4 nodes up, 3 must confirm', meter: { have: 2, need: 3, of: 4 } },
-      },
-      {
-        ...{ label: 'Ordering', tone: 'good', title: 'The log goes on' },
-        ...{ detail: 'one synchronizer orders', meter: null },
-      },
+    const status = statusOf(['up', 'up', 'paused', 'down'])
+    const headlines = headlinesOf(status)
+    expect(headlines.map(({ label, tone }) => [label, tone])).toEqual([
+      ['Lookups', 'warn'],
+      ['Registrations', 'bad'],
+      ['Ordering', 'good'],
     ])
+    const budgets = Object.values(budgetsOf(status))
+    for (const [index, { verdict, detail, meter }] of budgets.entries())
+      expect(headlines[index]).toMatchObject({
+        verdict: verdict.replace(/^./, (letter) => letter.toUpperCase()),
+        detail,
+        meter,
+      })
   })
 
-  it('is neither good nor bad while nobody tells how things are', () => {
+  it('is neither good nor bad while the control plane does not answer', () => {
     const unknown = unknownOf(statusOf(up, { members: up }))
-    expect(headlinesOf(unknown).map(({ tone, title }) => [tone, title])).toEqual([
+    expect(headlinesOf(unknown).map(({ tone, verdict }) => [tone, verdict])).toEqual([
       ['idle', 'Unknown'],
       ['idle', 'Unknown'],
       ['idle', 'Unknown'],
     ])
-    expect(liarsOf(unknown).text).toBe('Who lies is unknown.')
+    expect(liarsOf(unknown).text).toBe('Lying nodes: unknown.')
   })
 })
 
 it.each([
-  [0, 'good', 'Nobody is known to lie.'],
-  [1, 'warn', 'Lying: sv-1; tolerated: 1.'],
-  [2, 'bad', 'Lying: sv-1, sv-2; tolerated: 1.'],
+  [0, 'good', 'No node is set to lie.'],
+  [1, 'warn', 'Lying: sv-1. Tolerated: 1.'],
+  [2, 'bad', 'Lying: sv-1, sv-2. Tolerated: 1.'],
 ])('%d liars are %s', (liars, tone, text) => {
   expect(liarsOf(statusOf(up, { liars }))).toEqual({ tone, text })
 })

@@ -1,55 +1,62 @@
-/** What the page's headline says. Pure. */
+/** What the headline of the page says. Pure. */
 import { type Budget, budgetsOf, type Tone } from 'quorumscan/view'
 import type { Status } from './api.ts'
 
-export type Headline = Pick<Budget, 'detail' | 'meter'> & {
+export type Headline = Pick<Budget, 'verdict' | 'detail' | 'meter'> & {
   readonly label: string
   readonly tone: Tone
-  readonly title: string
 }
 
-/** What matters first: are lookups answered, are names registered, and how much can still be lost? */
+const UNKNOWN = {
+  tone: 'idle',
+  verdict: 'unknown',
+  detail: 'the control plane does not answer',
+  meter: null,
+} as const
+
+/** Whether lookups are answered, names registered and entries ordered, and how many failures each still tolerates. */
 export function headlinesOf(status: Status): readonly Headline[] {
-  return Object.entries(budgetsOf(status)).map(([what, { tone, verdict, detail, meter }]) =>
-    isUnknown(status)
-      ? {
-          label: capitalized(what),
-          ...{ tone: 'idle', title: 'Unknown', detail: 'the control plane does not answer' },
-          meter: null,
-        }
-      : { label: capitalized(what), tone, title: capitalized(verdict), detail, meter },
-  )
+  return Object.entries(budgetsOf(status)).map(([label, budget]) => {
+    const shown = isUnknown(status) ? UNKNOWN : budget
+    return { ...shown, label: capitalized(label), verdict: capitalized(shown.verdict) }
+  })
 }
 
 function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** Who lies, and whether that is still tolerated. */
+/** Which nodes lie, and whether that is still tolerated. */
 export function liarsOf(status: Status): { readonly tone: Tone; readonly text: string } {
   const { f } = status.cluster
-  if (isUnknown(status)) return { tone: 'idle', text: 'Who lies is unknown.' }
+  if (isUnknown(status)) return { tone: 'idle', text: 'Lying nodes: unknown.' }
   const liars = status.nodes.filter((node) => node.faults.some(({ spec }) => spec.kind === 'lie'))
+  if (liars.length === 0) return { tone: 'good', text: 'No node is set to lie.' }
   const names = liars.map(({ name }) => name).join(', ')
-  return {
-    tone: liars.length === 0 ? 'good' : liars.length <= f ? 'warn' : 'bad',
-    text: liars.length === 0 ? 'Nobody is known to lie.' : `Lying: ${names}; tolerated: ${f}.`,
-  }
+  const tone = liars.length <= f ? 'warn' : 'bad'
+  return { tone, text: `Lying: ${names}. Tolerated: ${f}.` }
 }
 
-/** What is left of a state that nobody tells any more: who there is, and nothing of how they are. */
+/** A status with the names of its processes and no state, for the time without a connection. */
 export function unknownOf(status: Status): Status {
   const unknown = { state: 'unknown', detail: null, pid: null, redisPid: null } as const
+  const node = {
+    ...unknown,
+    offset: null,
+    recordTime: null,
+    lag: null,
+    isCounted: false,
+    agreement: null,
+    p50Ms: null,
+    p99Ms: null,
+    lastError: null,
+    faults: [],
+  }
   return {
     ...status,
     faults: [],
     atNodes: null,
-    nodes: status.nodes.map((node) => ({
-      ...node,
-      ...unknown,
-      ...{ offset: null, recordTime: null, lag: null, isCounted: false },
-      ...{ agreement: null, p50Ms: null, p99Ms: null, lastError: null, faults: [] },
-    })),
+    nodes: status.nodes.map((one) => ({ ...one, ...node })),
     validator: { ...status.validator, ...unknown },
     synchronizer: { ...status.synchronizer, ...unknown },
     members: status.members.map((member) => ({ ...member, ...unknown, ordering: null })),

@@ -1,7 +1,7 @@
 import type { Shape } from 'quorumscan/view'
 import { expect, it } from 'vitest'
 import type { LiveEvent, Sample } from './api.ts'
-import { drawLookups, faultBands, gapsOf, niceMax, shadedTimes } from './chart.ts'
+import { drawLookups, faultBands, gapsOf, niceMax } from './chart.ts'
 import { msOf } from './time.ts'
 
 it('a fault is shaded from its beginning to its end, or until now', () => {
@@ -24,10 +24,10 @@ it('a fault is shaded from its beginning to its end, or until now', () => {
     ],
   )
   expect(
-    bands.map(({ label, fromMs, toMs }) => [label, toMs === null ? null : toMs - fromMs]),
+    bands.map(({ label, fromMs, toMs }) => [label, toMs - fromMs]),
   ).toEqual([
     ['sv-2 killed', 3000],
-    ['sv-3 lies: deny', null],
+    ['sv-3 lies: deny', Infinity],
   ])
 })
 
@@ -40,31 +40,39 @@ it.each([
   expect(niceMax(value)).toBe(want)
 })
 
-it('shades times in which several faults were in force once', () => {
-  const band = (fromMs: number, toMs: number | null) => ({ label: '', fromMs, toMs })
-  expect(shadedTimes([band(1, 5), band(2, 3), band(4, 7), band(9, null), band(10, 11)])).toEqual([
-    { fromMs: 1, toMs: 7 },
-    { fromMs: 9, toMs: null },
+it('shades times in which several faults were in force once, as one group', () => {
+  const band = (fromMs: number, toMs: number) => ({ label: '', fromMs, toMs })
+  const bands = [band(1, 5), band(2, 3), band(9, Infinity)]
+  const [, , ...shapes] = drawLookups({ samples: [], bands }, { fromMs: 0, toMs: 10 })
+  const groups = shapes.filter(([tag]) => tag === 'g') as Shape[]
+  expect(groups.map(([, { className }]) => className)).toEqual(['bands'])
+  const [, , ...bars] = groups[0] as Shape
+  expect((bars as Shape[]).map(([, { x, width }]) => [x, width])).toEqual([
+    ['10.00%', '40.00%'],
+    ['20.00%', '10.00%'],
+    ['90.00%', '10.00%'],
   ])
 })
 
 it('draws a lane for each fault, newest first, and counts those that do not fit', () => {
   const bands = Array.from({ length: 10 }, (_, index) => ({
-    ...{ label: `fault ${index}`, fromMs: index, toMs: null },
+    label: `fault ${index}`,
+    fromMs: index,
+    toMs: Infinity,
   }))
   const [, attributes, ...shapes] = drawLookups({ samples: [], bands }, { fromMs: 0, toMs: 100 })
   const texts = shapes.flatMap((shape) =>
     shape[0] === 'text' && shape[1] !== undefined ? [String((shape as Shape)[2])] : [],
   )
-  const labels = texts.filter((text) => /fault|before/.test(text))
+  const labels = texts.filter((text) => /fault|earlier/.test(text))
   expect(labels).toEqual([
     ...[9, 8, 7, 6, 5, 4, 3, 2].map((index) => `fault ${index}`),
-    'and 2 before',
+    'and 2 earlier',
   ])
   expect(attributes['aria-label']).toBe('Lookups: 0 answered, 0 refused')
 })
 
-it('tells a time without lookups from one in which none was answered', () => {
+it('distinguishes a time without lookups from one without answers', () => {
   const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000000Z`
   const ms = (second: number) => msOf(at(second))
   const sample = (second: number, outcome: string) =>

@@ -1,15 +1,14 @@
-import { timeOfDay } from './time.ts'
+import { clockTime } from './time.ts'
 
-/** A line of a log: what a person reads of it, and whether it tells of trouble. */
+/** A line of a log in readable form, and whether it reports a problem. */
 export function logLineOf(line: string): { readonly text: string; readonly isTrouble: boolean } {
   const plain = { text: line, isTrouble: /\b(error|fatal)\b/i.test(line) }
   if (!line.startsWith('{')) return plain
   try {
     const { level, time, msg, pid, hostname, name, ...more } = JSON.parse(line)
-    const at = Number.isFinite(time) ? timeOfDay(time) : ''
     const rest = Object.keys(more).length === 0 ? '' : JSON.stringify(more)
     return {
-      text: [at, level, msg, rest].filter(Boolean).join(' '),
+      text: [clockTime(time), level, msg, rest].filter(Boolean).join(' '),
       isTrouble: ['warn', 'error', 'fatal'].includes(level),
     }
   } catch {

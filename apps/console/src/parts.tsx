@@ -1,13 +1,15 @@
-/** What several panels have in common. */
+/** Components that several panels use. */
 import { wordOfState } from '@quorumscan/errors/node-words'
 import { signOfState } from 'quorumscan/view'
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import { type Fault, type NodeStatus, reasonOf } from './api.ts'
 
-/** Why the last thing that was asked for failed, and a way to ask for one. */
-export function useAct(): readonly [string | null, (work: () => Promise<unknown>) => void] {
+export type Act = (work: () => Promise<unknown>) => void
+
+/** Why the last action failed, null if it did not, and a function that starts an action. */
+export function useAct(): readonly [string | null, Act] {
   const [problem, setProblem] = useState<string | null>(null)
-  const act = (work: () => Promise<unknown>) => {
+  const act: Act = (work) => {
     setProblem(null)
     work().catch((error: unknown) => setProblem(reasonOf(error)))
   }
@@ -22,13 +24,23 @@ export function Problem({ text }: { readonly text: string | null }) {
   )
 }
 
-export function Form(props: { readonly onSubmit: () => void; readonly children: ReactNode }) {
+/** A button that submits nothing. */
+export function Button(props: ComponentProps<'button'>) {
+  return <button type="button" {...props} />
+}
+
+/** `onSubmit` receives the text of a field by its name. */
+export function Form(props: {
+  readonly onSubmit: (textOf: (name: string) => string) => void
+  readonly children: ReactNode
+}) {
   return (
     <form
       className="form"
       onSubmit={(event) => {
         event.preventDefault()
-        props.onSubmit()
+        const fields = new FormData(event.currentTarget)
+        props.onSubmit((name) => String(fields.get(name) ?? '').trim())
       }}
     >
       {props.children}
@@ -36,50 +48,38 @@ export function Form(props: { readonly onSubmit: () => void; readonly children: 
   )
 }
 
-/** For what means something letter by letter: a name, a party, a seed. */
+/** A field for text in which each letter counts: a name, a party, a seed. */
 export function ExactField({
   label,
-  className,
-  onText,
   ...input
-}: ComponentProps<'input'> & {
-  readonly label: string
-  readonly onText: (text: string) => void
-}) {
+}: ComponentProps<'input'> & { readonly label: string }) {
   return (
-    <label className={className}>
+    <label className="grow narrow">
       {label}
-      <input
-        {...input}
-        onChange={(event) => onText(event.target.value)}
-        spellCheck={false}
-        autoCapitalize="none"
-        autoComplete="off"
-      />
+      <input {...input} spellCheck={false} autoCapitalize="none" autoComplete="off" />
     </label>
   )
 }
 
-/** A choice of one; `isBare`: its label is for screen readers alone. */
-export function Select<T extends string | number>(props: {
+/** `isBare`: the label is for screen readers only. Children come before the choices. */
+export function Select({
+  label,
+  choices = [],
+  isBare = false,
+  children,
+  ...select
+}: ComponentProps<'select'> & {
   readonly label: string
-  readonly value: T
-  readonly choices: readonly (readonly [value: T, words: string])[]
-  readonly onValue: (value: T) => void
+  readonly choices?: readonly (readonly [value: string | number, words: string])[]
   readonly isBare?: boolean
 }) {
-  const { label, value, choices, onValue, isBare = false } = props
   return (
     <label>
       <span className={isBare ? 'unseen' : ''}>{label}</span>
-      <select
-        value={value}
-        onChange={({ target }) => {
-          for (const [one] of choices) if (String(one) === target.value) onValue(one)
-        }}
-      >
-        {choices.map(([one, words]) => (
-          <option key={one} value={one}>
+      <select {...select}>
+        {children}
+        {choices.map(([value, words]) => (
+          <option key={value} value={value}>
             {words}
           </option>
         ))}
@@ -88,42 +88,40 @@ export function Select<T extends string | number>(props: {
   )
 }
 
-/** Durations to choose from, in words. */
+/** Durations in words. */
 export const durationChoices = (allSeconds: readonly number[]) =>
   allSeconds.map((s) => [s, s < 60 ? `${s} s` : `${s / 60} min`] as const)
 
-export function StateMark(props: {
-  readonly state: NodeStatus['state']
-  readonly detail?: string | null
-}) {
-  const { sign, tone } = signOfState[props.state]
+type Process = Pick<NodeStatus, 'state' | 'detail'>
+
+export function StateMark({ process }: { readonly process: Process }) {
+  const { sign, tone } = signOfState[process.state]
   return (
-    <span className={`state ${tone}`} title={props.detail ?? undefined}>
+    <span className={`state ${tone}`} title={process.detail ?? undefined}>
       <span aria-hidden="true" className="sign">
         {sign}
       </span>
-      {wordOfState[props.state]}
+      {wordOfState[process.state]}
     </span>
   )
 }
 
-/** A process that has no row of its own in the table of nodes. */
+/** A process without a row in the table of nodes. */
 export function Service(props: {
   readonly name: string
-  readonly process: Pick<NodeStatus, 'state' | 'detail'>
+  readonly process: Process
   readonly children: ReactNode
 }) {
-  const { state, detail } = props.process
   return (
     <div className="service">
       <strong>{props.name}</strong>
-      <StateMark state={state} detail={detail} />
+      <StateMark process={props.process} />
       {props.children}
     </div>
   )
 }
 
-/** Names with their values; a title is shown to a pointer that rests on the value. */
+/** Names with their values. A title appears when the pointer rests on the value. */
 export function Fields(props: {
   readonly rows: readonly (readonly [name: string, value: ReactNode, title?: string])[]
 }) {
@@ -147,7 +145,7 @@ export function Chips({ faults }: { readonly faults: readonly Pick<Fault, 'id' |
   ))
 }
 
-/** A file that was made here, saved under a name or opened in a tab of its own. */
+/** Saves a generated file under a name, or opens it in a new tab. */
 export function handOut(file: Blob, how: { readonly download: string } | { target: '_blank' }) {
   const href = URL.createObjectURL(file)
   Object.assign(document.createElement('a'), how, { href }).click()
@@ -159,22 +157,21 @@ export function handOut(file: Blob, how: { readonly download: string } | { targe
 export function Panel(props: {
   readonly title: string
   readonly note?: ReactNode
-  readonly className?: string
   readonly children: ReactNode
 }) {
   const id = `panel-${props.title.toLowerCase().replace(/[^a-z]+/g, '-')}`
   return (
-    <section className={`panel ${props.className ?? ''}`} aria-labelledby={id}>
+    <section className="panel" aria-labelledby={id}>
       <div className="panel-head">
         <h2 id={id}>{props.title}</h2>
-        {props.note === undefined ? null : <div className="muted note">{props.note}</div>}
+        {props.note && <div className="muted note">{props.note}</div>}
       </div>
       {props.children}
     </section>
   )
 }
 
-/** What is asked or shown apart from the page: the browser's own dialog, open as long as this is there. */
+/** The browser's own dialog, open as long as this component is mounted. */
 export function Modal(props: {
   readonly title: string
   readonly className?: string
@@ -184,7 +181,7 @@ export function Modal(props: {
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   useEffect(() => {
-    // Shown so that the browser keeps the focus inside, and gives it back.
+    // As a modal, so that the browser keeps the focus inside and restores it afterwards.
     dialog.current?.showModal()
   }, [])
   return (
@@ -200,11 +197,9 @@ export function Modal(props: {
   )
 }
 
-/** Closes the dialog that it is in. */
+/** Closes the dialog around it. */
 export function CloseButton({ label }: { readonly label: string }) {
   return (
-    <button type="button" onClick={(event) => event.currentTarget.closest('dialog')?.close()}>
-      {label}
-    </button>
+    <Button onClick={(event) => event.currentTarget.closest('dialog')?.close()}>{label}</Button>
   )
 }

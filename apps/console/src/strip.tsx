@@ -1,4 +1,4 @@
-/** What holds and what can still be lost, in one look. */
+/** What works, and how many further failures it tolerates. */
 import type { Status } from './api.ts'
 import { type Headline, headlinesOf, liarsOf } from './budgets.ts'
 
@@ -7,8 +7,13 @@ export function Strip({ status }: { readonly status: Status }) {
   return (
     <section className="strip" aria-label="State of the quorum">
       <ul className="budgets" aria-live="assertive">
-        {headlinesOf(status).map((headline) => (
-          <BudgetItem key={headline.label} headline={headline} />
+        {headlinesOf(status).map(({ label, tone, verdict, detail, meter }) => (
+          <li key={label} className={`budget ${tone}`} aria-label={label}>
+            <p className="budget-label">{label}</p>
+            <p className="budget-title">{verdict}</p>
+            {meter && <Meter {...meter} />}
+            <p className="budget-detail">{detail}</p>
+          </li>
         ))}
       </ul>
       <p className="small">
@@ -21,26 +26,13 @@ export function Strip({ status }: { readonly status: Status }) {
   )
 }
 
-function BudgetItem({ headline }: { readonly headline: Headline }) {
-  const { label, tone, title, detail, meter } = headline
-  return (
-    <li className={`budget ${tone}`} aria-label={label}>
-      <p className="budget-label">{label}</p>
-      <p className="budget-title">{title}</p>
-      {meter === null ? null : <Meter {...meter} />}
-      <p className="budget-detail">{detail}</p>
-    </li>
-  )
-}
-
-/** A cell for each node, with a mark where the threshold is. The detail beside it says the same. */
-function Meter(props: NonNullable<Headline['meter']>) {
-  const { have, need, of } = props
+/** A cell for each node, with a mark at the threshold. The text next to it says the same. */
+function Meter({ have, need, of }: NonNullable<Headline['meter']>) {
   return (
     <div className="meter" aria-hidden="true">
       {Array.from({ length: of }, (_, index) => (
         <span
-          // biome-ignore lint/suspicious/noArrayIndexKey: cells are their places.
+          // biome-ignore lint/suspicious/noArrayIndexKey: a cell has no identity but its position.
           key={index}
           className={`cell ${index < have ? 'full' : ''} ${index === need - 1 ? 'needed' : ''}`}
         />

@@ -1,38 +1,36 @@
-/** Light, dark, or as the system has it; remembered where the browser allows. */
+/** Light, dark, or the setting of the system; stored if the browser allows it. */
 import { useEffect, useState } from 'react'
+import { Button } from './parts.tsx'
 
 const THEMES = ['system', 'light', 'dark'] as const
-type Theme = (typeof THEMES)[number]
+const SIGNS = { system: '◑', light: '☀', dark: '☾' }
 const KEY = 'quorumscan-theme'
 
-function remembered(): Theme {
+/** Undefined if the browser forbids storage. */
+function storage(): Storage | undefined {
   try {
-    return THEMES.find((theme) => theme === localStorage.getItem(KEY)) ?? 'system'
+    return localStorage
   } catch {
-    return 'system' // Storage is switched off.
+    return undefined
   }
 }
 
 export function ThemeButton() {
-  const [theme, setTheme] = useState(remembered)
+  const [theme, setTheme] = useState(
+    () => THEMES.find((one) => one === storage()?.getItem(KEY)) ?? 'system',
+  )
   useEffect(() => {
-    if (theme === 'system') delete document.documentElement.dataset['theme']
-    else document.documentElement.dataset['theme'] = theme
-    try {
-      localStorage.setItem(KEY, theme)
-    } catch {
-      // As above.
-    }
+    document.documentElement.dataset['theme'] = theme
+    storage()?.setItem(KEY, theme)
   }, [theme])
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system'
   return (
-    <button
-      type="button"
+    <Button
       className="quiet"
       onClick={() => setTheme(next)}
       aria-label={`Theme: ${theme}. Switch to ${next}.`}
     >
-      {theme === 'dark' ? '☾' : theme === 'light' ? '☀' : '◑'} {theme}
-    </button>
+      {SIGNS[theme]} {theme}
+    </Button>
   )
 }

@@ -1,6 +1,6 @@
-/** The page's only door to the time of day and to timers. */
+/** The only module of the page that reads the time of day or sets timers. */
 
-/** ms since the epoch of an ISO 8601 text; NaN of anything else. */
+/** ms since the epoch of an ISO 8601 text; NaN for any other text. */
 export function msOf(time: string): number {
   return Date.parse(time)
 }
@@ -16,18 +16,13 @@ const clockFormat = new Intl.DateTimeFormat(undefined, {
   hour12: false,
 })
 
-/** Hours, minutes and seconds where the reader is. */
-export function clockTime(time: string): string {
-  const ms = msOf(time)
-  return Number.isNaN(ms) ? '' : timeOfDay(ms)
+/** Local hours, minutes and seconds of an ISO 8601 text or of ms since the epoch; empty if it is neither. */
+export function clockTime(time: string | number): string {
+  const ms = new Date(time).getTime()
+  return Number.isNaN(ms) ? '' : clockFormat.format(ms)
 }
 
-/** As `clockTime`, of ms since the epoch. */
-export function timeOfDay(ms: number): string {
-  return clockFormat.format(ms)
-}
-
-/** Calls again and again until the returned function is called. */
+/** Calls `work` each `ms` until the returned function is called. */
 export function every(ms: number, work: () => void): () => void {
   const timer = setInterval(work, ms)
   return () => clearInterval(timer)

@@ -1,4 +1,4 @@
-/** The cluster as the control plane tells it, for as long as the page is open. */
+/** Follows the state of the cluster while the page is open. */
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { connect, type LiveEvent, reasonOf, type Sample, type Status } from './api.ts'
 import { unknownOf } from './budgets.ts'
@@ -14,7 +14,7 @@ export type ClusterView = ReturnType<typeof useCluster>
 /** What panels about nodes show. */
 export type Shown = Pick<ClusterView, 'api' | 'samples'> & { readonly status: Status }
 
-/** Events and samples are the oldest first; `problem`: why the first contact failed. */
+/** Events and samples are sorted, oldest first. `problem`: why the control plane could not be read. */
 export function useCluster(token: string) {
   const [connection, setConnection] = useState<Connection>('connecting')
   const [status, setStatus] = useState<Status | null>(null)
@@ -28,17 +28,15 @@ export function useCluster(token: string) {
 
   useEffect(() => {
     const load = async () => {
-      const [first, past, measured] = await Promise.all([
-        api.cluster.status.query(),
+      const [past, measured] = await Promise.all([
         api.cluster.events.query(),
         api.lookups.samples.query(),
       ])
-      setStatus(first)
       setEvents((known) => joined(past, known).slice(-EVENTS_MAX))
       setSamples((known) => joined(measured, known).slice(-SAMPLES_MAX))
       setProblem(null)
     }
-    // Also after the connection was lost: the control plane still knows what came meanwhile.
+    // Also after a lost connection: the control plane has what happened meanwhile.
     if (connection !== 'lost') load().catch((error: unknown) => setProblem(reasonOf(error)))
   }, [api, connection])
   useEffect(() => {
@@ -60,7 +58,7 @@ export function useCluster(token: string) {
     }
   }, [api])
   useEffect(() => close, [close])
-  // Nothing is known of the processes while the connection is lost.
+  // While the connection is lost, no state of a process is known.
   const shown = useMemo(
     () => (status !== null && connection === 'lost' ? unknownOf(status) : status),
     [status, connection],
@@ -68,13 +66,13 @@ export function useCluster(token: string) {
   return { api, connection, status: shown, events, samples, problem }
 }
 
-/** What the control plane remembers, with what has come since it was asked. */
+/** What the control plane stored, with what has arrived since the query. */
 function joined<T extends { readonly at: string }>(past: readonly T[], known: readonly T[]): T[] {
   const newest = past.at(-1)?.at ?? ''
   return [...past, ...known.filter(({ at }) => at > newest)]
 }
 
-/** What a query answers, asked again and again; null before the first answer, and where there was none. */
+/** The newest answer of a query that is repeated each `ms`; null before the first answer and after a failure. */
 export function usePolled<T>(ask: () => Promise<T>, ms: number): T | null {
   const [value, setValue] = useState<T | null>(null)
   const latest = useRef(ask)
@@ -82,7 +80,7 @@ export function usePolled<T>(ask: () => Promise<T>, ms: number): T | null {
   useEffect(() => {
     let isMounted = true
     const show = (answer: T | null) => (isMounted ? setValue(answer) : undefined)
-    // Without an answer the header says that the control plane is away.
+    // The header shows that the control plane does not answer.
     const poll = () => void latest.current().then(show, () => show(null))
     poll()
     const stop = every(ms, poll)

@@ -1,4 +1,4 @@
-/** What the page offers to break. Pure. */
+/** The faults that the page offers. Pure. */
 import { LIES } from 'quorumscan/view'
 import type { FaultSpec } from './api.ts'
 
@@ -8,27 +8,27 @@ type Row = readonly [id: string, words: string, fault: WithoutNode<FaultSpec>]
 const lieBreaks = (Object.keys(LIES) as (keyof typeof LIES)[]).map(
   (lie): Row => [`lie ${lie}`, `${lie}: ${LIES[lie][1]}`, { kind: 'lie', lie }],
 )
-/** Some that are no lies; the command line has all, with every option. */
+/** Some faults that are not lies. The command line has all of them, with every option. */
 const otherBreaks: Readonly<Record<string, readonly Row[]>> = {
   Network: [
     ['slow', 'slow by 300 ms', { kind: 'slow', edge: 'http', latencyMs: 300, jitterMs: 100 }],
-    ['drop', 'connections go silent, 30 %', { kind: 'drop', edge: 'http', rate: 0.3 }],
+    ['drop', '30 % of connections stall', { kind: 'drop', edge: 'http', rate: 0.3 }],
     ['reset', 'connections reset', { kind: 'reset', edge: 'http' }],
-    ['log', 'cut off from the log', { kind: 'partition', from: 'log' }],
-    ['proxy', 'cut off from the proxy', { kind: 'partition', from: 'proxy' }],
-    ['engines', 'cut off from the other engines', { kind: 'drop', edge: 'p2p' }],
+    ['log', 'disconnected from the log', { kind: 'partition', from: 'log' }],
+    ['proxy', 'disconnected from the proxy', { kind: 'partition', from: 'proxy' }],
+    ['engines', 'disconnected from the other engines', { kind: 'drop', edge: 'p2p' }],
   ],
   Machine: [
-    ['clock', 'clock 30 s behind', { kind: 'clock', offsetMs: -30_000 }],
+    ['clock', 'clock 30 s slow', { kind: 'clock', offsetMs: -30_000 }],
     ['memory', 'Redis out of memory', { kind: 'memory' }],
     ['redis', 'Redis killed', { kind: 'kill', part: 'redis' }],
     ['cometbft', 'CometBFT killed', { kind: 'kill', part: 'cometbft' }],
   ],
 }
-/** What only nodes have that order. */
+/** Faults of members that order. */
 const OF_MEMBERS = ['engines', 'cometbft']
 
-/** What can be broken about a node, in the order in which it is offered; `isMember`: it orders, too. */
+/** The faults of a node in the order of the menu; `isMember`: it orders, too. */
 export function breaksOf(node: string, isMember: boolean) {
   return Object.entries({ Lies: lieBreaks, ...otherBreaks }).map(([title, rows]) => ({
     title,

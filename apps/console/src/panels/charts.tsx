@@ -1,4 +1,4 @@
-/** Latency and outcome of the steady lookup, with the faults of the time in lanes below. */
+/** Latency and outcome of the periodic lookup, with a lane for each fault below. */
 import type { Shape } from 'quorumscan/view'
 import { createElement, type ReactNode, useState } from 'react'
 import type { Fault, LiveEvent, Sample } from '../api.ts'
@@ -25,13 +25,19 @@ export function ChartPanel(props: {
   const toMs = nowMs()
   const fromMs = toMs - minutes * MINUTE_MS
   const samples = props.samples.filter(({ at }) => msOf(at) >= fromMs)
-  const bands = faultBands(props.events, props.faults).filter(
-    (band) => band.toMs === null || band.toMs > fromMs,
-  )
+  const bands = faultBands(props.events, props.faults).filter((band) => band.toMs > fromMs)
   return (
     <Panel
       title="Lookups"
-      note={<Select isBare label="Window" value={minutes} choices={WINDOWS} onValue={setMinutes} />}
+      note={
+        <Select
+          isBare
+          label="Window"
+          defaultValue={2}
+          choices={WINDOWS}
+          onChange={({ target }) => setMinutes(Number(target.value))}
+        />
+      }
     >
       <div className="chart">{toElement(drawLookups({ samples, bands }, { fromMs, toMs }))}</div>
       <p className="legend">

@@ -1,21 +1,21 @@
-/** What happened, newest first. */
-
+/** Recent events, newest first. */
+import type { Tone } from 'quorumscan/view'
 import type { LiveEvent } from '../api.ts'
 import { Panel } from '../parts.tsx'
 import { clockTime } from '../time.ts'
 
-/** In sight; all others are a click away, so that no row is ever cut in half. */
+/** Shown at once. The others are a click away, so that no row is cut in half. */
 const NEWEST_SHOWN = 8
 const SHOWN_MAX = 60
 
-const signs: Readonly<Record<LiveEvent['kind'], { sign: string; tone: string }>> = {
-  state: { sign: '●', tone: 'idle' },
-  fault: { sign: '⚡', tone: 'bad' },
-  healed: { sign: '✚', tone: 'good' },
-  ended: { sign: '✖', tone: 'bad' },
-  malformed: { sign: '✖', tone: 'bad' },
-  quorum: { sign: '◆', tone: 'good' },
-  'no-quorum': { sign: '◆', tone: 'bad' },
+const signs: Readonly<Record<LiveEvent['kind'], readonly [sign: string, tone: Tone]>> = {
+  state: ['●', 'idle'],
+  fault: ['⚡', 'bad'],
+  healed: ['✚', 'good'],
+  ended: ['✖', 'bad'],
+  malformed: ['✖', 'bad'],
+  quorum: ['◆', 'good'],
+  'no-quorum': ['◆', 'bad'],
 }
 
 export function EventPanel({ events }: { readonly events: readonly LiveEvent[] }) {
@@ -24,14 +24,14 @@ export function EventPanel({ events }: { readonly events: readonly LiveEvent[] }
   return (
     <Panel title="Events" note={newest.length === 0 ? undefined : 'newest first'}>
       {newest.length === 0 ? (
-        <p className="empty">Nothing has happened since the cluster started. Kill a node.</p>
+        <p className="empty">No events since the cluster started. Kill a node to see some.</p>
       ) : (
         <EventList label="Events, newest first" events={newest.slice(0, NEWEST_SHOWN)} />
       )}
-      {older.length === 0 ? null : (
+      {older.length > 0 && (
         <details>
           <summary>{older.length} more</summary>
-          <EventList label="Events before those" events={older} />
+          <EventList label="Older events" events={older} />
         </details>
       )}
     </Panel>
@@ -44,8 +44,8 @@ function EventList(props: { readonly label: string; readonly events: readonly Li
       {props.events.map((event) => (
         <li key={`${event.at} ${event.sentence}`}>
           <time dateTime={event.at}>{clockTime(event.at)}</time>
-          <span className={`${signs[event.kind].tone}-text sign`} aria-hidden="true">
-            {signs[event.kind].sign}
+          <span className={`${signs[event.kind][1]}-text sign`} aria-hidden="true">
+            {signs[event.kind][0]}
           </span>
           <span>{event.sentence}</span>
         </li>

@@ -1,48 +1,45 @@
-/** One lookup with everything behind it: the proof and who signed it, and what each node votes. */
+/** One lookup with its evidence: the proof, its signers, and the vote of each node. */
 import { AGREED, ANSWERED, DISSENTED } from '@quorumscan/errors/node-words'
 import { shorten, toneOfOutcome } from 'quorumscan/view'
 import { useState } from 'react'
 import { type Api, reasonOf, type Voted } from '../api.ts'
-import { ExactField, Fields, Form, handOut, Panel, Select } from '../parts.tsx'
+import { Button, ExactField, Fields, Form, handOut, Panel, Select } from '../parts.tsx'
 
 const QUORUMS: readonly (readonly [string, string])[] = [
   ['weak', 'weak (f+1)'],
   ['strong', 'strong (q)'],
   ['all', 'all (n)'],
 ]
-/** In a dispute: what the proof says as well. */
+/** In a dispute: the vote for what the proof shows. */
 const AS_PROVEN = 'as proven'
 
 type Entry = Readonly<Record<string, string | null>>
 
-/** The part of the outcome that is shown; it crosses the control plane as text. */
+/** The part of the outcome that is shown. The control plane sends it as text. */
 type Resolved = {
   readonly kind: string
   readonly threshold: number
   readonly offset?: number
   readonly agreed: readonly string[]
   readonly answer?: Entry | null
-  /** The document as the node gave it, and what it answers. */
+  /** The document as the node sent it, and the request that it answers. */
   readonly receipt?: { readonly document: string }
   readonly asked: readonly { node: string; isProven: boolean; reason: string }[]
 }
 
 export function LookupPanel({ api }: { readonly api: Api }) {
-  const [subject, setSubject] = useState('alice.unverified.ns')
-  const [quorum, setQuorum] = useState('weak')
   const [isAsking, setAsking] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
   const [resolved, setResolved] = useState<Resolved | null>(null)
   const [voted, setVoted] = useState<Voted | string | null>(null)
 
-  const ask = async () => {
+  const ask = async (input: { readonly subject: string; readonly quorum: string }) => {
     setAsking(true)
     setProblem(null)
     setVoted(null)
-    const asked = { subject: subject.trim(), quorum }
     try {
-      setResolved(JSON.parse(await api.lookups.resolve.query(asked)) as Resolved)
-      setVoted(await api.lookups.votes.query(asked).catch((error: unknown) => reasonOf(error)))
+      setResolved(JSON.parse(await api.lookups.resolve.query(input)) as Resolved)
+      setVoted(await api.lookups.votes.query(input).catch((error: unknown) => reasonOf(error)))
     } catch (error) {
       setResolved(null)
       setProblem(reasonOf(error))
@@ -51,22 +48,23 @@ export function LookupPanel({ api }: { readonly api: Api }) {
     }
   }
   return (
-    <Panel title="Lookup" note="one node proves it; all vote">
-      <Form onSubmit={() => void ask()}>
+    <Panel title="Lookup" note="proven by one node, voted on by all">
+      <Form
+        onSubmit={(textOf) => void ask({ subject: textOf('subject'), quorum: textOf('quorum') })}
+      >
         <ExactField
-          className="grow narrow"
           label="Name or party"
-          value={subject}
-          onText={setSubject}
+          name="subject"
+          defaultValue="alice.unverified.ns"
           required
         />
-        <Select label="Quorum" value={quorum} choices={QUORUMS} onValue={setQuorum} />
+        <Select label="Quorum" name="quorum" choices={QUORUMS} />
         <button type="submit" className="primary" disabled={isAsking}>
-          {isAsking ? 'Asking …' : 'Look up'}
+          {isAsking ? 'Looking up …' : 'Look up'}
         </button>
       </Form>
       <div aria-live="polite">
-        {problem === null ? null : <p className="problem">{problem}</p>}
+        {problem && <p className="problem">{problem}</p>}
         {resolved === null ? (
           <p className="empty">
             An answer counts only if it follows from a state that enough members signed.
@@ -89,27 +87,28 @@ function Result({ resolved }: { readonly resolved: Resolved }) {
     <>
       <p className="result">
         <span className={`badge big ${toneOfOutcome(kind)}`}>{kind}</span>
-        {offset === undefined ? null : (
+        {offset !== undefined && (
           <span className="muted">
             at offset {offset}, {threshold} needed
           </span>
         )}
       </p>
-      {answer ? (
+      {answer && (
         <Fields
           rows={Object.entries(answer).map(
             ([name, value]) => [name, value ? shorten(value, 46) : '–', value ?? ''] as const,
           )}
         />
-      ) : null}
-      <h3>Asked for a proof</h3>
-      <SaidList
+      )}
+      <h3>Proofs</h3>
+      <Replies
         label="Nodes asked for a proof"
-        rows={asked.map(({ node, isProven, reason }) =>
-          isProven
-            ? { who: node, tone: 'good', what: ANSWERED, more: null }
-            : { who: node, tone: 'bad', what: 'failed', more: reason },
-        )}
+        rows={asked.map(({ node, isProven, reason }) => ({
+          node,
+          tone: isProven ? 'good' : 'bad',
+          word: isProven ? ANSWERED : 'failed',
+          detail: isProven ? null : reason,
+        }))}
       />
     </>
   )
@@ -117,7 +116,7 @@ function Result({ resolved }: { readonly resolved: Resolved }) {
 
 function Votes(props: {
   readonly voted: Voted | string | null
-  /** Absent where nothing is. */
+  /** Undefined if nothing was proven. */
   readonly proven: Entry | null | undefined
 }) {
   const { voted, proven } = props
@@ -131,18 +130,18 @@ function Votes(props: {
   return (
     <>
       <h3>Votes</h3>
-      <SaidList
+      <Replies
         label="Votes"
         rows={voted.groups.flatMap((group) => {
-          const what = wordOf(group)
-          const tone = [AGREED, AS_PROVEN].includes(what) ? 'good' : 'bad'
+          const word = wordOf(group)
+          const tone = [AGREED, AS_PROVEN].includes(word) ? 'good' : 'bad'
           const { entry } = group
-          const more = entry === undefined ? null : `for ${entry?.['user'] ?? 'no entry'}`
-          return group.nodes.map((who) => ({ who, tone, what, more }))
+          const detail = entry === undefined ? null : `for ${entry?.['user'] ?? 'no entry'}`
+          return group.nodes.map((node) => ({ node, tone, word, detail }))
         })}
       />
       <p className="muted">
-        {voted.heard} heard, {voted.threshold} needed{voted.reason && `: ${voted.reason}`}
+        {voted.heard} received, {voted.threshold} needed{voted.reason && `: ${voted.reason}`}
       </p>
     </>
   )
@@ -153,17 +152,17 @@ function isSameEntry(one: Entry | null | undefined, other: Entry | null | undefi
   return Object.entries(one).every(([name, value]) => other[name] === value)
 }
 
-function SaidList(props: {
+function Replies(props: {
   readonly label: string
-  readonly rows: readonly { who: string; tone: string; what: string; more: string | null }[]
+  readonly rows: readonly { node: string; tone: string; word: string; detail: string | null }[]
 }) {
   return (
     <ul className="votes" aria-label={props.label}>
-      {props.rows.map(({ who, tone, what, more }) => (
-        <li key={who}>
-          <strong>{who}</strong>
-          <span className={`badge ${tone}`}>{what}</span>
-          {more === null ? null : <span className="muted">{shorten(more, 40)}</span>}
+      {props.rows.map(({ node, tone, word, detail }) => (
+        <li key={node}>
+          <strong>{node}</strong>
+          <span className={`badge ${tone}`}>{word}</span>
+          {detail && <span className="muted">{shorten(detail, 40)}</span>}
         </li>
       ))}
     </ul>
@@ -179,13 +178,13 @@ function Receipt({ resolved }: { readonly resolved: Resolved }) {
       <summary>
         Receipt: signed by {agreed.join(', ')} at offset {offset}, {receipt.document.length} bytes
       </summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling areas must be reachable by keyboard. */}
       <pre tabIndex={0}>{JSON.stringify(JSON.parse(receipt.document), null, 2)}</pre>
-      <button type="button" onClick={() => handOut(file(), { download: 'receipt.json' })}>
-        Save it
-      </button>{' '}
+      <Button onClick={() => handOut(file(), { download: 'receipt.json' })}>
+        Save the receipt
+      </Button>{' '}
       <span className="muted">
-        and check it offline: <code>quorumscan verify receipt.json</code>
+        Check it offline with <code>quorumscan verify receipt.json</code>.
       </span>
     </details>
   )

@@ -1,112 +1,104 @@
-/** What can be done to one process: a menu of its own, with what destroys apart, and asked for twice. */
+/** The menu of one process. Actions that destroy something stand apart and ask for confirmation. */
 import { useId, useState } from 'react'
 import type { Api } from '../api.ts'
-import { CloseButton, durationChoices, Form, Modal, Select } from '../parts.tsx'
-import type { Shown } from '../use-cluster.ts'
+import { Button, CloseButton, durationChoices, Form, Modal, Select } from '../parts.tsx'
 import { breaksOf } from '../words.ts'
-import { NodeView, type Target } from './node-view.tsx'
+import { type NodeProps, NodeView } from './node-view.tsx'
 
 export type Action = { readonly label: string; readonly run: () => Promise<unknown> }
 
 const DURATIONS_S = [10, 30, 60, 300]
 const DEFAULT_DURATION_S = 60
 
-type Asked = 'view' | 'break' | 'kill' | 'wipe' | 'wipe disk'
-/** What destroys something, and what becomes of it. */
-const destructions = {
-  kill: {
-    label: 'Kill',
-    words:
-      'Its process ends at once, as by SIGKILL, and stays away until it is healed or restarted.',
-  },
-  wipe: {
-    label: 'Wipe',
-    words: 'Its replica is deleted and rebuilt from the log, which takes as long as the log is.',
-  },
-  'wipe disk': {
-    label: 'Wipe disk',
-    words: 'All that it has but its keys is deleted; it gets it again from the others.',
-  },
-} as const
+/** What destroys something, with the consequence, in the order of the menu. */
+function destructionsOf({ target: { name: node, kind }, shown: { api, status } }: NodeProps) {
+  const { kill, wipe } = api.nodes
+  const all = [
+    {
+      label: 'Kill',
+      isOffered: true,
+      words:
+        'The process ends at once, as by SIGKILL, and stays down until it is healed or restarted.',
+      run: () => kill.mutate({ node }),
+    },
+    {
+      label: 'Wipe',
+      isOffered: kind !== 'synchronizer',
+      words: 'Its replica is deleted and rebuilt from the log. A longer log takes longer.',
+      run: () => wipe.mutate({ node }),
+    },
+    {
+      label: 'Wipe disk',
+      isOffered: kind === 'node' && status.members.length > 0,
+      words:
+        'Everything on its disk except the keys is deleted. It fetches the data from the others.',
+      run: () => wipe.mutate({ node, disk: true }),
+    },
+  ]
+  return all.filter(({ isOffered }) => isOffered)
+}
 
-export function NodeMenu(props: {
-  readonly target: Target
-  readonly shown: Shown
-  readonly act: (action: Action) => void
-}) {
-  const { target, shown, act } = props
+export function NodeMenu({ act, ...of }: NodeProps & { readonly act: (action: Action) => void }) {
+  const { target, shown } = of
   const { api, status } = shown
   const { name, kind, state } = target
-  const [asked, setAsked] = useState<Asked | null>(null)
+  const [opened, setOpened] = useState<string | null>(null)
   const menu = useId()
-  const { kill, restart, pause, resume, wipe } = api.nodes
+  const close = () => setOpened(null)
   const item = (label: string, run: () => unknown, look = '') => (
-    <button
-      type="button"
+    <Button
+      key={label}
       className={look}
       popoverTarget={menu}
       popoverTargetAction="hide"
       onClick={() => void run()}
     >
       {label}
-    </button>
+    </Button>
   )
   const once = (label: string, run: (input: { readonly node: string }) => Promise<unknown>) =>
     item(label, () => act({ label, run: () => run({ node: name }) }))
-  const destroy: Record<keyof typeof destructions, () => Promise<unknown>> = {
-    kill: () => kill.mutate({ node: name }),
-    wipe: () => wipe.mutate({ node: name }),
-    'wipe disk': () => wipe.mutate({ node: name, disk: true }),
-  }
-  const offered = [
-    'kill',
-    ...(kind === 'synchronizer' ? [] : ['wipe']),
-    ...(kind === 'node' && status.members.length > 0 ? ['wipe disk'] : []),
-  ] as (keyof typeof destructions)[]
-  const close = () => setAsked(null)
+  const { restart, pause, resume } = api.nodes
+  const destructions = destructionsOf(of)
+  const destruction = destructions.find(({ label }) => label === opened)
   return (
     <>
-      <button type="button" popoverTarget={menu} aria-label={`Actions for ${name}`}>
+      <Button popoverTarget={menu} aria-label={`Actions for ${name}`}>
         <span aria-hidden="true">⋯</span>
-      </button>
+      </Button>
       <section id={menu} popover="auto" aria-label={`Actions for ${name}`} className="menu">
-        {item('View …', () => setAsked('view'))}
+        {item('View …', () => setOpened('View'))}
         {once('Restart', restart.mutate)}
         {state === 'paused' ? once('Resume', resume.mutate) : once('Pause', pause.mutate)}
-        {kind === 'node' ? item('Break …', () => setAsked('break')) : null}
-        {target.faults.length === 0 ? null : once('Heal', api.faults.heal.mutate)}
+        {kind === 'node' && item('Break …', () => setOpened('Break'))}
+        {target.faults.length > 0 && once('Heal', api.faults.heal.mutate)}
         <hr />
-        {offered.map((each) => (
-          <span key={each}>
-            {item(`${destructions[each].label} …`, () => setAsked(each), 'danger')}
-          </span>
-        ))}
+        {destructions.map(({ label }) => item(`${label} …`, () => setOpened(label), 'danger'))}
       </section>
-      {asked === null ? null : asked === 'view' ? (
-        <NodeView target={target} shown={shown} onClose={close} />
-      ) : asked === 'break' ? (
+      {opened === 'View' && <NodeView {...of} onClose={close} />}
+      {opened === 'Break' && (
         <BreakDialog
           node={name}
           isMember={status.members.length > 0}
-          api={api}
+          inject={api.faults.inject.mutate}
           act={act}
           onClose={close}
         />
-      ) : (
-        <Modal title={`${destructions[asked].label} ${name}?`} onClose={close}>
-          <p>{destructions[asked].words}</p>
+      )}
+      {destruction && (
+        <Modal title={`${destruction.label} ${name}?`} onClose={close}>
+          <p>{destruction.words}</p>
           <p className="dialog-actions">
             <CloseButton label="Cancel" />
-            <button
-              type="button"
+            <Button
               className="danger"
               onClick={() => {
-                act({ label: destructions[asked].label, run: destroy[asked] })
+                act(destruction)
                 close()
               }}
             >
-              {destructions[asked].label} {name}
-            </button>
+              {destruction.label} {name}
+            </Button>
           </p>
         </Modal>
       )}
@@ -114,49 +106,43 @@ export function NodeMenu(props: {
   )
 }
 
-/** Kind, duration, Apply: nothing happens before. */
+/** Choose a kind and a duration; nothing happens before Apply. */
 function BreakDialog(props: {
   readonly node: string
   readonly isMember: boolean
-  readonly api: Api
+  readonly inject: Api['faults']['inject']['mutate']
   readonly act: (action: Action) => void
   readonly onClose: () => void
 }) {
-  const { node, api, act, onClose } = props
-  const [kind, setKind] = useState('')
-  const [seconds, setSeconds] = useState<number>(DEFAULT_DURATION_S)
+  const { node, inject, act, onClose } = props
   const breaks = breaksOf(node, props.isMember)
-  const apply = () => {
-    const chosen = breaks.flatMap(({ faults }) => faults).find(({ id }) => id === kind)
+  const apply = (textOf: (name: string) => string) => {
+    const chosen = breaks.flatMap(({ faults }) => faults).find(({ id }) => id === textOf('kind'))
     if (chosen === undefined) return
-    const durationMs = seconds === 0 ? null : seconds * 1000
-    const { fault } = chosen
-    act({ label: 'Break', run: () => api.faults.inject.mutate({ fault, durationMs }) })
+    const durationMs = Number(textOf('seconds')) * 1000 || null
+    act({ label: 'Break', run: () => inject({ fault: chosen.fault, durationMs }) })
     onClose()
   }
   return (
     <Modal title={`Break ${node}`} onClose={onClose}>
       <Form onSubmit={apply}>
-        <label className="grow">
-          Kind
-          <select required value={kind} onChange={(event) => setKind(event.target.value)}>
-            <option value="">Choose …</option>
-            {breaks.map(({ title, faults }) => (
-              <optgroup key={title} label={title}>
-                {faults.map(({ id, words }) => (
-                  <option key={id} value={id}>
-                    {words}
-                  </option>
-                ))}
-              </optgroup>
-            ))}
-          </select>
-        </label>
+        <Select label="Kind" name="kind" required>
+          <option value="">Choose …</option>
+          {breaks.map(({ title, faults }) => (
+            <optgroup key={title} label={title}>
+              {faults.map(({ id, words }) => (
+                <option key={id} value={id}>
+                  {words}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </Select>
         <Select
           label="Duration"
-          value={seconds}
+          name="seconds"
+          defaultValue={DEFAULT_DURATION_S}
           choices={[...durationChoices(DURATIONS_S), [0, 'until healed']]}
-          onValue={setSeconds}
         />
         <p className="dialog-actions">
           <CloseButton label="Cancel" />

@@ -1,13 +1,47 @@
-/** A row per node, with a menu of what can be done to it. */
+/** A row for each node, with a menu of actions. */
 import { milliseconds, missedVotes, orderingWords } from 'quorumscan/view'
-import { useState } from 'react'
-import { type NodeStatus, reasonOf, type Status } from '../api.ts'
-import { Chips, Panel, Problem, Service, StateMark } from '../parts.tsx'
+import { type ReactNode, useState } from 'react'
+import { type NodeStatus, reasonOf } from '../api.ts'
+import { Button, Chips, Panel, Problem, Service, StateMark } from '../parts.tsx'
 import type { Shown } from '../use-cluster.ts'
 import { type Action, NodeMenu } from './node-menu.tsx'
 
-const COLUMNS = ['Node', 'State', 'Offset', 'Lag', 'Latency', 'Agreement', 'Faults', 'Actions']
-const NUMBERS = ['Offset', 'Lag', 'Latency', 'Agreement']
+type Row = {
+  readonly node: NodeStatus
+  readonly isDissenting: boolean
+  readonly shown: Shown
+  readonly act: (action: Action) => void
+}
+
+/** What a column shows of a node. */
+const columns: Readonly<Record<string, (row: Row) => ReactNode>> = {
+  State: ({ node }) => <StateMark process={node} />,
+  Offset: ({ node }) => node.offset ?? '–',
+  Lag: ({ node: { lag } }) => (
+    <span className={(lag ?? 0) > 5 ? 'warn-text' : ''}>{lag ?? '–'}</span>
+  ),
+  Latency: ({ node: { p50Ms, p99Ms } }) => (
+    <>
+      {milliseconds(p50Ms)}
+      {p99Ms !== null && <span className="muted small"> p99 {milliseconds(p99Ms)}</span>}
+    </>
+  ),
+  Agreement: ({ node: { agreement }, isDissenting }) => (
+    <span className={isDissenting ? 'bad-text' : ''}>
+      {agreement === null ? '–' : `${Math.round(agreement)} %`}
+      {isDissenting && <span className="small"> disagrees</span>}
+    </span>
+  ),
+  Faults: ({ node: { faults, state } }) =>
+    faults.length === 0 ? (
+      <span className="muted none">{state === 'unknown' ? '–' : 'none'}</span>
+    ) : (
+      <Chips faults={faults} />
+    ),
+  Actions: ({ node, shown, act }) => (
+    <NodeMenu target={{ ...node, kind: 'node' }} shown={shown} act={act} />
+  ),
+}
 
 export function NodePanel({ shown }: { readonly shown: Shown }) {
   const { api, status, samples } = shown
@@ -15,27 +49,25 @@ export function NodePanel({ shown }: { readonly shown: Shown }) {
   const [busy, setBusy] = useState<ReadonlySet<string>>(new Set())
   const newest = samples.at(-1)
 
-  const act = (node: string, action: Action) => {
+  const act = (node: string, { label, run }: Action) => {
     setProblem(null)
     setBusy((names) => new Set([...names, node]))
-    action
-      .run()
-      .catch((error: unknown) => setProblem(`${action.label} ${node}: ${reasonOf(error)}`))
+    run()
+      .catch((error: unknown) => setProblem(`${label} ${node}: ${reasonOf(error)}`))
       .finally(() => setBusy((names) => new Set([...names].filter((name) => name !== node))))
   }
-  const healAll = () => act('all', { label: 'Heal', run: () => api.faults.heal.mutate({}) })
+  const count = status.faults.length
   return (
     <Panel
       title="Nodes"
       note={
-        <button
-          type="button"
+        <Button
           className="primary"
-          disabled={status.faults.length === 0 || busy.has('all')}
-          onClick={healAll}
+          disabled={count === 0 || busy.has('all')}
+          onClick={() => act('all', { label: 'Heal', run: () => api.faults.heal.mutate({}) })}
         >
-          Heal all{status.faults.length > 0 ? ` (${status.faults.length})` : ''}
-        </button>
+          Heal all{count > 0 && ` (${count})`}
+        </Button>
       }
     >
       <Problem text={problem} />
@@ -43,85 +75,41 @@ export function NodePanel({ shown }: { readonly shown: Shown }) {
         <table className="nodes">
           <thead>
             <tr>
-              {COLUMNS.map((name) => (
-                <th key={name} scope="col" className={NUMBERS.includes(name) ? 'number' : ''}>
+              {['Node', ...Object.keys(columns)].map((name) => (
+                <th key={name} scope="col" data-label={name}>
                   {name}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
-            {status.nodes.map((node) => (
-              <Row
-                key={node.name}
-                node={node}
-                vote={
-                  (node.state === 'up' &&
-                    newest?.nodes.find((one) => one.node === node.name)?.vote) ||
-                  'unknown'
-                }
-                isBusy={busy.has(node.name)}
-                shown={shown}
-                act={(action) => act(node.name, action)}
-              />
-            ))}
+            {status.nodes.map((node) => {
+              const { name, state } = node
+              const vote = newest?.nodes.find((one) => one.node === name)?.vote
+              const isDissenting = state === 'up' && vote === 'dissented'
+              const row = { node, isDissenting, shown, act: (action: Action) => act(name, action) }
+              return (
+                <tr key={name} className={busy.has(name) ? 'busy' : ''}>
+                  <th scope="row" data-label="Node">
+                    {name}
+                  </th>
+                  {Object.entries(columns).map(([label, show]) => (
+                    <td key={label} data-label={label}>
+                      {show(row)}
+                    </td>
+                  ))}
+                </tr>
+              )
+            })}
           </tbody>
         </table>
       </div>
       <Services shown={shown} act={act} />
-      <Ordering status={status} />
     </Panel>
   )
 }
 
-function Row(props: {
-  readonly node: NodeStatus
-  readonly vote: string
-  readonly isBusy: boolean
-  readonly shown: Shown
-  readonly act: (action: Action) => void
-}) {
-  const { node, vote, shown, act, isBusy } = props
-  return (
-    <tr className={isBusy ? 'busy' : ''}>
-      <th scope="row" data-label="Node">
-        {node.name}
-      </th>
-      <td data-label="State">
-        <StateMark state={node.state} detail={node.detail} />
-      </td>
-      <td data-label="Offset" className="number">
-        {node.offset ?? '–'}
-      </td>
-      <td data-label="Lag" className={`number ${(node.lag ?? 0) > 5 ? 'warn-text' : ''}`}>
-        {node.lag ?? '–'}
-      </td>
-      <td data-label="Latency" className="number">
-        {milliseconds(node.p50Ms)}
-        {node.p99Ms === null ? null : (
-          <span className="muted small"> p99 {milliseconds(node.p99Ms)}</span>
-        )}
-      </td>
-      <td data-label="Agreement" className="number">
-        <span className={vote === 'dissented' ? 'bad-text' : ''}>
-          {node.agreement === null ? '–' : `${Math.round(node.agreement)} %`}
-        </span>
-        {vote === 'dissented' ? <span className="bad-text small"> disagrees</span> : null}
-      </td>
-      <td data-label="Faults" className={node.faults.length === 0 ? 'none' : ''}>
-        {node.faults.length === 0 ? (
-          <span className="muted">{node.state === 'unknown' ? '–' : 'none'}</span>
-        ) : null}
-        <Chips faults={node.faults} />
-      </td>
-      <td data-label="Actions" className="actions">
-        <NodeMenu target={{ ...node, kind: 'node' }} shown={shown} act={act} />
-      </td>
-    </tr>
-  )
-}
-
-/** The two processes that are no nodes; without them nothing is registered, or asked by quorum. */
+/** The processes that are not nodes: the validator, its synchronizer, and the ordering of each member, if members order. */
 function Services(props: {
   readonly shown: Shown
   readonly act: (node: string, action: Action) => void
@@ -144,17 +132,8 @@ function Services(props: {
           </Service>
         )
       })}
-    </div>
-  )
-}
-
-/** How the members order together, a row each; nothing where one synchronizer does. */
-function Ordering({ status }: { readonly status: Status }) {
-  if (status.members.length === 0) return null
-  return (
-    <div className="services">
       {status.members.map((member) => (
-        <Service key={member.name} name={`${member.name} orders`} process={member}>
+        <Service key={member.name} name={`Ordering, ${member.name}`} process={member}>
           <span className="muted small">
             {orderingWords(member, missedVotes(status).includes(member.name))}
           </span>

@@ -1,8 +1,8 @@
-/** The automation of every process: what waits, and what failed of late. */
+/** The automation of every process: what waits, and what failed recently. */
 import { wordsOfQueue } from '@quorumscan/errors/node-words'
 import { shorten } from 'quorumscan/view'
 import type { Api, ServiceJobs } from '../api.ts'
-import { Panel, Problem, useAct } from '../parts.tsx'
+import { Button, Panel, Problem, useAct } from '../parts.tsx'
 import { usePolled } from '../use-cluster.ts'
 
 const POLL_MS = 2000
@@ -16,10 +16,10 @@ export function QueuePanel({ api }: { readonly api: Api }) {
     .sort((a, b) => b.at - a.at)
     .slice(0, FAILURES_SHOWN_MAX)
   return (
-    <Panel title="Queues" note="jobs that wait, are put off, or run">
+    <Panel title="Queues" note="jobs that wait, are delayed, or run">
       <Problem text={problem} />
-      {services === null ? <p className="empty">Asking …</p> : <Waiting services={services} />}
-      <h3>Last failures</h3>
+      {services === null ? <p className="empty">Loading …</p> : <Waiting services={services} />}
+      <h3>Recent failures</h3>
       {failures.length === 0 ? (
         <p className="empty">None.</p>
       ) : (
@@ -29,18 +29,14 @@ export function QueuePanel({ api }: { readonly api: Api }) {
               <span>
                 <strong>{failure.node}</strong> {failure.job}{' '}
                 <code>{shorten(failure.contractId, 16)}</code>
-                <span className="muted">
-                  {' '}
-                  {failure.code}: {failure.message}
-                </span>
+                <span className="muted">{` ${failure.code}: ${failure.message}`}</span>
               </span>
-              <button
-                type="button"
+              <Button
                 onClick={() => act(() => api.jobs.retry.mutate(failure))}
                 aria-label={`Retry ${failure.job} on ${failure.node}`}
               >
                 Retry
-              </button>
+              </Button>
             </li>
           ))}
         </ul>
@@ -49,7 +45,7 @@ export function QueuePanel({ api }: { readonly api: Api }) {
   )
 }
 
-/** What is in the queues of these processes and is not nothing; who does not say is told apart. */
+/** The queues of these processes that are not empty, and the processes that did not answer. */
 export function Waiting({ services }: { readonly services: readonly ServiceJobs[] }) {
   const silent = services.filter(({ jobs }) => jobs === null).map(({ node }) => node)
   const rows = services.flatMap(({ node, jobs }) =>
@@ -59,9 +55,9 @@ export function Waiting({ services }: { readonly services: readonly ServiceJobs[
   )
   return (
     <>
-      {rows.length === 0 && silent.length < services.length ? (
-        <p className="empty">Nothing waits.</p>
-      ) : null}
+      {rows.length === 0 && silent.length < services.length && (
+        <p className="empty">No job waits.</p>
+      )}
       <ul className="failures">
         {rows.map(({ node, job, text }) => (
           <li key={`${node} ${job}`}>
@@ -71,8 +67,8 @@ export function Waiting({ services }: { readonly services: readonly ServiceJobs[
             <span>{text}</span>
           </li>
         ))}
-        {silent.length === 0 ? null : (
-          <li className="idle-text">No data: {silent.join(', ')} did not answer</li>
+        {silent.length > 0 && (
+          <li className="idle-text">No data: {silent.join(', ')} did not answer.</li>
         )}
       </ul>
     </>

@@ -1,4 +1,5 @@
-/** The walk of a name: each request a user makes, and each super-validator's confirmation as it arrives. */
+/** The steps of a registration: each request of a user, and each super-validator's confirmation as it arrives. */
+import { shorten } from 'quorumscan/view'
 import { useState } from 'react'
 import type { Api, Registration } from '../api.ts'
 import { ExactField, Form, Panel, Problem, useAct } from '../parts.tsx'
@@ -7,38 +8,38 @@ import { usePolled } from '../use-cluster.ts'
 
 const POLL_MS = 400
 const SUFFIX = '.unverified.ns'
+const STEPS_BEFORE_CONFIRMATIONS = 4
 
 export function RegistrationPanel(props: { readonly api: Api; readonly nodes: readonly string[] }) {
   const { api } = props
-  const [label, setLabel] = useState('')
+  const [isWhole, setWhole] = useState(false)
   const [problem, act] = useAct()
-  const registrations = usePolled(() => api.registrations.list.query(), POLL_MS)
-  const start = () => {
-    const name = label.includes('.') ? label.trim() : `${label.trim()}${SUFFIX}`
-    const user = label.split('.', 1)[0]?.replace(/[^a-z0-9-]/g, '-') || 'console'
+  const registrations = usePolled(() => api.registrations.list.query(), POLL_MS) ?? []
+  const start = (text: string) => {
+    const name = text.includes('.') ? text : `${text}${SUFFIX}`
+    const user = text.split('.', 1)[0]?.replace(/[^a-z0-9-]/g, '-') || 'console'
     act(() => api.registrations.start.mutate({ name, user: user.slice(0, 32) }))
   }
   return (
     <Panel title="Register a name" note="as a user would">
-      <Form onSubmit={start}>
+      <Form onSubmit={(textOf) => start(textOf('name'))}>
         <ExactField
-          className="grow narrow"
           label="Name"
-          value={label}
-          onText={setLabel}
+          name="name"
+          onInput={({ currentTarget }) => setWhole(currentTarget.value.includes('.'))}
           placeholder="dave"
           required
         />
-        <span className="suffix muted">{label.includes('.') ? '' : SUFFIX}</span>
+        <span className="suffix muted">{isWhole ? '' : SUFFIX}</span>
         <button type="submit" className="primary">
           Register
         </button>
       </Form>
       <Problem text={problem} />
-      {registrations === null || registrations.length === 0 ? (
+      {registrations.length === 0 ? (
         <p className="empty">
-          Become a user, get coin, ask, pay; then the super-validators confirm, and it can be looked
-          up.
+          A registration onboards a user, gets coin, requests the name and pays. Then the
+          super-validators confirm, and lookups find the name.
         </p>
       ) : (
         <ol className="walks">
@@ -60,43 +61,36 @@ function Walk(props: {
   readonly nodes: readonly string[]
   readonly isOpen: boolean
 }) {
-  const { registration } = props
-  const { confirmations, neededCount, state, steps } = registration
+  const { name, confirmations, neededCount, payment, problem, state, steps } = props.registration
+  const items = steps.map((step) => <Step key={step.title} step={step} />)
+  if (payment)
+    items.splice(
+      STEPS_BEFORE_CONFIRMATIONS,
+      0,
+      <li key="confirmed" className={confirmations.length >= neededCount ? 'good' : 'warn'}>
+        <span>
+          {confirmations.length} confirmed, {neededCount} needed
+        </span>
+        <span className="confirmers">
+          {props.nodes.map((node) => {
+            const offset = confirmations.find((one) => one.node === node)?.offset
+            return offset === undefined ? (
+              <span key={node} className="chip waiting">{`○ ${node}`}</span>
+            ) : (
+              <span key={node} className="chip good" title={`offset ${offset}`}>{`● ${node}`}</span>
+            )
+          })}
+        </span>
+      </li>,
+    )
   return (
     <details open={props.isOpen}>
       <summary>
-        <strong>{registration.name}</strong>{' '}
-        <span className={`badge ${tones[state]}`}>{state}</span>
+        <strong>{name}</strong> <span className={`badge ${tones[state]}`}>{state}</span>
       </summary>
       <ol className="steps">
-        {steps.slice(0, 4).map((step) => (
-          <Step key={step.title} step={step} />
-        ))}
-        {registration.payment === null ? null : (
-          <li className={confirmations.length >= neededCount ? 'good' : 'warn'}>
-            <span>
-              {confirmations.length} confirmed, {neededCount} needed
-            </span>
-            <span className="confirmers">
-              {props.nodes.map((node) => {
-                const seen = confirmations.find((one) => one.node === node)
-                return (
-                  <span
-                    key={node}
-                    className={`chip ${seen === undefined ? 'waiting' : 'good'}`}
-                    title={seen === undefined ? undefined : `offset ${seen.offset}`}
-                  >
-                    {seen === undefined ? '○' : '●'} {node}
-                  </span>
-                )
-              })}
-            </span>
-          </li>
-        )}
-        {steps.slice(4).map((step) => (
-          <Step key={step.title} step={step} />
-        ))}
-        {registration.problem === null ? null : <li className="bad">{registration.problem}</li>}
+        {items}
+        {problem && <li className="bad">{problem}</li>}
       </ol>
     </details>
   )
@@ -109,7 +103,7 @@ function Step({ step }: { readonly step: Registration['steps'][number] }) {
         {step.title} <span className="muted small">{clockTime(step.at)}</span>
       </span>
       <code className="small" title={step.body}>
-        {step.request.length > 64 ? `${step.request.slice(0, 63)}…` : step.request} → {step.status}
+        {shorten(step.request, 64)} → {step.status}
       </code>
     </li>
   )
