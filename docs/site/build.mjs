@@ -79,7 +79,7 @@ function made({ make }) {
   return make === 'asyncapi' ? asyncApiPage(document) : openApiPage(document)
 }
 
-/** A document of the repository: links lead to its pages, and files that are none are named. */
+/** A document of the repository: links lead to pages of the site, and files without a page are named. */
 function ofRepository({ file, page }) {
   const resolve = (link) => posix.normalize(posix.join(posix.dirname(file), link))
   const fromPage = (path) => {
