@@ -47,8 +47,8 @@ export function providePrograms(kinds, { fail, install, mayInstall, onPath, say 
   }
 
   /**
-   * Sets $CHROMIUM for the tests. Where there is none and none can be installed they are skipped, which is
-   * said here; never when $CI is set.
+   * Sets $CHROMIUM for the tests. Where Chromium is missing and cannot be installed, they are skipped with a message.
+   * Where $CI is set, it is an error.
    */
   function provideChromium() {
     const found = findChromium() ?? installChromium()

@@ -135,7 +135,7 @@ function runProjects(projects) {
     )
     const files = readFiles(outputFile)
     const results = projects.map((kind) => resultOf(kind, files))
-    // Outside of any test: a file that does not load, an error that nobody awaited, a crash.
+    // Outside of any test: a file that does not load, an unhandled rejection, a crash.
     if (result.status !== 0 && results.every(({ failed }) => failed === 0)) {
       results[0].failed = 1
       results[0].failures.push('an error outside of any test: see above')
@@ -202,7 +202,7 @@ function report({ results, leftOut, seconds }) {
     console.log(
       `${result.kind.padEnd(12)} ${result.seconds.toFixed(1).padStart(9)} ${cell(result.passed)} ${cell(result.failed)} ${cell(result.skipped)}`,
     )
-  // At the very end, so that whoever sees only the end of a long output sees what to look at.
+  // At the very end: a reader of the last lines of a long output sees what failed.
   for (const { kind, failures } of results)
     for (const failure of failures) console.log(`\nFAILED  ${kind}  ${failure}`)
   if (leftOut !== null)

@@ -1,6 +1,6 @@
 /**
- * What an attack is: a program that does to a running cluster what somebody who means it harm could do, and
- * a verdict whether what must hold held. `attacks.test.ts` runs all of them on one cluster; one of them alone
+ * An attack: a program that does to a running cluster what an attacker could do, and
+ * a verdict whether its claim held. `attacks.test.ts` runs all of them on one cluster; one of them alone
  * is run by `node test/dist/attacks/main.js NAME`.
  */
 import type { RunningCluster } from 'quorumscan/testing'
@@ -29,6 +29,6 @@ export type Target = {
 
 export type Verdict = {
   readonly holds: boolean
-  /** What was measured, for a person: figures beside what they are held against. */
+  /** What was measured, for a person: figures with their limits. */
   readonly figures: Readonly<Record<string, number | string>>
 }

@@ -93,7 +93,7 @@ async function call(
   params: Readonly<Record<string, string>>,
 ): Promise<unknown> {
   const asked = request({ ...at, method: 'POST' })
-  asked.on('error', () => {}) // Whoever reads the answer has it, too.
+  asked.on('error', () => {}) // The reader of the answer gets the error as well.
   asked.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
   const [response] = await once(asked, 'response')
   return JSON.parse(await text(response))

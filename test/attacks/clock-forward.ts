@@ -1,4 +1,4 @@
-/** The synchronizer's clock jumps, and somebody submits in that moment. */
+/** The synchronizer's clock jumps while a user submits. */
 import { parseTime } from '@quorumscan/model'
 import { send, until } from '@quorumscan/testkit'
 import { clock, createUser, untilFound } from '../e2e/client.ts'
@@ -11,16 +11,16 @@ const DAY_MS = 86_400_000
 const JUMPS_MS = [30 * DAY_MS, -600_000, 3_000]
 const HOLD_MS = 6_000
 const USERS = 'clock-forward'
-/** A log that goes on by itself does so within a few rounds of asking the nodes. */
+/** The log continues without a restart within a few rounds of asking the nodes. */
 const BACK_MS_MAX = 10_000
 const AHEAD_MS_MAX = 10_000
 
 export const clockForward: Attack = {
   name: 'clock-forward',
   claim:
-    'Whoever sets the clock of the synchronizer, be it a time server, jumps it by 30 days, ten minutes back or three ' +
-    'seconds for six seconds while somebody submits. ' +
-    'Nothing is written that replicas would have to wait for, the refusal names the clock, and all goes on by itself.',
+    'A time server sets the clock of the synchronizer by 30 days, ten minutes back or three ' +
+    'seconds for six seconds while a user submits. ' +
+    'Nothing is written that replicas would have to wait for, the refusal names the clock, and ordering continues afterwards.',
   async run({ cluster, isLong }) {
     const token = await ownSecret(cluster, 'secrets/log-token-sv-1')
     const user = await createUser(cluster, `${USERS}-${Math.floor(clock.nowMicros())}`)
@@ -45,12 +45,12 @@ export const clockForward: Attack = {
       const tapped = user.client.POST('/v0/wallet/tap', { body: { amount: '1.0' } })
       await healed
       const healedMs = clock.monotonicMs()
-      await until('the log to go on', async () =>
+      await until('the log to continue', async () =>
         (await send(`${cluster.urls.synchronizer}/readyz`)).status === 200 ? true : undefined,
       )
       const backMs = clock.monotonicMs() - healedMs
       figures[`${jumpMs} ms: log back after`] = `${Math.round(backMs)} ms`
-      demand(backMs <= BACK_MS_MAX, `${jumpMs}: goes on by itself`)
+      demand(backMs <= BACK_MS_MAX, `${jumpMs}: continues without a restart`)
       const { response, error } = await tapped
       figures[`${jumpMs} ms: the write meanwhile`] = response.status
       demand(

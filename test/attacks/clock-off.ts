@@ -16,8 +16,8 @@ export const clockOff: Attack = {
   name: 'clock-off',
   claim:
     'The clocks of one scan node and of the validator are set ten minutes back, then ten minutes ahead. ' +
-    'Who stands still is not counted as up; its clock is named by /readyz, /status, a metric, one line of its log ' +
-    'and the status of the cluster; lookups and registrations go on without the node, ' +
+    'A process that pauses is not counted as up; its clock is named by /readyz, /status, a metric, one line of its log ' +
+    'and the status of the cluster; lookups and registrations continue without the node, ' +
     'and the validator refuses each write at once with the reason. A clock that is 5 s off is shown, too.',
   async run({ cluster }) {
     const label = `clock-off-${Math.floor(clock.nowMicros())}`
@@ -48,7 +48,7 @@ export const clockOff: Attack = {
         const name = `${label}-${shiftMs < 0 ? 'slow' : 'fast'}.unverified.ns`
         await user.pay(name)
         await untilFound(cluster, name)
-        demand((await lookup(cluster, name)).status === 200, 'lookups go on')
+        demand((await lookup(cluster, name)).status === 200, 'lookups continue')
         await cluster.heal('sv-4')
 
         await set('validator', shiftMs)
@@ -71,7 +71,7 @@ export const clockOff: Attack = {
       await untilUp(cluster, 'sv-4', 'validator')
     }
     const after = await user.client.POST('/v0/wallet/tap', { body: { amount: '1.0' } })
-    demand(after.response.status === 200, 'writes go on by themselves')
+    demand(after.response.status === 200, 'writes continue without a restart')
     return { holds, figures }
   },
 }

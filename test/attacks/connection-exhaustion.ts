@@ -15,11 +15,11 @@ const LATE_MS = 13_000
 const probe = 'GET /livez HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'
 const stream = upgrade('/v0/scan-proxy/activities')
 
-/** Whoever is there first does not keep everybody else out, however little it costs to be there. */
+/** Clients that connect first cannot keep all others out, even where an open connection costs them nothing. */
 export const connectionExhaustion: Attack = {
   name: 'connection-exhaustion',
   claim:
-    'From some addresses anybody opens all connections and public streams that a process takes, sends half a ' +
+    'From some addresses a client opens all connections and public streams that a process takes, sends half a ' +
     'request line or nothing any more, and never closes its side. No address holds more than a sixteenth, a newcomer is ' +
     'answered at once, probes too, and a header that has not come in 10 s ends its connection.',
   async run({ cluster, isLong }) {
@@ -37,7 +37,7 @@ export const connectionExhaustion: Attack = {
       for (const address of addresses) {
         const connections = await holdConnections(url, sockets, address, SHARE + 88)
         const accepted = await answering(connections, 'TP/1.1\r\nhost: a\r\n\r\n')
-        // Whoever had to go for one that was accepted after its answer does not answer again.
+        // A connection that was closed for a later one does not answer again.
         const held = await answering(accepted, 'GET /livez HTTP/1.1\r\nhost: a\r\n\r\n')
         heldByMost = Math.max(heldByMost, held.length)
       }

@@ -24,8 +24,8 @@ export const costlyAnswers: Attack = {
   name: 'costly-answers',
   needsQuietMachine: true,
   claim:
-    'One scan node, whoever operates it, answers every request with what is dear to read: ' +
-    `${Object.values(COSTLY_LIES).join(', ')}; all the time anybody reads pages through the proxy. ` +
+    'One scan node answers every request with bodies that are expensive to read: ' +
+    `${Object.values(COSTLY_LIES).join(', ')}. All the time a client reads pages through the proxy. ` +
     'Lookups at the proxy are all answered, with a p99 of at most twice the healthy one, and take it at most five times ' +
     'the processor time and 100 MB more.',
   async run(target) {
@@ -94,7 +94,7 @@ function verdictOf(lies: readonly CostlyLie[], rounds: readonly Round[]): Verdic
 
 const p99Of = ({ loads: [lookups] }: Measured) => lookups?.p99Ms ?? Number.NaN
 
-/** Lookups at the proxy beside pages, and the most memory that it had meanwhile. */
+/** Lookups at the proxy while pages are read, and the most memory that it had meanwhile. */
 async function measure({ cluster }: Target): Promise<Measured> {
   const load = (path: string, more: Pick<LoadArgument, 'connections' | 'perSecond'>) =>
     runChild<Load>(LOAD, {

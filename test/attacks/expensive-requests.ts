@@ -83,7 +83,7 @@ function requests({ cluster }: Target): Readonly<Record<string, Request>> {
       node,
       `/v0/ans-entries/by-name/${'%41'.repeat(5_000)} HTTP/1.1`,
     ),
-    'a page token that is none': get(node, `${page}${'A'.repeat(12_000)} HTTP/1.1`),
+    'an invalid page token': get(node, `${page}${'A'.repeat(12_000)} HTTP/1.1`),
     'a page token of binary': get(node, `${page}${'_-'.repeat(300)} HTTP/1.1`),
     'a body that says it is compressed': {
       url: node,
@@ -105,7 +105,7 @@ function requests({ cluster }: Target): Readonly<Record<string, Request>> {
 export const expensiveRequests: Attack = {
   name: 'expensive-requests',
   claim:
-    'Anybody may send whatever fits into a request: wide and deep JSON, names that collide, floods of ' +
+    'Any client may send whatever fits into a request: wide and deep JSON, names that collide, floods of ' +
     'parameters, headers and requests, forged page tokens, bodies that say they are compressed, megabytes ' +
     'without a token. Each costs at most 20 times the CPU of a plain megabyte, and none gets a 5xx.',
   async run(target) {

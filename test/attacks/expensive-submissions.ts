@@ -50,9 +50,9 @@ function nested(depth: number): unknown {
 export const expensiveSubmissions: Attack = {
   name: 'expensive-submissions',
   claim:
-    'Anybody can make fifty keys and submit the dearest entries there are from one address, which the ' +
+    'Any client can make fifty keys and submit the most expensive entries from one address, which the ' +
     'validator and the super-validators use as well. All lookups stay verified, and a registration by ' +
-    'somebody else takes at most three times as long as before.',
+    'another user takes at most three times as long as before.',
   async run({ cluster, isLong }) {
     const clock = createSystemClock()
     const rounds = isLong ? 15 : 5

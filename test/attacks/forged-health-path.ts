@@ -38,7 +38,7 @@ export const forgedHealthPath: Attack = {
   },
 }
 
-/** The process of the node once more, with the same settings but behind a proxy, in place of the cluster's. */
+/** Replaces the cluster's process of the node by one with the same settings, but behind a proxy. */
 async function startBehindProxy(cluster: Target['cluster'], url: string): Promise<AsyncDisposable> {
   const { nodes } = await cluster.status()
   const pid = nodes.find(({ name }) => name === NODE)?.pid

@@ -9,7 +9,7 @@ import { type Schema, valuesAndNearly, valuesOf } from './fuzz-values.ts'
 import { ownSecret } from './network.ts'
 import { frame, TEXT_FRAME, upgrade } from './wire.ts'
 
-/** They do something whomever they name: only what they refuse is sent. All others are told of what is not there. */
+/** They act on any target: only inputs that they refuse are sent. All others get targets that do not exist. */
 const CONSEQUENTIAL = [
   'cluster.down',
   'names.setConfig',
@@ -26,7 +26,7 @@ export async function controlOf({ dataDir }: RunningCluster) {
   return { url: file.content.url, token: await ownSecret({ dataDir }, 'secrets/control') }
 }
 
-/** Calls of every procedure one by one and in batches, sockets, and paths that are none. */
+/** Calls of every procedure one by one and in batches, sockets, and paths that do not exist. */
 export function controlMessages(url: string, token: string): readonly fc.Arbitrary<Message>[] {
   const head = [`host: ${new URL(url).host}`, 'connection: close', `authorization: Bearer ${token}`]
   const get = (path: string): Parts => [[`GET ${path} HTTP/1.1`, ...head, '\r\n'].join('\r\n')]

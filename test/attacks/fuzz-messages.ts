@@ -23,14 +23,14 @@ export type Message = {
   readonly parts: Parts
   /** Our side is closed after the last part: a request that is not whole is waited for otherwise. */
   readonly isEnded: boolean
-  /** When nobody waits any longer. */
+  /** The deadline of the client. */
   readonly waitMs: number
   /** Codes of the catalogue that may answer it with a 5xx. */
   readonly codes: readonly string[]
 }
 
 const EVERY_CODE = Object.keys(catalogue)
-/** Some operations wait for the ledger; nobody here does. */
+/** Some operations wait for the ledger. The fuzzer does not. */
 const ANSWER_MS = 2_000
 /** A stream that is refused is so at once; others wait for what comes. */
 const STREAM_MS = 250
@@ -90,7 +90,7 @@ export function messagesOf(route: Route, token: string): fc.Arbitrary<Message> {
   return requestsAndChanged(route.operationId, requests, { codes })
 }
 
-/** The values as JSON; every fourth is text that is none, or is none any more. Its length is told as it is. */
+/** The values as JSON. Every fourth is other text, or damaged JSON. `content-length` is correct. */
 function textsOf(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   const texts = values.map((value) => JSON.stringify(value) ?? '')
   const cutOff = fc.tuple(texts, fc.nat()).map(([text, at]) => text.slice(0, at % text.length))
@@ -101,7 +101,7 @@ function textsOf(values: fc.Arbitrary<unknown>): fc.Arbitrary<string> {
   )
 }
 
-/** First frames of a WebSocket, and bytes that are none. */
+/** First frames of a WebSocket, and bytes that are not frames. */
 export function framesOf(path: string, schema: unknown, token: string): fc.Arbitrary<Message> {
   const begin = upgrade(path, `authorization: Bearer ${token}`)
   const requests = textsOf(valuesAndNearly(schema as Schema)).map((text) => [

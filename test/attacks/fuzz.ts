@@ -80,9 +80,9 @@ async function services({ cluster }: Target): Promise<Readonly<Record<string, Se
 export const fuzz: Attack = {
   name: 'fuzz',
   claim:
-    'Whoever has a token, or none, may send to every route, every WebSocket and every procedure of the control plane ' +
+    'A client with or without a token may send to every route, every WebSocket and every procedure of the control plane ' +
     'what its schema allows, nearly allows, and any bytes. Nothing gets a 5xx that its route does not declare, no ' +
-    'process ends, memory does not grow, and nobody waits 200 ms for a turn.',
+    'process ends, memory does not grow, and no request waits 200 ms for a turn.',
   async run(target) {
     const count = target.isLong ? 500 : 12
     const seed = Number(process.env['FUZZ_SEED'] ?? clock.nowMicros() % 2 ** 31)

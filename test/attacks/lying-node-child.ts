@@ -10,7 +10,7 @@ const MEGABYTE = 1_000_000
 /** What fits into a page of 1000 entries. */
 const BYTES = 2 * MEGABYTE
 
-/** After the head of the answer; all of it is made before anybody asks. */
+/** What follows the head of the answer. All of it is made before the first request. */
 const said: Readonly<Record<CostlyLie, () => { readonly framing: string; readonly body: Buffer }>> =
   {
     brackets: () => whole(`{"entries":[${'[],'.repeat((BYTES - 20) / 3)}[]]}`),

@@ -1,4 +1,4 @@
-/** What attackers know and have: the network as anybody reads it, keys as cheap as they are, how to submit. */
+/** What attackers know and have: the public documents of the network, cheap keys, a way to submit. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -40,7 +40,7 @@ export async function createSigner(cluster: RunningCluster) {
         participant: keyPair.publicKey,
         id: randomHex(systemRandom, 16),
         notAfter: clock.nowMicros() + LIFE_MICROS,
-        userId: 'somebody',
+        userId: 'someone',
         readAs: [],
         commandId: randomHex(systemRandom, 16),
         submissionId: '',
@@ -54,7 +54,7 @@ export async function createSigner(cluster: RunningCluster) {
   return { genesis, genesisHash, sign }
 }
 
-/** A key or a token of the data directory: what whoever runs a node has of his own. */
+/** A key or a token of the data directory, which the operator of a node has. */
 export async function ownSecret(
   cluster: Pick<RunningCluster, 'dataDir'>,
   path: string,

@@ -13,7 +13,7 @@ const AT_ONCE = 4
 export const oneByteChunks: Attack = {
   name: 'one-byte-chunks',
   claim:
-    'Anybody may send a body in HTTP chunks of one byte, four at once. Each costs any process at most 350 ms ' +
+    'Any client may send a body in HTTP chunks of one byte, four at once. Each costs any process at most 350 ms ' +
     'more than the same body in one piece, all of them no memory, and each gets an answer that can be read.',
   async run(target) {
     const rounds = target.isLong ? 10 : 2

@@ -1,4 +1,4 @@
-/** What the process of `open-loop-child.ts` is told, and what it says. */
+/** The argument of `open-loop-child.ts`, and its result. */
 export type OpenLoopArgument = {
   readonly url: string
   readonly path: string
@@ -8,7 +8,7 @@ export type OpenLoopArgument = {
   /** So many requests are due a second, whatever comes back; null for the next as soon as the last was answered. */
   readonly perSecond: number | null
   readonly ms: number
-  /** An answer after that is none. */
+  /** A later answer does not count. */
   readonly patienceMs: number
   /** The process that is asked. */
   readonly pid: number
@@ -17,7 +17,7 @@ export type OpenLoopArgument = {
 export type OpenLoop = {
   /** Answers of 200 within the patience of a caller. */
   readonly goodPerSecond: number
-  /** Of them, by second of processor time of the process that is asked: who asks takes processors away, too. */
+  /** Of them, by second of processor time of the server, because clients use processors as well. */
   readonly goodPerCpuSecond: number
   /** 429 and 503 that say when to come again. */
   readonly refusedPerSecond: number
@@ -26,11 +26,11 @@ export type OpenLoop = {
   /** Due, and not sent: no connection would take one more. */
   readonly unsentPerSecond: number
   readonly lateCount: number
-  /** Answers that are neither, and connections that ended without having been told. */
+  /** Answers that are neither, and connections that ended without an answer. */
   readonly badCount: number
   /** One of them, or an empty text. */
   readonly bad: string
-  /** Median number of answers to others while somebody who came anew waited for one. */
+  /** Median number of answers to others while a newcomer waited for one. */
   readonly beforeNewcomer: number
   readonly p99Ms: number
 }

@@ -21,9 +21,9 @@ const ROUNDS = 3
 const PEAK_CONNECTIONS = 256
 const PROBE_EVERY_MS = 100
 /**
- * Answers to a large crowd, by its size, while somebody who comes anew waits. Without a line at the door it is two and
- * more (7 and 16 were counted), with it 0.04 to 0.1: who counts reads many answers at once. It is how long a probe
- * waits, too: a limit of time would tell a slow machine from a quick one.
+ * Answers to a large crowd, divided by its size, while a newcomer waits. Without the admission queue it is two and more
+ * (7 and 16 were counted), with it 0.04 to 0.1, because the client reads many answers at once. A probe waits as long.
+ * It is not a limit of time, which would depend on the machine.
  */
 const BEFORE_NEWCOMER_MAX = 1.5
 const clock = createSystemClock()
@@ -34,7 +34,7 @@ const crowds = [
   { who: '64 addresses', addresses: 64, connections: 4096 },
 ] as const
 
-/** A crowd that asks for far more than there is gets what there is, and nobody takes the process for dead. */
+/** A crowd that asks for far more than the process can serve gets what it can, and no probe takes it for dead. */
 export const overload: Attack = {
   name: 'overload',
   needsQuietMachine: true,
@@ -42,7 +42,7 @@ export const overload: Attack = {
     `A crowd, from one address or many, asks a node and the proxy for ${TIMES} times what they can answer, whatever comes ` +
     `back. At least ${GOODPUT_MIN} of the most that they answer, by the clock or by their processor time, is still ` +
     'answered in time, every other reply is 429 or 503 with retry-after, and health endpoints answer, ' +
-    'to whoever comes anew before most of the crowd are answered a second time.',
+    'to newcomers before most of the crowd are answered a second time.',
   async run(target) {
     const { urls } = target.cluster
     const figures: Record<string, number | string> = {}
@@ -74,7 +74,7 @@ async function flood(
   figures: Record<string, number | string>,
 ): Promise<boolean> {
   let slowestMs = 0
-  // Newcomers and probes come at the peak, too: they cost as much beside either.
+  // Newcomers and probes come at the peak, too: their cost is the same in both.
   const ask = async (input: Pick<OpenLoopArgument, 'addresses' | 'connections' | 'perSecond'>) => {
     const over = new AbortController()
     const probing = probe(url, over.signal)

@@ -1,4 +1,4 @@
-/** Where anybody may send a body: one route of each process, and one of each interface. */
+/** Routes that take a body from any client: one of each process, and one of each interface. */
 import type { Target } from './attack.ts'
 
 export type PostRoute = {

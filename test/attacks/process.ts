@@ -33,11 +33,11 @@ async function spentBy(url: string, token: string): Promise<Spent & { readonly b
   }
 }
 
-/** While nobody asks anything of it. */
+/** While it serves no request. */
 const idleByUrl = new Map<string, Spent>()
 
 /**
- * What the process spends on this work, beside what it does anyway in the time.
+ * What the process spends on this work, in addition to what it does anyway in the time.
  *
  * @throws {Error} If the process ended meanwhile.
  */
@@ -53,7 +53,7 @@ export async function spentOn(
     ms: spent.ms,
     cpuMs: Math.max(0, spent.cpuMs - (idle.cpuMs * spent.ms) / idle.ms),
     residentBytes: spent.residentBytes,
-    // A machine that others use, or that stands still for a moment, stalls everybody, us as well.
+    // A machine that others use, or that pauses for a moment, stalls all processes, this one as well.
     stallMs: Math.max(0, spent.stallMs - Math.max(idle.stallMs, spent.ownStallMs)),
   }
 }

@@ -5,7 +5,7 @@ import type { Genesis } from '@quorumscan/verifier'
 import { median } from '../bench/report.ts'
 import type { Attack, Target } from './attack.ts'
 
-/** A lookup takes 20 ms beside it, seldom 460 ms. One that ends what is late, and asks again, takes 8 s. */
+/** A lookup takes 20 ms more than this, seldom 460 ms. A reader that ends late requests and asks again takes 8 s. */
 const LATENCY_MS = 1500
 const LOOKUPS = 3
 const LOOKUPS_LONG = 20
@@ -24,7 +24,7 @@ const clock = createSystemClock()
 export const slowNodes: Attack = {
   name: 'slow-nodes',
   claim:
-    'Whoever sits on the way to the scan nodes makes each answer of all of them 1.5 s late, as a bad link does. ' +
+    'A party on the way to the scan nodes delays each answer of all of them by 1.5 s, as a bad link does. ' +
     'Every lookup of an SDK that just started finds the name within its 10 s, and most wait for one answer and no second one.',
   async run({ cluster, isLong }) {
     const names = Object.keys(cluster.urls.nodes)
@@ -49,8 +49,8 @@ export const slowNodes: Attack = {
       figures: {
         lookups: count,
         found: foundCount,
-        [`median beside one answer, ms (below ${LATENCY_MS})`]: usualMs,
-        'slowest beside one answer, ms': Math.max(...besideMs),
+        [`median in addition to one answer, ms (below ${LATENCY_MS})`]: usualMs,
+        'slowest in addition to one answer, ms': Math.max(...besideMs),
       },
     }
   },
@@ -59,8 +59,8 @@ export const slowNodes: Attack = {
 export const awayNodes: Attack = {
   name: 'nodes-away-under-load',
   claim:
-    'Whoever can stop all scan nodes, or cut all connections to them, for three seconds, while readers go on asking, ' +
-    'stops those readers for no longer: SDK and proxy find names, and the proxy pages, again within 12 s of the nodes.',
+    'A party stops all scan nodes, or cuts all connections to them, for three seconds, while readers continue to ask. ' +
+    'It stops those readers for no longer: SDK and proxy find names, and the proxy pages, again within 12 s of the nodes.',
   async run({ cluster }) {
     const names = Object.keys(cluster.urls.nodes)
     const genesis = await genesisOf(cluster)
@@ -153,7 +153,7 @@ async function keepAsking(ask: () => Promise<boolean>, signal: AbortSignal): Pro
 async function backMs(ask: () => Promise<boolean>): Promise<number> {
   const startedAtMs = clock.monotonicMs()
   try {
-    await untilTrue('what is asked for', ask)
+    await untilTrue('the answer', ask)
   } catch {
     return Number.POSITIVE_INFINITY
   }

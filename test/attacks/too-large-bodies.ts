@@ -4,12 +4,12 @@ import { chunked, exchange, post } from './wire.ts'
 
 const MIB = 1024 * 1024
 
-/** A client with a mistake rather than an attack: what it is told must reach it. */
+/** A client with a mistake rather than an attack: the refusal must reach it. */
 export const tooLargeBodies: Attack = {
   name: 'too-large-bodies',
   claim:
-    'Whoever sends a body above the limit, announced or in chunks, from one byte too much to many times as ' +
-    'much, and reads only when all is sent, reads a 413; nobody is reset while sending.',
+    'A client that sends a body above the limit, announced or in chunks, from one byte too much to many times as ' +
+    'much, and reads only when all is sent, reads a 413. No connection is reset while sending.',
   async run(target) {
     const rounds = target.isLong ? 20 : 3
     const figures: Record<string, number | string> = {}

@@ -11,7 +11,7 @@ const CPU_MS_MAX = 250
 const AT_ONCE = 2
 const STALL_MS_MAX = 200
 const MEMORY_BYTES_MAX = 100 * MIB
-/** A flood that is not cut off goes on so long. */
+/** How long a flood lasts that is not cut off. */
 const FLOOD_MS = 5_000
 const PATH = '/v0/scan-proxy/activities'
 
@@ -26,7 +26,7 @@ type Flood = {
 }
 
 const floods: Readonly<Record<string, Flood>> = {
-  'pings, whose answers nobody reads': { rest: many(frame(PING, 'x'.repeat(120)), 10_000) },
+  'pings, without reading the answers': { rest: many(frame(PING, 'x'.repeat(120)), 10_000) },
   'empty frames': { rest: many(frame(TEXT_FRAME, ''), 10_000) },
   'a frame in empty fragments': {
     first: frame(TEXT_FRAME, '{', false),
@@ -43,9 +43,9 @@ const floods: Readonly<Record<string, Flood>> = {
 export const websocketFloods: Attack = {
   name: 'websocket-floods',
   claim:
-    'Anybody may open a public stream and send frames without end: pings, empty ones, ones in tiny or empty ' +
-    'fragments, ones that are too long, and bytes that are none. The connection is cut off, each costs at most ' +
-    '250 ms of CPU and nobody 200 ms of waiting, and the next client is served.',
+    'Any client may open a public stream and send frames without end: pings, empty ones, ones in tiny or empty ' +
+    'fragments, ones that are too long, and bytes that are not frames. The connection is cut off, each costs at most ' +
+    '250 ms of CPU, no other client waits 200 ms, and the next client is served.',
   async run({ cluster, isLong }) {
     const url = cluster.urls.validator
     const rounds = isLong ? 25 : 8
@@ -93,9 +93,9 @@ async function sendUntilCutOff(url: string, sent: Flood): Promise<boolean> {
   }
 }
 
-/** Resolves when the system has taken the bytes, the connection is gone, or nobody reads. */
+/** Resolves when the system has taken the bytes, the connection is closed, or the peer does not read. */
 async function written(socket: Socket, bytes: Buffer): Promise<void> {
   const taken = new AbortController()
   socket.write(bytes, () => taken.abort())
-  await clock.delay(1_000, taken.signal).catch(() => {}) // Aborted: it was taken, or nobody is there.
+  await clock.delay(1_000, taken.signal).catch(() => {}) // Aborted: the bytes were taken, or the peer is gone.
 }

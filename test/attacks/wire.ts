@@ -1,4 +1,4 @@
-/** Bytes on a connection, as somebody sends them who does not care for HTTP. */
+/** Bytes on a connection, as a client sends them that does not follow HTTP. */
 import { connect, type Socket } from 'node:net'
 
 export type Reply = {

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 export type Child = AsyncDisposable & {
   /** The next line of its standard output, read as JSON. */
   result<Result>(): Promise<Result>
-  /** What it says when it is told to do it again (`again`), with these members of its argument changed. */
+  /** Runs it again (`again`) with these members of its argument changed, and returns its result. */
   again<Result>(change?: object): Promise<Result>
 }
 
@@ -27,7 +27,7 @@ const COMPILED_ROOT = import.meta.url.endsWith('.ts') ? `${ROOT}dist/` : ROOT
 type Start = (command: string, ...args: readonly string[]) => ChildProcess
 const startHere: Start = (command, ...args) => spawn(command, args, { stdio: CHILD_STDIO })
 
-/** Starts a program, given by the URL of a `.js` that is beside the caller's file, with one JSON argument. */
+/** Starts a program, given by the URL of a `.js` next to the caller's file, with one JSON argument. */
 export function startChild(program: URL, argument: object, start = startHere): Child {
   const path = fileURLToPath(program.href.replace(ROOT, COMPILED_ROOT))
   const child = start(process.execPath, path, JSON.stringify(argument)) as ChildProcessByStdio<
@@ -79,7 +79,7 @@ export function answer(result: object): void {
   process.stdout.write(`${JSON.stringify(result)}\n`)
 }
 
-/** Does it once, and once more whenever the parent wants it, with what it changes; ends with the parent. */
+/** Runs once, and again whenever the parent asks, with the members that the parent changes. Ends with the parent. */
 export async function again<Argument extends object>(
   argument: Argument,
   what: (argument: Argument) => Promise<object>,

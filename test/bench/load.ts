@@ -8,7 +8,7 @@ export type Load = {
   readonly p99Ms: number
   /** Answers that were not the wanted one, and requests that got none. */
   readonly failureCount: number
-  /** What was wrong with the first of them; null where there was none. */
+  /** What was wrong with the first of them; null without failures. */
   readonly firstFailure: string | null
 }
 

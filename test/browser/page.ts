@@ -118,7 +118,7 @@ export const wallet = {
   },
   /** The example of the README, as it stands. */
   async showExample(name: string): Promise<string | null> {
-    const path = '/payee.js' // Bundled beside this page.
+    const path = '/payee.js' // Bundled next to this page.
     const { App } = (await import(path)) as {
       App: (props: { scan: Scan; name: string }) => ReactElement
     }
@@ -130,7 +130,7 @@ export const wallet = {
     })
     return root.textContent
   },
-  /** What is shown for each of the answers that are told; `counts`: how many texts to wait for. */
+  /** The texts shown for each of the fixed answers. `counts`: how many texts to wait for. */
   async showTold(kind: 'payees' | 'backs', counts: Record<string, number>) {
     const told = Object.entries(kind === 'payees' ? payees : backs)
     const texts = told.map(async ([title, each]) => {
@@ -196,7 +196,7 @@ export const wallet = {
     JSON.parse(localStorage.getItem('tabs') ?? '[]').map(([name]: [string]) => name),
   /** One name, asked for in two networks side by side. */
   async showTwoNetworks(): Promise<string> {
-    const networks = ['enough nodes agree', 'nobody has it'].map((title) => payees[title] as Told)
+    const networks = ['enough nodes agree', 'it has no entry'].map((title) => payees[title] as Told)
     const [one, other] = networks.map((told, index) => h(ToldPayee, { told, key: index }))
     const element = render([one, h('p', { key: 'between' }, ' / '), other])
     for (;;) {

@@ -86,7 +86,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
 
   it('resolves a name and its absence without any preflight', async () => {
     expect(await page.evaluate((name) => wallet.resolve(name), ALICE)).toBe(party)
-    expect(await page.evaluate(() => wallet.resolve('nobody.unverified.ns'))).toBeNull()
+    expect(await page.evaluate(() => wallet.resolve('missing.unverified.ns'))).toBeNull()
     expect(preflights).toEqual([])
   })
 
@@ -128,9 +128,9 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
       'enough nodes agree': ['checking null', `verified ${alice}`],
       'there are too few nodes': ['checking null', `trusted ${alice}`],
       'the name changed hands': ['checking null', 'changed null'],
-      'nobody has it': ['checking null', 'absent null'],
+      'it has no entry': ['checking null', 'absent null'],
       'the entry ends': ['checking null', `verified ${alice}`, 'expired null'],
-      'it is somebody else': ['checking null', 'mismatch null'],
+      'it has another party': ['checking null', 'mismatch null'],
       'nodes are gone': ['checking null', 'unverified null'],
       'the lookup fails': ['checking null', 'unverified null'],
       'the answer cannot be renewed': ['checking null', `verified ${alice}`, 'unverified null'],
@@ -150,12 +150,12 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   it('suggests the names that begin with what is typed', async () => {
     const search = (...texts: string[]) => page.evaluate((typed) => wallet.search(typed), texts)
     expect(await search('a', 'al', 'ali')).toBe(`verified ${ALICE}`)
-    expect(await search('nobody')).toBe('verified ')
+    expect(await search('missing')).toBe('verified ')
     expect(await search('аlice')).toBe('invalid INVALID_NAME')
     expect(await search('')).toBe('idle ')
   })
 
-  it('says that the device is offline once its answer is too old, and goes on where it is back', async () => {
+  it('reports that the device is offline once its answer is too old, and continues when it is online again', async () => {
     const untilShown = (reason: string) =>
       page.waitForFunction(
         (text) => document.querySelector('#watched')?.textContent === text,
@@ -204,7 +204,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     expect(await page.evaluate(() => wallet.showWithoutNames())).toMatch(/NamesProvider/)
   })
 
-  it('follows a stream while a node is killed, and goes on resolving', async () => {
+  it('follows a stream while a node is killed, and continues to resolve', async () => {
     const wanted = 12
     const following = page.evaluate((count) => wallet.follow(count), wanted)
     const aliceSees = { url: cluster.validatorUrl, token: await cluster.token('alice'), party }
@@ -227,7 +227,7 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   })
 
   it('says that nodes are missing, when they are, and never makes an answer up', async () => {
-    const lookup = () => page.evaluate(() => wallet.lookup('nobody.unverified.ns'))
+    const lookup = () => page.evaluate(() => wallet.lookup('missing.unverified.ns'))
     await cluster.kill('sv-3')
     await cluster.kill('sv-4')
     // The last node has what the others signed.

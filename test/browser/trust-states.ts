@@ -1,4 +1,4 @@
-/** Names whose answers are told, one for each thing that the hooks can show. */
+/** Names with a fixed answer: one for each state that the hooks can show. */
 
 import type { FoundEntry, LookupOutcome, Names } from '@quorumscan/sdk'
 import { formatInstant } from '@quorumscan/verifier'
@@ -77,8 +77,8 @@ export const payees: Record<string, Told> = {
   'enough nodes agree': { names: answering(found) },
   'there are too few nodes': { names: answering({ ...found, kind: 'trusted' }) },
   'the name changed hands': { names: answering({ ...found, changed: change }) },
-  'nobody has it': { names: answering({ kind: 'verified-absent', entry: null, ...facts }) },
-  'it is somebody else': {
+  'it has no entry': { names: answering({ kind: 'verified-absent', entry: null, ...facts }) },
+  'it has another party': {
     names: answering({ ...found, kind: 'mismatch', expectedParty: 'bob::1220' }),
     expectParty: 'bob::1220',
   },

@@ -1,7 +1,7 @@
 /**
  * Clients that generators make of our documents with their default settings: they compile under `strict`, and a
  * request needs no member that the server does not. They are installed here and not with the repository: one of them
- * alone brings 254 packages, which nobody should wait for who only wants to start a cluster. `npm run test:long` runs it.
+ * alone brings 254 packages, which a user who only starts a cluster must not wait for. `npm run test:long` runs it.
  */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -40,7 +40,7 @@ function expectError(answer: HttpAnswer, status: number, code: string) {
 
 describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
   it.each([
-    ['/by-name/nobody.unverified.ns', 404, 'ENTRY_NOT_FOUND'],
+    ['/by-name/missing.unverified.ns', 404, 'ENTRY_NOT_FOUND'],
     ['/by-name/a%20b%2F%C3%BC.unverified.ns', 404, 'ENTRY_NOT_FOUND'],
     ['/by-party/alice', 400, 'INVALID_PARTY'],
     ['/by-party/alice%3A%3A1220dd', 400, 'INVALID_PARTY'],
@@ -72,7 +72,7 @@ describe.each(['scan', 'proxy'] as const)('lookups of the %s', (surface) => {
     const mixed = await batch({
       lookups: [
         { name: 'taken.unverified.ns' },
-        { name: 'nobody.unverified.ns' },
+        { name: 'missing.unverified.ns' },
         { party: user.party },
       ],
     })
@@ -188,7 +188,7 @@ describe('registration', () => {
     ['no token', {}],
     ['no bearer', { authorization: 'Basic YTpi' }],
     ['an empty token', { authorization: 'Bearer ' }],
-    ['a token that is none', { authorization: 'Bearer a.b.c' }],
+    ['a malformed token', { authorization: 'Bearer a.b.c' }],
     ['an unsigned token', { authorization: 'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSJ9.' }],
   ])('with %s is 401', async (_title, headers) => {
     expectError(await send(`${bases.validator}/entry/all`, { headers }), 401, 'UNAUTHENTICATED')

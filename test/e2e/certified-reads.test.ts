@@ -1,5 +1,5 @@
 /**
- * Certified reads on real processes: beside a member that lies in every way, and while nodes, the log and clocks
+ * Certified reads on real processes: with a member that lies in every way, and while nodes, the log and clocks
  * fail. One cluster for the whole file; each test leaves it whole.
  */
 import { readFile } from 'node:fs/promises'
@@ -29,7 +29,7 @@ const READS_PER_READER = 10
 /** Names that come while it is read. */
 const LATE_COUNT = 3
 const ALICE = 'alice.unverified.ns'
-const NOBODY = 'nobody.unverified.ns'
+const MISSING = 'missing.unverified.ns'
 /** What readers take where they ask for nothing else: D-39. */
 const MAX_AGE_MS = 60_000
 
@@ -129,20 +129,20 @@ it('no answer is wrong, old, behind or has a hole where a member lies in every w
   )
   const place = { url: urlOf('sv-3'), honestUrl: urlOf('sv-1'), name: 'sv-3', scanKey }
   await using liar: LyingNode = await startLyingNode(place)
-  const late = Array.from({ length: LATE_COUNT }, (_, index) => `late-${index}.unverified.ns`)
+  const lateNames = Array.from({ length: LATE_COUNT }, (_, index) => `late-${index}.unverified.ns`)
   const sightings = createSightings()
   let paid = 0
   for (let count = 0; count < READ_COUNT; count += READS_PER_READER) {
     if (paid < LATE_COUNT && count >= (READ_COUNT * paid) / LATE_COUNT)
-      await alice.pay(late[paid++] ?? '')
-    // The liar is asked first by whoever knows no better.
+      await alice.pay(lateNames[paid++] ?? '')
+    // A new reader asks the liar first.
     await using reader = open([urlOf('sv-3'), urlOf(`sv-${1 + (count % 2)}`)])
-    await readAll(reader, late, sightings)
+    await readAll(reader, lateNames, sightings)
   }
   await until('all names', async () => {
     await using reader = open([urlOf('sv-3'), urlOf('sv-4')])
-    await readAll(reader, late, sightings)
-    return late.every(sightings.seen) ? true : undefined
+    await readAll(reader, lateNames, sightings)
+    return lateNames.every(sightings.seen) ? true : undefined
   })
   expect(Math.min(...liar.toldCount.values())).toBeGreaterThan(0)
   expect(liar.toldCount.size).toBe(liar.lieCount)
@@ -151,7 +151,7 @@ it('no answer is wrong, old, behind or has a hole where a member lies in every w
 /** Ten reads of all kinds. */
 async function readAll(
   reader: CertifiedReader,
-  late: readonly string[],
+  lateNames: readonly string[],
   sightings: ReturnType<typeof createSightings>,
 ): Promise<void> {
   let floor = 0
@@ -163,9 +163,9 @@ async function readAll(
   for (const threshold of ['weak', 'strong'] as const) {
     const found = take(await readName(reader, ALICE, { threshold }))
     expect(found.answer).toMatchObject({ name: ALICE, user: alice.party })
-    expect(take(await readName(reader, NOBODY, { threshold })).answer).toBeNull()
+    expect(take(await readName(reader, MISSING, { threshold })).answer).toBeNull()
   }
-  for (const name of late) {
+  for (const name of lateNames) {
     const { answer, offset } = take(await readName(reader, name))
     if (answer !== null) expect(answer.user).toBe(alice.party)
     sightings.note(name, answer !== null, offset)
@@ -175,8 +175,8 @@ async function readAll(
   const listed = await walk(reader, 'late-')
   if (listed === null) return
   floor = listed.offset
-  for (const name of late) sightings.note(name, listed.names.includes(name), listed.offset)
-  expect(listed.names.filter((name) => !late.includes(name))).toEqual([])
+  for (const name of lateNames) sightings.note(name, listed.names.includes(name), listed.offset)
+  expect(listed.names.filter((name) => !lateNames.includes(name))).toEqual([])
 }
 
 /** A list page by page; null: its state was not to be had any more. */
@@ -188,7 +188,7 @@ async function walk(reader: CertifiedReader, prefix: string) {
     const askedMicros = clock.nowMicros()
     const outcome: CertifiedOutcome<CertifiedPage> = await reader.read(request)
     assertYoung(outcome, askedMicros)
-    // A liar may say that the walk is over; then it begins anew.
+    // A liar may say that the walk is over; then it starts again.
     if (outcome.kind === 'expired') return null
     const page: Answered<CertifiedPage> = answered(outcome, 0)
     for (const { name } of page.answer.entries) names.push(name)
@@ -197,7 +197,7 @@ async function walk(reader: CertifiedReader, prefix: string) {
   }
 }
 
-it('two of four nodes dead: weak reads go on, and get newer', async () => {
+it('two of four nodes dead: weak reads continue, and get newer', async () => {
   await cluster.kill('sv-1')
   await cluster.kill('sv-3')
   await using reader = open(allUrls())
@@ -207,7 +207,7 @@ it('two of four nodes dead: weak reads go on, and get newer', async () => {
     const next = answered(await readName(reader, ALICE), first.offset)
     return next.offset > first.offset && next.agreed.length === 2 ? true : undefined
   })
-  expect(answered(await readName(reader, NOBODY), 0).answer).toBeNull()
+  expect(answered(await readName(reader, MISSING), 0).answer).toBeNull()
 })
 
 it('three dead: what was certified last is good until it is too old, and nothing is made up', async () => {
@@ -215,7 +215,7 @@ it('three dead: what was certified last is good until it is too old, and nothing
   const floor = answered(await readName(reader, ALICE), 0).offset
   for (const node of ['sv-1', 'sv-2', 'sv-3']) await cluster.kill(node)
   expect(answered(await readName(reader, ALICE), floor).answer?.user).toBe(alice.party)
-  expect(answered(await readName(reader, NOBODY), floor).answer).toBeNull()
+  expect(answered(await readName(reader, MISSING), floor).answer).toBeNull()
   await untilTooOld(reader)
 })
 
@@ -224,7 +224,7 @@ it('the log away: answers are good until they are too old, and come back by them
   await readName(reader, ALICE)
   await cluster.kill('synchronizer')
   await untilTooOld(reader, IS_LONG ? 60_000 : 12_000)
-  // Whoever takes older ones still has them.
+  // A reader that accepts older answers still gets them.
   expect('answer' in (await readName(reader, ALICE, { maxAgeMs: Infinity }))).toBe(true)
   await cluster.restart('synchronizer')
   await until('a recent answer', async () =>
@@ -259,6 +259,6 @@ it('clocks that are 30 s behind, of a node and of a reader, cost no answer', asy
     for (let count = 0; count < 5; count++) {
       await using reader = open(allUrls(), offsetMs)
       expect(answered(await readName(reader, ALICE), 0).answer?.user).toBe(alice.party)
-      expect(answered(await readName(reader, NOBODY), 0).answer).toBeNull()
+      expect(answered(await readName(reader, MISSING), 0).answer).toBeNull()
     }
 })

@@ -98,7 +98,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await budget('Lookups', '2 more can be lost').waitFor()
   })
 
-  it('kills nobody who is asked for and not confirmed', async () => {
+  it('kills no node without a confirmation', async () => {
     await choose('sv-1', 'Kill …')
     await page.getByRole('dialog', { name: 'Kill sv-1?' }).waitFor()
     await assertAccessible('the question')
@@ -223,12 +223,12 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await page.setViewportSize({ width: 1280, height: 900 })
   })
 
-  it('sends nothing elsewhere, shows its token to nobody, and throws nothing', () => {
+  it('sends nothing elsewhere, keeps its token secret, and throws nothing', () => {
     expect(foreign).toEqual([])
     expect(failures).toEqual([])
   })
 
-  it('is told of by nobody who lacks the token', async () => {
+  it('shows nothing without the token', async () => {
     const { console } = await cluster.status()
     const stranger = await browser.newPage()
     await stranger.goto(String(console?.url).replace(/#.*/, '#token=00'))

@@ -56,7 +56,7 @@ it('a copy of the data directory starts and stops nothing of the original', asyn
   }
 })
 
-it('a control.json that is half written is written anew, and the cluster runs on', async () => {
+it('a control.json that is half written is written again, and the cluster continues to run', async () => {
   const pid = controlPid(cluster)
   writeFileSync(join(cluster.dataDir, 'control.json'), '{"owner":"')
   await untilTrue(
@@ -66,7 +66,7 @@ it('a control.json that is half written is written anew, and the cluster runs on
   expect(controlPid(cluster)).toBe(pid)
 })
 
-it('a base port that changed is told in a sentence while the cluster runs', async () => {
+it('a base port that changed is refused in a sentence while the cluster runs', async () => {
   const { code, text } = await runCommand(cluster, 'up', '--base-port', '7777')
   expect([code, text]).toEqual([
     1,
@@ -157,7 +157,7 @@ it('a damaged log is left alone while too few nodes answer to tell what it held'
   await runCommand(cluster, 'heal', '--all')
 })
 
-it('a damaged log is refilled from what the nodes keep while they answer, and all goes on', async () => {
+it('a damaged log is refilled from the copies of the nodes while they answer, and ordering continues', async () => {
   const repair = await runCommand(cluster, 'log', 'repair')
   expect([repair.code, repair.text]).toEqual([0, expect.stringMatching(/^Refilled offset [0-9]+ /)])
   const verdict = await runCommand(cluster, 'log', 'verify')
@@ -295,7 +295,7 @@ describe('log repair refuses, says why and what to do next, and changes nothing'
 })
 
 it.runIf(IS_LONG)(
-  'a log directory that was swapped begins no log anew: it is named, and rebuilt as it was',
+  'a log directory that was swapped starts no new log: it is named, and rebuilt as it was',
   async () => {
     const directory = join(cluster.dataDir, 'redis', 'synchronizer')
     renameSync(directory, `${directory}.moved`)

@@ -68,13 +68,13 @@ describe('lookups through the proxy', () => {
   })
 
   it('say that a name does not exist only when enough nodes say so', async () => {
-    const answer = await lookup(cluster, 'nobody.unverified.ns')
+    const answer = await lookup(cluster, 'missing.unverified.ns')
     expect(answer).toAnswer(404)
-    expect(answer.body.error).toBe('No ans entry found for name: nobody.unverified.ns')
+    expect(answer.body.error).toBe('No ans entry found for name: missing.unverified.ns')
     expect(answer.headers.get('x-quorum-outcome')).toBe('verified-absent')
   })
 
-  it.each(['sv-1', 'sv-4'])('go on, verified, with %s killed', async (node) => {
+  it.each(['sv-1', 'sv-4'])('continue, verified, with %s killed', async (node) => {
     await cluster.kill(node)
     for (let round = 0; round < 20; round++) {
       const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
@@ -102,7 +102,7 @@ describe('lookups through the proxy', () => {
     expect(await times()).toBeLessThan(10 * healthy + 50)
   })
 
-  it('go on with two nodes killed, while a strong read is refused', async () => {
+  it('continue with two nodes killed, while a strong read is refused', async () => {
     await cluster.kill('sv-1')
     await cluster.kill('sv-3')
     expect((await lookup(cluster, ALICE)).headers.get('x-quorum-outcome')).toBe('verified')
@@ -130,7 +130,7 @@ describe('lookups through the proxy', () => {
     expect(refused.body.error).toMatch(
       /^Only 1 scan instances can be used \(out of 4 configured ones\)/,
     )
-    const absent = await lookup(cluster, 'nobody.unverified.ns')
+    const absent = await lookup(cluster, 'missing.unverified.ns')
     expect(absent).toAnswer(502)
   })
 
@@ -185,7 +185,7 @@ describe('replicas', () => {
 })
 
 describe('registration', () => {
-  it('goes on with one super-validator dead', async () => {
+  it('continues with one super-validator dead', async () => {
     await cluster.kill('sv-3')
     await alice.pay('with-three.unverified.ns')
     await untilFound(cluster, 'with-three.unverified.ns')
@@ -235,7 +235,7 @@ describe('registration', () => {
     await untilFound(cluster, 'acknowledged.unverified.ns')
   })
 
-  it('is refused for certain while the disk of the log is full, and lookups go on', async () => {
+  it('is refused for certain while the disk of the log is full, and lookups continue', async () => {
     const full = await runCommand(cluster, 'fill', 'synchronizer', '--disk')
     expect(full.code, full.text).toBe(0)
     const refused = await until('the refusal', async () => {

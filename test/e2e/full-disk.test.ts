@@ -1,6 +1,6 @@
 /**
- * A cluster whose data directory lies on a small disk that fills up: first so far that the log takes nothing
- * more, then until no process can write a byte. When there is room again, all goes on by itself.
+ * A cluster whose data directory lies on a small disk that fills up: first so far that the log accepts no entry, then
+ * until no process can write a byte. When there is room again, all processes continue without a restart.
  */
 import { join } from 'node:path'
 import { send, until, untilTrue } from '@quorumscan/testkit'
@@ -76,7 +76,7 @@ describe.runIf(disk !== null)('a full disk', () => {
     }
     const pids = await pidsOf()
     await small.fill(0)
-    // Redis that must keep every write gives up; whoever restarts it cannot help before there is room.
+    // A Redis that must keep every write exits. A restart does not help before there is room.
     await untilTrue('one of them to give up', async () => {
       await small.fill(0)
       return (await cluster.status()).validator.redisPid === null
@@ -86,12 +86,12 @@ describe.runIf(disk !== null)('a full disk', () => {
     expect(status.code, status.text).toBe(0)
     expect(clock.monotonicMs() - startedMs).toBeLessThan(STATUS_MS_MAX)
     expect((await lookup(cluster, NAME)).headers.get('x-quorum-outcome')).toBe('verified')
-    const answer = await register('nobody')
+    const answer = await register('nora')
     expect(answer).toAnswer(503)
     expect(await pidsOf()).toEqual(pids)
   })
 
-  it('goes on by itself when there is room', async () => {
+  it('continues without a restart when there is room', async () => {
     small.clear()
     await untilTrue('everything to be up', async () => {
       const { nodes, validator, synchronizer } = await cluster.status()

@@ -99,7 +99,7 @@ describe('the same change', () => {
       one === null ? [] : [`${one.status} ${one.code}`.trim()],
     )
     expect(new Set(codes)).toEqual(new Set(['200', '409 SUBMISSION_ALREADY_IN_FLIGHT']))
-    const again = await until('the change to be told as a duplicate', async () => {
+    const again = await until('the change to be refused as a duplicate', async () => {
       const answer = await post('/v2/commands/submit-and-wait', request)
       return answer?.code === 'DUPLICATE_COMMAND' ? answer : undefined
     })
@@ -332,7 +332,7 @@ describe('the wallet SDK of the network, unchanged', () => {
     expect(await sdk.user.create(user)).toMatchObject({ id: 'wallet', primaryParty })
     expect(await sdk.user.create(user)).toMatchObject({ id: 'wallet' })
     expect((await sdk.user.list()).users.map(({ id }) => id)).toContain('wallet')
-    // Administrators only are told of parties that are not their own.
+    // Only administrators see parties that are not their own.
     const more = {
       userId: 'wallet',
       userRights: { canReadAsAnyParty: true, participantAdmin: true },

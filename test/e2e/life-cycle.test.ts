@@ -1,7 +1,7 @@
 /**
- * The whole life of a name on a real cluster whose rules count in seconds: registered, renewed twice by
- * itself, left to lapse, and registered by somebody else. Through HTTP only; every step is looked for in
- * verified lookups and in the activity history.
+ * The whole life of a name on a real cluster whose rules count in seconds: registered, renewed twice automatically,
+ * expired, and registered by another user. Through HTTP only. Every step is looked for in verified lookups and in the
+ * activity history.
  */
 import { parseTime } from '@quorumscan/model'
 import { until } from '@quorumscan/testkit'
@@ -58,7 +58,7 @@ it('a name is renewed twice, lapses and finds a new owner', async () => {
   const own = unwrap(await alice.client.GET('/v0/entry/all')).entries
   expect(own).toMatchObject([{ name: NAME, contractId: third.contractId }])
 
-  // Nobody renews: gone at expiresAt, from lookups and from the owner's list.
+  // Without a renewal it is gone at expiresAt, from lookups and from the owner's list.
   await until('the name to lapse', async () =>
     (await lookup(cluster, NAME)).status === 404 ? true : undefined,
   )
@@ -74,7 +74,7 @@ it('a name is renewed twice, lapses and finds a new owner', async () => {
   expect((await alice.balance()).effective_unlocked_qty).toBe('1400.0000000000')
   expect((await bob.balance()).effective_unlocked_qty).toBe('1800.0000000000')
 
-  // What anybody who looked all the time was told, and that it was verified each time.
+  // The answers of a client that looked the name up all the time: each was verified.
   const samples = await watch.stop()
   const told = samples.map(({ entry }) => entry?.contractId ?? 'nothing')
   expect(told.filter((id, index) => id !== told[index - 1])).toEqual([
@@ -153,7 +153,7 @@ function untilChanged(entry: Entry): Promise<Entry> {
 
 type Sample = { recordTime: number; outcome: string | null; entry: Entry | null }
 
-/** Looks the name up ten times a second, and once more when it stops. Keeps the answers that nodes agreed on. */
+/** Looks the name up ten times a second, and again when it stops. Keeps the answers that nodes agreed on. */
 function watchName(name: string) {
   const samples: Sample[] = []
   const stopping = new AbortController()

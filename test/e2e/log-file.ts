@@ -1,4 +1,4 @@
-/** The append-only file of a stopped cluster's log, as somebody with a hex editor would see it. */
+/** The append-only file of a stopped cluster's log, as a hex editor shows it. */
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -78,7 +78,7 @@ const LIES: Readonly<Record<string, (liar: Liar) => Reply | Promise<Reply> | nul
 export type LyingNode = AsyncDisposable & {
   /** How many kinds of lies there are. */
   readonly lieCount: number
-  /** How often each lie was told. */
+  /** How often the node used each lie. */
   readonly toldCount: ReadonlyMap<string, number>
 }
 

@@ -1,6 +1,6 @@
 /**
  * Operators who share no machine, no user and no key: each makes its keys, all make the same genesis, and each runs its own
- * part by `run`, with TLS. Machines are killed, cut off, and lost with their disks, and what is restored elsewhere goes on.
+ * part by `run`, with TLS. Machines are killed, cut off, and lost with their disks, and restored parts continue elsewhere.
  * Of the long tests: one network for each way of ordering, whose tests leave all of it up.
  *
  * @module-tag long-run
@@ -111,13 +111,13 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       await untilWhole()
     })
 
-    it('go on without a machine that is killed', async () => {
+    it('continue without a machine that is killed', async () => {
       await sv(2).machine.kill()
       await register()
       await startAgain(sv(2))
     })
 
-    it('go on without a machine that is cut off, which catches up by itself', async () => {
+    it('continue without a machine that is cut off, which catches up without a restart', async () => {
       await sv(3).machine.cutOff()
       await register()
       await sv(3).machine.reconnect()
@@ -243,7 +243,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
 
     it.skipIf(isTogether)('restore the synchronizer, with what super-validators kept', async () => {
       const operator = network.synchronizer
-      if (operator === null) throw new Error('there is none')
+      if (operator === null) throw new Error('the network has no synchronizer')
       await lose(operator, { address: operator.machine.address })
       await restore(operator)
       run(operator)
@@ -280,7 +280,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
 
     it.skipIf(isTogether)('mend a damaged log, with what super-validators kept', async () => {
       const operator = network.synchronizer
-      if (operator === null) throw new Error('there is none')
+      if (operator === null) throw new Error('the network has no synchronizer')
       const own = ['--config', operator.configFile]
       expect(await type(operator, 'log', 'verify', ...own)).toContain('The log is whole')
       expect(await stop(operator)).toBe(0)
@@ -304,7 +304,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       await expectNoContradiction()
     })
 
-    it('are all started anew, one after the other, as for a new release, and decide by their votes', async () => {
+    it('are all restarted, one after the other, as for a new release, and decide by their votes', async () => {
       const { client, svs, validator, synchronizer } = network
       let isOver = false
       const lookups = (async () => {
@@ -353,7 +353,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
     }
 
     it.runIf(isTogether)(
-      'vote for the version of a newer release, by which blocks are judged ten minutes later, and wait for nobody who is late',
+      'vote for the version of a newer release, which applies to blocks ten minutes later, and do not wait for a late member',
       async () => {
         const { svs, validator, machines } = network
         const [version, late] = [(await newestKnown(ROOT)) + 1, sv(4)]
@@ -400,7 +400,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
       },
     )
 
-    it.skipIf(isTogether)('are told at once all that is wrong in a configuration', async () => {
+    it.skipIf(isTogether)('see all mistakes of a configuration at once', async () => {
       const operator = sv(1)
       const { running, configFile, machine } = operator
       const text = (await readFile(configFile, 'utf8')).replace(/^QS_LOG=.*$/m, 'QS_LOG=nowhere')

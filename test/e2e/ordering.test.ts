@@ -83,7 +83,7 @@ async function measure(what: string, lastingMs = 0): Promise<number> {
 const memberOf = async (name: string) =>
   (await cluster.status()).members.find((member) => member.name === name)
 
-/** What stood still has moved on: a validator registers nobody by an old state. */
+/** Resolves when the stalled validator has caught up: it registers no user by an old state. */
 async function untilRegistering(): Promise<void> {
   await untilTrue(
     'the validator to register',
@@ -220,7 +220,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
   )
 
   it.runIf(IS_LONG).each(['scan', 'synchronizer', 'cometbft', 'redis'] as const)(
-    'go on while the %s of one hangs, and that one catches up by itself',
+    'continue while the %s of one hangs, and that one catches up without a restart',
     { tags: ['long-run'] },
     async (part) => {
       await cluster.pause('sv-3', { part })
@@ -268,7 +268,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
   })
 
   it.runIf(IS_LONG)(
-    'go on with three while one is split off, and have no fork when it is back',
+    'continue with three while one is split off, and have no fork when it is back',
     { tags: ['long-run'] },
     async () => {
       await cluster.split('sv-1', ['sv-2', 'sv-3', 'sv-4'])
@@ -362,7 +362,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
       expect(acknowledged.length).toBe(before)
       await cluster.heal('sv-4')
       await Promise.all(waiting)
-      // The last ones are in time for whoever is back.
+      // The last ones are in time for the nodes that are back.
       expect(acknowledged).toEqual(expect.arrayContaining(offered.slice(-IN_TIME_COUNT)))
       await untilRegistering()
       await register()
@@ -375,7 +375,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
   )
 
   describe.runIf(IS_LONG)(
-    'where nobody keeps the first blocks, nor the log',
+    'where no node keeps the first blocks, nor the log',
     { tags: ['long-run'] },
     () => {
       beforeAll(async () => {
@@ -421,7 +421,7 @@ describe.skipIf(enginePath === null)('four that order together', () => {
   )
 
   it.runIf(IS_LONG)(
-    'go on without one whose disk is full, which votes again when there is room',
+    'continue without one whose disk is full, which votes again when there is room',
     { tags: ['long-run'] },
     async (context) => {
       disk = mountSmallDisk(DISK_MIB)

@@ -1,6 +1,6 @@
 /**
- * On a cluster whose rounds take a second, so that locks, which last three, end soon: a payment that nobody
- * confirms in time is refunded by itself, and a quorum changes what names cost.
+ * On a cluster whose rounds take a second, so that locks, which last three, end soon: a payment without enough
+ * confirmations in time is refunded automatically, and a quorum changes what names cost.
  */
 import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
@@ -80,7 +80,7 @@ it('`config set` changes the rules by a quorum; what was requested before keeps 
     entryLifetimeMicros: 12 * 3_600_000_000,
     renewalDurationMicros: 6 * 3_600_000_000,
   })
-  // Every node tells it, and once more the same changes nothing.
+  // Every node reports it, and the same change again has no effect.
   for (const url of Object.values(cluster.urls.nodes)) {
     const headers = { 'content-type': 'application/json' }
     const { body } = await send(`${url}/v0/ans-rules`, { method: 'POST', headers, body: '{}' })

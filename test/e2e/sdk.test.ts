@@ -45,13 +45,13 @@ let party: string
 let registration: Registration & AtOffset
 const events: RegisterProgress[] = []
 const ALICE = 'alice.unverified.ns'
-const NOBODY = 'nobody.unverified.ns'
+const MISSING = 'missing.unverified.ns'
 
 const DAY_MICROS = 86_400_000_000
 /** How long after its registration a name can be renewed here. */
 const WINDOW_AFTER_MICROS = 30_000_000
 
-/** null: proven that there is none. */
+/** null: proven absence. */
 const partyOf = (outcome: LookupOutcome | Invalid) =>
   'entry' in outcome && outcome.kind !== 'invalid' ? (outcome.entry?.party ?? null) : outcome.kind
 
@@ -126,7 +126,7 @@ describe('a registration', () => {
     expect(await alice.wallet.balance()).toEqual(before)
   })
 
-  it('goes on after a crash between request and payment, and pays once', async () => {
+  it('continues after a crash between request and payment, and pays once', async () => {
     const bob = await withCoin('bob')
     const name = 'bob.unverified.ns'
     const crash = new AbortController()
@@ -148,7 +148,7 @@ describe('a registration', () => {
       },
     )
     await expect(second).rejects.toThrow('crash')
-    // What nobody paid, and asks for something else, is rejected and asked anew.
+    // An unpaid request that differs is rejected and replaced.
     expect(changed).toMatchObject([{ step: 'requested', isResumed: false }])
     expect(await bob.wallet.subscriptionRequests()).toHaveLength(1)
     const resumed: RegisterProgress[] = []
@@ -163,7 +163,7 @@ describe('a registration', () => {
     expect(await bob.wallet.balance()).toMatchObject({ effectiveUnlockedQty: '1800.0000000000' })
   })
 
-  it('of a name of somebody else is refused, and says that nothing was paid', async () => {
+  it('of a name of another user is refused, and the error says that nothing was paid', async () => {
     const carol = await withCoin('carol')
     await expect(carol.names.register({ name: ALICE })).rejects.toMatchObject({
       code: 'NAME_TAKEN',
@@ -189,7 +189,7 @@ describe('a registration', () => {
     expect(await erin.names.resolve('erin.unverified.ns')).not.toBeNull()
     // It is erin's until it expires: a second call changes nothing.
     expect(await erin.names.cancel('erin.unverified.ns')).toEqual({ offset: expect.any(Number) })
-    await expect(erin.names.cancel('nobody.unverified.ns')).rejects.toMatchObject({
+    await expect(erin.names.cancel('missing.unverified.ns')).rejects.toMatchObject({
       code: 'CONTRACT_NOT_FOUND',
     })
   })
@@ -205,12 +205,12 @@ describe.each([
 ] as const)('lookups %s', (_, names) => {
   it('find a name, its party and nothing else', async () => {
     expect(await names().resolve(ALICE)).toBe(party)
-    expect(await names().resolve(NOBODY)).toBeNull()
+    expect(await names().resolve(MISSING)).toBeNull()
     expect(await names().reverse(party)).toMatchObject({ name: ALICE, changed: null })
     expect(await names().reverse(`x${party}`)).toBeNull()
-    expect(await names().isAvailable(NOBODY)).toBe(true)
+    expect(await names().isAvailable(MISSING)).toBe(true)
     for (const typed of [ALICE, ' Alice']) expect(await names().isAvailable(typed)).toBe(false)
-    const many = await names().resolveMany([NOBODY, 'Alice', 'dso.ns', 'not a name', ALICE])
+    const many = await names().resolveMany([MISSING, 'Alice', 'dso.ns', 'not a name', ALICE])
     expect(many.map(partyOf)).toEqual([null, party, genesis.dso, 'invalid', party])
     const back = await names().reverseMany([party, `x${party}`, genesis.dso])
     expect(back.map((outcome) => 'entry' in outcome && outcome.entry?.name)).toEqual([
@@ -221,13 +221,13 @@ describe.each([
   })
 
   it('of more names than one request holds come in order', async () => {
-    const many = Array.from({ length: 300 }, (_, index) => (index % 100 === 99 ? ALICE : NOBODY))
+    const many = Array.from({ length: 300 }, (_, index) => (index % 100 === 99 ? ALICE : MISSING))
     const outcomes = await names().resolveMany(many)
     expect(outcomes.map(partyOf)).toEqual(many.map((name) => (name === ALICE ? party : null)))
   })
 
   it('are bound by what the caller asks: offset, age, time, threshold, signal', async () => {
-    // As long as it takes a node to say so, which is none that did not answer before.
+    // Until a node that answered before reports it.
     const untilLagging = (what: string, bounds: { minOffset?: number; maxAgeMs?: number }) =>
       until(what, async () => {
         const outcome = await names().lookup(ALICE, { ...bounds, receipt: false })
@@ -236,8 +236,8 @@ describe.each([
         expect.unreachable(`${what}, not ${outcome.kind}`)
       })
     const [ahead, stale] = await Promise.all([
-      untilLagging('what nobody has yet to be lagging', { minOffset: 10 ** 9 }),
-      untilLagging('what is too old to be lagging', { maxAgeMs: 0 }),
+      untilLagging('an offset that no node has to be lagging', { minOffset: 10 ** 9 }),
+      untilLagging('an answer that is too old to be lagging', { maxAgeMs: 0 }),
     ])
     expect(ahead.reason).toBe('floor')
     expect(stale.reason).toBe('stale')
@@ -259,7 +259,7 @@ describe.each([
   })
 
   it('come with a receipt that proves them', async () => {
-    for (const name of [ALICE, NOBODY]) {
+    for (const name of [ALICE, MISSING]) {
       const outcome = await names().lookup(name, { threshold: 'strong' })
       if (outcome.kind !== 'verified' && outcome.kind !== 'verified-absent')
         throw new Error(outcome.kind)
@@ -271,7 +271,7 @@ describe.each([
     }
   })
 
-  it('of somebody else than expected do not look verified', async () => {
+  it('of another party than expected do not look verified', async () => {
     expect(await names().lookup(ALICE, { expectParty: genesis.dso })).toMatchObject({
       kind: 'mismatch',
       entry: { party },
@@ -290,7 +290,7 @@ describe.each([
 describe('with nodes gone', () => {
   afterEach(restartAll)
 
-  it('one: lookups go on; three: they are refused, and absence is not made up', async () => {
+  it('one: lookups continue; three: they are refused, and absence is not made up', async () => {
     await cluster.kill('sv-1')
     const { names } = userOf('reader')
     for (const reader of [scan.names, names]) expect(await reader.resolve(ALICE)).toBe(party)
@@ -306,7 +306,7 @@ describe('with nodes gone', () => {
 })
 
 describe('what is remembered', () => {
-  it('warns when a name belongs to somebody else than last time, until that is accepted', async () => {
+  it('warns when a name has another owner than last time, until that is accepted', async () => {
     const store = createMemoryStore()
     const changes: NameChange[] = []
     await using first = createScan({ seeds: seeds(), genesis, store })
@@ -455,7 +455,7 @@ describe('a wallet', () => {
   })
 })
 
-it('activities come once each, in order, and go on from the checkpoint', async () => {
+it('activities come once each, in order, and continue from the checkpoint', async () => {
   const checkpoint = { store: createMemoryStore(), key: 'activities' }
   const all: string[] = []
   for await (const row of scan.activities({ pageSize: 3 })) all.push(row.eventId)
@@ -482,7 +482,7 @@ it('activities are read as soon as a WebSocket tells of them, and once each when
     constructor(url: string, protocols: string[]) {
       super(url, protocols)
       sockets.push(this)
-      // What comes next is told of, not found by a look that was due anyway.
+      // The next row arrives by the socket, not by a poll that was due anyway.
       this.addEventListener('message', () => alice.wallet.tap({ amount: '1.0' }).catch(() => {}))
     }
   }
@@ -492,7 +492,7 @@ it('activities are read as soon as a WebSocket tells of them, and once each when
   })
   const seen: string[] = []
   await alice.wallet.tap({ amount: '1.0' })
-  // Nobody looks by himself in the time that this takes.
+  // No client polls in the time that this takes.
   const options = {
     after,
     follow: true,
@@ -521,7 +521,7 @@ describe.each([
     return fetch(input, init)
   }
 
-  it('are what the parties see, go on from the checkpoint, and end where they are told', async () => {
+  it('are what the parties see, continue from the checkpoint, and end at the given offset', async () => {
     const checkpoint = { store: createMemoryStore(), key: 'updates' }
     const offsets: number[] = []
     const { updates } = cluster.validator('alice', {
@@ -551,7 +551,7 @@ describe.each([
   })
 })
 
-it('updates go on when the validator is killed and comes back', async () => {
+it('updates continue when the validator is killed and comes back', async () => {
   const overWebSocket = cluster.validator('alice', { WebSocket })
   const seen: number[] = []
   let before = 0

@@ -1,4 +1,4 @@
-// Clients that nobody here wrote, without their types, which do not compile under nodenext.
+// Clients of other projects, without their types, which do not compile under nodenext.
 // biome-ignore lint/performance/noBarrelFile: it stands between their types and ours.
 export { awaitCompletion, isJsCantonError, LedgerClient } from '@canton-network/core-ledger-client'
 export { SDK } from '@canton-network/wallet-sdk'

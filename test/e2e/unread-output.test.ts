@@ -1,4 +1,4 @@
-/** `quorumscan run` whose output nobody reads: it works, and ends in order with all that it started. */
+/** `quorumscan run` whose output is not read: it works, and stops in order with all that it started. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ afterAll(() => rm(root, { recursive: true }))
 
 const contentOf = (file: string) =>
   JSON.parse(readFileSync(join(root, 'var', file), 'utf8')).content
-/** Whether there was somebody to tell. */
+/** Whether the process existed. */
 const signal = (pid: number, name: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, name)

@@ -26,7 +26,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const BIN = join(ROOT, 'apps/cli/bin/quorumscan.mjs')
 const ALICE = 'alice.unverified.ns'
 const MEMBER_COUNT = 4
-/** Times 10^10: what the newer version gives at most, a million coin, and what is asked for, two. */
+/** Times 10^10: the most that the newer version gives, a million coin, and the requested two million. */
 const TAP_MAX = 10n ** 16n
 const TAP = 2n * TAP_MAX
 
@@ -345,7 +345,7 @@ it.runIf(IS_LONG)(
       (await coinOfBob()) === '2000000.0000000000' ? true : undefined,
     )
     for (const sv of [sv1, sv2]) await upgrade(newerBin, sv)
-    // Two at once find replicas that lie otherwise: one after the other makes its own anew.
+    // Two at once find replicas of another layout: one after the other rebuilds its own.
     const seen = await upgradeBoth(relaidBin, [sv1, sv2])
     expect(seen.filter(({ later }) => /^(?:starting|catching-up|ready)$/.test(later))).toEqual([])
     for (const sv of [sv1, sv2]) expect(sv.running?.output).toContain('the replica is rebuilt')
@@ -376,7 +376,7 @@ it.runIf(IS_LONG)(
     await tapForBob()
     await byVotes.end()
 
-    // Whoever comes later goes on where it stopped, by the same rules from the same offset on.
+    // A later node continues where it stopped, by the same rules from the same offset on.
     await upgrade(newerBin, validator, sv4)
     byVotes = throughProxy()
     await expectSameHistory(svs)

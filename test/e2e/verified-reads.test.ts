@@ -37,7 +37,7 @@ let genesis: Genesis
 let alice: Awaited<ReturnType<typeof createUser>>
 let directory: string
 const ALICE = 'alice.unverified.ns'
-const NOBODY = 'nobody.unverified.ns'
+const MISSING = 'missing.unverified.ns'
 const NOWHERE = 'http://127.0.0.1:1'
 const certified = { accept: CERTIFIED_MEDIA_TYPE }
 
@@ -75,7 +75,7 @@ function untilAllVote() {
   )
 }
 
-/** As anybody can who has the genesis. */
+/** Verifies a document with the genesis alone. */
 async function prove(document: string, request: CanonicalRequest, threshold: Threshold = 'weak') {
   const genesisHash = await hashGenesis(genesis)
   const network = { genesis, genesisHash, crypto: createWebCrypto(), sha256 }
@@ -105,10 +105,10 @@ describe('a certified document', () => {
         body: JSON.stringify(body),
       })
     const rules = { cached_ans_rules_contract_id: null, cached_ans_rules_domain_id: null }
-    const lookups = [{ name: ALICE }, { party: alice.party }, { name: NOBODY }]
+    const lookups = [{ name: ALICE }, { party: alice.party }, { name: MISSING }]
     const cases: readonly [string, Promise<HttpAnswer>, CanonicalRequest][] = [
       ['a name', get(`/ans-entries/by-name/${ALICE}`), byName(ALICE)],
-      ['no name', get(`/ans-entries/by-name/${NOBODY}`), byName(NOBODY)],
+      ['no name', get(`/ans-entries/by-name/${MISSING}`), byName(MISSING)],
       ['a party', get(`/ans-entries/by-party/${party}`), requestOfLookup({ party: alice.party })],
       [
         'no party',
@@ -157,20 +157,20 @@ describe('a certified document', () => {
 
   it('is what the verify command accepts, and nothing that was touched', async () => {
     const present = await lookup(cluster, ALICE, { ...certified, 'x-quorum': 'strong' })
-    const absent = await lookup(cluster, NOBODY, certified)
+    const absent = await lookup(cluster, MISSING, certified)
     const asked = ['--name', ALICE] as const
     const good = await quorumscan('verify', await fileOf(present.text), ...asked)
     expect(good).toMatchObject({ code: 0, text: expect.stringMatching(/^valid\n/) })
     for (const part of [ALICE, alice.party, String(present.headers.get('x-quorum-offset')), 'sv-'])
       expect(good.text).toContain(part)
-    const none = await quorumscan('verify', await fileOf(absent.text), '--name', NOBODY)
+    const none = await quorumscan('verify', await fileOf(absent.text), '--name', MISSING)
     expect(none).toMatchObject({ code: 0, text: expect.stringContaining('has no entry') })
     const touched = present.text.replaceAll('entry of alice', 'entry of Alice')
     expect(touched).not.toBe(present.text)
     for (const [document, ...args] of [
       [touched, ...asked],
       [present.text.replace(/"offset":\d+/, '"offset":1'), ...asked],
-      [present.text, '--name', NOBODY],
+      [present.text, '--name', MISSING],
     ] as const) {
       const bad = await quorumscan('verify', await fileOf(document), ...args)
       expect(bad.code, bad.text).toBe(1)
@@ -226,7 +226,7 @@ describe('resolve', () => {
       expect(proven.code, proven.text).toBe(0)
       expect(proven.text).toContain(`the name ${ALICE} has this entry`)
     }
-    expect(await quorumscan('verify', file, '--name', NOBODY)).toMatchObject({ code: 1 })
+    expect(await quorumscan('verify', file, '--name', MISSING)).toMatchObject({ code: 1 })
   })
 
   it('prints what verify takes as it is, through a pipe', async () => {
@@ -234,11 +234,11 @@ describe('resolve', () => {
     const here = `--data-dir ${cluster.dataDir}`
     const proven = await promisify(execFile)('sh', [
       '-c',
-      `${bin} resolve ${NOBODY} --json ${here} | ${bin} verify - ${here}`,
+      `${bin} resolve ${MISSING} --json ${here} | ${bin} verify - ${here}`,
     ])
-    expect(proven.stdout).toContain(`valid\n\nthe name ${NOBODY} has no entry`)
-    const printed = await quorumscan('resolve', NOBODY, '--json')
-    const lie = printed.stdout.replace('"answer":null', `"answer":{"name":"${NOBODY}"}`)
+    expect(proven.stdout).toContain(`valid\n\nthe name ${MISSING} has no entry`)
+    const printed = await quorumscan('resolve', MISSING, '--json')
+    const lie = printed.stdout.replace('"answer":null', `"answer":{"name":"${MISSING}"}`)
     expect(await quorumscan('verify', await fileOf(lie))).toMatchObject({ code: 1 })
   })
 
@@ -256,16 +256,16 @@ describe('resolve', () => {
     await cluster.pause('sv-2')
     await cluster.kill('validator')
     try {
-      const absent = await quorumscan('resolve', NOBODY)
+      const absent = await quorumscan('resolve', MISSING)
       expect(absent.code, absent.text).toBe(0)
-      expect(absent.text).toContain(`${NOBODY}: verified-absent\n`)
+      expect(absent.text).toContain(`${MISSING}: verified-absent\n`)
       for (const tried of [
         /sv-1: refused/,
         /sv-2: (no answer in \d+ ms|timeout)/,
         /sv-[34]: answered/,
       ])
         expect(absent.text).toMatch(tried)
-      expect(await quorumscan('resolve', NOBODY, '--votes')).toMatchObject({ code: 4 })
+      expect(await quorumscan('resolve', MISSING, '--votes')).toMatchObject({ code: 4 })
     } finally {
       await cluster.restart('validator')
     }
@@ -312,7 +312,7 @@ describe('resolve', () => {
     await cluster.lie('sv-3', 'deny')
     const disputed = await quorumscan('resolve', ALICE, '--votes', '--quorum', 'all')
     expect(disputed.code, disputed.text).toBe(1)
-    // Decided as soon as two contradict each other, whoever else is heard by then.
+    // Decided as soon as two answers conflict, however many nodes have replied by then.
     expect(disputed.text).toMatch(/^alice\S+: disputed, by votes: 4 needed, heard [2-4]\/4\n/)
     expect(disputed.text).toMatch(/sv-3: at offset \d+\n {2}no entry/)
     expect(disputed.text).toContain(alice.party)
@@ -329,7 +329,7 @@ async function countsOf(node: string): Promise<NodeCounts> {
 }
 
 describe('a node that lies with its own key', () => {
-  /** What the proxy counts: an answer that is none, or another vote than the others'. */
+  /** What the proxy counts: an invalid answer, or a vote that differs from the others. */
   const lies: readonly (readonly [Parameters<typeof cluster.lie>[1], 'errors' | 'dissents'])[] = [
     ['value', 'dissents'],
     ['invent', 'dissents'],
@@ -347,7 +347,7 @@ describe('a node that lies with its own key', () => {
 
   it.each(lies)('%s: no answer changes', async (lie, counted) => {
     const liar = 'sv-3'
-    const name = lie === 'invent' ? NOBODY : lie === 'stale' ? 'stale.unverified.ns' : ALICE
+    const name = lie === 'invent' ? MISSING : lie === 'stale' ? 'stale.unverified.ns' : ALICE
     await cluster.lie(liar, lie)
     if (lie === 'stale') {
       // What was true when the lie began is that there is no such name.
@@ -360,7 +360,7 @@ describe('a node that lies with its own key', () => {
       })
     }
     const before = await countsOf(liar)
-    const expected = name === NOBODY ? null : alice.party
+    const expected = name === MISSING ? null : alice.party
     await until(`the proxy to have heard ${lie}`, async () => {
       for (const quorum of ['weak', 'strong', 'certified', 'certified-strong']) {
         const answer = await lookup(cluster, name, { 'x-quorum': quorum })
@@ -376,7 +376,7 @@ describe('a node that lies with its own key', () => {
     })
   })
 
-  it('signatures that do not fit: it signs no state that counts, and the others go on', async () => {
+  it('signatures that do not fit: it signs no state that counts, and the others continue', async () => {
     await cluster.lie('sv-3', 'signature')
     await until('a state that all but the liar signed', async () => {
       const { status, headers } = await lookup(cluster, ALICE, { 'x-quorum': 'certified-strong' })
@@ -387,7 +387,7 @@ describe('a node that lies with its own key', () => {
       expect(await quorumscan('resolve', ALICE)).toMatchObject({ code: 0 })
   })
 
-  it('a head that nobody else has costs neither availability nor freshness', async () => {
+  it('a head that no other node has costs neither availability nor freshness', async () => {
     await cluster.lie('sv-3', 'head')
     for (let count = 0; count < 5; count++) {
       const answer = await lookup(cluster, ALICE, { 'x-quorum': 'strong' })
@@ -402,14 +402,14 @@ describe('a node that lies with its own key', () => {
     ['silent on its sockets', () => cluster.drop('sv-4')],
     ['resetting its connections', () => cluster.reset('sv-4')],
     ['lying in another way', () => cluster.lie('sv-4', 'deny')],
-  ] as const)('beside one that is %s: n − threshold faults change nothing', async (_, fault) => {
+  ] as const)('next to one that is %s: n − threshold faults change nothing', async (_, fault) => {
     await cluster.lie('sv-3', 'value')
     await fault()
     const party = encodeURIComponent(alice.party)
     for (let count = 0; count < 5; count++) {
       const answer = await lookup(cluster, ALICE)
       expect(answer.body.entry?.user, JSON.stringify(answer.body)).toBe(alice.party)
-      expect((await lookup(cluster, NOBODY)).headers.get('x-quorum-outcome')).toBe(
+      expect((await lookup(cluster, MISSING)).headers.get('x-quorum-outcome')).toBe(
         'verified-absent',
       )
     }

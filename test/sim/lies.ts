@@ -25,7 +25,7 @@ function batchOf(request: TransportRequest): Batch | null {
     : null
 }
 
-/** Honest but for the answers to lookups, which `change` makes anew from the honest values. */
+/** Honest except for the answers to lookups, which `change` derives from the honest values. */
 function changingAnswers(
   change: (value: { entry: object | null }, lookup: Lookup, client: number) => object,
 ): Lie {

@@ -14,7 +14,7 @@ const print = (line: string): void => {
   process.stdout.write(`${line}\n`)
 }
 
-/** Returns the exit status: 0 if nothing was violated, 1 if something was, 2 for arguments that are none. */
+/** Returns the exit status: 0 if nothing was violated, 1 if something was, 2 for invalid arguments. */
 export async function main(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -66,7 +66,7 @@ async function runSeed(input: {
     outcomes.set(outcome.kind, (outcomes.get(outcome.kind) ?? 0) + 1)
   const violations = check(run)
   if (violations.length === 0) return 0
-  print(`seed ${seed}, ${mode}, n = ${run.nodeCount}, lying: ${run.liars.join(' ') || 'nobody'}`)
+  print(`seed ${seed}, ${mode}, n = ${run.nodeCount}, lying: ${run.liars.join(' ') || 'none'}`)
   for (const violation of violations.slice(0, VIOLATIONS_SHOWN))
     print(`  ${describeViolation(violation)}`)
   print(`  again: SEED=${seed} npm run sim -- --mode ${mode}`)
@@ -86,7 +86,7 @@ async function runCertifiedSeed(
   const violations = checkCertified(run)
   if (violations.length === 0) return 0
   const { members } = run.world.cluster
-  print(`seed ${seed}, ${mode}, n = ${members.length}, lying: ${run.liars.join(' ') || 'nobody'}`)
+  print(`seed ${seed}, ${mode}, n = ${members.length}, lying: ${run.liars.join(' ') || 'none'}`)
   for (const violation of violations.slice(0, VIOLATIONS_SHOWN))
     print(`  ${describeCertified(violation)}`)
   print(`  again: SEED=${seed} npm run sim -- --certified --mode ${mode}`)

@@ -1,6 +1,5 @@
 /**
- * The real reader with one decision broken: each of these mistakes was made by somebody, and the
- * checkers have to notice it.
+ * The real reader with one decision broken. Each of these mistakes was made once, and the checkers must notice it.
  */
 import { DECISIONS, type Decisions } from '@quorumscan/reader'
 import { formatInstant, maxFaulty, thresholdVotes, utf8 } from '@quorumscan/verifier'
@@ -15,14 +14,14 @@ export type Mutant = Pick<SimOptions, 'mode' | 'nodeCount' | 'lies' | 'troubles'
 }
 
 // Who takes errors for answers knows no record time, and so nothing that is stale.
-const NOBODY = { recordTime: 4_000_000_000_000_000, historyHash: '0'.repeat(64) }
+const UNKNOWN = { recordTime: 4_000_000_000_000_000, historyHash: '0'.repeat(64) }
 
 /** What a client makes of an error that it takes for "there is no such entry". */
 function absences(asked: { readonly atOffset: number | null; readonly itemCount: number }) {
   const results = new Array<string>(asked.itemCount).fill('{"entry":null}').join(',')
   return {
     kind: 'answer',
-    point: { ...NOBODY, offset: asked.atOffset ?? 0 },
+    point: { ...UNKNOWN, offset: asked.atOffset ?? 0 },
     body: utf8(`{"results":[${results}]}`),
   } as const
 }
@@ -127,7 +126,7 @@ export const MUTANTS: readonly Mutant[] = [
     decisions: { ...DECISIONS, isGone: (node) => DECISIONS.isGone(node) || node.isSilent },
   },
   {
-    mistake: 'calling nodes late for the time in which the reader stood still',
+    mistake: 'calling nodes late for the time in which the reader stalled',
     mode: 'budget',
     rules: ['availability', 'patience'],
     decisions: { ...DECISIONS, isStalled: () => false },

@@ -18,7 +18,7 @@ import type { SeededRandom } from './seeded-random.ts'
 export type Condition =
   | { readonly kind: 'up' | 'down' | 'hung' | 'slow' | 'sluggish' | 'notFound' | 'failing' }
   | { readonly kind: 'lagging'; readonly lagMs: number }
-  /** Lost all it had, and builds it anew within `lagMs`. */
+  /** Lost its state, and rebuilds it within `lagMs`. */
   | { readonly kind: 'wiped'; readonly lagMs: number }
   | { readonly kind: 'stuck' }
   | { readonly kind: 'lying'; readonly lies: readonly string[] }
@@ -51,7 +51,7 @@ export type SimCluster = SimWorld & {
   steadyCount(sinceMs: number): number
   /** Nodes that answered all that time, if slowly. */
   answeringCount(sinceMs: number): number
-  /** The reader's requests carry no name; the network tells liars by this who asks. */
+  /** The reader's requests carry no name. By this transport liars know which client a request is of. */
   transportFor(client: number): SimWorld['network']
 }
 

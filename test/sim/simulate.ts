@@ -58,7 +58,7 @@ export type ReadRecord = {
   readonly steadyCount: number
   /** Nodes that answered all that time, if slowly. */
   readonly answeringCount: number
-  /** How long the reader may wait, and how much of the time it stood still itself, ms. */
+  /** How long the reader may wait, and for how much of that its own process stalled, ms. */
   readonly waitMs: number
   readonly stalledMs: number
   readonly outcome: Outcome
@@ -189,7 +189,7 @@ function keepAppending(
 ): void {
   if (state.isOver) return
   appendSomething(cluster, random)
-  // Now and then the log stands still for longer than some readers accept.
+  // Sometimes the log stalls for longer than some readers accept.
   const pauseMs = random.chance(0.02)
     ? random.integer(3000, 9000)
     : random.integer(10, APPEND_MS_MAX)

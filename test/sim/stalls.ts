@@ -1,4 +1,4 @@
-/** A reader's process that stands still: its timers and the answers to it wait, timers come first. */
+/** A stalled process of a reader: its timers and the replies to it wait. After the stall, timers fire first. */
 import type { ReaderOptions } from '@quorumscan/reader'
 import type { SimClock } from '@quorumscan/testkit'
 
@@ -6,11 +6,11 @@ import type { SimClock } from '@quorumscan/testkit'
 const TURN_MS = 0.1
 
 export type Stalls = {
-  /** The options with a clock and a transport that stand still with the process. */
+  /** The options with a clock and a transport that stall with the process. */
   through<Options extends Pick<ReaderOptions, 'clock' | 'transport'>>(options: Options): Options
   /** Begins a stall. */
   begin(clock: SimClock, ms: number): void
-  /** How long it stood still so far; a stall counts from its beginning. */
+  /** Time stalled so far. A stall counts from its beginning. */
   totalMs(): number
 }
 

@@ -55,7 +55,7 @@ export type Machine = {
   write(path: string, content: string | Uint8Array): string
   /** Ends all that runs on it at once, as a loss of power does. */
   kill(): Promise<void>
-  /** Nothing goes in or out any more; where it is a loopback address, all that runs on it stands still. */
+  /** Drops all traffic in and out. On a loopback address, all its processes are paused instead. */
   cutOff(): Promise<void>
   reconnect(): Promise<void>
   /** It is lost, with its disk. */
@@ -66,13 +66,13 @@ export type Machines = AsyncDisposable & {
   readonly kind: Wiring['kind']
   /** Where they reach this process. */
   readonly hostAddress: string
-  /** In which each has its own, and whoever makes them what all may read. */
+  /** Has a directory for each machine, and one that all may read. */
   readonly directory: string
   /** @param address - Of one that was destroyed. Default: a new one. */
   add(name: string, address?: string): Promise<Machine>
 }
 
-/** Stands between machines: whoever connects to what one announces meets it there. */
+/** Stands between machines: peers that connect to the announced address reach it. */
 export type Between = (announced: string, address: string) => Promise<void>
 
 /** @param between - Where machines are namespaces, on the way of each to any other. */

@@ -57,7 +57,7 @@ export type NetworkOptions = {
   readonly svCount: number
   /** Of the genesis. Default: rounds of a second. */
   readonly rules?: readonly string[]
-  /** Of all, beside those that they need. */
+  /** Of all operators, in addition to the variables that they need. */
   readonly variables?: Readonly<Record<string, string>>
   /** What stands between machines. Default: nothing. */
   readonly between?: Between

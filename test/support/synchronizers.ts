@@ -21,7 +21,7 @@ const OFFER_INTERVAL_MS = 200
 
 export type SignedEntry = {
   readonly bytes: Uint8Array
-  /** Micros: later it is nobody's to order. */
+  /** Micros: no synchronizer may order it later. */
   readonly notAfter: number
 }
 
@@ -157,14 +157,14 @@ export function signAllocation(
       participant: keyPair.publicKey,
       id: String(index).padStart(32, '0'),
       notAfter,
-      userId: 'somebody',
+      userId: 'someone',
       actAs: [],
       readAs: [],
       commandId: `allocate-${index}`,
       submissionId: '',
       workflowId: '',
       deduplication: { kind: 'duration', micros: 0 },
-      commands: [allocatePartyCommand({ hint: `somebody-${index}` })],
+      commands: [allocatePartyCommand({ hint: `someone-${index}` })],
       disclosed: [],
     },
     keyPair,

@@ -1,6 +1,6 @@
 /**
- * Logs of the clusters of a test, whoever started them: all that a worker makes for a while lies in a directory of its own,
- * so that the logs are found there. What a failed run leaves behind is what it printed.
+ * Logs of the clusters of a test. Temporary files of a worker lie in its own directory, so the logs of all clusters are
+ * found there. A failed run leaves only what it printed.
  */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

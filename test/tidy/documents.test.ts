@@ -58,7 +58,7 @@ describe('documents', () => {
     expect(rows.flatMap((names) => names.split(', ')).sort()).toEqual(alerts.sort())
   })
 
-  it('every variable that an operator is told to set is one that a process reads', () => {
+  it('every variable that a document for operators names is read by a process', () => {
     const known = namesIn(read('docs/configuration.md'), /^\| `((?:QS|OTEL)_\w+)` \|/gm)
     const pages = files.filter(
       (file) => file.startsWith('deploy/') || /^docs\/(operations|architecture)\.md$/.test(file),

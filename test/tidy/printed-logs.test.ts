@@ -1,4 +1,4 @@
-/** A test of a cluster that fails prints the logs of the processes, whoever started them. */
+/** A failing test of a cluster prints the logs of all processes that it or its helpers started. */
 import { existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { runFixture } from './fixture.ts'

@@ -7,7 +7,7 @@ import {
 } from '@quorumscan/sdk'
 
 const checkpoint: Checkpoint = { store: createMemoryStore(), key: 'updates' }
-// That of the platform is one that can be passed in; so is none.
+// The WebSocket of the platform can be passed in, and so can undefined.
 const validator = createValidator({
   url: 'https://validator.example.com',
   WebSocket: globalThis.WebSocket,
@@ -52,5 +52,5 @@ export async function submit(party: string): Promise<string> {
 
 // @ts-expect-error Whose updates has no default.
 validator.updates()
-// @ts-expect-error Somebody acts.
+// @ts-expect-error A submission needs `actAs`.
 void validator.commands.submit({ commands: [] })

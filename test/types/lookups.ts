@@ -118,7 +118,7 @@ export async function wallet(): Promise<string> {
   return effectiveUnlockedQty
 }
 
-/** Every code has its sentence in a wallet; a text that is none does not compile. */
+/** Every code has its sentence in a wallet. A text that is not a code does not compile. */
 export function explain(code: ErrorCode): string {
   const known: Partial<Record<ErrorCode, string>> = { NAME_CHANGED: 'ask', NETWORK_ERROR: 'wait' }
   // @ts-expect-error No such code.
@@ -140,7 +140,7 @@ export async function reject(stored: string): Promise<void> {
 createScan({ seeds: ['https://sv-1.example.com'] })
 // @ts-expect-error A threshold is a word of D-36 or a number.
 void scan.names.resolve('a', { threshold: 'most' })
-// @ts-expect-error The party may be null: that there is none is an answer.
+// @ts-expect-error The party may be null: a proven absence is an answer.
 export const wrong: Promise<string> = scan.names.resolve('a')
 // @ts-expect-error A scan reads; it registers nothing.
 scan.names.register

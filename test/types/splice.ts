@@ -28,7 +28,7 @@ export function describeSplice(outcome: SpliceOutcome<NameEntry>): string {
     case 'agreed':
       return `${outcome.value.party} ${outcome.agreed.length} of ${outcome.nodeCount}`
     case 'agreed-absent':
-      return `nobody, say ${outcome.agreed.join()}${outcome.value satisfies null}`
+      return `absent, by ${outcome.agreed.join()}${outcome.value satisfies null}`
     case 'disputed':
     case 'lagging':
       return outcome.groups.map(({ svNames, value }) => `${svNames}: ${value?.party}`).join()

@@ -1,4 +1,4 @@
-/** The published vectors as they follow from fixed keys; the files beside this one hold them. */
+/** Derives the published vectors from fixed keys. The JSON files in this folder hold them. */
 import { type KeyPair, keyPairFromSeed, toHex } from '@quorumscan/base'
 import { createTestNetwork } from '@quorumscan/testkit'
 import {

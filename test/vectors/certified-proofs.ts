@@ -116,7 +116,7 @@ function* refusedItems(): Generator<Refused> {
     }
 }
 
-/** Leaves that are none, or others than those of the state. */
+/** Values that are not leaves, or leaves that differ from those of the state. */
 function* refusedLeaves(): Generator<Refused> {
   const change = (
     rule: Rule,

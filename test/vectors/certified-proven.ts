@@ -94,7 +94,7 @@ const CARRY = stateOf(
     entryLeaves(name, ALICE, LATER).slice(0, 1),
   ),
 )
-/** Keys that part in the very bit in which the bounds of the first one part; it has expired, so its range goes on. */
+/** Keys that part in the very bit in which the bounds of the first one part; it has expired, so its range continues. */
 const ENDS = stateOf([
   ...entryLeaves('x', ALICE, T).slice(0, 1),
   ...entryLeaves('x\u0001', ALICE, LATER).slice(0, 1),

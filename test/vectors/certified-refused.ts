@@ -100,7 +100,7 @@ export function* refusedRequests(): Generator<Refused> {
       { operation: 'getDso', parameters: { shared: false } },
     ],
     [
-      'the rules of names beside those that are known',
+      'other rules of names in place of the known ones',
       {
         operation: 'getAnsRules',
         parameters: { cached_ans_rules_contract_id: '00', cached_ans_rules_domain_id: null },
@@ -361,7 +361,7 @@ export function* refusedTexts(): Generator<Refused> {
   yield json('a document that is cut off', DOCUMENT.slice(0, -1))
   yield json('text after the document', `${DOCUMENT}}`)
   yield json('a number with a zero before it', DOCUMENT.replace('"offset":42', '"offset":042'))
-  yield json('a number that is none', DOCUMENT.replace('"offset":42', '"offset":NaN'))
+  yield json('a text that is not a number', DOCUMENT.replace('"offset":42', '"offset":NaN'))
   yield json('a list with a comma at its end', DOCUMENT.replace(/]}$/, ',]}'))
   const deep = '['.repeat(20_000) + ']'.repeat(20_000)
   yield json('a proof that is nested 20 000 levels deep', encodeDocument(CERTIFICATE, deep))

@@ -10,7 +10,7 @@ import type { Vector } from './vector.ts'
 
 /**
  * @param text - Of the genesis document.
- * @throws {InvalidProof | RangeError} If the document proves nothing, or the request is none.
+ * @throws {InvalidProof | RangeError} If the document proves nothing, or the request is invalid.
  */
 export async function verifyVector(text: string, vector: Vector) {
   const genesis = parseGenesis(JSON.parse(text))

@@ -29,7 +29,7 @@ export function* oddSignatures(
           .digest(),
       ),
     )
-  /** R as it is encoded, and what S is beside the part that the key makes up for. */
+  /** R as it is encoded, and what S is without the part that the key makes up for. */
   const sign = (r: Uint8Array, nonce: bigint, sign = 1n) =>
     Buffer.concat([r, littleEndian(mod(nonce + sign * challenge(r) * scalar))])
   const nonce = 7n

@@ -1,4 +1,4 @@
-/** The barest server: fastify, which gives the same bytes from memory to whoever asks for any name. */
+/** The barest server: fastify, which returns the same bytes from memory for any name. */
 import Fastify from 'fastify'
 import { answer, childArgument } from '../child.ts'
 

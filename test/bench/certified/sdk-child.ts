@@ -1,4 +1,4 @@
-/** One client process that looks names up at the nodes: with the SDK, or unverified, as whoever trusts a node does. */
+/** One client process that looks names up at the nodes: with the SDK, or unverified, as a client that trusts a node. */
 
 import { createScan } from '@quorumscan/sdk'
 import type { Genesis } from '@quorumscan/verifier'

@@ -173,7 +173,7 @@ export function untilCertified(
   )
 }
 
-/** Runs beside users who register names, one after the other. */
+/** Runs the work while users register names, one after the other. */
 async function whileBusy<Result>(
   cluster: RunningCluster,
   run: () => Promise<Result>,

@@ -114,7 +114,7 @@ async function load(): Promise<Loaded> {
   }
   const proofMs = (cpuMs() - provingAt) / PROOF_COUNT
   const point = replica.proofs.statePoints().find((one) => one.offset === offset)
-  if (point === undefined) throw new Error('the state at the head is none to be signed')
+  if (point === undefined) throw new Error('the state at the head is not a state to be signed')
   const toVerify = signedProofs(point, proofs)
   stopping.abort()
   await running

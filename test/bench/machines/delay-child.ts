@@ -1,12 +1,12 @@
 /**
- * Stands between machines: passes bytes on, each way as late as it is told. It knows connections and bytes alone; of what
- * a longer way does to packets it has none but the round trip in which a connection is made.
+ * Stands between machines and forwards bytes, each way with a given delay. It knows connections and bytes alone. Of the
+ * effects of a long way on packets it has only the round trip in which a connection is made.
  */
 import { createConnection, createServer, type Socket } from 'node:net'
 import { again, childArgument } from '../child.ts'
 
 export type DelayArgument = {
-  /** Between whoever connects to the one and what is at the other, from now on. */
+  /** From now on: forwards connections to `announced` to `address`. */
   readonly between: { readonly announced: string; readonly address: string } | null
   /** One way. */
   readonly delayMs: number

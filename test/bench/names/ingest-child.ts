@@ -1,6 +1,6 @@
 /**
- * A process that applies a log to an empty Redis: by a replica, or as little as anybody could do with the
- * same entries: check each signature, and write six values an entry in pipelines.
+ * A process that applies a log to an empty Redis: by a replica, or by the least possible work on the
+ * same entries: it checks each signature, and writes six values an entry in pipelines.
  */
 
 import { createHash } from 'node:crypto'

@@ -135,7 +135,7 @@ async function measureCluster(
   for (const synchronizer of synchronizers) await synchronizer[Symbol.asyncDispose]()
 }
 
-/** What stood still has read all that was ordered meanwhile. */
+/** Resolves when a paused process has read all that was ordered meanwhile. */
 function untilUp(cluster: RunningCluster): Promise<true> {
   return waitFor(
     async () => {

@@ -17,7 +17,7 @@ export async function takenByCluster(): Promise<Taken> {
   const pids = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name)).map(Number)
   const all = (await Promise.all(pids.map(read))).flatMap((one) => one ?? [])
   const cluster = new Set([process.pid])
-  // Children mostly come behind their parents; not where numbers began anew.
+  // Children mostly come after their parents, except where pids wrapped around.
   for (let before = 0; before < cluster.size; ) {
     before = cluster.size
     for (const { pid, parent } of all) if (cluster.has(parent)) cluster.add(pid)

@@ -29,7 +29,7 @@ const server = createServer(async (request, response) => {
       body: request.method === 'POST' ? await buffer(request) : null,
     })
     const said = await body.text()
-    // Valid, and wrong: everything belongs to somebody else.
+    // Valid, and wrong: every entry belongs to another user.
     const text = fault === 'lying' ? said.replaceAll('"user":"', '"user":"x') : said
     const kept = Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name))
     response.writeHead(statusCode, {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { answer, childArgument } from '../child.ts'
 
-/** A hung server takes connections and never answers; at the address of a dead one nobody listens. */
+/** A hung server accepts connections and never answers. At the address of a dead one no process listens. */
 export type LastServer = 'fine' | 'hung' | 'dead'
 export type JsonRpcArgument = {
   readonly count: number

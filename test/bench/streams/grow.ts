@@ -28,7 +28,7 @@ const PORTION = 500
 const STEP_MICROS = 1_000
 const NOT_AFTER_MICROS = 60_000_000
 
-/** Returns the party that sees every update. The validator can go on with what is in Redis then. */
+/** Returns the party that sees every update. Afterwards the validator can continue from what is in Redis. */
 export async function growUpdates(options: {
   readonly network: TestNetwork
   readonly socketPath: string

@@ -1,4 +1,4 @@
-/** Clients that only count bytes: whoever reads must not be what is measured. */
+/** Clients that only count bytes, so that the measurement is of the server. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'

@@ -52,7 +52,7 @@ const commandsOf = ({ user, coinRules, fresh }: World, more: object = {}) => ({
   ...more,
 })
 
-const NOBODY = `unknown::1220${'0'.repeat(64)}`
+const UNKNOWN_PARTY = `unknown::1220${'0'.repeat(64)}`
 
 async function post(world: World, path: string, body: object) {
   const headers = { authorization: `Bearer ${world.user.token}` }
@@ -136,7 +136,7 @@ const NO_CONTRACT = {
         templateId: TEMPLATE,
         contractId: UNKNOWN_ID,
         choice: 'CoinRules_DevNet_Tap',
-        choiceArgument: { receiver: NOBODY, amount: '1.0' },
+        choiceArgument: { receiver: UNKNOWN_PARTY, amount: '1.0' },
       },
     },
   ],
@@ -276,14 +276,14 @@ export const ledgerCases = {
       const other = await world.newUser(null)
       return { params: { id: other.id }, ...rights(world.user.party) }
     },
-    errors: { 404: ofNoUser(rights(NOBODY)) },
+    errors: { 404: ofNoUser(rights(UNKNOWN_PARTY)) },
   },
   revokeRights: {
     success: async (world) => {
       const other = await world.newUser(null)
       return { params: { id: other.id }, ...rights(world.user.party) }
     },
-    errors: { 404: ofNoUser(rights(NOBODY)) },
+    errors: { 404: ofNoUser(rights(UNKNOWN_PARTY)) },
   },
   allocateParty: {
     success: ({ fresh }) => ({ body: { partyIdHint: fresh() } }),
@@ -294,7 +294,7 @@ export const ledgerCases = {
   getParty: { success: ({ user }) => ({ params: { party: user.party } }), errors: {} },
   updateParty: {
     success: ({ user }) => partyUpdate(user.party),
-    errors: { 404: () => partyUpdate(NOBODY) },
+    errors: { 404: () => partyUpdate(UNKNOWN_PARTY) },
   },
   listPackages: plain,
 } satisfies LedgerCasesOf<typeof ledgerRoutes>

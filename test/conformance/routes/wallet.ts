@@ -52,7 +52,7 @@ const spendErrors = (ask: Ask) =>
     LIMIT_EXCEEDED: cannot('thousands of coins', 'packages/ledger/src/coin.test.ts'),
   }) satisfies Record<string, Way>
 
-/** It registers, so a user without a wallet is none to it. */
+/** It registers the user, so the user has a wallet afterwards. */
 const REGISTERS = cannot('it gives the user a wallet')
 
 const entry = (name: string, more: object = {}) => ({
@@ -181,7 +181,10 @@ export const validatorCases = {
   },
   getUserStatus: {
     success: plain,
-    errors: { ...readErrors(plain), WALLET_NOT_FOUND: cannot('it answers that there is none') },
+    errors: {
+      ...readErrors(plain),
+      WALLET_NOT_FOUND: cannot('it answers that the user has no wallet'),
+    },
     added: { PERMISSION_DENIED: cannot('it answers a deactivated user, too') },
   },
   tap: {

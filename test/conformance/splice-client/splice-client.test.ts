@@ -70,12 +70,12 @@ describe.each([
     ).toMatchObject({ entries: [{ name: ALICE }] })
   })
 
-  it('is told what there is not, as an error body', async () => {
+  it('receives an error body for a missing entry', async () => {
     const asked = client().get(`${prefix}/ans-entries/by-name/{name}`, {
-      path: { name: 'nobody.unverified.ns' },
+      path: { name: 'missing.unverified.ns' },
     })
     await expect(asked).rejects.toMatchObject({
-      error: 'No ans entry found for name: nobody.unverified.ns',
+      error: 'No ans entry found for name: missing.unverified.ns',
     })
   })
 

@@ -58,7 +58,7 @@ it('reads names, and the network, from all of them alike', async () => {
   await using scan = createSpliceScan({ scans, threshold: 3 })
   expect(await scan.names.resolve(ALICE)).toBe(party)
   expect(await scan.names.reverse(party)).toMatchObject({ name: ALICE })
-  expect(await scan.names.resolve('nobody.unverified.ns')).toBeNull()
+  expect(await scan.names.resolve('missing.unverified.ns')).toBeNull()
   expect(await scan.names.lookup('dso.ns')).toMatchObject({
     kind: 'agreed',
     value: { expiresAt: null, contractId: null },

@@ -121,7 +121,7 @@ afterAll(async () => {
   await scans?.[Symbol.asyncDispose]()
 })
 
-/** Of an object that was made: what the one who asks compares with. */
+/** The members of an object, in the form that a client compares. */
 const having = (more: object) => (body: unknown) => ({
   entry: { ...(body as { entry: object }).entry, ...more },
 })

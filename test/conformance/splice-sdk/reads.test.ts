@@ -21,7 +21,7 @@ const NAMES = ['Alpha-1', 'Beta-2', 'Gamma-3', 'Delta-4']
 const [FIRST, SECOND, THIRD, FOURTH] = NAMES as [string, string, string, string]
 const ALICE = 'alice.unverified.cns'
 const ALBA = 'alba.unverified.cns'
-const NOBODY = 'nobody.unverified.cns'
+const MISSING = 'missing.unverified.cns'
 const PARTY = partyOf('alice')
 const THIEF = partyOf('thief')
 /** Of a read that decides nothing: long enough for each scan to answer on a busy machine. */
@@ -101,8 +101,8 @@ describe('what scans say alike', () => {
     scans.behave(SECOND, inOtherOrder)
     scans.behave(THIRD, inOtherOrder)
     expect(await scan.names.resolve(ALICE, { threshold: 4 })).toBe(PARTY)
-    expect(await scan.names.resolve(NOBODY, { threshold: 4 })).toBeNull()
-    expect(await scan.names.resolveMany([ALICE, NOBODY])).toMatchObject([
+    expect(await scan.names.resolve(MISSING, { threshold: 4 })).toBeNull()
+    expect(await scan.names.resolveMany([ALICE, MISSING])).toMatchObject([
       { kind: 'agreed', value: { party: PARTY } },
       { kind: 'agreed-absent' },
     ])
@@ -127,7 +127,7 @@ describe('what scans say alike', () => {
       agreed: NAMES,
       dissented: [],
     })
-    expect(await scan.names.lookup(NOBODY)).toMatchObject({ kind: 'agreed-absent', value: null })
+    expect(await scan.names.lookup(MISSING)).toMatchObject({ kind: 'agreed-absent', value: null })
   })
 
   it('is the network, without what differs from scan to scan', async () => {
@@ -205,7 +205,7 @@ describe('one of four', () => {
     for (const name of [FIRST, FOURTH]) {
       scans.behave(name, behaviour)
       expect(await scan.names.resolve(ALICE, { threshold: 3 })).toBe(PARTY)
-      expect(await scan.names.resolve(NOBODY, { threshold: 3 })).toBeNull()
+      expect(await scan.names.resolve(MISSING, { threshold: 3 })).toBeNull()
       scans.behave(name)
     }
   })
@@ -350,7 +350,7 @@ describe('who is asked', () => {
     })
   })
 
-  it('has an address that nobody on the way can speak for', async () => {
+  it('has an address of https, so that no party on the way can answer for it', async () => {
     const elsewhere: ScanBehaviour = (asked, honest) => ({
       ...honest,
       text: asked.path.endsWith('/v0/scans')
@@ -370,7 +370,7 @@ describe('who is asked', () => {
       expect(() => createSpliceScan({ seeds: [url] }), url).toThrow('https')
   })
 
-  it('does not depend on who can be reached: nobody is NETWORK_ERROR', async () => {
+  it('does not depend on which scans are reachable: with no scan it fails with NETWORK_ERROR', async () => {
     await using gone = createSpliceScan({ seeds: ['http://127.0.0.1:9'] })
     await expect(gone.names.resolve(ALICE)).rejects.toMatchObject({
       code: 'NETWORK_ERROR',

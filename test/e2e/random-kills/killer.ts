@@ -44,7 +44,7 @@ export function startKilling(
 
   const strike = async () => {
     if (random.chance(CONTROL_PLANE)) {
-      // What was to be started by command is, because nobody else would.
+      // What is to be started by command is started here, because the control plane does not.
       await Promise.all(restarts)
       blows.push('a stranger: control plane')
       process.kill(controlPid(cluster), 'SIGKILL')
@@ -114,7 +114,7 @@ function rankOf({ part }: Victim): number {
   return part === 'redis' ? 0 : 1
 }
 
-/** As the kernel does to whoever takes too much memory: nobody is told. */
+/** As the kernel kills a process that takes too much memory: without notice to the control plane. */
 async function strikeByPid(cluster: RunningCluster, victims: readonly Victim[]): Promise<void> {
   const services = await statesOf(cluster)
   for (const { node, part } of victims) {

@@ -39,7 +39,7 @@ export type Expected = {
   readonly renewals: ReadonlyMap<string, number>
 }
 
-/** All of the model: whoever got the name paid for it once, and once more if it was to be renewed. */
+/** The whole model: the owner of a name paid for it once, and again if it was to be renewed. */
 export function expectedOf(plan: Plan, winners: ReadonlyMap<string, string>): Expected {
   const feesPaid = new Map(plan.users.map((user) => [user, 0]))
   const renewals = new Map<string, number>()

@@ -1,6 +1,6 @@
 /**
- * A wallet that goes on until it has what it wants: whatever it asks may be answered, refused for a while,
- * or never heard of again. It relies on nothing but what the errors promise (D-6).
+ * A wallet that continues until it has what it wants. Each request may be answered, refused for a while, or get no
+ * answer. It relies on nothing but what the errors promise (D-6).
  */
 
 import { parseTime } from '@quorumscan/model'
@@ -14,7 +14,7 @@ const RETRY_MS = 200
 export type StubbornWallet = {
   readonly party: string
   tap(usd: string): Promise<void>
-  /** Whether the user got the name, or somebody else did. Both are final. */
+  /** Whether this user or another one got the name. Both are final. */
   obtain(name: string, renewal: Renewal): Promise<'won' | 'lost'>
   /** Returns when the name was renewed once. */
   untilRenewed(name: string, renewal: Renewal): Promise<void>
@@ -45,7 +45,7 @@ export async function openStubbornWallet(
     if (signal.aborted) throw new Error(`${user} is not done; it last heard: ${lastHeard}`)
   }
 
-  /** One try: the answer, or null if nobody knows what became of it. */
+  /** One try: the answer, or null if its outcome is unknown. */
   const attempt = async (
     method: string,
     path: string,
@@ -98,7 +98,7 @@ export async function openStubbornWallet(
     )?.contract_id
   }
 
-  /** Null if somebody has the name. A creation that got lost may show up later and is taken up then. */
+  /** Null if the name has an owner. A creation without an answer may appear later, and is used then. */
   const request = async (name: string): Promise<string | null> => {
     for (;;) {
       const open = await findRequest(name)
@@ -148,7 +148,7 @@ export async function openStubbornWallet(
         const repeated = ['DUPLICATE_COMMAND', 'CONTRACT_CONSUMED', 'CONTRACT_NOT_FOUND']
         await expectAnswer(answer, repeated)
         if ((await untilResolved(requestCid, name)) === 'won') return 'won'
-        // Refunded: somebody else has the name by now, or the lock ended before enough confirmed.
+        // Refunded: another user has the name by now, or the lock ended before enough nodes confirmed.
       }
     },
     async untilRenewed(name, renewal) {

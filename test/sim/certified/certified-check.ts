@@ -136,7 +136,7 @@ const checkAvailability: Checker = (run) => {
           return [{ rule: 'patience', read, why: `insufficient after ${tookMs} ms` }]
         if (steadyCount < signersNeeded || outcome.kind === 'expired') return []
         if (nodeCount - steadyCount > Math.max(BROKEN_MAX, faultyMax)) return []
-        // The log itself may be older than asked, or stand still before what was asked for.
+        // The log itself may be older than the read accepts, or stall before the offset that it needs.
         if (outcome.kind === 'lagging' && outcome.reason !== 'not-reached') return []
         // Who has less time than that may run out of it, not give up before.
         if (!('answer' in outcome) && tookMs >= read.waitMs && read.waitMs < ANSWER_MS_MAX)
@@ -149,7 +149,7 @@ const checkAvailability: Checker = (run) => {
       })
 }
 
-/** Nobody is held in the past: what is suspiciously old is the newest that there is. */
+/** No reader is held in the past: an answer that is suspiciously old is the newest that exists. */
 const checkHeld: Checker = (run) =>
   decided(run).flatMap((read) => {
     const ageMs = (read.endMicros - read.outcome.recordTime) / 1000

@@ -71,7 +71,7 @@ export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
   almostSuspicious: replaying(() => 11_000),
   invent: inventing(({ liars }) => liars),
   inventTwice: inventing(({ liars }) => [...liars, ...liars]),
-  /** Names of honest members beside signatures that are not theirs. */
+  /** Names of honest members with signatures that are not theirs. */
   inventNames: async (liar) => {
     const reply = await inventing(({ liars }) => liars)(liar)
     const text = reply === null ? '' : fromUtf8(reply.body)
@@ -80,7 +80,7 @@ export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
     const names = liar.world.cluster.members.map(({ index }) => `["sv-${index + 1}",${signature}`)
     return ok(text.replace(/"signatures":\[.*?\]\]/, `"signatures":[${names}]`))
   },
-  /** Signatures of a true certificate over a state that is none. */
+  /** Signatures of a true certificate over a state that does not exist. */
   borrow: async (liar) => {
     const { world, asked, member } = liar
     const offset = world.certifiedOffset(member, asked.signerCount)
@@ -136,7 +136,7 @@ export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
   reset: async () => {
     throw new Error('connection reset')
   },
-  /** As long as nobody else is asked. */
+  /** Replies just before the reader asks another member. */
   dawdle: async ({ world, honest, random }) => {
     await world.cluster.clock.delay(random.integer(20, 140))
     return honest()
@@ -147,7 +147,7 @@ export const CERTIFIED_LIES: Readonly<Record<string, CertifiedLie>> = {
     await liar.world.cluster.clock.delay(1000)
     return refuse(503, 'NO_CERTIFICATE')
   },
-  /** Says nothing new, and lets nobody hear of something newer. */
+  /** Replays an old answer, so that readers learn of nothing newer. */
   freeze: replaying(({ world }) => Math.min(world.cluster.clock.monotonicMs(), 58_000)),
 }
 

@@ -1,6 +1,6 @@
 /**
  * One run from one seed of readers of certified answers: nodes that lie, fail and lag, a log that moves on, and
- * clients that look up, walk lists and start anew. What they got is recorded for the checkers.
+ * clients that look up names, walk lists and restart. Their answers are recorded for the checkers.
  */
 import { sha256 } from '@quorumscan/base'
 import {
@@ -94,7 +94,7 @@ const TROUBLES = [
 ] as const
 /** They do not even say where the others are. */
 const MUTE: readonly Condition['kind'][] = ['down', 'hung', 'notFound', 'failing']
-/** As long as an SDK waits, and as long as somebody with little time. */
+/** How long an SDK waits, and how long a client with a short deadline waits. */
 const PATIENT_MS = 10_000
 const WAIT_MS = 2000
 const STALL_MS_MAX = 4000
@@ -198,7 +198,7 @@ function keepAppending(
 ): void {
   if (state.isOver) return
   appendSomething(world, random)
-  // Now and then the log stands still, for longer than some readers accept, or than any does at once.
+  // Sometimes the log stalls for longer than some readers accept, or than any reader does at once.
   const pauseMs = random.chance(0.02) ? random.integer(3000, 16_000) : random.integer(10, 400)
   world.cluster.clock.schedule(pauseMs, () => keepAppending(world, random, state))
 }
@@ -359,7 +359,7 @@ async function recorded(
   return record
 }
 
-/** What nobody can be held behind where all honest nodes are well. */
+/** The offset that each reader must reach while all honest nodes are well. */
 function heldOffset(world: CertifiedWorld, { mode }: CertifiedRunOptions): number | null {
   const { members, ledger, clock } = world.cluster
   const honest = members.filter(({ isLiar }) => !isLiar)

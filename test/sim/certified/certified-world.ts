@@ -84,7 +84,7 @@ export function createCertifiedWorld(
   const sign = (index: number, offset: number): void => {
     const { condition } = members[index] as SimMember
     const times = signedAtMs[index] as Map<number, number>
-    // Who cannot be reached signs for nobody.
+    // A member that is unreachable signs nothing.
     if (condition.kind === 'down' || condition.kind === 'hung' || times.has(offset)) return
     times.set(offset, clock.monotonicMs())
   }

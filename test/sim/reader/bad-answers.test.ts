@@ -69,7 +69,7 @@ const failures: readonly (readonly [string, Change])[] = [
 const nonsense: typeof failures = [
   ['an entry of another name', body(() => `{"results":[${other}]}`)],
   ['an entry that has ended', body((answer) => answer.replace(/20\d\d-/, '2001-'))],
-  ['a time that is none', body((answer) => answer.replace(/-\d\dT/, '-32T'))],
+  ['an invalid time', body((answer) => answer.replace(/-\d\dT/, '-32T'))],
 ]
 
 describe('nonsense of the form of an answer:', () => {
@@ -84,7 +84,7 @@ describe('nonsense of the form of an answer:', () => {
     const { lookup, serve, honest, reader } = createWorld({
       latencyMs: (url) => (/[12]$/.test(url) ? 1 : 10),
     })
-    await lookup('nobody.unverified.ns')
+    await lookup('missing.unverified.ns')
     for (const index of [0, 1]) serve(index, changing(honest(index), change))
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', agreed: ['sv-3', 'sv-4'] })
     expect(reader.status().nodes.map(({ lastError }) => lastError)).toEqual([
@@ -99,7 +99,7 @@ describe('nonsense of the form of an answer:', () => {
 describe('a node that answers with', () => {
   it.each(failures)('%s does not vote', async (_, change) => {
     const { lookup, timed, serve, honest, reader } = createWorld()
-    await lookup('nobody.unverified.ns')
+    await lookup('missing.unverified.ns')
     serve(0, changing(honest(0), change))
     // Not needed: the others decide without delay.
     const { outcome, ms } = await timed(ALICE)

@@ -44,7 +44,7 @@ describe('a fork', () => {
     expect(forks).toHaveLength(1)
   })
 
-  it('that f nodes invent is none', async () => {
+  it('that f nodes invent is not believed', async () => {
     const world = createWorld({ nodeCount: 7 })
     await world.lookup(ALICE)
     fork(world, [0, 1])

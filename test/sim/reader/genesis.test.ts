@@ -42,7 +42,7 @@ describe('a pinned genesis hash', () => {
       'with a member twice',
       (genesis: object) => `${canonicalJson(genesis as Json).slice(0, -1)},"version":1}`,
     ],
-    ['that is none', () => '<html>'],
+    ['that is not JSON', () => '<html>'],
   ])('refuses a document %s', async (_title, forge) => {
     const { genesis } = createWorld()
     const { fetched } = await fetchFrom([serving(forge(genesis)), serving(genesis, 500)])

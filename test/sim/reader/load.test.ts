@@ -60,7 +60,7 @@ describe('many lookups', () => {
     }
   })
 
-  it('beyond the bound are refused, and the others go on', async () => {
+  it('beyond the bound are refused, and the others continue', async () => {
     const world = createWorld()
     await world.lookup(ALICE)
     const lookups: Lookup[] = Array.from({ length: 256 }, (_, index) => ({ name: name(index) }))

@@ -28,13 +28,13 @@ describe('addresses', () => {
     expect(ms).toBeLessThan(20)
   })
 
-  it('that nobody can tell are said to be missing', async () => {
+  it('that no node returns are reported as missing', async () => {
     const world = createWorld()
     for (const node of world.nodes) node.records = []
     expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient', reachable: 0 })
   })
 
-  it('are taken over while reads go on', async () => {
+  it('are replaced while reads continue', async () => {
     const world = createWorld()
     await world.lookup(ALICE)
     move(world, 3, { url: 'http://127.0.0.1:99' })
@@ -48,7 +48,7 @@ describe('addresses', () => {
     expect(urls(world)[3]).toBe('http://127.0.0.1:99')
   })
 
-  it('count with the highest sequence, from whomever they come', async () => {
+  it('count with the highest sequence, from any node', async () => {
     const world = createWorld()
     await world.lookup(ALICE)
     move(world, 2, { url: 'http://127.0.0.1:77', sequence: 9 })
@@ -108,7 +108,7 @@ describe('addresses', () => {
     expect(told.slice(4)).toEqual([`${world.nodes[3]?.name} http://10.0.0.1`])
   })
 
-  it('whose name leads to a private network are told once, and why', async () => {
+  it('whose name leads to a private network are reported once, with the reason', async () => {
     const told: string[] = []
     const onPrivateAddress = ({ name }: { name: string }) => void told.push(name)
     const world = createWorld({ reader: { allowPrivateAddresses: false, onPrivateAddress } })
@@ -158,7 +158,7 @@ describe('addresses', () => {
     expect(await third.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
   })
 
-  it('can be learned anew from a single node after all others moved away', async () => {
+  it('can be learned again from a single node after all others moved', async () => {
     const world = createWorld({ reader: { seeds: ['http://127.0.0.1:1'] } })
     await world.lookup(ALICE)
     // The only seed dies, three nodes move; sv-2 alone is where it was.

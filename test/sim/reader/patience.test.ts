@@ -74,7 +74,7 @@ describe('the reader', () => {
       }
   })
 
-  it('calls nobody late for a time in which it stood still itself', async () => {
+  it('calls no node late for a time in which its own process stalled', async () => {
     const latencyMs = 20
     for (const stalledAfterMs of [1, 30, 70, 90, 110, 130]) {
       const stalls = createStalls()

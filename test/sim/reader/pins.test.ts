@@ -56,7 +56,7 @@ describe('the pin', () => {
     expect(ms).toBeLessThan(150)
   })
 
-  it('is chosen once more, lower, if the votes do not come in', async () => {
+  it('is chosen again, lower, if votes do not arrive', async () => {
     // Weak pins at 10, which only sv-1 and the liar have: the liar's vote does not join sv-1's.
     const { lookup, timed, append, serve, honest, nodes } = createWorld()
     await lookup(ALICE)
@@ -66,13 +66,13 @@ describe('the pin', () => {
       rewriting(honest(1), (body) => body.replaceAll('alice::', 'mallory::')),
     )
     for (const index of [2, 3]) (nodes[index] as (typeof nodes)[number]).head = 8
-    await lookup('nobody.unverified.ns') // Tells the reader of offset 10.
+    await lookup('missing.unverified.ns') // Tells the reader of offset 10.
     const { outcome, ms } = await timed(ALICE)
     expect(outcome).toMatchObject({ kind: 'verified', offset: 8 })
     expect(ms).toBeLessThan(700)
   })
 
-  it('is chosen once more, newer, where the others no longer hold it', async () => {
+  it('is chosen again, newer, where the other nodes no longer hold it', async () => {
     // The first to tell its head claims to be at the beginning, which the others have pruned (D-10).
     const { lookup, serve, honest } = createWorld({
       latencyMs: (url) => (url.endsWith(':1') ? 1 : 3),
@@ -88,7 +88,7 @@ describe('the pin', () => {
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 3 })
   })
 
-  it('chosen once more is not spoiled by a node that claims to lag a little', async () => {
+  it('is chosen again despite a node that claims to lag a little', async () => {
     // sv-1 alone has the pin; sv-4 lies about what it has, and never votes.
     const { lookup, append, clock, serve, honest, nodes } = createWorld()
     await lookup(ALICE)
@@ -101,7 +101,7 @@ describe('the pin', () => {
       const body = new TextEncoder().encode('{"code":"OFFSET_NOT_REACHED"}')
       return { ...reply, status: 503, body }
     })
-    await lookup('nobody.unverified.ns') // Tells the reader of the heads.
+    await lookup('missing.unverified.ns') // Tells the reader of the heads.
     await clock.pass(20)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified', offset: 6 })
   })
@@ -213,7 +213,7 @@ describe('freshness', () => {
     expect(await lookup(ALICE)).toMatchObject({ kind: 'lagging', reason: 'stale' })
   })
 
-  it('reads anew at a fresher pin where there is one', async () => {
+  it('reads again at a fresher pin where one exists', async () => {
     const { lookup, append, clock, nodes } = createWorld({ reader: { waitMs: 2000 } })
     await lookup(ALICE)
     for (let count = 0; count < 62; count++) {

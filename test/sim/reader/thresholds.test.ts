@@ -20,7 +20,7 @@ describe('a lookup', () => {
 
   it('of an unknown name is an answer like any other', async () => {
     const { lookup } = createWorld()
-    expect(await lookup('nobody.unverified.ns')).toMatchObject({ kind: 'verified-absent' })
+    expect(await lookup('missing.unverified.ns')).toMatchObject({ kind: 'verified-absent' })
   })
 
   it('by party gives the entry of the party', async () => {
@@ -40,7 +40,7 @@ describe('a lookup', () => {
   ])('with n = %i is %s, as one node could or could not lie (D-34)', async (n, kind, absent) => {
     const { lookup } = createWorld({ nodeCount: n })
     expect(await lookup(ALICE)).toMatchObject({ kind })
-    expect(await lookup('nobody.unverified.ns')).toMatchObject({ kind: absent })
+    expect(await lookup('missing.unverified.ns')).toMatchObject({ kind: absent })
   })
 
   it.each(['weak', 'strong', 'all', 2, 3, 4] as const)('meets threshold %s', async (threshold) => {
@@ -61,7 +61,7 @@ describe('a lookup', () => {
   it.each([
     ['dead', null],
     ['hung', hung],
-  ])('goes on at once with n − t nodes %s', async (_, handler) => {
+  ])('continues at once with n − t nodes %s', async (_, handler) => {
     const { lookup, timed, serve } = createWorld()
     await lookup(ALICE)
     serve(2, handler)
@@ -82,7 +82,7 @@ describe('a lookup', () => {
     expect(ms).toBe(0)
     for (const index of [1, 2, 3]) serve(index, honest(index))
     await clock.pass(900)
-    await lookup(ALICE) // Whoever reads has them asked again.
+    await lookup(ALICE) // A read makes the reader ask them again.
     await clock.pass(100)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })
