@@ -41,7 +41,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     page.on('pageerror', (error) => failures.push(String(error)))
     axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
     await page.goto(url)
-    await budget('Lookups', '2 more can be lost').waitFor()
+    await budget('Lookups', 'Failures tolerated: 2').waitFor()
   })
   afterAll(async () => {
     await browser?.close()
@@ -49,7 +49,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
   })
   beforeEach(async () => {
     await cluster.heal()
-    await budget('Lookups', '2 more can be lost').waitFor()
+    await budget('Lookups', 'Failures tolerated: 2').waitFor()
   })
 
   const button = (name: string) => page.getByRole('button', { name, exact: true })
@@ -78,7 +78,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
 
   it('shows that the quorum is lost after the click that loses it, and its return', async () => {
     for (const node of ['sv-1', 'sv-2']) await kill(node)
-    await budget('Lookups', 'No more can be lost').waitFor()
+    await budget('Lookups', 'No further failure tolerated').waitFor()
     await budget('Registrations', 'Quorum lost').waitFor()
     await kill('sv-3')
     const lost = budget('Lookups', /^Quorum lost/)
@@ -95,7 +95,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     expect(text).toMatch(/^sv-4 +lag/m)
     await assertAccessible('the quorum lost')
     await page.getByRole('button', { name: /^Heal all/ }).click()
-    await budget('Lookups', '2 more can be lost').waitFor()
+    await budget('Lookups', 'Failures tolerated: 2').waitFor()
   })
 
   it('kills no node without a confirmation', async () => {
@@ -121,7 +121,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await page.getByRole('cell', { name: 'lies: deny' }).waitFor()
     const [fault] = await cluster.faults()
     expect(fault?.endsAt).not.toBeNull()
-    await page.getByText('4 of 4 nodes up, 1 not to be counted on, 2 must agree').waitFor()
+    await page.getByText('4 of 4 nodes up, 1 faulty, 2 must agree').waitFor()
     await page.getByRole('textbox', { name: 'Name or party' }).fill('sv-1.sv.ns')
     // Of all, so that votes end only when the one that lies is heard.
     await page.getByRole('combobox', { name: 'Quorum' }).selectOption('all')
@@ -174,7 +174,7 @@ describe.skipIf(chromiumPath === null)('the console', () => {
     await page.keyboard.press('Enter')
     await button('Kill sv-4').focus()
     await page.keyboard.press('Enter')
-    await budget('Lookups', '1 more can be lost').waitFor()
+    await budget('Lookups', 'Failures tolerated: 1').waitFor()
     await choose('sv-4', 'View …')
     await page.getByText('unknown: it does not answer').waitFor()
     await page.getByText('none: refused').waitFor()

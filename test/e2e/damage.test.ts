@@ -88,7 +88,7 @@ it('a broken node and lost users are named, and the rest starts', async () => {
   await untilTrue('status to give both reasons', async () => {
     const { text } = await runCommand(cluster, 'status')
     return (
-      /sv-2: its Redis ended/.test(text) &&
+      /sv-2: its Redis exited/.test(text) &&
       /validator: The Redis of the validator has lost its users/.test(text)
     )
   })

@@ -254,7 +254,7 @@ describe.runIf(IS_LONG).each(enginePath === null ? ['redis'] : ['redis', 'cometb
         return answer?.body.code === 'LOG_REGRESSED'
       })
       await untilTrue('its supervisor to tell it', () =>
-        saidBy(operator).includes('under "Losing a machine" what to do'),
+        saidBy(operator).includes('see "Losing a machine" in docs'),
       )
       expect(saidBy(operator)).not.toContain('quorumscan logs')
       expect(await stop(operator)).toBe(0)

@@ -1,4 +1,4 @@
-/** `chaos`: a run on the running cluster or on one of its own; `report`: what came of the runs. */
+/** `chaos`: a run on the running cluster or on a new one; `report`: the results of runs. */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,6 @@ import { answer, EXIT, integer, print, wrap } from '@quorumscan/cli'
 import { dataDirectory, ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import { CommandError, messageOf } from '@quorumscan/runtime'
-import { Option } from 'commander'
 import type { RunState } from '../chaos/runs.ts'
 import { type Scenario, type Step, scenario } from '../chaos/schedule.ts'
 import { shrink } from '../chaos/shrink.ts'
@@ -17,16 +16,16 @@ import { type ChaosOptions, runChaosOn } from '../control/chaos-client.ts'
 import { callControl, connectControl } from '../control/client.ts'
 import { controlOptions } from '../control/control-options.ts'
 import { mountDisk } from '../faults/small-disk.ts'
-import { timeOption } from './fault-commands.ts'
+import { NODE_COUNT_MAX } from '../rig/cluster-shape.ts'
+import { choice, timeOption } from './fault-commands.ts'
 
-const NODES_MAX = 13
 const SEED_BYTES = 4
 /** Each is a whole run. */
 const SHRINK_RUNS_MAX = 12
 const SECOND = 1_000_000
 /**
- * Names end, are renewed, and requests run out, again and again within a run; the lock of a payment lasts 9 s. A
- * request lives as long as a client needs that pays three of them where each payment takes seconds.
+ * Names expire, are renewed, and requests time out, many times in a run; the lock of a payment lasts 9 s. A request lives
+ * long enough for a client that pays three of them where each payment takes seconds.
  */
 const SHORT_LIVES: GenesisOverrides = {
   names: {
@@ -36,7 +35,7 @@ const SHORT_LIVES: GenesisOverrides = {
   },
   coin: { tickMicros: 3 * SECOND },
 }
-/** Of the disk of a cluster of its own, so that it can be full, and what stays free of it at other times. */
+/** The size of the disk of a new cluster, so that it can be full, and its free space at other times. */
 const DISK_MIB = 256
 const DISK_FREE_MIB_MIN = 32
 const EXIT_CODES = { valid: EXIT.done, invalid: EXIT.failed, inconclusive: EXIT.inconclusive }
@@ -46,37 +45,30 @@ type ChaosFlags = Common & {
   duration: number
   nodes?: number
   ordering?: OrderingDriver
-  budget: 'f'
   beyondF?: boolean
   scenario?: string
   shrink?: boolean
   allowUnexercised?: boolean
   out?: string
 }
+type Tell = (sentence: string) => void
 
 export function addChaosCommands({ command, clock, exitWith }: CommandContext): void {
-  command('chaos', 'break things by a seed while clients act, heal, and judge what they were told')
-    .option('--seed <seed>', 'what decides everything (default: a random one)')
-    .addOption(timeOption('--duration <time>', 'how long things break', '60s'))
-    .option('--nodes <n>', 'on a cluster of its own, of this many nodes', integer(1, NODES_MAX))
-    .addOption(
-      new Option('--ordering <driver>', 'of the cluster of its own').choices(ORDERING_DRIVERS),
-    )
-    .addOption(
-      new Option('--budget <budget>', 'at most f nodes faulty').choices(['f']).default('f'),
-    )
-    .option('--beyond-f', 'up to 2f nodes faulty: strong reads may refuse, never be wrong')
-    .option('--scenario <file>', 'run these steps: a scenario.json, also of an earlier run')
-    .option(
-      '--allow-unexercised',
-      'a verdict also where nothing put some rule to the test, as in a short run',
-    )
-    .option('--shrink', 'if it is invalid, look for the fewest steps that still are')
-    .option('--out <dir>', 'copy the files of the run there')
+  command('chaos', 'inject faults by a seed while clients act, heal, and check all answers')
+    .option('--seed <seed>', 'determines the faults (default: random)')
+    .addOption(timeOption('--duration <time>', 'how long faults are injected', '60s'))
+    .option('--nodes <n>', 'use a new cluster of this many nodes', integer(1, NODE_COUNT_MAX))
+    .addOption(choice('--ordering <driver>', 'of the new cluster', ORDERING_DRIVERS))
+    .addOption(choice('--budget <budget>', 'at most f nodes faulty', ['f'], 'f'))
+    .option('--beyond-f', 'up to 2f nodes faulty: strong reads may fail, but never be wrong')
+    .option('--scenario <file>', 'run these steps: a scenario.json, e.g. of an earlier run')
+    .option('--allow-unexercised', 'accept a verdict without rules that the run never tested')
+    .option('--shrink', 'if the run is invalid, find the fewest steps that still are')
+    .option('--out <dir>', 'copy the files of the run to this directory')
     .addHelpText('after', '\nExit status: 0 valid, 1 invalid, 3 inconclusive.')
     .action(async (flags: ChaosFlags) => exitWith(await runOnce(flags, clock)))
 
-  command('report', 'the chaos runs of this cluster, or the report of one')
+  command('report', 'list the chaos runs of this cluster, or show the report of one')
     .argument('[run]', 'its id')
     .action(async (id: string | undefined, options: Common) => {
       if (id === undefined) {
@@ -93,7 +85,7 @@ export function addChaosCommands({ command, clock, exitWith }: CommandContext): 
 async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
   const steps = flags.scenario === undefined ? null : readScenario(flags.scenario)
   const seed = steps?.seed ?? flags.seed ?? randomHex(systemRandom, SEED_BYTES)
-  const tell = (sentence: string) => process.stderr.write(`${sentence}\n`)
+  const tell: Tell = (sentence) => process.stderr.write(`${sentence}\n`)
   tell(`seed ${seed}`)
   const { duration: durationMs, allowUnexercised: allowsUnexercised = false } = flags
   const budget = flags.beyondF === true ? ('beyond-f' as const) : ('f' as const)
@@ -103,11 +95,22 @@ async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
       : { scenario: allowsUnexercised ? { ...steps, allowsUnexercised } : steps }),
     onProgress: tell,
   }
-  // Kept where the person is, because the cluster's own directory goes with it.
+  // Copied, because the directory of a new cluster is deleted with it.
   const out =
     flags.out ??
     (flags.nodes === undefined ? null : mkdtempSync(join(tmpdir(), 'quorumscan-chaos-')))
-  const outcome = await runOne(flags, { options, out, clock, tell })
+  const runTo = async (options: ChaosOptions, out: string | null, tell: Tell) => {
+    const runOn = async (dataDir: string) => {
+      const client = connectControl(dataDirectory(dataDir))
+      const outcome = await runChaosOn(client, { ...options, clock })
+      if (out !== null) cpSync(outcome.directory, out, { recursive: true })
+      return outcome
+    }
+    if (flags.nodes === undefined) return await runOn(flags.dataDir)
+    tell(`starting ${flags.nodes} nodes`)
+    return await onNewCluster(flags, clock, runOn)
+  }
+  const outcome = await runTo(options, out, tell)
   const files = out === null ? outcome.directory : resolve(out)
   const run = { ...outcome, directory: files }
   answer(flags, run, formatRun(run))
@@ -116,8 +119,7 @@ async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
     const fails = async (fewer: readonly Step[]) => {
       tell(`trying ${fewer.length} of ${failing.steps.length} steps`)
       const again = { scenario: { ...failing, steps: [...fewer] } }
-      const { verdict } = await runOne(flags, { options: again, out: null, clock, tell: () => {} })
-      return verdict === 'invalid'
+      return (await runTo(again, null, () => {})).verdict === 'invalid'
     }
     const fewest = await shrink(failing.steps, { fails, runsMax: SHRINK_RUNS_MAX })
     print(JSON.stringify({ ...failing, steps: fewest }))
@@ -125,42 +127,27 @@ async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
   return EXIT_CODES[outcome.verdict ?? 'inconclusive']
 }
 
-/** On a new cluster if a size was given, else on the one that runs. */
-async function runOne(
+/** Starts a cluster, runs `work` on its data directory, and deletes it. */
+async function onNewCluster<T>(
   flags: ChaosFlags,
-  how: {
-    readonly options: ChaosOptions
-    readonly out: string | null
-    readonly clock: Clock
-    readonly tell: (sentence: string) => void
-  },
-): Promise<RunState> {
-  const { options, out, clock } = how
-  const keep = (outcome: RunState) => {
-    if (out !== null) cpSync(outcome.directory, out, { recursive: true })
-    return outcome
-  }
-  if (flags.nodes === undefined) {
-    const client = connectControl(dataDirectory(flags.dataDir))
-    return keep(await runChaosOn(client, { ...options, clock }))
-  }
-  how.tell(`starting ${flags.nodes} nodes`)
+  clock: Clock,
+  work: (dataDir: string) => Promise<T>,
+): Promise<T> {
   const { holdControlPlane } = await import('../control/launch.ts')
   const dataDir = mkdtempSync(join(tmpdir(), 'qs-cluster-'))
   const unmount = mountDisk(dataDir, DISK_MIB)
-  const asked = controlOptions({
+  const options = controlOptions({
     dataDir,
-    nodeCount: flags.nodes,
+    nodeCount: flags.nodes ?? null,
     ordering: flags.ordering ?? null,
     basePort: 0,
     overrides: SHORT_LIVES,
-    ...(unmount === null ? {} : { diskFreeMibMin: DISK_FREE_MIB_MIN }),
+    ...(unmount !== null && { diskFreeMibMin: DISK_FREE_MIB_MIN }),
     redisServer: process.env['REDIS_SERVER'] || 'redis-server',
   })
   try {
-    await using _ = await holdControlPlane(asked, clock)
-    const client = connectControl(dataDirectory(dataDir))
-    return keep(await runChaosOn(client, { ...options, clock }))
+    await using _ = await holdControlPlane(options, clock)
+    return await work(dataDir)
   } finally {
     unmount?.()
     rmSync(dataDir, { recursive: true, force: true })
@@ -171,7 +158,7 @@ function readScenario(file: string): Scenario {
   try {
     return scenario.parse(JSON.parse(readFileSync(file, 'utf8')))
   } catch (error) {
-    throw new CommandError(`${file} is no scenario: ${messageOf(error)}`, { cause: error })
+    throw new CommandError(`${file} is not a scenario: ${messageOf(error)}`, { cause: error })
   }
 }
 

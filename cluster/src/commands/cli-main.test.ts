@@ -66,7 +66,7 @@ it.each([
   [['kill']],
   [['lie', 'sv-1', '--kind', 'white']],
   [['token']],
-])('%j makes no sense: 2, and a sentence', async (args) => {
+])('%j is invalid: 2, and a sentence', async (args) => {
   const { code, stdout, stderr } = await type(...args)
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(/^(error|quorumscan): /)
@@ -83,17 +83,17 @@ it('help that was asked for is no error', async () => {
   expect(await type('--help')).toMatchObject({ code: 0, stderr: '' })
 })
 
-it('says what is missing, and repeats the data directory in what it hints at', async () => {
+it('reports what is missing, and repeats the data directory in its hints', async () => {
   const { code, stderr } = await typeHere('status')
   expect(code).toBe(1)
   expect(stderr).toContain(`\`quorumscan up --detach --data-dir ${directory.path}\``)
 })
 
-it('says that the control plane has died, and what ends what it left: 4', async () => {
+it('reports that the control plane has crashed, and how to end its processes: 4', async () => {
   writeControl(NOWHERE, dead)
   const { code, stderr } = await typeHere('status')
   expect(code).toBe(4)
-  expect(stderr).toContain(`the control plane (process ${dead.pid}) died`)
+  expect(stderr).toContain(`the control plane (process ${dead.pid}) has crashed`)
 })
 
 it('says that a control plane that runs does not answer: 4', async () => {
@@ -118,7 +118,7 @@ it.each<[string, (of: DataDirectory) => string, readonly string[], number]>([
   expect(ended.stderr).not.toMatch(/\n {4}at /)
 })
 
-it('ends as a shell expects it when nobody reads any more, and as a failure when nothing can be written', async () => {
+it('exits as a shell expects when its reader has closed the pipe, and as a failure when it cannot write', async () => {
   const exit = vi.spyOn(process, 'exit').mockImplementation(() => undefined as never)
   const listeners = process.stdout.listeners('error')
   await main(['token'])

@@ -1,5 +1,6 @@
-/** The commands that control a local cluster; with them the program of `apps/cli` is that of the test rig. */
-
+/** The commands that control a local cluster. With them the program of `apps/cli` is that of the test rig. */
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import type { CommandContext, Common, Rig } from '@quorumscan/cli'
 import { answer, integer, print, slowly, untilInterrupted, wrap } from '@quorumscan/cli'
@@ -14,7 +15,7 @@ import {
 } from '@quorumscan/operator'
 import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { Option } from 'commander'
-import { call, callControl, connectControl } from '../control/client.ts'
+import { call, callControl, connectControl, statusOf } from '../control/client.ts'
 import { describeRemains } from '../control/control-file.ts'
 import {
   DISK_FREE_MIB_MIN,
@@ -23,28 +24,36 @@ import {
 } from '../control/control-options.ts'
 import type { DownOutcome } from '../control/launch.ts'
 import { NODE_COUNT_MAX } from '../rig/cluster-shape.ts'
+import { follow, lastLines } from '../rig/log-files.ts'
 import { registerName } from '../rig/registration.ts'
 import { addChaosCommands } from './chaos-commands.ts'
-import { addFaultCommands } from './fault-commands.ts'
+import { addFaultCommands, choice } from './fault-commands.ts'
 import { formatExchange, formatStatus } from './format.ts'
-import { follow, lastLines, logFileOf } from './logs.ts'
 import { addNodeCommands } from './node-commands.ts'
 import type { UpFlags } from './up.ts'
 import { addWatchCommands } from './watch-commands.ts'
 
-const RATE_LIMIT_MAX = 10_000_000
-const DISK_FREE_MIB_MAX = 1_048_576
 /** A hundred years. */
 const LOG_KEEP_SECONDS_MAX = 3_155_760_000
-const DEMO_TTL_SECONDS = 600
-/** It answers from memory. With the start of this command that is under 2 s. */
+/** The control plane answers from memory. With the start of this command that takes less than 2 s. */
 const STATUS_TIMEOUT_MS = 1200
-/** The control plane asks its processes twice a second. */
+/** The control plane polls its processes twice a second. */
 const WATCH_INTERVAL_MS = 1000
 const LOG_LINES_SHOWN = 50
 const LOG_LINES_MAX = 1_000_000
+/** More than the bound of a log file. */
+const LOG_BYTES_MAX = 64 * 2 ** 20
 
-/** What the cluster adds to the program. */
+/** The numeric options of `up`: text, smallest and largest value, and the default. */
+const UP_NUMBERS = [
+  ['--nodes <n>', 'super-validators (default: 4)', 1, NODE_COUNT_MAX, undefined],
+  ['--base-port <port>', 'first port; 0: any free ports (default: 4600)', 0, 65_000, undefined],
+  ['--rate-limit <units>', 'units per second and client', 1, 10_000_000, LOCAL_RATE_LIMIT],
+  ['--disk-free-min <MiB>', 'free disk space to accept names', 0, 1_048_576, DISK_FREE_MIB_MIN],
+  ['--log-keep <seconds>', 'log before a snapshot', 0, LOG_KEEP_SECONDS_MAX, LOG_KEEP_SECONDS],
+] as const
+
+/** The additions of the cluster to the program. */
 export const RIG: Rig = {
   description:
     "Super-validators that resolve names by quorum: a cluster of them on this machine, or one operator's part of a network.",
@@ -71,7 +80,7 @@ export const RIG: Rig = {
     'A cluster on this machine:': [
       ...['up', 'status', 'events', 'logs', 'down', 'token', 'demo', 'load', 'prune'],
     ],
-    'Breaking it, and mending it:': [
+    'Faults of the cluster:': [
       ...['kill', 'pause', 'resume', 'restart', 'wipe', 'lie', 'slow', 'drop', 'reset'],
       ...['partition', 'lag', 'split', 'clock', 'fill', 'faults', 'heal', 'chaos', 'report'],
     ],
@@ -114,53 +123,25 @@ export const RIG: Rig = {
 
 function addCommands(context: CommandContext): void {
   const { command, clock, redisServer, exitWith } = context
-  command('up', 'start a cluster (or the one that the data directory holds)')
-    .option(
-      '--nodes <n>',
-      `super-validators, 1 to ${NODE_COUNT_MAX} (default: 4)`,
-      integer(1, NODE_COUNT_MAX),
-    )
+  const upCommand = command('up', 'start a cluster, or the one in the data directory')
+  for (const [flags, text, min, max, byDefault] of UP_NUMBERS)
+    upCommand.option(flags, text, integer(min, max), byDefault)
+  upCommand
     .addOption(
-      new Option(
-        '--ordering <driver>',
-        'who orders: redis, one synchronizer (default), or cometbft, all super-validators together',
-      ).choices(ORDERING_DRIVERS),
+      choice('--ordering <driver>', 'one synchronizer, or all members together', ORDERING_DRIVERS),
     )
-    .option(
-      '--base-port <port>',
-      'first port; 0: any that are free (default: 4600)',
-      integer(0, 65_000),
-    )
-    .option(
-      '--rate-limit <units>',
-      'units of work per second and client',
-      integer(1, RATE_LIMIT_MAX),
-      LOCAL_RATE_LIMIT,
-    )
-    .option(
-      '--disk-free-min <MiB>',
-      'with less room on the disk nothing is registered; lookups go on',
-      integer(0, DISK_FREE_MIB_MAX),
-      DISK_FREE_MIB_MIN,
-    )
-    .option(
-      '--log-keep <seconds>',
-      'of the log that stays before a snapshot of the state that enough nodes have',
-      integer(0, LOG_KEEP_SECONDS_MAX),
-      LOG_KEEP_SECONDS,
-    )
-    .option('--genesis-overrides <file>', 'JSON with other rules for a new cluster, e.g. seconds')
+    .option('--genesis-overrides <file>', 'JSON with other rules for a new cluster')
     .option('--wipe', 'rebuild every replica from the log first')
-    .option('--accept-lost-users', 'begin anew where the validator lost its users')
-    .option('--detach', 'return when all is ready, and leave it running')
+    .option('--accept-lost-users', 'start without users where the validator lost them')
+    .option('--detach', 'return when the cluster is ready, and leave it running')
     .addOption(new Option('--seed-names', 'register a few names').hideHelp())
     .action(async (flags: UpFlags) => {
       const { up } = await import('./up.ts')
       exitWith(await up(flags, { redisServer, clock }))
     })
 
-  command('status', 'what runs, and what can still be lost')
-    .option('--watch', 'again and again, until interrupted; with --json a line each')
+  command('status', 'show processes, faults and the failures that are tolerated')
+    .option('--watch', 'refresh until interrupted; with --json a line each time')
     .action(async (options: Common & { watch?: boolean }) => {
       const directory = dataDirectory(options.dataDir)
       const client = connectControl(directory, { timeoutMs: STATUS_TIMEOUT_MS })
@@ -170,7 +151,7 @@ function addCommands(context: CommandContext): void {
             ? new SilentError(`${cause.message}\n${describeRemains(directory)}`, { cause })
             : cause
         })
-        // Home, and clear what is below: the table stays in its place.
+        // Moves the cursor home and clears the screen: the table stays in its place.
         const clear =
           options.watch && !options.json && process.stdout.isTTY ? '\u001b[H\u001b[J' : ''
         answer(options, status, `${clear}${formatStatus(status)}`)
@@ -190,7 +171,7 @@ function addCommands(context: CommandContext): void {
     answer(options, events, lines.join('\n'))
   })
 
-  command('down', 'stop everything').action(async (options: Common) => {
+  command('down', 'stop the cluster').action(async (options: Common) => {
     const directory = dataDirectory(options.dataDir)
     const { stopCluster } = await import('../control/launch.ts')
     const outcome = await slowly('stopping', clock, () => stopCluster(directory, clock))
@@ -199,12 +180,12 @@ function addCommands(context: CommandContext): void {
 
   command('token', 'print a development token for a user of the validator')
     .argument('[user]', 'a user id')
-    .option('--admin', 'for the administrator instead')
+    .option('--admin', 'a token of the administrator')
     .option('--ttl <time>', 'how long it is valid, e.g. 15m', DEFAULT_TTL)
     .action(
       async (user: string | undefined, options: Common & { admin?: boolean; ttl: string }) => {
         if ((user === undefined) === (options.admin === undefined))
-          throw new UsageError('name a user, or say --admin')
+          throw new UsageError('name either a user or --admin')
         const token = await createToken(dataDirectory(options.dataDir), {
           user: user ?? FIRST_ADMIN_USER,
           ttlSeconds: parseTtl(options.ttl),
@@ -218,13 +199,13 @@ function addCommands(context: CommandContext): void {
     (options: Common) => demo(options, clock),
   )
 
-  command('logs', 'what a process wrote recently')
-    .argument('<process>', 'sv-1 …, validator, synchronizer or control; sv-1.redis for its Redis')
+  command('logs', 'show the latest lines of a log')
+    .argument('<process>', 'sv-1 …, validator, synchronizer, control; sv-1.redis for its Redis')
     .option('-n, --lines <n>', 'how many lines', integer(0, LOG_LINES_MAX), LOG_LINES_SHOWN)
-    .option('-f, --follow', 'and what it writes from then on, until interrupted')
+    .option('-f, --follow', 'also show new lines, until interrupted')
     .action(async (name: string, options: Common & { lines: number; follow?: boolean }) => {
       const file = logFileOf(dataDirectory(options.dataDir), name)
-      const { lines, end } = lastLines(file, options.lines)
+      const { lines, end } = lastLines(file, { lines: options.lines, bytes: LOG_BYTES_MAX })
       answer(options, { file, lines }, [file, ...lines].join('\n'))
       if (!options.follow) return
       const onPiece = (piece: string) =>
@@ -234,38 +215,47 @@ function addCommands(context: CommandContext): void {
     })
 }
 
-async function demo(options: Common, clock: Clock): Promise<void> {
-  const say = (text: string) => (options.json ? undefined : print(text))
-  const { validator, cluster } = await callControl(options, (client) =>
-    client.cluster.status.query(),
+/** The log file of a process. @throws {UsageError} If no process of that name has one. */
+function logFileOf(directory: DataDirectory, name: string): string {
+  const folder = dirname(directory.logFile('control'))
+  const files = existsSync(folder) ? readdirSync(folder) : []
+  const known = files.filter((file) => file.endsWith('.log')).map((file) => basename(file, '.log'))
+  if (known.includes(name)) return directory.logFile(name)
+  throw new UsageError(
+    known.length === 0
+      ? `there are no logs in ${directory.path}`
+      : `there is no log of ${name}; the logs are ${known.sort().join(', ')}`,
   )
+}
+
+async function demo(options: Common, clock: Clock): Promise<void> {
+  const write = (text: string) => (options.json ? undefined : print(text))
+  const { validator, cluster } = await statusOf(options)
   // No earlier run of the demo has used it.
-  const label = `demo-${randomHex(systemRandom, 4)}`
-  const name = `${label}.unverified.ns`
-  const asked = { user: label, ttlSeconds: DEMO_TTL_SECONDS, clock }
-  const token = await createToken(dataDirectory(options.dataDir), asked)
-  say(`Registering ${name} as user ${label}\nat ${validator.url}`)
+  const user = `demo-${randomHex(systemRandom, 4)}`
+  const name = `${user}.unverified.ns`
+  write(`Registering ${name} as user ${user}\nat ${validator.url}`)
   let count = 0
   const found = await registerName({
     validatorUrl: validator.url,
-    token,
+    token: await createToken(dataDirectory(options.dataDir), { user, clock }),
     name,
     description: 'Registered by the demo.',
     clock,
     onStep: (title, exchange) => {
       count += 1
-      say(`\n${count}. ${title}\n${formatExchange(exchange)}`)
+      write(`\n${count}. ${title}\n${formatExchange(exchange)}`)
       if (options.json) answer(options, { step: title, ...exchange }, '')
     },
   })
   const outcome = found.headers.get('x-quorum-outcome')
   const isExpected = outcome === (cluster.f === 0 ? 'trusted' : 'verified')
   if (!isExpected) throw new CommandError(`the lookup was answered, but its outcome is ${outcome}`)
-  say(`\n${name} is registered, and its lookup is ${outcome}.`)
+  write(`\n${name} is registered, and its lookup is ${outcome}.`)
 }
 
 function describeDown(outcome: DownOutcome, directory: DataDirectory): string {
   if (outcome.kind === 'cleaned-up')
-    return `the control plane had died, or hung; ended ${outcome.processCount} processes that it left`
+    return `the control plane had crashed or hung; ended its ${outcome.processCount} remaining processes`
   return outcome.kind === 'stopped' ? 'stopped' : `no cluster runs in ${directory.path}`
 }

@@ -1,4 +1,4 @@
-/** The commands that break and mend: each is one call to the control plane. */
+/** The commands that inject and heal faults. Each is one call to the control plane. */
 import type { CommandContext, Common } from '@quorumscan/cli'
 import { answer, slowly, wrap } from '@quorumscan/cli'
 import { UsageError } from '@quorumscan/runtime'
@@ -17,12 +17,14 @@ import { formatFaults } from './format.ts'
 type Timed = Common & { for?: number }
 
 const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const EDGE_HELP = 'http: clients; log: synchronizer; redis: its Redis; p2p: other engines'
+const LIE_HELP = LIE_KINDS.map((kind) => `  ${kind.padEnd(14)}${LIES[kind][1]}`).join('\n')
 
 export function addFaultCommands({ command, clock }: CommandContext): void {
   const breaking = (name: string, description: string) =>
     command(name, description)
       .argument('<node>', 'sv-1 …, validator or synchronizer')
-      .option('--for <time>', 'heals by itself after this, e.g. 500ms, 30s, 5m', milliseconds)
+      .option('--for <time>', 'heal it after this time, e.g. 500ms, 30s, 5m', milliseconds)
   const inject = async (fault: FaultInput, options: Timed) => {
     const durationMs = options.for ?? null
     const begun = await callControl(options, ({ faults }) =>
@@ -30,109 +32,103 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
     )
     answer(options, begun, wrap(sentence(begun)).join('\n'))
   }
-  const edge = () =>
-    new Option(
-      '--edge <edge>',
-      'http: its clients; log: log and synchronizer; redis: its own Redis; p2p: the other engines',
-    )
-      .choices(EDGES)
-      .default('http')
+  const edgeOption = () => choice('--edge <edge>', EDGE_HELP, EDGES, 'http')
 
   breaking('lie', 'make a super-validator lie, with its own keys')
-    .addOption(new Option('--kind <kind>', 'how').choices(LIE_KINDS).default('value'))
-    .addHelpText(
-      'after',
-      `\nKinds:\n${LIE_KINDS.map((kind) => `  ${kind.padEnd(14)}${LIES[kind][1]}`).join('\n')}`,
-    )
+    .addOption(choice('--kind <kind>', 'how it lies', LIE_KINDS, 'value'))
+    .addHelpText('after', `\nKinds:\n${LIE_HELP}`)
     .action((node, options) => inject({ kind: 'lie', node, lie: options.kind }, options))
 
-  breaking('slow', 'delay what a node answers')
-    .addOption(timeOption('--latency <time>', 'how late', '300ms'))
-    .addOption(timeOption('--jitter <time>', 'more or less by up to this', '0ms'))
-    .addOption(edge())
+  breaking('slow', 'delay the answers of a node')
+    .addOption(timeOption('--latency <time>', 'the delay', '300ms'))
+    .addOption(timeOption('--jitter <time>', 'the delay varies by up to this', '0ms'))
+    .addOption(edgeOption())
     .action((node, { latency, jitter, edge, ...options }) =>
       inject({ kind: 'slow', node, edge, latencyMs: latency, jitterMs: jitter }, options),
     )
 
-  breaking('drop', 'let connections go silent')
-    .option('--rate <probability>', 'with which a connection does, at each chunk', fraction, 1)
-    .addOption(edge())
+  breaking('drop', 'make connections lose all further bytes')
+    .option('--rate <probability>', 'of a connection, at each chunk', fraction, 1)
+    .addOption(edgeOption())
     .action((node, { rate, edge, ...options }) =>
       inject({ kind: 'drop', node, edge, rate }, options),
     )
 
-  breaking('reset', 'reset connections as soon as something is sent')
-    .addOption(edge())
+  breaking('reset', 'reset connections at the next byte')
+    .addOption(edgeOption())
     .action((node, { edge, ...options }) => inject({ kind: 'reset', node, edge }, options))
 
   breaking('partition', 'cut a node off')
-    .addOption(
-      new Option('--from <part>', 'log, proxy (with all other clients) or all')
-        .choices(['log', 'proxy', 'all'])
-        .default('all'),
-    )
+    .addOption(choice('--from <part>', 'proxy: all its clients', ['log', 'proxy', 'all'], 'all'))
     .action((node, { from, ...options }) => inject({ kind: 'partition', node, from }, options))
 
-  breaking('lag', 'cut a node off from the log, so that it falls behind').action((node, options) =>
+  breaking('lag', 'cut a node off from the log, so that it lags').action((node, options) =>
     inject({ kind: 'partition', node, from: 'log' }, options),
   )
 
-  breaking('split', 'cut the engine of a node off from those of others, where all order together')
+  breaking('split', "cut a member's engine off from those of other members")
     .argument('<others...>', 'sv-1 …')
     .action((node, others, options) => inject({ kind: 'split', node, others }, options))
 
   breaking('clock', 'give a node a wrong wall clock')
-    .option('--offset <time>', 'of its process: how wrong, e.g. 30s or -5m', signedMilliseconds)
-    .addOption(
-      new Option('--machine <how>', 'of all its programs, with libfaketime').choices(CLOCK_RUNS),
-    )
-    .action((node, { offset, machine, ...options }) => {
-      if ((offset === undefined) === (machine === undefined))
-        throw new UsageError('say either --offset or --machine')
+    .option('--offset <time>', 'of its process: the offset, e.g. 30s or -5m', signedMilliseconds)
+    .addOption(choice('--machine <how>', 'of all its programs, with libfaketime', CLOCK_RUNS))
+    .action((node, { offset: offsetMs, machine: run, ...options }) => {
+      if ((offsetMs === undefined) === (run === undefined))
+        throw new UsageError('name either --offset or --machine')
+      const isProcess = run === undefined
       return inject(
-        machine === undefined
-          ? { kind: 'clock', node, offsetMs: offset }
-          : { kind: 'machine-clock', node, run: machine },
+        isProcess ? { kind: 'clock', node, offsetMs } : { kind: 'machine-clock', node, run },
         options,
       )
     })
 
   breaking('fill', 'fill the Redis of a node: it refuses writes')
-    .option('--disk', 'or the disk of the log: said of the synchronizer, or of who orders as well')
+    .option('--disk', 'fill the disk of the log instead: of the synchronizer or a member')
     .action((node, { disk, ...options }) =>
       inject({ kind: disk === true ? 'disk' : 'memory', node }, options),
     )
 
-  command('faults', 'the faults in force').action(async (options: Common) => {
+  command('faults', 'list the faults in force').action(async (options: Common) => {
     const faults = await callControl(options, (client) => client.faults.list.query())
     answer(options, faults, formatFaults(faults))
   })
 
   command('heal', 'end faults')
-    .argument('[node]', 'those of one node')
-    .option('--all', 'all of them')
-    .option('--id <fault>', 'one, as `faults` shows it')
+    .argument('[node]', 'the faults of one node')
+    .option('--all', 'all faults')
+    .option('--id <fault>', 'one fault, as `faults` lists it')
     .action(async (node: string | undefined, options: Common & { all?: boolean; id?: string }) => {
-      const chosen = [node, options.all, options.id].filter((choice) => choice !== undefined)
-      if (chosen.length !== 1) throw new UsageError('name a node, say --id, or say --all')
-      const { id } = options
+      const { id, all } = options
+      if ([node, all, id].filter((choice) => choice !== undefined).length !== 1)
+        throw new UsageError('name one of: a node, --id, --all')
       const selection = { ...(node !== undefined && { node }), ...(id !== undefined && { id }) }
-      const healed = await slowly('waiting for what was down', clock, () =>
+      const healed = await slowly('waiting until processes are up', clock, () =>
         callControl(options, ({ faults }) => faults.heal.mutate(selection)),
       )
       const lines = healed.map(({ spec, words }) => `healed: ${spec.node} ${words}`)
-      answer(options, healed, lines.length === 0 ? 'nothing was broken' : lines.join('\n'))
+      answer(options, healed, lines.join('\n') || 'no fault was in force')
     })
 }
 
-/** An option that is a time, with its default as it is typed. */
+/** An option with one of these values. */
+export function choice(
+  flags: string,
+  description: string,
+  choices: readonly string[],
+  byDefault?: string,
+): Option {
+  return new Option(flags, description).choices(choices).default(byDefault)
+}
+
+/** An option that is a time. Its default is shown as it is typed. */
 export function timeOption(flags: string, description: string, byDefault: string): Option {
   const option = new Option(flags, description).argParser(milliseconds)
   return option.default(milliseconds(byDefault), byDefault)
 }
 
-/** Milliseconds of `500ms`, `30s`, `5m` or `1h`. @throws {InvalidArgumentError} For anything else. */
-export function milliseconds(text: string): number {
+/** Milliseconds of `500ms`, `30s`, `5m` or `1h`. @throws {InvalidArgumentError} For any other text. */
+function milliseconds(text: string): number {
   const match = /^([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h)$/.exec(text)
   const value = Number(match?.[1]) * (UNITS_MS[match?.[2] ?? ''] ?? Number.NaN)
   if (Number.isSafeInteger(value) && value <= 24 * FAULT_DURATION_MS_MAX) return value

@@ -1,33 +1,22 @@
-/** Texts of the command line, at most 80 columns wide. Whether something works is decided in `view/`. */
+/** The texts of the command line, at most 80 columns wide. Whether something works is decided in `view/`. */
 import { COLUMNS, hint, wrap } from '@quorumscan/cli'
 import { isAnswer, wordOfState } from '@quorumscan/errors/node-words'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../rig/registration.ts'
-import {
-  type AtNodes,
-  type ClusterStatus,
-  type LiveNode,
-  type LiveStatus,
-  type NodeStatus,
-  servicesOf,
-} from '../rig/status.ts'
+import { type ClusterStatus, servicesOf } from '../rig/status.ts'
 import { budgetsOf } from '../view/budgets.ts'
 import { missedVotes, shorten } from '../view/words.ts'
+import type { LiveStatus } from '../watch/live.ts'
+import type { AtNodes } from '../watch/prober.ts'
 
-/** Quorum headers of a proxied answer (D-40), in the order in which they read best. */
+/** Quorum headers of a proxied answer (D-40), in reading order. */
 const QUORUM_HEADERS = ['outcome', 'threshold', 'agreed', 'dissented', 'nodes', 'offset']
 const STATUS_WIDTHS = [14, 13, 9, 9, 10]
 const MEASURED_WIDTHS = [14, 13, 18]
 const FAULT_WIDTHS = [11, 14, 30]
 
-/** A status with or without what a control plane measures. */
-type MeasuredStatus = Omit<ClusterStatus, 'nodes'> &
-  Partial<Pick<LiveStatus, 'faults' | 'atNodes'>> & {
-    readonly nodes: readonly (NodeStatus & Partial<LiveNode>)[]
-  }
-
-/** Rows as lines; what is wider than its column is followed by the next cell at once. */
-export function inColumns(
+/** Rows as lines. A cell that is wider than its column is followed by the next cell at once. */
+function inColumns(
   widths: readonly number[],
   rows: readonly (readonly (string | number | null)[])[],
 ): string[] {
@@ -36,25 +25,25 @@ export function inColumns(
   return rows.map((cells) => cells.map(cellOf).join('').trimEnd())
 }
 
-/** Whether all is up, and what is not, or what it reports all the same. */
-export function formatUp(status: MeasuredStatus): string {
+/** Whether all services are up, and otherwise which are not, or what they report. */
+export function formatUp(status: LiveStatus): string {
   const services = servicesOf(status)
   const lacking = services.filter(({ state, detail }) => state !== 'up' || detail !== null)
   if (lacking.length === 0) return 'quorumscan is up.'
-  const areUp = services.every(({ state }) => state === 'up')
-  return [
-    areUp
-      ? 'quorumscan is up, but:'
-      : budgetsOf(status).lookups.works
-        ? 'quorumscan runs, but not all of it is up:'
-        : 'quorumscan runs, but names cannot be looked up:',
-    ...lacking.flatMap(({ name, state, detail }) =>
-      wrap(`${name} is ${wordOfState[state]}${detail === null ? '' : `: ${detail}`}`),
-    ),
-  ].join('\n')
+  const reports = lacking.flatMap(({ name, state, detail }) =>
+    wrap(`${name} is ${wordOfState[state]}${detail === null ? '' : `: ${detail}`}`),
+  )
+  return [headlineOf(status), ...reports].join('\n')
 }
 
-/** What `up` prints when everything is ready: where everything is, and what to do next. */
+function headlineOf(status: LiveStatus): string {
+  if (servicesOf(status).every(({ state }) => state === 'up')) return 'quorumscan is up, but:'
+  return budgetsOf(status).lookups.works
+    ? 'quorumscan runs, but some processes are not up:'
+    : 'quorumscan runs, but lookups fail:'
+}
+
+/** The output of `up` when the cluster is ready: the addresses, and commands to try. */
 export function formatSummary(status: ClusterStatus, controlUrl: string): string {
   const services = [
     ...status.nodes.map((node) => [node.name, node.url]),
@@ -74,15 +63,15 @@ export function formatSummary(status: ClusterStatus, controlUrl: string): string
       demo: 'register a name, step by step',
       ...(status.cluster.f === 0
         ? { 'token alice': 'a token for a user of the validator' }
-        : { 'kill sv-2': 'and look names up all the same' }),
-      status: 'what runs, and what can still be lost',
+        : { 'kill sv-2': 'lookups still work' }),
+      status: 'processes and tolerated failures',
     }),
     '',
     '`npx --no -- quorumscan --help` shows all commands.',
   ].join('\n')
 }
 
-/** Commands with what they do: next to them, or below where that is too long. */
+/** Commands with their effects: on one line, or on two where that is too long. */
 function tryLines(tries: Readonly<Record<string, string>>): string[] {
   const typed = Object.entries(tries).map(
     ([command, does]) => [`  npx --no -- ${hint(command)}`, does] as const,
@@ -94,74 +83,69 @@ function tryLines(tries: Readonly<Record<string, string>>): string[] {
   )
 }
 
-/** The table of `status`, with what can still be lost in words. */
-export function formatStatus(status: MeasuredStatus): string {
-  const { nodes, validator, synchronizer, cluster } = status
+/** The table of `status`, and the failures that are tolerated. */
+export function formatStatus(status: LiveStatus): string {
   const rows = [
-    ...nodes,
-    { ...validator, name: 'validator' },
-    { ...synchronizer, name: 'synchronizer' },
-  ]
+    ...status.nodes,
+    { ...status.validator, name: 'validator' },
+    { ...status.synchronizer, name: 'synchronizer' },
+  ].map(({ name, state, pid, redisPid, offset, url }) => {
+    return [name, wordOfState[state], pid, redisPid, offset, url]
+  })
   const details = servicesOf(status).flatMap(({ name, detail }) =>
     detail === null ? [] : wrap(`${name}: ${detail}`),
   )
+  const head = ['', 'state', 'pid', 'redis', 'offset', 'url']
   return [
-    ...inColumns(STATUS_WIDTHS, [
-      ['', 'state', 'pid', 'redis', 'offset', 'url'],
-      ...rows.map((row) => [
-        ...[row.name, wordOfState[row.state], row.pid, row.redisPid, row.offset, row.url],
-      ]),
-    ]),
+    ...inColumns(STATUS_WIDTHS, [head, ...rows]),
     ...orderingLines(status),
     ...measuredLines(status),
     '',
     ...details,
     ...describeMargin(status).flatMap(wrap),
-    ...describeSize(cluster),
-    `genesis ${cluster.genesisHash}`,
+    ...describeSize(status.cluster),
+    `genesis ${status.cluster.genesisHash}`,
   ].join('\n')
 }
 
-/** How the members order together; nothing where one synchronizer does. */
+/** The engines of the members; nothing where one synchronizer orders. */
 function orderingLines(status: ClusterStatus): string[] {
   const { members, cluster } = status
   if (members.length === 0) return []
   const missed = missedVotes(status)
-  const rows = members.map(({ name, state, ordering: report }) => [
-    ...[name, wordOfState[state], report?.height ?? null, report?.round ?? null],
-    report === null ? null : `${report.connected.length} of ${cluster.n - 1}`,
-    missed.includes(name) ? 'misses votes' : '',
-  ])
-  return [
-    '',
-    ...inColumns(STATUS_WIDTHS, [['ordering', 'state', 'block', 'round', 'engines', ''], ...rows]),
-  ]
+  const rows = members.map(({ name, state, ordering: report }) => {
+    const engines = report === null ? null : `${report.connected.length} of ${cluster.n - 1}`
+    const words = [name, wordOfState[state], report?.height ?? null, report?.round ?? null, engines]
+    return [...words, missed.includes(name) ? 'misses votes' : '']
+  })
+  const head = ['ordering', 'state', 'block', 'round', 'engines', '']
+  return ['', ...inColumns(STATUS_WIDTHS, [head, ...rows])]
 }
 
-/** What only a running control plane knows: latencies, agreement, and what is broken. */
-function measuredLines({ nodes, faults = [] }: MeasuredStatus): string[] {
-  const number = (value: number | null | undefined, unit: string) =>
-    value == null ? '-' : `${Math.round(value)}${unit}`
+/** Latencies, agreement, and the faults in force. */
+function measuredLines({ nodes, faults }: LiveStatus): string[] {
+  const number = (value: number | null, unit: string) =>
+    value === null ? '-' : `${Math.round(value)}${unit}`
   const rows = nodes
-    .filter(({ p50Ms }) => p50Ms != null)
-    .map(({ name, lag, agreement, p50Ms, p99Ms }) => [
-      ...[name, `lag ${number(lag, '')}`, `agrees ${number(agreement, ' %')}`],
-      `p50 ${number(p50Ms, ' ms')}, p99 ${number(p99Ms, ' ms')}`,
-    ])
+    .filter(({ p50Ms }) => p50Ms !== null)
+    .map(({ name, lag, agreement, p50Ms, p99Ms }) => {
+      const latency = `p50 ${number(p50Ms, ' ms')}, p99 ${number(p99Ms, ' ms')}`
+      return [name, `lag ${number(lag, '')}`, `agrees ${number(agreement, ' %')}`, latency]
+    })
   const errors = nodes
-    .filter(({ lastError }) => lastError != null)
+    .filter(({ lastError }) => lastError !== null)
     .map(({ name, lastError }) => shorten(`${name.padEnd(14)}last error ${lastError}`, COLUMNS))
   const measured = rows.length === 0 ? [] : ['', ...inColumns(MEASURED_WIDTHS, rows), ...errors]
   return [...measured, ...(faults.length === 0 ? [] : ['', formatFaults(faults)])]
 }
 
-/** What works and what can still be lost, a line each, and what a reader of the nodes got. */
-export function describeMargin(status: MeasuredStatus): readonly string[] {
-  const { atNodes } = status
+/** Lookups, registrations and ordering, a line each, and the latest outcome of a reader of the nodes. */
+export function describeMargin(status: LiveStatus): readonly string[] {
   const lines = Object.entries(budgetsOf(status)).map(
-    ([name, { detail, verdict }]) => `${name.padEnd(15)}${detail}: ${verdict}`,
+    ([name, { detail, verdict }]) => `${name.padEnd(15)}${verdict} (${detail})`,
   )
-  if (atNodes != null) lines.splice(1, 0, `${' '.repeat(15)}${describeRead(atNodes)}`)
+  const { atNodes } = status
+  if (atNodes !== null) lines.splice(1, 0, `${' '.repeat(15)}${describeRead(atNodes)}`)
   return lines
 }
 
@@ -173,13 +157,9 @@ function describeRead({ kind, needed, signers, asked, latencyMs }: AtNodes): str
   return `a reader of the nodes: ${kind}${more}`
 }
 
-/** Size and thresholds, a sentence each. */
-function describeSize({
-  n,
-  f,
-  readThreshold,
-  confirmThreshold,
-}: ClusterStatus['cluster']): string[] {
+/** Size and thresholds. */
+function describeSize(cluster: ClusterStatus['cluster']): string[] {
+  const { n, f, readThreshold, confirmThreshold } = cluster
   return [
     `n = ${n}, f = ${f}: an answer needs ${readThreshold}, an operator action ${confirmThreshold}`,
     ...(f === 0 ? ['Below 4 nodes no fault is tolerated.'] : []),
@@ -187,25 +167,15 @@ function describeSize({
 }
 
 /** One step of the demo: the request and the answer, in short. */
-export function formatExchange({
-  method,
-  path,
-  requestBody,
-  status,
-  headers,
-  body,
-}: Exchange): string {
+export function formatExchange(exchange: Exchange): string {
+  const { method, path, requestBody, status, headers, body } = exchange
   const sent = requestBody === null ? '' : ` ${JSON.stringify(requestBody)}`
   const quorum = QUORUM_HEADERS.flatMap((name) => {
     const value = headers.get(`x-quorum-${name}`)
     return value ? `     x-quorum-${name}: ${value}` : []
   })
-  return [
-    `  -> ${shorten(`${method} ${path}${sent}`, COLUMNS - 5)}`,
-    `  <- ${status}`,
-    ...quorum,
-    ...fieldLines(body),
-  ].join('\n')
+  const request = shorten(`${method} ${path}${sent}`, COLUMNS - 5)
+  return [`  -> ${request}`, `  <- ${status}`, ...quorum, ...fieldLines(body)].join('\n')
 }
 
 /** The leaves of a JSON answer, a line each. */
@@ -219,9 +189,9 @@ function fieldLines(body: unknown, path = ''): string[] {
 
 /** The faults in force, a line each. */
 export function formatFaults(faults: readonly Fault[]): string {
-  if (faults.length === 0) return 'nothing is broken'
-  const rows = faults.map(({ id, spec, words, endsAt }) => [
-    ...[id, spec.node, words, endsAt === null ? '' : `until ${endsAt}`],
-  ])
+  if (faults.length === 0) return 'no fault is in force'
+  const rows = faults.map(({ id, spec, words, endsAt }) => {
+    return [id, spec.node, words, endsAt === null ? '' : `until ${endsAt}`]
+  })
   return inColumns(FAULT_WIDTHS, rows).join('\n')
 }

@@ -29,5 +29,5 @@ it('means by a synchronizer behind a node the process of it where it has one, an
 
 it('does nothing for a name that no node has', () => {
   expect(() => textOf('sv-1 sv-9')).toThrow(UsageError)
-  expect(() => textOf('redis')).toThrow('there is no node redis; there are sv-1, sv-2, validator')
+  expect(() => textOf('redis')).toThrow('unknown node redis; the nodes are sv-1, sv-2, validator')
 })

@@ -4,25 +4,25 @@ import type { CommandContext, Common } from '@quorumscan/cli'
 import { answer, print, slowly } from '@quorumscan/cli'
 import { wordOfState } from '@quorumscan/errors/node-words'
 import { UsageError } from '@quorumscan/runtime'
-import { callControl } from '../control/client.ts'
+import { callControl, statusOf } from '../control/client.ts'
 import { PARTS, type Part } from '../faults/fault-spec.ts'
 import type { Target } from '../faults/targets.ts'
 import { SYNCHRONIZER, VALIDATOR } from '../rig/cluster-shape.ts'
 import { type ClusterStatus, servicesOf } from '../rig/status.ts'
 
-/** What each does, and what is said of its target then. */
+/** Each command: its description, and the result in words. */
 const SIGNALS = {
   kill: ['SIGKILL processes', 'is killed'],
   pause: ['SIGSTOP processes: they hang', 'is paused'],
-  resume: ['SIGCONT paused processes', 'runs on'],
-  restart: ['stop processes that run, and start them', 'was started'],
+  resume: ['SIGCONT paused processes', 'is resumed'],
+  restart: ['stop and start processes', 'was restarted'],
 } as const
 
 export function addNodeCommands({ command, clock }: CommandContext): void {
   for (const name of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) {
     const [description, done] = SIGNALS[name]
     command(name, description)
-      .argument('<node...>', 'sv-1 …, validator or synchronizer; behind one, a process of it')
+      .argument('<node...>', 'sv-1 …, validator or synchronizer; after each, one of its processes')
       .addHelpText('after', `\nProcesses of a node: ${PARTS.join(', ')}.`)
       .action(async (words: string[], options: Common) => {
         for (const target of targetsOf(words, await statusOf(options))) {
@@ -31,40 +31,40 @@ export function addNodeCommands({ command, clock }: CommandContext): void {
             callControl(options, ({ nodes }) => nodes[name].mutate(target)),
           )
           const what = part === null ? node : `the ${part} of ${node}`
-          const isWatched = name === 'restart' && part === null
-          const is = isWatched ? ` and ${howIs(await statusOf(options), node)}` : ''
-          if (!options.json) print(`${what} ${done}${is}`)
+          const isAwaited = name === 'restart' && part === null
+          const state = isAwaited ? ` and ${stateOf(await statusOf(options), node)}` : ''
+          if (!options.json) print(`${what} ${done}${state}`)
         }
         if (options.json) answer(options, await statusOf(options), '')
       })
   }
 
-  command('wipe', 'delete the replica of a node or of the validator; it is rebuilt from the log')
+  command('wipe', 'delete a replica; its process rebuilds it from the log')
     .argument('<node>', 'sv-1 … or validator')
-    .option('--disk', 'where all order together: all that sv-1 … has on its disk but its keys')
+    .option('--disk', 'of a member: all data on its disk except its keys')
     .action(async (node: string, options: Common & { disk?: boolean }) => {
       const { disk = false } = options
       await slowly(`${node} rebuilds its replica`, clock, () =>
         callControl(options, ({ nodes }) => nodes.wipe.mutate({ node, disk })),
       )
       const status = await statusOf(options)
-      answer(options, status, `${node} was wiped and ${howIs(status, node)}`)
+      answer(options, status, `${node} was wiped and ${stateOf(status, node)}`)
     })
 }
 
 /**
- * What is meant by words such as `sv-1 sv-2` or `sv-1 redis sv-2`: a process of a node stands behind it. Pure.
+ * The targets of words such as `sv-1 sv-2` or `sv-1 redis sv-2`: a process follows its node. Pure.
  *
- * @throws {UsageError} If there is no such node.
+ * @throws {UsageError} If a node does not exist.
  */
 export function targetsOf(
   words: readonly string[],
   status: Pick<ClusterStatus, 'nodes' | 'members'>,
 ): Target[] {
   const nodes = [...status.nodes.map(({ name }) => name), VALIDATOR, SYNCHRONIZER]
-  const partBehind = (node: string, word: string | undefined): Part | null => {
+  const partAfter = (node: string, word: string | undefined): Part | null => {
     const part = PARTS.find((one) => one === word) ?? null
-    // Only those that order have a synchronizer as a process of theirs; behind others it is the next node.
+    // Only members have a synchronizer of their own; after other nodes the word is the next node.
     const isNode = nodes.includes(word ?? '') && !status.members.some(({ name }) => name === node)
     return isNode ? null : part
   }
@@ -72,23 +72,17 @@ export function targetsOf(
   for (let index = 0; index < words.length; index++) {
     const node = words[index] ?? ''
     if (!nodes.includes(node))
-      throw new UsageError(`there is no node ${node}; there are ${nodes.join(', ')}`)
-    const part = partBehind(node, words[index + 1])
+      throw new UsageError(`unknown node ${node}; the nodes are ${nodes.join(', ')}`)
+    const part = partAfter(node, words[index + 1])
     if (part !== null) index += 1
     targets.push({ node, part })
   }
   return targets
 }
 
-function statusOf(options: Common) {
-  return callControl(options, ({ cluster }) => cluster.status.query())
-}
-
-/** After what should have brought it up: whether it did. */
-function howIs(status: ClusterStatus, node: string): string {
-  const { state, detail } = servicesOf(status).find(({ name }) => name === node) ?? {
-    state: 'down' as const,
-    detail: null,
-  }
+/** Whether a node is up after a command that starts it. */
+function stateOf(status: ClusterStatus, node: string): string {
+  const service = servicesOf(status).find(({ name }) => name === node)
+  const { state = 'down', detail = null } = service ?? {}
   return `is ${wordOfState[state]}${detail === null || state === 'up' ? '' : `: ${detail}`}`
 }

@@ -1,4 +1,4 @@
-/** `log repair` of a cluster: by its control plane, which is started for it where none runs. */
+/** `log repair` of a cluster, by its control plane, which is started for it unless it already runs. */
 import { dirname, join } from 'node:path'
 import type { Clock } from '@quorumscan/base'
 import type { LogReport } from '@quorumscan/cli'
@@ -19,10 +19,10 @@ import { controlOptions } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
 import { VALIDATOR } from '../rig/cluster-shape.ts'
 
-/** Reading, writing and verifying the largest log of one machine; longer than that work waits for itself. */
+/** Enough to read, write and verify the largest log of one machine; longer than the time limits of that work. */
 const CALL_TIMEOUT_MS = 660_000
 
-/** Works on the running cluster in the data directory, or on one that is stopped, which it leaves so. */
+/** Repairs the log of the cluster in the data directory. A stopped cluster stays stopped. */
 export async function repairLogOf(
   directory: DataDirectory,
   options: { readonly isCutAllowed: boolean; readonly redisServer: string; readonly clock: Clock },
@@ -30,18 +30,10 @@ export async function repairLogOf(
   const { isCutAllowed, redisServer, clock } = options
   readClusterGenesis(directory)
   const isRunning = readControlFile(directory) !== null
-  const repair = () =>
-    call(
-      connectControl(directory, { timeoutMs: CALL_TIMEOUT_MS }).cluster.repairLog.mutate({
-        isCutAllowed,
-      }),
-    )
-  const work = async () => {
-    const idle = controlOptions({ dataDir: directory.path, redisServer, isIdle: true })
-    await using _ = await holdControlPlane(idle, clock)
-    return await repair()
-  }
-  const outcome = isRunning ? await repair() : await work()
+  const idle = controlOptions({ dataDir: directory.path, redisServer, isIdle: true })
+  await using _ = isRunning ? null : await holdControlPlane(idle, clock)
+  const { cluster } = connectControl(directory, { timeoutMs: CALL_TIMEOUT_MS })
+  const outcome = await call(cluster.repairLog.mutate({ isCutAllowed }))
   return reportRepair(outcome, {
     reasonOf: ({ refusal, logDirectory }) => reasonOf(refusal, { logDirectory, isRunning }),
     notApplied: 'No node that answered has applied',
@@ -57,20 +49,20 @@ function reasonOf(
 ): string {
   const directoryOf = (name: string) => join(dirname(logDirectory), name)
   const stopThen = (work: string) => (isRunning ? `stop the cluster, ${work}` : work)
-  const restore = `${capitalized(stopThen(`put a whole copy of ${logDirectory} back`))}; wipe no replica before.`
+  const restore = `${capitalized(stopThen(`restore an undamaged copy of ${logDirectory}`))}; wipe no replica before.`
   switch (refusal.kind) {
     case 'too-few': {
       const [first = ''] = refusal.silent
       return (
         `${namesOf(refusal.silent)} ${refusal.silent.length === 1 ? 'does' : 'do'} not answer, and ` +
-        `${refusal.needed} nodes must. Start them, and try again; \`quorumscan logs ${first}.redis\` says more. ` +
-        `A node whose files are broken answers, with nothing, once ${directoryOf(first)} is moved away.`
+        `${refusal.needed} nodes must. Start them, and try again; \`quorumscan logs ${first}.redis\` shows more. ` +
+        `A node with damaged files answers, without data, once ${directoryOf(first)} is moved away.`
       )
     }
     case 'another-log':
       return (
         `${namesOf(refusal.nodes)} followed another log than the one in ${logDirectory}. ` +
-        `${capitalized(stopThen('put the right directory back'))}. If it is lost, move this one away, and try ` +
+        `${capitalized(stopThen('restore the right directory'))}. If it is lost, move this one away, and try ` +
         'again: the log is then rebuilt if the nodes keep all of it.'
       )
     case 'not-kept':
@@ -79,7 +71,7 @@ function reasonOf(
       const { by, needed } = refusal
       const away = stopThen(`move ${namesOf(by.map(directoryOf))} away, and try again`)
       const giveUp = by.includes(VALIDATOR)
-        ? "The validator's directory cannot be moved away: it also holds its users, which no node has."
+        ? "Do not move the validator's directory away: it also holds its users, which no node has."
         : `Or give them up: ${away}.`
       return (
         `only ${namesOf(by)} applied ${offsets(refusal)}, and ${needed} nodes must have them to refill them. ` +
@@ -95,7 +87,7 @@ function reasonOf(
       const [first = ''] = refusal.silent
       return (
         `the end of the log could be cut off, but how much of it ${namesOf(refusal.silent)} applied is unknown, ` +
-        `because its Redis does not answer. Start it, and try again; \`quorumscan logs ${first}.redis\` says more.`
+        `because its Redis does not answer. Start it, and try again; \`quorumscan logs ${first}.redis\` shows more.`
       )
     }
   }

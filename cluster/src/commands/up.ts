@@ -1,5 +1,4 @@
-/** `up`: starts a cluster and stays with it, or leaves it running. */
-
+/** `up`: starts a cluster, and stops it when interrupted, or leaves it running. */
 import { readFileSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import { answer, EXIT, print, tell, untilInterrupted } from '@quorumscan/cli'
@@ -14,7 +13,7 @@ import { isRegistered, registerName } from '../rig/registration.ts'
 import { budgetsOf } from '../view/budgets.ts'
 import { formatSummary, formatUp } from './format.ts'
 
-/** As they are typed. */
+/** The options of `up`. */
 export type UpFlags = Partial<Pick<ControlOptions, 'ordering' | 'basePort' | 'wipe' | 'detach'>> &
   Pick<ControlOptions, 'dataDir' | 'rateLimit'> & {
     readonly nodes?: number
@@ -32,18 +31,17 @@ type UpOptions = UpFlags & {
 }
 
 const SEED_LABELS = ['alice', 'bob', 'carol']
-const TOKEN_TTL_SECONDS = 600
-/** A control plane that is killed sooner than this after it was ready is not started again. */
+/** A control plane that was killed within this time after it was ready is not restarted. */
 const CONTROL_LASTED_MS = 10_000
 
-/** Returns the exit code: when the cluster is ready if detached, else when it has stopped. */
+/** Returns the exit code: once the cluster is ready if detached, otherwise once it has stopped. */
 export async function up(
   flags: UpFlags,
   context: Pick<UpOptions, 'redisServer' | 'clock'>,
 ): Promise<number> {
   const options = { ...flags, ...context, directory: dataDirectory(flags.dataDir) }
   if (readControlFile(options.directory) !== null) return await showRunning(options)
-  // From the first moment on: an interrupted start is stopped in order too.
+  // Before the launch, so that an interrupted start stops in order.
   const interrupted = untilInterrupted()
   const launch = launchControlPlane(asked(options), tell)
   if ((await Promise.race([launch.ready, interrupted])) === 'interrupted') {
@@ -63,33 +61,38 @@ export async function up(
   return follow(launch, interrupted, options)
 }
 
-/** Of a cluster that runs already. Returns the exit code: 1 while names cannot be looked up. */
+/** Shows a cluster that already runs. Returns the exit code: 1 while lookups fail. */
 async function showRunning(options: UpOptions): Promise<number> {
   const { directory, nodes, basePort, ordering } = options
   const runningPort = Number(new URL(readControlFile(directory)?.url ?? '').port)
   if (basePort !== undefined && basePort !== 0 && basePort !== runningPort)
     throw new CommandError(
-      `the cluster in ${directory.path} runs on the ports from ${runningPort} on; ` +
-        `\`quorumscan down\`, then \`quorumscan up --base-port ${basePort}\` moves it`,
+      `the cluster in ${directory.path} uses the ports from ${runningPort} on; to move it, run ` +
+        `\`quorumscan down\`, then \`quorumscan up --base-port ${basePort}\``,
     )
   const status = await showStatus(options)
   if (nodes !== undefined && nodes !== status.cluster.n)
     throw new CommandError(`a cluster of ${status.cluster.n} nodes runs in ${directory.path}`)
   if (ordering !== undefined && ordering !== status.cluster.ordering)
     throw new CommandError(
-      `a cluster that is ordered by ${status.cluster.ordering} runs in ${directory.path}`,
+      `a cluster with --ordering ${status.cluster.ordering} runs in ${directory.path}`,
     )
-  tell('This cluster was running already; `quorumscan down` stops it.')
+  tell('This cluster was already running; `quorumscan down` stops it.')
   return budgetsOf(status).lookups.works ? EXIT.done : EXIT.failed
 }
 
 function asked(options: UpOptions): ControlOptions {
-  const { dataDir, redisServer, nodes = null, ordering = null, basePort = null } = options
-  const { rateLimit, diskFreeMin, logKeep, wipe = false, detach = false } = options
   return controlOptions({
-    ...{ dataDir, redisServer, nodeCount: nodes, ordering, basePort, rateLimit, wipe, detach },
-    diskFreeMibMin: diskFreeMin,
-    logKeepSeconds: logKeep,
+    dataDir: options.dataDir,
+    redisServer: options.redisServer,
+    nodeCount: options.nodes ?? null,
+    ordering: options.ordering ?? null,
+    basePort: options.basePort ?? null,
+    rateLimit: options.rateLimit,
+    wipe: options.wipe ?? false,
+    detach: options.detach ?? false,
+    diskFreeMibMin: options.diskFreeMin,
+    logKeepSeconds: options.logKeep,
     isLossAccepted: options.acceptLostUsers ?? false,
     overrides: readOverrides(options.genesisOverrides),
     probe: true,
@@ -114,22 +117,22 @@ async function follow(
     tell('the cluster was stopped')
     return 0
   }
-  // Killed by a stranger: another one takes its processes over.
+  // Killed from outside: a new control plane takes over its processes.
   const lasted = options.clock.monotonicMs() - readyMs >= CONTROL_LASTED_MS
   if (first.exitCode === null && lasted) {
-    tell('the control plane was killed; starting it again')
+    tell('the control plane was killed; restarting it')
     const again = launchControlPlane({ ...asked(options), wipe: false, overrides: null }, tell)
     const outcome = await Promise.race([again.ready.catch((error) => error), interrupted])
     if (outcome === undefined || outcome === 'interrupted')
       return follow(again, interrupted, options)
     tell(messageOf(outcome))
   }
-  tell('the control plane crashed; ending what it left')
+  tell('the control plane crashed; ending its remaining processes')
   await stopCluster(options.directory, options.clock)
   return 1
 }
 
-/** Prints where everything is, and what is not up; the status as JSON where that was asked for. */
+/** Prints the addresses and what is not up, or the status as JSON. */
 async function showStatus(options: UpOptions) {
   const status = await call(connectControl(options.directory).cluster.status.query())
   const controlUrl = readControlFile(options.directory)?.url ?? ''
@@ -137,7 +140,7 @@ async function showStatus(options: UpOptions) {
   return status
 }
 
-/** Registers the seed names that do not exist yet. A cluster without them is as good: a failure is only reported. */
+/** Registers the seed names that do not exist yet. A failure is only reported. */
 async function seedNames(options: UpOptions): Promise<void> {
   const { directory, clock } = options
   const { validator } = await call(connectControl(directory).cluster.status.query())
@@ -146,7 +149,7 @@ async function seedNames(options: UpOptions): Promise<void> {
     SEED_LABELS.map(async (user) => {
       const known = { validatorUrl: validator.url, name: nameOf(user) }
       if (await isRegistered(known)) return
-      const token = await createToken(directory, { user, ttlSeconds: TOKEN_TTL_SECONDS, clock })
+      const token = await createToken(directory, { user, clock })
       const description = 'One of the names that every new cluster starts with.'
       await registerName({ ...known, token, description, clock, onStep: () => {} })
     }),

@@ -1,8 +1,7 @@
 /**
- * The rules of the name service of the cluster of one data directory. Its control plane owns the operator key of every
- * super-validator, so it confirms a change in the name of each, one after the other; no node has to be up to agree.
+ * The rules of the name service of a local cluster. The control plane has the operator key of every super-validator, so it
+ * confirms a change with each key in turn, even for nodes that are down.
  */
-
 import { type Clock, keyPairFromSeed } from '@quorumscan/base'
 import type { AnsRulesConfig } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
@@ -22,22 +21,18 @@ import type { Prepared } from '../rig/prepare.ts'
 /** Confirmations take a few log entries. */
 const CHANGE_TIMEOUT_MS = 20_000
 const POLL_MS = 100
-/** Confirmations without effect by then are made again: the rules that they named were replaced. */
+/** Confirmations without effect by then are repeated: the rules that they named were replaced. */
 const CONFIRM_AGAIN_MS = 3_000
 
-export type AnsConfigControl = ReturnType<typeof createAnsConfigControl>
-
-export function createAnsConfigControl(
-  { directory, genesis, ports }: Prepared,
-  { clock }: { readonly clock: Clock },
-) {
-  const rulesUrl = `http://127.0.0.1:${ports.validator}/v0/scan-proxy`
-  /** What enough nodes agree on. @throws {CommandError} If they cannot be asked. */
+export function createAnsConfigControl(prepared: Prepared, clock: Clock) {
+  const { directory, genesis } = prepared
+  const rulesUrl = `${prepared.validatorUrl}/v0/scan-proxy`
+  /** The rules that enough nodes agree on. @throws {CommandError} If they cannot be reached. */
   const get = () => readRules(rulesUrl)
 
   const confirmByQuorum = async (current: ContractId, config: AnsRulesConfig): Promise<void> => {
     const token = readSecret(directory.secretFile(logTokenOf(CONTROL_PLANE)))
-    const synchronizer = { url: `http://127.0.0.1:${ports.synchronizer}`, token }
+    const synchronizer = { url: prepared.synchronizerUrl, token }
     for (const { name } of genesis.nodes.slice(0, quorumOf(genesis.nodes.length))) {
       const keyPair = keyPairFromSeed(readSecret(memberKeyFile(directory, name, 'operator')))
       const nowMicros = clock.nowMicros()
@@ -48,7 +43,7 @@ export function createAnsConfigControl(
   return {
     get,
     /**
-     * Returns when lookups show the new rules. What is asked for already is in force at once.
+     * Returns when lookups show the new rules; at once if they already do.
      *
      * @throws {CommandError} If the values are out of range, or the change does not take effect in time.
      */
@@ -61,11 +56,11 @@ export function createAnsConfigControl(
         const nowMs = clock.monotonicMs()
         if (nowMs > startedMs + CHANGE_TIMEOUT_MS)
           throw new CommandError(
-            'the change was confirmed, but is not in force yet: look again with `quorumscan config get`',
+            'the change was confirmed, but is not in force yet: check it with `quorumscan config get`',
           )
         if (nowMs < confirmAgainMs) continue
         confirmAgainMs = nowMs + CONFIRM_AGAIN_MS
-        // A repeated confirmation changes nothing, so this may come too early.
+        // A repeated confirmation changes nothing, so an early one does no harm.
         await confirmByQuorum(current.contractId, config)
       }
     },

@@ -1,4 +1,4 @@
-/** Starting a chaos run through the control plane and following it to its verdict. */
+/** Starts a chaos run through the control plane, and waits for its verdict. */
 import { type Clock, waitFor } from '@quorumscan/base'
 import type { RunState } from '../chaos/runs.ts'
 import type { Scenario } from '../chaos/schedule.ts'
@@ -6,12 +6,12 @@ import { type ControlClient, call } from './client.ts'
 
 const POLL_MS = 250
 
-/** How a chaos run is asked for. */
+/** The options of a chaos run. */
 export type ChaosOptions = (
   | Parameters<ControlClient['chaos']['start']['mutate']>[0]
   | { readonly scenario: Scenario }
 ) & {
-  /** Told what it does, when that changes. */
+  /** Receives each step. */
   readonly onProgress?: (sentence: string) => void
 }
 

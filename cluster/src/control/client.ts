@@ -1,39 +1,33 @@
-/** How commands and tests talk to the control plane of a data directory. */
+/** The client of the control plane of a data directory, for commands and tests. */
 import { userInfo } from 'node:os'
 import { wordOfFailure } from '@quorumscan/errors/node-words'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
-import { CALLER_HEADER } from './caller.ts'
-import {
-  describeRemains,
-  readControlFile,
-  readControlToken,
-  readDeadControl,
-} from './control-file.ts'
-import { CODES } from './refusal.ts'
+import { CALLER_HEADER, CODES } from './calls.ts'
+import { describeRemains, readControlFile, readControlToken } from './control-file.ts'
 import type { AppRouter } from './router.ts'
 
-/** The longest operation: a stop of every process that each needs its whole grace. */
+/** The longest call stops every process after its whole grace period. */
 const CALL_TIMEOUT_MS = 120_000
 
 export type ControlClient = ReturnType<typeof createTRPCClient<AppRouter>>
 
-/** A client of the running control plane. @throws {CommandError} If none runs; SilentError if it died. */
+/** A client of the running control plane. @throws {CommandError} If none runs; SilentError if it crashed. */
 export function connectControl(
   directory: DataDirectory,
   options: { readonly timeoutMs: number } = { timeoutMs: CALL_TIMEOUT_MS },
 ): ControlClient {
   const running = readControlFile(directory)
   if (running === null) {
-    const dead = readDeadControl(directory)
-    if (dead === null)
+    const crashed = readControlFile(directory, true)
+    if (crashed === null)
       throw new CommandError(
         `no cluster runs in ${directory.path}: \`quorumscan up --detach\` starts one`,
       )
     throw new SilentError(
-      `the control plane (process ${dead.process.pid}) died; ${describeRemains(directory)}\n` +
-        '`quorumscan up --detach` takes its place, `quorumscan down` ends what is left',
+      `the control plane (process ${crashed.process.pid}) has crashed; ${describeRemains(directory)}\n` +
+        '`quorumscan up --detach` takes over, `quorumscan down` ends the remaining processes',
     )
   }
   const token = readControlToken(directory)
@@ -41,7 +35,10 @@ export function connectControl(
     links: [
       httpLink({
         url: `${running.url}/trpc`,
-        headers: { authorization: `Bearer ${token}`, [CALLER_HEADER]: nameOfSelf() },
+        headers: {
+          authorization: `Bearer ${token}`,
+          [CALLER_HEADER]: `process ${process.pid} of ${userInfo().username}`,
+        },
         fetch: (url, init) =>
           fetch(url, { ...(init as RequestInit), signal: AbortSignal.timeout(options.timeoutMs) }),
       }),
@@ -49,12 +46,17 @@ export function connectControl(
   })
 }
 
-/** What a command that names a data directory asks of its control plane. @throws {CommandError} As `call`. */
+/** Calls the control plane of a command's data directory. @throws {CommandError} As `call`. */
 export function callControl<T>(
   { dataDir }: { readonly dataDir: string },
   work: (client: ControlClient) => Promise<T>,
 ): Promise<T> {
   return call(work(connectControl(dataDirectory(dataDir))))
+}
+
+/** The status of the cluster in a command's data directory. @throws {CommandError} As `call`. */
+export function statusOf(options: { readonly dataDir: string }) {
+  return callControl(options, ({ cluster }) => cluster.status.query())
 }
 
 /** The outcome of a call, with the refusals of the control plane as errors for a person. */
@@ -66,17 +68,11 @@ export async function call<T>(work: Promise<T>): Promise<T> {
     const { code } = Object(error.data)
     if (code === undefined)
       throw new SilentError(
-        `the control plane does not answer (${wordOfFailure(error)}); \`quorumscan down\` ends what is left`,
+        `the control plane does not answer (${wordOfFailure(error)}); \`quorumscan down\` ends the remaining processes`,
         { cause: error },
       )
     const Kind =
       code === CODES.usage ? UsageError : code === CODES.silent ? SilentError : CommandError
     throw new Kind(error.message, { cause: error })
   }
-}
-
-/** For the log of the control plane. */
-function nameOfSelf(): string {
-  const { username } = userInfo()
-  return `process ${process.pid} of ${username}`
 }

@@ -1,15 +1,16 @@
 /**
- * Serves the built console. It is found by a path, not by a dependency: the console takes its types from
- * here, and two workspaces cannot wait for one another's build.
+ * Serves the built console. It is found by a path, not by a dependency: the console imports types from this package, and
+ * two builds cannot depend on each other.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
+import { urlOf } from '../rig/ports.ts'
 
-/** A file of the console, read once: no request ever names a path of the disk. */
+/** A file of the console, read once: no request names a path of the disk. */
 type ConsoleFile = { readonly path: string; readonly type: string; readonly bytes: Buffer }
 
-export type Console = { readonly files: readonly ConsoleFile[] }
+type Console = { readonly files: readonly ConsoleFile[] }
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -18,7 +19,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** What a page that can kill processes may do: its own files, calls to its own server, nothing else. */
+/** The page can kill processes, so it may only load its own files and call its own server. */
 const SECURITY_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
@@ -29,7 +30,7 @@ const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** Null where nothing is built there. */
+/** Null unless the console is built. */
 export function readConsole(directory: string): Console | null {
   try {
     const files = readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap(
@@ -43,16 +44,16 @@ export function readConsole(directory: string): Console | null {
     )
     return files.some(({ path }) => path === '/index.html') ? { files } : null
   } catch {
-    return null // Not built: everything else works without it.
+    return null // Not built: all else works without it.
   }
 }
 
 /** The address with the token in the fragment, which no request carries. */
-export function consoleUrl(options: { readonly port: number; readonly token: string }): string {
-  return `http://127.0.0.1:${options.port}/#token=${options.token}`
+export function consoleUrl({ port, token }: { readonly port: number; readonly token: string }) {
+  return `${urlOf(port)}/#token=${token}`
 }
 
-/** Files need no token: they hold no secret, and a browser cannot send one for them. */
+/** Files need no token: they hold no secret, and a browser sends no token for them. */
 export async function serveConsole(server: FastifyInstance, { files }: Console): Promise<void> {
   for (const { path, type, bytes } of files)
     server.get(path === '/index.html' ? '/' : path, async (_request, reply) =>
@@ -63,7 +64,7 @@ export async function serveConsole(server: FastifyInstance, { files }: Console):
     )
 }
 
-/** The build puts a hash of the content into the names below `assets`. */
+/** The names below `assets` contain a hash of the content. */
 function cacheControlOf(path: string): string {
   return path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
 }

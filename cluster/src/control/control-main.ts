@@ -1,10 +1,10 @@
-/** Entry of the control plane's process. `launch.ts` starts it and listens to what it sends. */
+/** Entry of the control plane's process. `launch.ts` starts it and receives its messages. */
 import { surviveLostOutput } from '@quorumscan/base'
 import { messageOf } from '@quorumscan/runtime'
 import type { ControlOptions } from './control-options.ts'
 import { type ControlPlane, createControlPlane } from './control-plane.ts'
 
-/** What the control plane tells the process that launched it. */
+/** A message to the process that launched the control plane. */
 export type LaunchMessage =
   | { readonly kind: 'step'; readonly sentence: string }
   | { readonly kind: 'ready' }
@@ -16,8 +16,8 @@ let isReady = false
 let isEnding = false
 surviveLostOutput()
 
-function tell(message: LaunchMessage): void {
-  // With a callback, a launcher that has just gone is no uncaught error; 'disconnect' tells of it.
+function report(message: LaunchMessage): void {
+  // With a callback, the exit of the launcher is no uncaught error; 'disconnect' follows.
   if (process.connected) process.send?.(message, () => {})
 }
 
@@ -27,7 +27,7 @@ async function end(): Promise<void> {
   if (process.connected) process.disconnect()
 }
 
-// A bug, or a world that we did not think of: nothing may be left running because of it.
+// After a defect no process may stay behind.
 process.on('uncaughtException', (error) => {
   process.stderr.write(`${error.stack}\n`)
   process.exitCode = 1
@@ -36,21 +36,21 @@ process.on('uncaughtException', (error) => {
 process.on('SIGTERM', () => void end())
 process.on('SIGINT', () => void end())
 process.on('disconnect', () => {
-  // The command that started us is gone: a cluster in the foreground, or half started, goes with it.
+  // The launcher has exited: a cluster in the foreground, or one that is not ready, stops.
   if (!options.detach || !isReady) void end()
 })
-// It may have gone while this program was being loaded, when nobody listened.
+// The launcher may have exited while this program was being loaded.
 if (!process.connected) isEnding = true
 
 try {
   if (!isEnding)
-    plane = await createControlPlane(options, (sentence) => tell({ kind: 'step', sentence }))
+    plane = await createControlPlane(options, (sentence) => report({ kind: 'step', sentence }))
   if (isEnding) await plane?.stop()
   else {
     await plane?.start()
     isReady = true
-    tell({ kind: 'ready' })
-    // By a command, too: the channel to a command in the foreground would hold this process.
+    report({ kind: 'ready' })
+    // The channel to a command in the foreground would keep this process alive.
     await plane?.stopped
     if (process.connected) process.disconnect()
   }
@@ -58,7 +58,7 @@ try {
   process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
   await plane?.stop()
   if (!isEnding) {
-    tell({ kind: 'failed', message: messageOf(error) })
+    report({ kind: 'failed', message: messageOf(error) })
     process.exitCode = 1
   }
   if (process.connected) process.disconnect()

@@ -1,24 +1,22 @@
-/** What the control plane measures: the state of every process, and the faults in force. */
+/** The metrics of the control plane: the state of every process, and the faults in force. */
 import { createMetrics, type Metrics, type Sample } from '@quorumscan/runtime'
 import { servicesOf } from '../rig/status.ts'
-import type { Live } from '../watch/live.ts'
+import type { LiveStatus } from '../watch/live.ts'
 
-/** @param live - Null while the control plane starts. */
-export function createControlMetrics(live: () => Live | null): Metrics {
+/** @param status - Undefined while the control plane starts. */
+export function createControlMetrics(status: () => LiveStatus | undefined): Metrics {
   const metrics = createMetrics()
-  const status = () => live()?.status()
-  const services = () => {
-    const now = status()
-    return now === undefined ? [] : servicesOf(now)
-  }
   metrics.sampled('gauge', {
     name: 'process_up',
     help: '1 while the process and its Redis are up, by process.',
     labels: ['process', 'state'],
-    read: () =>
-      services().map(
+    read: () => {
+      const now = status()
+      const services = now === undefined ? [] : servicesOf(now)
+      return services.map(
         ({ name, state }): Sample<['process', 'state']> => [[name, state], state === 'up' ? 1 : 0],
-      ),
+      )
+    },
   })
   metrics.sampled('gauge', {
     name: 'faults',

@@ -1,4 +1,4 @@
-/** The process of a control plane from outside: its start, and the stop of its cluster whatever state it is in. */
+/** Starts the process of a control plane, and stops its cluster in whatever state it is. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -13,12 +13,12 @@ import { readControlFile, removeControlFile } from './control-file.ts'
 import type { LaunchMessage } from './control-main.ts'
 import type { ControlOptions } from './control-options.ts'
 
-/** After its answer the control plane only closes its server. */
+/** After it has answered, the control plane only closes its server. */
 const END_TIMEOUT_MS = 10_000
 
 export type Launch = ReturnType<typeof launchControlPlane>
 
-/** Starts at once, and returns the way to follow it. @throws {CommandError} If the data directory is read-only. */
+/** Starts at once, and returns without waiting. @throws {CommandError} If the data directory is read-only. */
 export function launchControlPlane(options: ControlOptions, onStep: (sentence: string) => void) {
   const directory = dataDirectory(options.dataDir)
   assertWritable(directory.path)
@@ -33,26 +33,23 @@ export function launchControlPlane(options: ControlOptions, onStep: (sentence: s
     child.once('exit', (exitCode) => resolve({ exitCode }))
   })
   return {
-    /**
-     * Resolves when the cluster is ready. Rejects with a CommandError if it does not start; everything is stopped
-     * again then.
-     */
+    /** Resolves when the cluster is ready. Rejects with a CommandError if it does not start; then all is stopped. */
     ready: untilReady(child, logFile, onStep),
     /** Resolves when the control plane has ended. */
     ended,
-    /** Lets it live on without us. Only for a detached one that is ready. */
+    /** Lets it outlive this process. Only for a detached one that is ready. */
     release(): void {
       child.disconnect()
       child.unref()
     },
-    /** Makes it stop everything in order and end, before it is ready, too. */
+    /** Makes it stop everything in order and exit, even before it is ready. */
     abort(): void {
       if (child.connected) child.disconnect()
     },
   }
 }
 
-/** One that is ready, until it is disposed. @throws {CommandError} If it does not start. */
+/** A control plane that is ready, until it is disposed of. @throws {CommandError} If it does not start. */
 export async function holdControlPlane(
   options: ControlOptions,
   clock: Clock,
@@ -80,19 +77,19 @@ function untilReady(
       else failure = message.message
     })
     child.once('error', reject)
-    // Also after a failure: by then all that was started has ended.
+    // Also after a failure: by then all its processes have exited.
     child.once('exit', () =>
-      reject(new CommandError(failure ?? `the control plane ended; its log is ${logFile}`)),
+      reject(new CommandError(failure ?? `the control plane exited; its log is ${logFile}`)),
     )
   })
 }
 
-/** `cleaned-up`: the control plane had crashed or hung, and this many processes were ended for it. */
+/** `cleaned-up`: the control plane had crashed or hung, and this many of its processes were killed. */
 export type DownOutcome =
   | { readonly kind: 'stopped' | 'nothing-ran' }
   | { readonly kind: 'cleaned-up'; readonly processCount: number }
 
-/** Stops the cluster of this directory in order and returns when nothing of it runs any more. */
+/** Stops the cluster of this directory in order, and returns once none of its processes runs. */
 export async function stopCluster(directory: DataDirectory, clock: Clock): Promise<DownOutcome> {
   if (!existsSync(directory.path)) return { kind: 'nothing-ran' }
   const running = readControlFile(directory)
@@ -104,7 +101,7 @@ export async function stopCluster(directory: DataDirectory, clock: Clock): Promi
       clock,
       timeoutMs: END_TIMEOUT_MS,
       intervalMs: 20,
-      what: 'the control plane to end',
+      what: 'the control plane to exit',
     }).catch(() => false)
     if (hasEnded && failure === undefined) return { kind: 'stopped' }
     signalProcess(running.process, 'SIGKILL')

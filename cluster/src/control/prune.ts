@@ -1,4 +1,4 @@
-/** Pruning in a running cluster: the validator's participant forgets updates, a scan node moves its horizon. */
+/** Pruning in a running cluster: the validator's participant deletes updates, a scan node moves its horizon. */
 
 import type { Clock } from '@quorumscan/base'
 import type { DataDirectory } from '@quorumscan/operator'
@@ -7,13 +7,12 @@ import { ask, CommandError } from '@quorumscan/runtime'
 import { VALIDATOR } from '../rig/cluster-shape.ts'
 import { call, connectControl } from './client.ts'
 
-const TOKEN_TTL_SECONDS = 300
-/** Pruning a long history takes out some 100 000 updates a second. */
+/** Pruning deletes some 100 000 updates per second. */
 const REQUEST_TIMEOUT_MS = 60_000
 
 /**
- * @param options.to - Of the validator the last offset that is forgotten, of a node the first that is kept.
- * @returns The same of what is in force now: what was pruned before stays so.
+ * @param options.to - Of the validator the last offset that is deleted, of a node the first that stays.
+ * @returns The same, as it is now in force: an earlier pruning may have gone further.
  * @throws {CommandError} If the process does not answer, or refuses.
  */
 export async function prune(
@@ -25,17 +24,13 @@ export async function prune(
   return (await call(connectControl(directory).nodes.prune.mutate({ node, to }))).horizon
 }
 
-/** An administrator's call to the ledger interface. */
+/** A call to the ledger interface as the administrator. */
 async function pruneParticipant(
   directory: DataDirectory,
   options: { readonly to: number; readonly clock: Clock },
 ): Promise<number> {
   const { validator } = await call(connectControl(directory).cluster.status.query())
-  const token = await createToken(directory, {
-    user: FIRST_ADMIN_USER,
-    ttlSeconds: TOKEN_TTL_SECONDS,
-    clock: options.clock,
-  })
+  const token = await createToken(directory, { user: FIRST_ADMIN_USER, clock: options.clock })
   const { status, body, text } = await ask(`${validator.url}/v2/participant/prune`, {
     timeoutMs: REQUEST_TIMEOUT_MS,
     token,

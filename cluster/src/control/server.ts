@@ -1,9 +1,9 @@
 /**
  * The control plane's HTTP server: tRPC on fastify, subscriptions over WebSocket, on a loopback address.
  *
- * A web page in the same browser must not be able to kill a node: every request and upgrade must name this
- * address as its Host (no name that was pointed here) and, if it has an Origin, this one; calls carry the
- * token of the data directory as a bearer, sockets say it first (`connectionParams: {token}`). No cookies.
+ * A web page in the same browser must not be able to kill a node. So every request and upgrade must have this address as
+ * its Host, not a name that resolves to it, and as its Origin, if it has one. Calls carry the token of the data directory
+ * as a bearer; sockets send it first (`connectionParams: {token}`). There are no cookies.
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -17,15 +17,15 @@ import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/a
 import { applyWSSHandler } from '@trpc/server/adapters/ws'
 import { type FastifyInstance, fastify } from 'fastify'
 import { WebSocketServer } from 'ws'
-import { callerOf } from './caller.ts'
+import { callerOf } from './calls.ts'
 import { type AppRouter, appRouter } from './router.ts'
 import type { ControlContext } from './trpc.ts'
 
 const HOST = '127.0.0.1'
 const PATH = '/trpc'
-/** Calls are small: the largest is a scenario of a chaos run. */
+/** The largest call is a scenario of a chaos run. */
 const FRAME_BYTES_MAX = 1 << 20
-/** Browser tabs and command lines of one person. */
+/** The browser tabs and commands of one person. */
 const SOCKETS_MAX = 64
 const PING_MS = 15_000
 const PONG_MS = 10_000
@@ -34,20 +34,20 @@ export type ControlServerInput = {
   readonly port: number
   readonly token: string
   readonly context: () => Omit<ControlContext, 'caller'>
-  /** Served at `/metrics`, to whoever has the token. */
+  /** Served at `/metrics` to callers with the token. */
   readonly metrics?: Metrics
-  /** Adds what needs no token, such as the files of the console. */
+  /** Adds routes that need no token, such as the files of the console. */
   readonly extend?: (server: FastifyInstance) => Promise<void>
 }
 
 /**
- * Listens; whoever holds the port is the one control plane of the cluster.
+ * Listens. The process that holds the port is the only control plane of the cluster.
  *
  * @throws {CommandError} If the port is taken.
  */
 export async function startControlServer(input: ControlServerInput): Promise<FastifyInstance> {
   const server = fastify({ routerOptions: { maxParamLength: 1000 } })
-  // Browsers open some ahead of need.
+  // Browsers open connections ahead of need.
   const endUnused = trackUnused(server.server)
   server.addHook('preClose', async () => endUnused())
   server.addHook('onRequest', async (request, reply) => {
@@ -87,7 +87,7 @@ export async function startControlServer(input: ControlServerInput): Promise<Fas
   return server
 }
 
-/** Subscriptions: Node 20 has no EventSource, and browsers set no headers on either. */
+/** Subscriptions use WebSockets: Node 20 has no EventSource, and browsers set headers on neither. */
 function acceptSockets(server: FastifyInstance, input: ControlServerInput): void {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX })
   const handler = applyWSSHandler({
@@ -101,7 +101,7 @@ function acceptSockets(server: FastifyInstance, input: ControlServerInput): void
     keepAlive: { enabled: true, pingMs: PING_MS, pongWaitMs: PONG_MS },
   })
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => {}) // It goes away.
+    socket.on('error', () => {}) // It closes.
     const path = request.url?.split('?', 1)[0]
     const refusal = refusalOf(request.headers, input.port)
     if (refusal !== null || path !== PATH || sockets.clients.size >= SOCKETS_MAX)
@@ -118,13 +118,13 @@ function acceptSockets(server: FastifyInstance, input: ControlServerInput): void
   })
 }
 
-/** Why this request is none of ours; null if it is. */
+/** Why a request is refused; null: it is accepted. */
 function refusalOf(
   headers: { readonly host?: string | undefined; readonly origin?: string | undefined },
   port: number,
 ): string | null {
   const hosts = [`${HOST}:${port}`, `localhost:${port}`]
-  // Another Host is a web page that had its own name point at this address.
+  // With another Host, a web page has made its own name resolve to this address.
   if (!hosts.includes(headers.host ?? '')) return 'wrong host'
   if (headers.origin === undefined) return null
   return hosts.some((host) => headers.origin === `http://${host}`) ? null : 'wrong origin'

@@ -1,42 +1,24 @@
-/** What all routers of the control plane share. */
-import type { Clock } from '@quorumscan/base'
-import type { Genesis } from '@quorumscan/verifier'
+/** The context and the procedure of the control plane's router. */
 import { initTRPC } from '@trpc/server'
 import { z } from 'zod'
-import type { ChaosRuns } from '../chaos/runs.ts'
-import type { Cluster } from '../rig/cluster.ts'
-import type { Live } from '../watch/live.ts'
-import type { Registrations } from '../watch/registrations.ts'
-import type { AnsConfigControl } from './ans-config.ts'
-import { type Act, shownInput } from './caller.ts'
-import { refusalOf } from './refusal.ts'
+import { type Act, refusalOf, shownInput } from './calls.ts'
+import type { Parts } from './parts.ts'
 
-export type ControlContext = {
-  readonly cluster: Cluster
-  readonly ansConfig: AnsConfigControl
-  readonly live: Live
-  readonly chaos: ChaosRuns
-  readonly registrations: Registrations
-  /** What a lookup is made with. */
-  readonly reading: {
-    readonly genesis: Genesis
-    readonly nodes: readonly { readonly name: string; readonly url: string }[]
-    readonly clock: Clock
-  }
+export type ControlContext = Omit<Parts, typeof Symbol.asyncDispose> & {
   /** Stops the cluster, then the control plane itself. Returns when the cluster has stopped. */
   readonly down: () => Promise<void>
-  /** Who calls, in its own words. */
+  /** The caller, as it names itself. */
   readonly caller: string
-  /** Keeps what somebody did. */
+  /** Logs a mutation. */
   readonly note: (act: Act & { readonly input: string }) => void
 }
 
-/** Nobody is sent where in the program an error arose. */
+/** Errors leave the process without a stack trace. */
 const trpc = initTRPC.context<ControlContext>().create({ isDev: false })
 
 export const { router } = trpc
 
-/** Errors for a person keep their sentence; a bug stays an internal error. Who changed what is noted. */
+/** Errors for a person keep their sentence; a defect stays an internal error. Mutations are logged. */
 export const procedure = trpc.procedure.use(async ({ next, type, path, ctx, getRawInput }) => {
   const result = await next()
   const refusal = result.ok ? null : refusalOf(result.error)
@@ -49,10 +31,10 @@ export const procedure = trpc.procedure.use(async ({ next, type, path, ctx, getR
   return result
 })
 
-/** Of a name or a party (D-30). */
+/** The longest name or party (D-30). */
 const SUBJECT_LENGTH_MAX = 255
 
-/** What is looked up, and how many nodes must agree. A lone surrogate fits no address, and only ASCII a header. */
+/** The subject of a lookup, and how many nodes must agree. No URL holds a lone surrogate, and a header only ASCII. */
 export const lookupInput = z.object({
   subject: z
     .string()

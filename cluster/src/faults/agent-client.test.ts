@@ -24,7 +24,7 @@ function createWorld() {
 
 const pruned = { horizon: 7 }
 
-it('takes every reply of an agent that is well', async () => {
+it('accepts every reply of a healthy agent', async () => {
   using world = createWorld()
   const agent = await startAgent(world.service.faultSocket, {
     '/prune': async (body) => {
@@ -35,7 +35,7 @@ it('takes every reply of an agent that is well', async () => {
   const { client, service } = world
   expect(await client.ask(service, '/prune', 'it')).toEqual(pruned)
   await expect(client.ask(service, '/prune', {})).rejects.toThrow('not now')
-  await expect(client.ask(service, '/engine/restart')).rejects.toThrow('it knows no /engine')
+  await expect(client.ask(service, '/engine/restart')).rejects.toThrow('unknown path /engine')
   expect(world.noted).toEqual([])
   agent.close()
 })

@@ -1,15 +1,15 @@
-/** Asking the agent of a process, with bounds on the wait and on the reply: a paused process replies nothing, a broken one anything. */
+/** Asks the agent of a process, with bounds on time and size: a paused process sends no reply, a broken one any reply. */
 import { type IncomingMessage, request } from 'node:http'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import { z } from 'zod'
 
-/** Agents answer within milliseconds, also on a machine under load within this. */
+/** Agents answer within milliseconds. This allows for a machine under load. */
 const TIMEOUT_MS = 3000
 /** Far more than any reply has. */
 const REPLY_BYTES_MAX = 4 * 1024 * 1024
 
-/** What the agent of a process replies, by path. A process may be broken: the control plane checks every reply. */
+/** The replies of agents by path. The control plane validates every reply, as a process may be broken. */
 const REPLIES = {
   '/faults': z.null(),
   '/engine/restart': z.null(),
@@ -28,9 +28,9 @@ export class AgentClient {
   }
 
   /**
-   * What the agent of a service replies.
+   * The reply of the agent of a service.
    *
-   * @throws {CommandError} If it does not reply in time, refuses, or replies what `REPLIES` does not allow.
+   * @throws {CommandError} If there is no reply in time, a refusal, or a reply that `REPLIES` does not allow.
    */
   async ask<Path extends AgentPath>(
     { name, node, faultSocket }: Pick<Service, 'name' | 'node' | 'faultSocket'>,
@@ -59,7 +59,7 @@ export class AgentClient {
   }
 }
 
-/** The text is null if it is too long. @throws {CommandError} If no whole reply comes in time. */
+/** The text is null if it is too long. @throws {CommandError} If no whole reply arrives in time. */
 async function send(socketPath: string, path: string, body: unknown) {
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   try {
@@ -81,6 +81,6 @@ async function send(socketPath: string, path: string, body: unknown) {
     return { status, text: Buffer.concat(chunks).toString() }
   } catch (cause) {
     const why = signal.aborted ? `no answer within ${TIMEOUT_MS} ms` : messageOf(cause)
-    throw new CommandError(`the process does not take faults now: ${why}`, { cause })
+    throw new CommandError(`the process accepts no faults now: ${why}`, { cause })
   }
 }

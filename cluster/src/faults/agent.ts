@@ -1,6 +1,6 @@
 /**
- * The faults of one process, switched while it runs: a unix socket in the cluster's private directory, never
- * the public port.
+ * Switches the faults of one process while it runs: by a unix socket in the cluster's private directory, never by the
+ * public port.
  */
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -9,12 +9,12 @@ import { json } from 'node:stream/consumers'
 import { messageOf } from '@quorumscan/runtime'
 import type { AgentPath, AgentReply } from './agent-client.ts'
 
-/** What a process can be asked over its socket, by path. */
+/** The requests that a process answers on its socket, by path. */
 export type AgentHandlers = {
   readonly [Path in AgentPath]?: (body: unknown) => Promise<AgentReply<Path>>
 }
 
-/** Listens; whoever can open the socket may ask. */
+/** Listens. Every process that can open the socket may send requests. */
 export async function startAgent(path: string, handlers: AgentHandlers) {
   rmSync(path, { force: true })
   const server = createServer((request, response) => {
@@ -39,10 +39,10 @@ async function answer(
   const handler = Object.hasOwn(handlers, path) ? handlers[path as AgentPath] : undefined
   try {
     const body = request.method === 'POST' ? await json(request) : null
-    const reply = handler === undefined ? `it knows no ${path}` : await handler(body)
+    const reply = handler === undefined ? `unknown path ${path}` : await handler(body)
     response.writeHead(handler === undefined ? 404 : 200).end(JSON.stringify(reply))
   } catch (error) {
-    // The control plane asked: it may know why.
+    // Only the control plane asks, so the reason is no secret.
     response.writeHead(500).end(JSON.stringify(messageOf(error)))
   }
 }

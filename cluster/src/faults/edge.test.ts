@@ -7,8 +7,8 @@ import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createEdge } from './edge.ts'
-import { linkTcp, linkUnixSocket } from './links.ts'
-import type { LinkFault } from './process-faults.ts'
+import type { LinkFault } from './fault-spec.ts'
+import { link } from './links.ts'
 
 const clock = createSystemClock()
 
@@ -27,7 +27,7 @@ async function startWorld(deps: Partial<Parameters<typeof createEdge>[0]> = {}) 
     echo.listen(real, resolve)
   })
   const edge = createEdge({ clock, random: systemRandom, ...deps })
-  const link = await linkUnixSocket(edge, linked, real)
+  const toReal = await link(edge, { at: linked, to: real })
   return {
     set: (...faults: LinkFault[]) => edge.set(faults),
     echoedBytes: () => echoedBytes,
@@ -37,7 +37,7 @@ async function startWorld(deps: Partial<Parameters<typeof createEdge>[0]> = {}) 
       }),
     async [Symbol.asyncDispose]() {
       edge.cut()
-      link.close()
+      toReal.close()
       echo.close()
       await rm(directory, { recursive: true })
     },
@@ -138,12 +138,12 @@ it('is silent while it drops, and ends what lost bytes when it is whole again', 
 it('resets a TCP connection when something is sent', async () => {
   await using echo = await listenOnTcp()
   const edge = createEdge({ clock, random: systemRandom })
-  const link = await linkTcp(edge, { at: '127.0.0.1:0', to: echo.address })
+  const toEcho = await link(edge, { at: '127.0.0.1:0', to: echo.address })
   edge.set([{ kind: 'reset' }])
-  const socket = createConnection(Number(link.address.split(':')[1]), '127.0.0.1')
+  const socket = createConnection(Number(toEcho.address.split(':')[1]), '127.0.0.1')
   socket.write('hello')
   expect(await hear(socket)).toBe('error ECONNRESET')
-  link.server.close()
+  toEcho.close()
 })
 
 it('ends a connection over a unix socket, which knows no reset, when something is sent', async () => {

@@ -1,15 +1,15 @@
 /**
- * A byte-level proxy on one edge of the cluster, HTTP and Redis alike: it knows connections and bytes and
- * nothing of what they mean. Without a fault it passes everything on.
+ * A byte-level proxy on one edge of the cluster, for HTTP and Redis. It does not interpret the bytes. Without a fault it
+ * passes all of them.
  */
 import type { Socket } from 'node:net'
 import type { Clock, Random } from '@quorumscan/base'
-import type { LinkFault } from './process-faults.ts'
+import type { LinkFault } from './fault-spec.ts'
 
-/** Bytes that wait in a slow connection; beyond it the sender is held back, as a full pipe would. */
+/** Bytes that wait in a slow connection. Above it the proxy pauses the sender, as a full pipe does. */
 const QUEUED_BYTES_MAX = 4 * 2 ** 20
 
-/** What an edge does to what passes it; `dropRate`: probability that a connection goes silent with the next bytes. */
+/** `dropRate`: the probability that a connection loses the next bytes and all that follow. */
 const HEALTHY = { latencyMs: 0, jitterMs: 0, dropRate: 0, isReset: false }
 type Policy = Readonly<typeof HEALTHY>
 
@@ -27,7 +27,7 @@ export function createEdge(deps: { readonly clock: Clock; readonly random: Rando
     connection.server.destroy()
   }
 
-  /** Whether these bytes go on. */
+  /** Whether these bytes pass. */
   const admits = (connection: Connection): boolean => {
     if (policy.isReset) {
       reset(connection.client)
@@ -72,11 +72,11 @@ export function createEdge(deps: { readonly clock: Clock; readonly random: Rando
         if (tail === mine) isQueueEmpty = true
       })
       tail = mine
-      mine.catch(() => {}) // The connection ended.
+      mine.catch(() => {}) // The connection closed.
     }
     from.on('data', (chunk: Buffer) => {
       if (!admits(connection)) return
-      // Only answers are late: an answer is then as late as was asked for, not twice.
+      // Only answers are delayed, so that the delay counts once.
       const latencyMs = way === 'answer' ? latencyOf(policy, deps.random) : 0
       if (latencyMs === 0 && isQueueEmpty) write(chunk)
       else enqueue(deps.clock.monotonicMs() + latencyMs, () => write(chunk), chunk.byteLength)
@@ -87,7 +87,7 @@ export function createEdge(deps: { readonly clock: Clock; readonly random: Rando
     from.on('error', () => {}) // 'close' follows.
     from.on('close', () => {
       if (connection.isSilent) destroy(connection)
-      // What was sent before the end still arrives.
+      // Bytes sent before the end still arrive.
       else enqueue(0, () => to.destroySoon(), 0)
     })
     to.on('close', () => {
@@ -97,28 +97,28 @@ export function createEdge(deps: { readonly clock: Clock; readonly random: Rando
   }
 
   return {
-    /** Replaces the faults in force. Connections that lost bytes end when they would be whole again. */
+    /** Replaces the faults in force. Connections that lost bytes close once no more bytes are lost. */
     set(faults: readonly LinkFault[]): void {
       policy = policyOf(faults)
       if (policy.dropRate === 0)
         for (const connection of connections) if (connection.isSilent) destroy(connection)
     },
     isFaulty: () => policy !== HEALTHY,
-    /** Passes bytes between a client and its server until either ends. */
+    /** Passes bytes between a client and its server until one of them closes. */
     join(client: Socket, server: Socket): void {
       const connection = { client, server, isSilent: false }
       connections.add(connection)
       pump(connection, 'request')
       pump(connection, 'answer')
     },
-    /** Ends every connection. */
+    /** Closes every connection. */
     cut(): void {
       for (const connection of connections) destroy(connection)
     },
   }
 }
 
-/** A unix socket knows no reset: it closes with what was sent unread, which its client sees as one. */
+/** A unix socket has no reset. Closing it with unread bytes looks like one to its client. */
 function reset(socket: Socket): void {
   if (socket.remoteAddress === undefined) socket.destroy()
   else socket.resetAndDestroy()
@@ -136,7 +136,7 @@ function policyOf(faults: readonly LinkFault[]): Policy {
   }
 }
 
-/** Evenly within the jitter on both sides. */
+/** Uniform within the jitter on both sides. */
 function latencyOf(policy: Policy, random: Random): number {
   if (policy.latencyMs === 0 && policy.jitterMs === 0) return 0
   return Math.max(0, policy.latencyMs + (random.fraction() * 2 - 1) * policy.jitterMs)

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { EFFECTS, type EffectsOf, effectOf } from './effects.ts'
 import { FAULTS, type FaultData, type FaultInput, faultSpec } from './fault-spec.ts'
 
-it('does not compile with a kind that is half done', () => {
+it('does not compile with a kind that is incomplete', () => {
   const { disk: _disk, ...withoutDisk } = EFFECTS
   // @ts-expect-error A kind of `FAULTS` has no effect.
   const missing: EffectsOf<typeof FAULTS> = withoutDisk
@@ -17,7 +17,7 @@ it('does not compile with a kind that is half done', () => {
   // @ts-expect-error The effect of another kind.
   const other: EffectsOf<typeof FAULTS> = { ...EFFECTS, disk: EFFECTS.lie }
   const { words, ...withoutWords } = FAULTS.disk
-  // @ts-expect-error What is known of a kind lacks a part.
+  // @ts-expect-error The data of a kind lacks a part.
   const table: typeof FAULTS = { ...FAULTS, disk: withoutWords }
   expect([missing, added, partial, other, table, begin, words]).not.toContain(undefined)
 })
@@ -47,10 +47,10 @@ it.each<readonly [FaultInput, readonly [Service, ...Service[]], string | null]>(
   [{ kind: 'partition', node: 'n' }, [scan], null],
   [{ kind: 'lie', node: 'n' }, [synchronizer], 'only super-validators can lie'],
   [{ kind: 'lie', node: 'n' }, [scan, member], null],
-  [{ kind: 'memory', node: 'n' }, [synchronizer], 'the log keeps what nothing else holds'],
+  [{ kind: 'memory', node: 'n' }, [synchronizer], 'only it holds the log'],
   [{ kind: 'memory', node: 'n' }, [member], 'its Redis is that of the validator'],
   [{ kind: 'memory', node: 'n' }, [scan, member], null],
-])('refuses %j where it makes no sense', (input, services, why) => {
+])('refuses %j where it is invalid', (input, services, why) => {
   const spec = faultSpec.parse(input)
   const refusal = effectOf(spec).refusal?.(services, spec) ?? null
   if (why === null) expect(refusal).toBe(null)

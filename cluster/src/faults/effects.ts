@@ -1,66 +1,62 @@
 /**
- * What each kind of fault does to a cluster, and how that ends. `EFFECTS` has an entry for each kind of `FAULTS`. The
- * order of the steps, and which faults are in force, are in `fault-runner.ts`.
+ * The effect of each kind of fault on a cluster. `EFFECTS` has an entry for each kind of `FAULTS`. The order of the steps, and
+ * the list of faults in force, are in `fault-runner.ts`.
  */
 import { openRedis } from '@quorumscan/redis'
 import type { RedisService, Service, ServiceRunner } from '@quorumscan/supervisor'
 import { SYNCHRONIZER } from '../rig/cluster-shape.ts'
-import type { EdgeName, FAULTS, FaultSpec, SpecOf } from './fault-spec.ts'
+import type { EdgeName, FAULTS, FaultSpec, LinkFault, ProcessFaults, SpecOf } from './fault-spec.ts'
+import { NO_FAULTS, SILENT } from './fault-spec.ts'
 import { clockEnvironment, findFaketime, stepBack } from './machine-clock.ts'
-import { type LinkFault, NO_FAULTS, type ProcessFaults } from './process-faults.ts'
 import { clearDisk, fillDisk, isSmallDisk } from './small-disk.ts'
 import { hitBy, idsOf, type NodeServices, runningOf, scopeOf, startedBy } from './targets.ts'
 
-/** What effects act on. */
+/** The system that effects act on. */
 export type Rig = {
   readonly services: ServiceRunner
-  /** On the disk that a fault fills. */
+  /** A directory on the disk that a fault fills. */
   readonly dataDirectory: string
 }
 
-/** What the processes of a node are told of faults. */
-type Told = Omit<Partial<ProcessFaults>, 'edges'> & {
+/** The faults of one kind, as the processes of a node receive them. */
+type InProcess = Omit<Partial<ProcessFaults>, 'edges'> & {
   readonly edges?: Partial<Record<EdgeName, LinkFault>>
 }
 
-/** What a kind of fault does: by what its processes do, or from outside, or both. */
-export type Effect<Spec extends FaultSpec> = {
-  /** Why it is invalid on the services of a node; null: it is valid. Pure. Absent: valid everywhere. */
-  refusal?(services: NodeServices, spec: Spec): string | null
-  /** Whether it is still in force. Absent: it ends only by healing. */
-  isInForce?(rig: Rig, spec: Spec): boolean
-  /** What a process is started with while it is in force. */
-  environmentOf?(spec: Spec, service: Service): Readonly<Record<string, string>>
+type Parts<Spec extends FaultSpec> = {
+  /** Why it is invalid on the services of a node; null: it is valid. Pure. */
+  refusal(services: NodeServices, spec: Spec): string | null
+  /** Whether it is still in force. Missing: it ends only by healing. */
+  isInForce(rig: Rig, spec: Spec): boolean
+  /** Variables of a process that starts while it is in force. */
+  environmentOf(spec: Spec, service: Service): Readonly<Record<string, string>>
   /** Called while it is in force when a Redis of the node was started. */
-  redisReady?(service: RedisService): Promise<void>
-  /** What the processes of a node do about it. Pure. */
-  told?(spec: Spec, node: string): Told
-  /** Brings it into force. Afterwards the processes are told. No other command acts on the node meanwhile. */
-  begin?(rig: Rig, spec: Spec): Promise<void>
-  /** Ends it when it has left the list, and returns what it started. Afterwards the processes are told, as above. */
-  end?(rig: Rig, spec: Spec): Promise<readonly Service[]>
-} & (
-  | { told(spec: Spec, node: string): Told }
-  | {
-      begin(rig: Rig, spec: Spec): Promise<void>
-      end(rig: Rig, spec: Spec): Promise<readonly Service[]>
-    }
-)
+  redisReady(service: RedisService): Promise<void>
+  /** Its effect inside the processes of a node. Pure. */
+  inProcess(spec: Spec, node: string): InProcess
+  /** Brings it into force. Then the processes receive their faults. No other command acts on the node meanwhile. */
+  begin(rig: Rig, spec: Spec): Promise<void>
+  /** Ends it once it has left the list, and returns the services that it started. Then the processes receive theirs. */
+  end(rig: Rig, spec: Spec): Promise<readonly Service[]>
+}
+
+/** The effect of a kind of fault: inside the processes, or from outside, or both. */
+export type Effect<Spec extends FaultSpec> = Partial<Parts<Spec>> &
+  (Pick<Parts<Spec>, 'inProcess'> | Pick<Parts<Spec>, 'begin' | 'end'>)
 
 const onLink = {
   refusal: (services: NodeServices, { edge }: SpecOf<'slow' | 'drop' | 'reset'>) => {
     if (edge === 'p2p') return refusalWithoutEngine(services)
     return edge === 'http' ? null : refusalOfCut(services)
   },
-  told: ({ edge, node: _, ...link }: SpecOf<'slow' | 'drop' | 'reset'>) => ({
+  inProcess: ({ edge, node: _, ...link }: SpecOf<'slow' | 'drop' | 'reset'>) => ({
     edges: { [edge]: link },
   }),
 }
-const SILENT: LinkFault = { kind: 'drop', rate: 1 }
 
 export const EFFECTS: EffectsOf<typeof FAULTS> = {
   kill: {
-    told: ({ part }) => (part === 'cometbft' ? { engine: 'killed' } : {}),
+    inProcess: ({ part }) => (part === 'cometbft' ? { engine: 'killed' } : {}),
     async begin({ services }, spec) {
       const ids = idsOf(hitBy(services.servicesOf(spec.node), spec.part))
       await Promise.all(ids.map((id) => services.processes.kill(id)))
@@ -78,7 +74,7 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
     isInForce: (rig, spec) => isAny(rig, spec, 'gone'),
   },
   pause: {
-    told: ({ part }) => (part === 'cometbft' ? { engine: 'paused' } : {}),
+    inProcess: ({ part }) => (part === 'cometbft' ? { engine: 'paused' } : {}),
     async begin({ services }, { node, part }) {
       const hit = hitBy(services.servicesOf(node), part)
       for (const id of runningOf(services, hit)) await services.processes.pause(id, scopeOf(part))
@@ -92,14 +88,14 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
   },
   lie: {
     refusal: ([main]) => (main.kind === 'scan' ? null : 'only super-validators can lie'),
-    told: ({ lie }) => ({ lie }),
+    inProcess: ({ lie }) => ({ lie }),
   },
   slow: onLink,
   drop: onLink,
   reset: onLink,
   partition: {
     refusal: refusalOfCut,
-    told: ({ from }) => ({
+    inProcess: ({ from }) => ({
       edges: {
         ...(from === 'proxy' ? {} : { log: SILENT }),
         ...(from === 'log' ? {} : { http: SILENT }),
@@ -109,10 +105,10 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
   },
   split: {
     refusal: refusalWithoutEngine,
-    told: (spec, node) => ({ cutPeers: spec.node === node ? spec.others : [spec.node] }),
+    inProcess: (spec, node) => ({ cutPeers: spec.node === node ? spec.others : [spec.node] }),
   },
   clock: {
-    told: ({ offsetMs }) => ({ clockOffsetMs: offsetMs }),
+    inProcess: ({ offsetMs }) => ({ clockOffsetMs: offsetMs }),
   },
   'machine-clock': {
     async begin({ services }, { node, run }) {
@@ -135,7 +131,7 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
       if (services[0].kind !== 'synchronizer') return null
       return hasEngine(services)
         ? 'its Redis is that of the validator'
-        : 'the log keeps what nothing else holds; kill its Redis instead'
+        : 'only it holds the log; kill its Redis instead'
     },
     async begin({ services }, { node }) {
       const service = services.service(node)
@@ -154,10 +150,10 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
     refusal: (services) =>
       services.some(({ kind }) => kind === 'synchronizer')
         ? null
-        : 'it writes no log: say that it is the disk of the synchronizer',
-    told: () => ({ isDiskFull: true }),
+        : 'it writes no log: fill the disk of the synchronizer',
+    inProcess: () => ({ isDiskFull: true }),
     async begin({ dataDirectory }, { node }) {
-      // Where all have a small one together, no process can write; else its log alone finds no room.
+      // On a small disk of the cluster's own no process can write. Otherwise only the log has no room.
       if (node === SYNCHRONIZER && isSmallDisk(dataDirectory)) await fillDisk(dataDirectory, 0)
     },
     async end({ dataDirectory }) {
@@ -167,25 +163,25 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
   },
 }
 
-/** An entry for each kind, which takes what the schema of the kind gives. */
+/** An entry for each kind, which takes the output of its schema. */
 export type EffectsOf<Table extends typeof FAULTS> = {
   readonly [Kind in keyof Table]: Effect<SpecOf<Kind & keyof typeof FAULTS>>
 }
 
 /** The effect of a fault's kind. */
 export function effectOf<Spec extends FaultSpec>(spec: Spec): Effect<Spec> {
-  // TypeScript does not follow that the entry under a fault's kind takes that fault.
+  // TypeScript cannot derive that the entry of a fault's kind takes that fault.
   return EFFECTS[spec.kind] as unknown as Effect<Spec>
 }
 
-/** What the processes of a node must do about these faults. Effects from outside do not count. */
+/** These faults, as the processes of a node receive them, without effects from outside. */
 export function processFaultsOf(node: string, specs: readonly FaultSpec[]): ProcessFaults {
   const edges: Record<EdgeName, LinkFault[]> = { http: [], log: [], redis: [], p2p: [] }
   const cutPeers: string[] = []
   let faults = NO_FAULTS
   for (const spec of specs) {
-    const told = effectOf(spec).told?.(spec, node) ?? {}
-    const { edges: links = {}, cutPeers: peers = [], ...others } = told
+    const own = effectOf(spec).inProcess?.(spec, node) ?? {}
+    const { edges: links = {}, cutPeers: peers = [], ...others } = own
     faults = { ...faults, ...others }
     cutPeers.push(...peers)
     for (const [edge, link] of Object.entries(links)) edges[edge as EdgeName].push(link)
@@ -193,7 +189,7 @@ export function processFaultsOf(node: string, specs: readonly FaultSpec[]): Proc
   return { ...faults, cutPeers, edges }
 }
 
-/** Less than an empty Redis takes: it answers reads and refuses writes (`noeviction`). One that is started again has room. */
+/** Below the size of an empty Redis: it answers reads and refuses writes (`noeviction`). A restart removes the limit. */
 async function limitMemory({ redisAddress }: RedisService, isFull: boolean): Promise<void> {
   const redis = openRedis({ path: redisAddress.path }, 'settings')
   try {
@@ -203,7 +199,7 @@ async function limitMemory({ redisAddress }: RedisService, isFull: boolean): Pro
   }
 }
 
-/** Programs read another clock only from their start on. */
+/** Programs take another clock only at their start. */
 async function restartRunning(services: ServiceRunner, node: string): Promise<void> {
   const running = services
     .servicesOf(node)

@@ -1,14 +1,14 @@
-/** What can go wrong with the engine of a synchronizer, which starts it again whenever it ends. */
+/** The faults of a synchronizer's engine. The synchronizer restarts it whenever it exits. */
 import type { ChildProcess } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import type { SpawnEngine } from '@quorumscan/cometbft'
-import type { ProcessFaults } from './process-faults.ts'
+import type { ProcessFaults } from './fault-spec.ts'
 
 export function createEngineFaults(initial: ProcessFaults['engine']) {
   const changes = new EventEmitter()
   let fault = initial
   let engine: ChildProcess | null = null
-  /** Lets an engine start as soon as no fault is in force. */
+  /** Starts an engine once no fault is in force. */
   const spawn: SpawnEngine = async (start, signal) => {
     while (fault !== null) await once(changes, 'change', { signal })
     engine = start()
@@ -21,7 +21,7 @@ export function createEngineFaults(initial: ProcessFaults['engine']) {
       engine?.kill(next === 'killed' ? 'SIGKILL' : next === 'paused' ? 'SIGSTOP' : 'SIGCONT')
       changes.emit('change')
     },
-    /** SIGTERM: its synchronizer starts it again. */
+    /** SIGTERM: its synchronizer restarts it. */
     restart: () => void engine?.kill('SIGTERM'),
   }
 }

@@ -227,10 +227,6 @@ export class FaultRunner implements ServiceHooks {
     for (const spec of this.of(node)) await this.#effectOf(spec).redisReady?.(service)
   }
 
-  restarted(): void {
-    this.refresh()
-  }
-
   get #broken() {
     return { services: this.#services, dataDirectory: this.#options.dataDirectory }
   }

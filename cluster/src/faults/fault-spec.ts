@@ -1,57 +1,56 @@
 /**
- * The faults that a cluster can be given, as data: what the control plane takes, what a scenario of a chaos
- * run holds, and what is listed while in force. `FAULTS` has an entry for each kind; what a kind does is its entry of
- * `EFFECTS` (`effects.ts`); what a lie is called, in `view/lies.ts`.
+ * The faults of a cluster as data: the input of the control plane, the steps of a chaos scenario, the list of faults in
+ * force, and what one process receives of them. `FAULTS` has an entry for each kind. Its effect is the entry of `EFFECTS`
+ * (`effects.ts`). The kinds of lies are in `view/lies.ts`.
  */
 import { z } from 'zod'
-import { isShown, LIE_KINDS } from '../view/lies.ts'
+import { isShown, LIE_KINDS, type LieKind } from '../view/lies.ts'
 
-/** The processes of a node that can be broken apart from each other. */
+/** The processes of a node that can fail separately. */
 export const PARTS = ['scan', 'validator', 'synchronizer', 'cometbft', 'redis'] as const
 export type Part = (typeof PARTS)[number]
 
-/** How the clock of a machine goes wrong: far too fast, far too slow, or a step back while it runs. */
+/** Faults of a machine's clock: it runs far too fast, far too slow, or steps back. */
 export const CLOCK_RUNS = ['fast', 'slow', 'back'] as const
 export type ClockRun = (typeof CLOCK_RUNS)[number]
 
 /** The connections of a node that a byte-level proxy can stand on. */
 export const EDGES = ['http', 'log', 'redis', 'p2p'] as const
 /**
- * `http`: its clients, the scan proxy among them; `log`: the synchronizer; `redis`: the Redis that is its own; `p2p`: the
- * other engines, where all members order together.
+ * `http`: its clients, including the scan proxy; `log`: the synchronizer; `redis`: its own Redis; `p2p`: the other engines,
+ * where members order together.
  */
 export type EdgeName = (typeof EDGES)[number]
 
-/** Longer than any wait of a reader: beyond it slow is the same as silent. */
+/** Longer than any wait of a reader, so that a larger latency has the same effect. */
 const LATENCY_MS_MAX = 60_000
-/** A year: enough to be wrong about any rule of the ledger. */
+/** A year: enough to violate any rule of the ledger. */
 const CLOCK_OFFSET_MS_MAX = 366 * 86_400_000
-/** An hour; without a duration a fault stays until it is healed. */
+/** An hour. Without a duration a fault stays until it is healed. */
 export const FAULT_DURATION_MS_MAX = 3_600_000
 
 export const nodeName = z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be a name such as sv-1')
 const edge = z.enum(EDGES).default('http')
-/** Null: the node as a whole. Where it orders, too, that is all that it runs; else its own process without its Redis. */
+/** Null: the whole node. Of a member that is all its processes, otherwise the node's own process without its Redis. */
 export const part = z.enum(PARTS).nullable().default(null)
 const milliseconds = (max: number) => z.number().min(0).max(max)
 
-/** The faults that a report of a chaos run draws in one color. */
+/** The groups of faults that a chaos report draws in one color. */
 export type ChartGroup = 'lie' | 'process' | 'network' | 'machine'
 
-/** What is known of a kind of fault without doing it. */
+/** The data of a kind of fault. */
 export type FaultData<Schema extends z.ZodType> = {
-  /** How it is asked for. */
   readonly schema: Schema
   /** One fault in a few words, for tables. */
   words(spec: z.output<Schema>): string
-  /** Two faults of one node in the same slot cannot be in force together: the later one takes the place. */
+  /** Of two faults of a node in the same slot, the later one replaces the earlier one. */
   slot(spec: z.output<Schema>): string
   readonly chart: ChartGroup
   /** Whether lookups cannot count on the vote of a node with this fault, even while it is up. */
   takesVote(spec: z.output<Schema>): boolean
 }
 
-/** An entry of `FAULTS`. Unless it says otherwise, its slot is its kind, and it leaves a node its vote. */
+/** An entry of `FAULTS`. By default its slot is its kind, and the node keeps its vote. */
 const fault = <Schema extends z.ZodObject<{ kind: z.ZodLiteral<string>; node: typeof nodeName }>>(
   schema: Schema,
   data: Pick<FaultData<Schema>, 'words' | 'chart'> & Partial<FaultData<Schema>>,
@@ -61,17 +60,17 @@ const fault = <Schema extends z.ZodObject<{ kind: z.ZodLiteral<string>; node: ty
   takesVote: () => false,
   ...data,
 })
-/** What a kind is asked for with, besides its node. */
+/** The schema of a kind, with the members that it has besides its node. */
 const of = <const Kind extends string, const Shape extends z.ZodRawShape>(
   kind: Kind,
   shape: Shape,
 ) => z.object({ kind: z.literal(kind), node: nodeName, ...shape })
 
-/** Every kind of fault. A kind is an entry here and one of `EFFECTS`; without either nothing compiles. */
+/** Every kind of fault. A kind needs an entry here and one in `EFFECTS`: with one missing nothing compiles. */
 export const FAULTS = {
   kill: fault(of('kill', { part }).strict(), {
     words: (spec) => `${nameOfPart(spec.part)}killed`,
-    // A process that is killed cannot be paused, and the other way round.
+    // A killed process cannot be paused, nor a paused one killed separately.
     slot: (spec) => `process ${spec.part}`,
     chart: 'process',
   }),
@@ -83,7 +82,7 @@ export const FAULTS = {
   lie: fault(of('lie', { lie: z.enum(LIE_KINDS).default('value') }), {
     words: (spec) => `lies: ${spec.lie}`,
     chart: 'lie',
-    takesVote: (spec) => isShown(spec.lie), // Else its lookups are true.
+    takesVote: (spec) => isShown(spec.lie), // Otherwise its lookups are true.
   }),
   slow: fault(
     of('slow', {
@@ -113,7 +112,7 @@ export const FAULTS = {
   partition: fault(of('partition', { from: z.enum(['log', 'proxy', 'all']).default('all') }), {
     words: (spec) => (spec.from === 'all' ? 'cut off' : `cut off from the ${spec.from}`),
     chart: 'network',
-    takesVote: (spec) => spec.from !== 'log', // Cut off from the log it lags, which its state tells.
+    takesVote: (spec) => spec.from !== 'log', // Without the log it lags, which its state shows.
   }),
   split: fault(of('split', { others: z.array(nodeName).min(1).max(32) }), {
     words: (spec) => `split from ${spec.others.join(', ')}`,
@@ -141,23 +140,22 @@ type SchemaOf<Kind extends FaultKind> = (typeof FAULTS)[Kind]['schema']
 /** A fault of one kind. */
 export type SpecOf<Kind extends FaultKind> = z.output<SchemaOf<Kind>>
 export type FaultSpec = SpecOf<FaultKind>
-/** With what may be left out. */
+/** A fault before defaults are added. */
 export type FaultInput = z.input<SchemaOf<FaultKind>>
 
 type Schemas = readonly [SchemaOf<FaultKind>, ...SchemaOf<FaultKind>[]]
-/** One fault, as it is asked for. */
 export const faultSpec = z.discriminatedUnion(
   'kind',
   Object.values(FAULTS).map(({ schema }) => schema) as unknown as Schemas,
 )
 
-/** The same entries, each under the kind that its schema names: another key does not compile. */
+/** The same entries by the kind of their schema: a wrong key does not compile. */
 const byKind: {
   readonly [Kind in FaultKind]: FaultData<z.ZodType<Extract<FaultSpec, { kind: Kind }>>>
 } = FAULTS
 
 function dataOf<Spec extends FaultSpec>(spec: Spec): FaultData<z.ZodType<Spec>> {
-  // TypeScript does not follow that the entry under a fault's kind takes that fault.
+  // TypeScript cannot derive that the entry of a fault's kind takes that fault.
   return byKind[spec.kind] as unknown as FaultData<z.ZodType<Spec>>
 }
 
@@ -168,20 +166,49 @@ export const faultDurationMs = z.number().int().min(1).max(FAULT_DURATION_MS_MAX
 export type Fault = {
   readonly id: string
   readonly spec: FaultSpec
-  /** What it does, for a person. */
+  /** Its effect in a few words. */
   readonly words: string
   /** ISO 8601, by the control plane's clock. */
   readonly startedAt: string
-  /** When it heals by itself; null: when somebody heals it. */
+  /** When it heals by itself; null: when a command heals it. */
   readonly endsAt: string | null
 }
 
-/** Two faults of the same slot cannot be in force together: the later one takes the place. */
+/** What a byte-level proxy does to the bytes that pass it. */
+export type LinkFault =
+  | { readonly kind: 'slow'; readonly latencyMs: number; readonly jitterMs: number }
+  | { readonly kind: 'drop'; readonly rate: number }
+  | { readonly kind: 'reset' }
+/** A link that loses all bytes. */
+export const SILENT: LinkFault = { kind: 'drop', rate: 1 }
+
+/** The faults in force, as one process receives them. */
+export type ProcessFaults = {
+  readonly lie: LieKind | null
+  readonly clockOffsetMs: number
+  /** Of the engine that the process owns. */
+  readonly engine: 'killed' | 'paused' | null
+  readonly isDiskFull: boolean
+  /** Nodes whose engines it cannot reach. */
+  readonly cutPeers: readonly string[]
+  readonly edges: Readonly<Record<EdgeName, readonly LinkFault[]>>
+}
+
+export const NO_FAULTS: ProcessFaults = {
+  lie: null,
+  clockOffsetMs: 0,
+  engine: null,
+  isDiskFull: false,
+  cutPeers: [],
+  edges: { http: [], log: [], redis: [], p2p: [] },
+}
+
+/** Of two faults in the same slot, the later one replaces the earlier one. */
 export function slotOf(spec: FaultSpec): string {
   return `${spec.node}/${dataOf(spec).slot(spec)}`
 }
 
-/** The nodes that a fault is about. */
+/** The nodes that a fault concerns. */
 export function nodesOf(spec: FaultSpec): readonly string[] {
   return 'others' in spec ? [spec.node, ...spec.others] : [spec.node]
 }

@@ -1,18 +1,12 @@
-/** Where the byte-level proxy stands: before an HTTP server, on the way to a server, before the own Redis. */
+/** Where edges stand: before an HTTP server, on the way to a server, and before the process's own Redis. */
 import { once } from 'node:events'
 import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
-import {
-  type AddressInfo,
-  createConnection,
-  createServer,
-  type Server,
-  type Socket,
-} from 'node:net'
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 import type { Edge } from './edge.ts'
-import type { LinkFault } from './process-faults.ts'
+import type { LinkFault } from './fault-spec.ts'
 
-/** A Redis that works answers within milliseconds; one that hangs needs no kick. */
+/** A working Redis answers within milliseconds. A hung one needs no disconnect. */
 const KICK_TIMEOUT_MS = 500
 
 export type Link = {
@@ -21,10 +15,10 @@ export type Link = {
 }
 
 /**
- * Stands between an HTTP server and its clients. While no fault is in force the server has its
- * connections as if this were not there; they end when a fault begins.
+ * Stands between an HTTP server and its clients. Without a fault in force the server accepts its connections directly. They
+ * are closed when a fault begins.
  *
- * @param innerPath - A unix socket of its own, on which the server meets the connections that pass the edge.
+ * @param innerPath - A unix socket on which the server accepts the connections that pass the edge.
  */
 export async function guardHttpServer(
   server: HttpServer,
@@ -62,52 +56,39 @@ export async function guardHttpServer(
   }
 }
 
-/** A unix socket whose connections go through the edge to another one. */
-export async function linkUnixSocket(edge: Edge, from: string, to: string): Promise<Server> {
-  rmSync(from, { force: true })
-  return await link(edge, { path: from }, { path: to })
-}
-
-/** A loopback URL whose connections go through the edge to another one. */
-export async function linkUrl(edge: Edge, to: string): Promise<{ url: string; server: Server }> {
-  const { address, server } = await linkTcp(edge, { at: '127.0.0.1:0', to: new URL(to).host })
-  return { url: `http://${address}`, server }
-}
-
-/** A `host:port` whose connections go through the edge to another one; port 0 takes a free one. */
-export async function linkTcp(
-  edge: Edge,
-  { at, to }: { readonly at: string; readonly to: string },
-): Promise<{ address: string; server: Server }> {
-  const { host, port } = endpointOf(at)
-  const server = await link(edge, { host, port }, endpointOf(to))
-  // Listening on TCP, so the address is no text.
-  const address = `${host}:${(server.address() as AddressInfo).port}`
-  return { address, server }
-}
-
-async function link(edge: Edge, at: Endpoint, to: Endpoint): Promise<Server> {
+/**
+ * Passes connections from one address through the edge to another. An address is the path of a unix socket or `host:port`;
+ * port 0 takes a free one. Returns the address that it got.
+ */
+export async function link(edge: Edge, addresses: { readonly at: string; readonly to: string }) {
+  const [at, to] = [endpointOf(addresses.at), endpointOf(addresses.to)]
+  if ('path' in at) rmSync(at.path, { force: true })
   const server = createServer({ allowHalfOpen: true }, (socket) => edge.join(socket, connectTo(to)))
   await once(server.listen(at), 'listening')
-  return server.unref()
+  server.unref()
+  // On TCP the address of a server is no text.
+  const port = () => (server.address() as AddressInfo).port
+  const address = 'path' in at ? at.path : `${at.host}:${port()}`
+  return { address, close: () => server.close() }
 }
 
 type Endpoint = { path: string } | { host: string; port: number }
 
-function endpointOf(address: string): { host: string; port: number } {
+function endpointOf(address: string): Endpoint {
+  if (address.startsWith('/')) return { path: address }
   const [host = '', port] = address.split(':')
   return { host, port: Number(port) }
 }
 
 /**
- * Stands before a Redis only while a fault is in force: clients connect to a symbolic link, which leads to
- * Redis itself at other times, so that a healthy node pays nothing.
+ * Stands before a Redis only while a fault is in force. Clients connect to a symbolic link, which otherwise leads to Redis
+ * itself, so that a healthy node has no overhead.
  */
 export async function guardRedis(
   edge: Edge,
   paths: { readonly redis: string; readonly clients: string; readonly link: string },
 ): Promise<Link> {
-  const server = await linkUnixSocket(edge, paths.link, paths.redis)
+  const linked = await link(edge, { at: paths.link, to: paths.redis })
   point(paths.clients, paths.redis)
   return {
     async set(faults) {
@@ -119,13 +100,13 @@ export async function guardRedis(
       else edge.cut()
     },
     close() {
-      server.close()
+      linked.close()
       edge.cut()
     },
   }
 }
 
-/** Replaces the link at once: there is no moment at which nothing is there. */
+/** Replaces a symbolic link atomically. */
 function point(link: string, target: string): void {
   const next = `${link}.next`
   rmSync(next, { force: true })
@@ -133,7 +114,7 @@ function point(link: string, target: string): void {
   renameSync(next, link)
 }
 
-/** Makes all clients of a Redis connect anew. */
+/** Disconnects all clients of a Redis, so that they connect again. */
 function endClients(path: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = createConnection({ path, timeout: KICK_TIMEOUT_MS })
@@ -141,10 +122,8 @@ function endClients(path: string): Promise<void> {
       socket.destroy()
       resolve()
     }
-    socket.on('timeout', finish)
-    socket.on('error', finish)
+    for (const event of ['timeout', 'error', 'data']) socket.on(event, finish)
     socket.on('connect', () => socket.write('CLIENT KILL TYPE normal SKIPME yes\r\n'))
-    socket.on('data', finish)
   })
 }
 

@@ -13,8 +13,8 @@ import { buildServer } from '@quorumscan/server'
 import { startRedis, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { createEdge } from './edge.ts'
-import { linkUrl } from './links.ts'
-import type { LinkFault } from './process-faults.ts'
+import type { LinkFault } from './fault-spec.ts'
+import { link } from './links.ts'
 
 const clock = createSystemClock()
 const LATENCY_MS = 400
@@ -48,8 +48,9 @@ async function startWorld() {
     rateLimit: { unitsPerSecond: 1000, peerTokens: [TOKEN] },
   })
   const edge = createEdge({ clock, random: systemRandom })
-  const link = await linkUrl(edge, await http.listen({ host: '127.0.0.1', port: 0 }))
-  const log = createLogClient({ url: link.url, token: TOKEN })
+  const { host } = new URL(await http.listen({ host: '127.0.0.1', port: 0 }))
+  const toHttp = await link(edge, { at: '127.0.0.1:0', to: host })
+  const log = createLogClient({ url: `http://${toHttp.address}`, token: TOKEN })
   const heard: { readonly text: string; readonly offset: number; readonly atMs: number }[] = []
   const following = (async () => {
     const reader = createLogReader({ log, genesis, clock, random: systemRandom })
@@ -67,7 +68,7 @@ async function startWorld() {
       stop.abort()
       await following
       edge.cut()
-      link.server.close()
+      toHttp.close()
       await log[Symbol.asyncDispose]()
       await feed[Symbol.asyncDispose]()
       await http.close()

@@ -1,14 +1,20 @@
-/** Entry of a scan node of a cluster: the app, composed with everything that can go wrong with it. */
+/** Entry of a scan node of a cluster: the app, composed with its faults. */
 import { readFile } from 'node:fs/promises'
 import { keyPairFromSeed, runProcess, systemRandom } from '@quorumscan/base'
 import { readLogClientOptions, readScanConfig, type ScanConfig } from '@quorumscan/config'
 import { createLogClient, type LogClient } from '@quorumscan/log'
+import { CommandError } from '@quorumscan/runtime'
 import { type Overrides, startScan } from '@quorumscan/scan'
+import { z } from 'zod'
+import type { AgentHandlers } from './agent.ts'
+import type { ProcessFaults } from './fault-spec.ts'
 import { installLiar } from './lies/liar.ts'
 import { createFalseSubmitter } from './lies/submissions.ts'
 import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
-import type { ProcessFaults } from './process-faults.ts'
-import { pruneHandlers } from './prune-handlers.ts'
+
+/** Below the time limit of the agent's client. */
+const PRUNE_MS_MAX = 2_000
+const pruneInput = z.object({ to: z.number().int().min(1) })
 
 type Parts = Parameters<NonNullable<Overrides['extend']>>[0]
 
@@ -29,14 +35,26 @@ await runProcess(async (signal) => {
         submitting,
         operatorSeed: operatorSeed.trim(),
       })
-      start = () => faulty.listen(apply, pruneHandlers(parts.context.replica))
+      start = () => faulty.listen(apply, pruneHandlers(parts.context))
     },
   })
   await start()
   return scan
 })
 
-/** Everything by which a node can turn against the others, with its own keys. Returns the switch. */
+/** Moves the horizon of a node. */
+function pruneHandlers({ replica }: Parts['context']): AgentHandlers {
+  return {
+    '/prune': async (body) => {
+      const { to } = pruneInput.parse(body)
+      const { offset } = replica.head()
+      if (to > offset) throw new CommandError(`the node has reached offset ${offset}, not ${to}`)
+      return { horizon: await replica.raiseHorizon(to, AbortSignal.timeout(PRUNE_MS_MAX)) }
+    },
+  }
+}
+
+/** Adds all byzantine behaviour of a node, with its own keys. Returns the switch. */
 function makeByzantine(
   { server, context }: Parts,
   options: {

@@ -1,10 +1,10 @@
-/** Entry of a synchronizer of a cluster: the app, with a clock, a front, a disk and an engine that can be broken. */
+/** Entry of a synchronizer of a cluster: the app, with faults of its clock, edges, disk and engine. */
 import { runProcess } from '@quorumscan/base'
 import { readSynchronizerConfig, type SynchronizerConfig } from '@quorumscan/config'
 import { freeBytesOnDisk, startSynchronizer } from '@quorumscan/synchronizer'
 import { createEngineFaults } from './engine-faults.ts'
+import type { ProcessFaults } from './fault-spec.ts'
 import { createFaultyProcess, type FaultyProcess, readFaultEnvironment } from './process.ts'
-import type { ProcessFaults } from './process-faults.ts'
 
 await runProcess(async (signal) => {
   const environment = readFaultEnvironment(process.env)
@@ -35,7 +35,7 @@ await runProcess(async (signal) => {
   return synchronizer
 })
 
-/** A member is reached, and reaches others, through the edges of this process. */
+/** Puts the connections of a member behind the edges of this process. */
 async function route(
   ordering: SynchronizerConfig['ordering'],
   faulty: FaultyProcess,

@@ -1,4 +1,4 @@
-/** Entry of the validator of a cluster: the app, with edges and a clock that can be broken. */
+/** Entry of the validator of a cluster: the app, with faults of its edges and clock. */
 import { runProcess } from '@quorumscan/base'
 import { readValidatorConfig } from '@quorumscan/config'
 import { startValidator } from '@quorumscan/validator'

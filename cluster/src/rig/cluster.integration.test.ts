@@ -475,8 +475,8 @@ describe('what ends without having been told to', () => {
     const third = await untilUp(world, 'sv-1', { redisPid: second.redisPid })
     expect(third.pid).toBe(second.pid)
     expect(world.incidents).toEqual([
-      'sv-1 exited unexpectedly (SIGKILL); it is started again',
-      'sv-1.redis exited unexpectedly (SIGKILL); it is started again',
+      'sv-1 exited unexpectedly (SIGKILL); restarting',
+      'sv-1.redis exited unexpectedly (SIGKILL); restarting',
     ])
   })
 
@@ -511,7 +511,7 @@ describe('a broken append-only file', () => {
       if (!file.endsWith('.manifest')) await writeFile(join(files, file), 'no append-only file')
   }
 
-  it('of a node is named with what to do, and the rest starts; a wipe mends it', async () => {
+  it('of a node is named with what to do, and the rest starts; a wipe repairs it', async () => {
     await using world = await startWorld({ nodeCount: 4 })
     await world.cluster.stop()
     await breakFile(world, 'sv-2')
@@ -527,7 +527,7 @@ describe('a broken append-only file', () => {
       'up',
     ])
     expect(steps.join('\n')).toMatch(
-      /sv-2 is down; its Redis ended \(exit status 1\); `quorumscan wipe sv-2` rebuilds it from the log/,
+      /sv-2 is down; its Redis exited \(exit status 1\); `quorumscan wipe sv-2` rebuilds it from the log/,
     )
     await next.cluster.disks.wipe('sv-2')
     expect(next.cluster.status().nodes[1]?.state).toBe('up')
@@ -539,7 +539,7 @@ describe('a broken append-only file', () => {
     await breakFile(world, 'synchronizer')
     await using next = stopping(world.createCluster({ adopt: false }))
     await expect(next.cluster.start()).rejects.toThrow(
-      /synchronizer is .*; the log is in .*: `quorumscan log repair` mends it/s,
+      /synchronizer is .*; the log is in .*: `quorumscan log repair` repairs it/s,
     )
   })
 

@@ -204,7 +204,7 @@ export class Cluster {
           name: member.node,
           ...this.#serviceStatus(member),
           /** As it reported last; null while it does not answer. */
-          ordering: this.#runner.health.orderingOf(member),
+          ordering: this.#runner.health.healthOf(member)?.ordering ?? null,
         })),
       console: this.#options.consoleUrl === null ? null : { url: this.#options.consoleUrl },
       dataDir: prepared.directory.path,
@@ -302,7 +302,7 @@ export class Cluster {
       ...this.#runner.health.stateOf(service),
       pid: this.#runner.processes.pid(service.app.id),
       redisPid: this.#runner.processes.pid(service.redis.id),
-      offset: this.#runner.health.offsetOf(service),
+      offset: this.#runner.health.healthOf(service)?.offset ?? null,
     }
   }
 }

@@ -1,5 +1,4 @@
 /** The log of a cluster, for its control plane. */
-
 import { type Clock, systemRandom } from '@quorumscan/base'
 import type { Ordering } from '@quorumscan/ledger'
 import { createLogClient, createLogReader } from '@quorumscan/log'
@@ -9,13 +8,13 @@ import { readSecret } from '@quorumscan/runtime'
 import { CONTROL_PLANE } from './cluster-shape.ts'
 import type { Prepared } from './prepare.ts'
 
-/** Follows it like anybody who has a token. Disposing ends what follows. */
+/** Follows it as every process with a token does. Disposing ends all that follow. */
 export function openClusterLog(
   prepared: Prepared,
   clock: Clock,
 ): Pick<Ordering, 'follow'> & AsyncDisposable {
   const log = createLogClient({
-    url: `http://127.0.0.1:${prepared.ports.synchronizer}`,
+    url: prepared.synchronizerUrl,
     token: readSecret(prepared.directory.secretFile(logTokenOf(CONTROL_PLANE))),
   })
   const genesis = logGenesisOf(prepared.genesis)

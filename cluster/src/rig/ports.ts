@@ -1,49 +1,53 @@
-/** Which TCP ports a cluster uses: one block, drawn at the first `up` and kept. */
+/** The TCP ports of a cluster: one block, drawn at the first `up` and stored. */
 
 import { createServer } from 'node:net'
 import { type Random, systemRandom } from '@quorumscan/base'
-import type { OrderingDriver } from '@quorumscan/operator'
+import { LOOPBACK, type OrderingDriver } from '@quorumscan/operator'
 import { CommandError } from '@quorumscan/runtime'
 
 const DEFAULT_BASE_PORT = 4600
-/** Room between the blocks of clusters that run side by side without anyone choosing ports. */
+/** The distance between the blocks of clusters on one machine whose ports no operator chose. */
 const BLOCK_PORTS = 100
 const BLOCKS_TRIED_MAX = 50
-/** Below the range from which systems take the ports of outgoing connections, which could collide. */
+/** Below the range of the ports of outgoing connections, which could collide. */
 const FREE_PORTS = { min: 10_000, max: 32_000 }
 /**
- * Blocks of any ports begin at multiples of this, at least the length of one. So two clusters that start at
- * once either share no port or the first, on which the control plane listens from the beginning.
+ * Blocks of any ports begin at multiples of this, which is at least the length of a block. So two clusters that start at
+ * the same time share either no port or the first, on which the control plane listens from the beginning.
  */
 const FREE_BLOCK_PORTS = 64
 const FREE_BLOCKS = (FREE_PORTS.max - FREE_PORTS.min) / FREE_BLOCK_PORTS
 
 type Ports = ReturnType<typeof portsFrom>
 
+/** The address of a server of the cluster. */
+export function urlOf(port: number): string {
+  return `http://${LOOPBACK}:${port}`
+}
+
 /**
- * The block that starts at a port: control plane, validator, synchronizer with its engine; from +11 on the nodes, and
- * further on what each of them has where all order together, every kind with room for the largest network.
+ * The block that starts at a port: control plane, validator, synchronizer with its engine; from +11 on the nodes, then the
+ * ports that each node adds where members order together. Each kind has room for the largest network.
  */
 export function portsFrom(basePort: number, nodeCount: number) {
-  const each = <T>(make: (index: number) => T) =>
-    Array.from({ length: nodeCount }, (_, at) => make(at))
+  const indexes = [...Array(nodeCount).keys()]
   return {
     control: basePort,
     validator: basePort + 1,
     synchronizer: basePort + 2,
-    /** Where all members order together: what `synchronizer` adds, for other engines. */
+    /** Where members order together: the port of the synchronizer's engine, for other engines. */
     engine: { p2p: basePort + 3 },
     /** Of sv-1, sv-2, … in order. */
-    nodes: each((index) => basePort + 11 + index),
-    /** Where all members order together: what each node adds. */
-    members: each((index) => ({
+    nodes: indexes.map((index) => basePort + 11 + index),
+    /** Where members order together: the ports that each node adds. */
+    members: indexes.map((index) => ({
       synchronizer: basePort + 24 + index,
       p2p: basePort + 37 + index,
     })),
   }
 }
 
-/** The ports of a block on which something listens. */
+/** The ports of a block on which processes of the cluster listen. */
 export function usedPorts(ports: Ports, driver: OrderingDriver): readonly number[] {
   const { control, validator, synchronizer, engine, nodes, members } = ports
   const always = [control, validator, synchronizer, ...nodes]
@@ -56,7 +60,7 @@ export function usedPorts(ports: Ports, driver: OrderingDriver): readonly number
  * A base port whose whole block is free now.
  *
  * @param wanted - A port: exactly that one. 0: any. null: 4600, or the next hundred that is free.
- * @throws {CommandError} If the wanted block is not free; it names the port.
+ * @throws {CommandError} If the wanted block is not free, with the port.
  */
 export async function drawBasePort(
   wanted: number | null,
@@ -84,7 +88,7 @@ export async function drawBasePort(
   throw new CommandError('found no block of free ports; choose one with --base-port')
 }
 
-/** The first of these ports that something else listens on. */
+/** The first of these ports that is in use. */
 export async function findTakenPort(ports: readonly number[]): Promise<number | undefined> {
   const isFree = await Promise.all(ports.map(isPortFree))
   return ports.find((_, index) => !isFree[index])
@@ -94,6 +98,6 @@ function isPortFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))
-    server.listen({ port, host: '127.0.0.1' }, () => server.close(() => resolve(true)))
+    server.listen({ port, host: LOOPBACK }, () => server.close(() => resolve(true)))
   })
 }

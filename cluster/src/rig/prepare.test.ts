@@ -122,7 +122,7 @@ it.each([
   await using temporary = await temporaryDirectory()
   await prepare(temporary.directory, { ordering: first })
   await expect(prepare(temporary.directory, { ordering: other })).rejects.toThrow(
-    `a cluster that is ordered by ${first}, which its genesis fixes`,
+    `a cluster with --ordering ${first}, which its genesis fixes`,
   )
 })
 
@@ -143,7 +143,7 @@ it('takes other rules for a new cluster, and for a new one only', async () => {
   expect(genesis.names.entryLifetimeMicros).toBe(5_000_000)
   expect(genesis.names.renewalDurationMicros).toBe(5_000_000) // Its default is longer.
   expect(genesis.devnet).toBe(false)
-  await expect(prepare(temporary.directory, { overrides })).rejects.toThrow('has its genesis')
+  await expect(prepare(temporary.directory, { overrides })).rejects.toThrow('already has a genesis')
 })
 
 it.each([

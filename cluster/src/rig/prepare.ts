@@ -1,4 +1,4 @@
-/** Makes what a cluster keeps in its data directory, at the first `up`; afterwards reads it. */
+/** Makes the files of a cluster in its data directory at the first `up`; reads them afterwards. */
 
 import type { Clock } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
@@ -22,42 +22,38 @@ import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { z } from 'zod'
 import type { ControlOptions } from '../control/control-options.ts'
 import { CONTROL_PLANE, NODE_COUNT_MAX, SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
-import { drawBasePort, portsFrom } from './ports.ts'
+import { drawBasePort, portsFrom, urlOf } from './ports.ts'
 
 const DEFAULT_NODE_COUNT = 4
 
-/** Null: what the directory holds, or the default for a new cluster. */
-export type PrepareInput = Pick<
-  ControlOptions,
-  'nodeCount' | 'ordering' | 'basePort' | 'overrides'
-> & {
-  readonly directory: DataDirectory
-  readonly clock: Clock
-}
+/** Null: the value of the cluster in the directory, or the default for a new cluster. */
+export type PrepareInput = Shape & { readonly directory: DataDirectory; readonly clock: Clock }
+type Shape = Pick<ControlOptions, 'nodeCount' | 'ordering' | 'basePort' | 'overrides'>
 
 export type Prepared = Awaited<ReturnType<typeof prepareCluster>>
 
 const PORT_MAX = 65_535
-/** Of what lies in a data directory, and how. */
+/** The version of the files of a data directory. */
 const LAYOUT = 3
 
 const clusterFile = z.object({
   version: z.literal(LAYOUT),
   nodeCount: z.int().min(1).max(NODE_COUNT_MAX),
   basePort: z.int().min(1).max(PORT_MAX),
-  /** Left out by those of one synchronizer. */
-  ordering: z.enum(ORDERING_DRIVERS).optional(),
+  /** Missing in the files of clusters with one synchronizer. */
+  ordering: z.enum(ORDERING_DRIVERS).default('redis'),
 })
 type ClusterFile = Readonly<z.infer<typeof clusterFile>>
 
-/** @throws {CommandError} If the input contradicts what the directory holds, or a port is taken. */
+/** @throws {CommandError} If the input contradicts the directory, or a port is taken. */
 export async function prepareCluster(input: PrepareInput) {
   const { directory } = input
   makePrivateDirectory(directory.path)
   const shape = await decideShape(input)
-  const { nodeCount, basePort } = shape
+  const { nodeCount, basePort, ordering: driver } = shape
+  const ports = portsFrom(basePort, nodeCount)
   const nodeNames = Array.from({ length: nodeCount }, (_, index) => `sv-${index + 1}`)
-  const genesis = loadOrCreateGenesis(input, { nodeNames, driver: orderingOf(shape) })
+  const genesis = loadOrCreateGenesis(input, { nodeNames, driver })
   const validator = makeLocal(input, 'validator', VALIDATOR)
   const areTogether = genesis.ordering.driver === 'cometbft'
   const others = areTogether ? [] : nodeNames
@@ -66,10 +62,13 @@ export async function prepareCluster(input: PrepareInput) {
   return {
     directory,
     nodeNames,
-    ports: portsFrom(basePort, nodeCount),
+    ports,
+    nodes: nodeNames.map((name, index) => ({ name, url: urlOf(ports.nodes[index] ?? 0) })),
+    validatorUrl: urlOf(ports.validator),
+    synchronizerUrl: urlOf(ports.synchronizer),
     genesis,
     genesisHash: hashGenesis(genesis),
-    /** Of the engine without a vote next to the validator; null where one synchronizer orders. */
+    /** The id of the validator's engine, which has no vote; null where one synchronizer orders. */
     followerId: areTogether ? nodeIdOf(validator.keys.engine) : null,
     secrets: {
       logWriter: makeSecret(directory, 'log-writer'),
@@ -83,44 +82,37 @@ export async function prepareCluster(input: PrepareInput) {
 
 async function decideShape(input: PrepareInput): Promise<ClusterFile> {
   const { directory } = input
-  const kept = readJson(directory.clusterFile)
-  if (kept === null) {
+  const stored = readJson(directory.clusterFile)
+  if (stored === null) {
     const nodeCount = input.nodeCount ?? DEFAULT_NODE_COUNT
     const ordering = input.ordering ?? 'redis'
     const basePort = await drawBasePort(input.basePort, { nodeCount, ordering })
     const shape: ClusterFile = { version: LAYOUT, nodeCount, basePort, ordering }
     return JSON.parse(writeFileOnce(directory.clusterFile, () => JSON.stringify(shape)))
   }
-  const { version } = Object(kept)
+  const { version } = Object(stored)
   if (typeof version === 'number' && version !== LAYOUT)
     throw new CommandError(
       `${directory.path} holds a cluster of layout ${version}, and this quorumscan reads layout ${LAYOUT}: ` +
         'its genesis has another form, and no network can change its genesis. Nothing was changed. Start ' +
-        'it with the quorumscan that made it, or a new cluster with another --data-dir',
+        'it with the quorumscan that made it, or start a new cluster with another --data-dir',
     )
-  const existing = unlessDamaged(directory.clusterFile, () => clusterFile.parse(kept))
+  const existing = unlessDamaged(directory.clusterFile, () => clusterFile.parse(stored))
   if (input.nodeCount !== null && input.nodeCount !== existing.nodeCount)
     throw new CommandError(
       `${directory.path} holds a cluster of ${existing.nodeCount} nodes, which its genesis fixes; ` +
         'use another --data-dir for another size',
     )
-  const ordering = orderingOf(existing)
+  const { ordering } = existing
   if (input.ordering !== null && input.ordering !== ordering)
     throw new CommandError(
-      `${directory.path} holds a cluster that is ordered by ${ordering}, which its genesis fixes; ` +
+      `${directory.path} holds a cluster with --ordering ${ordering}, which its genesis fixes; ` +
         'use another --data-dir for another ordering',
     )
   if (input.basePort === null || input.basePort === existing.basePort) return existing
-  const moved = {
-    ...existing,
-    basePort: await drawBasePort(input.basePort, { ...existing, ordering }),
-  }
+  const moved = { ...existing, basePort: await drawBasePort(input.basePort, existing) }
   writeFileAtomic(directory.clusterFile, JSON.stringify(moved))
   return moved
-}
-
-function orderingOf({ ordering = 'redis' }: ClusterFile): OrderingDriver {
-  return ordering
 }
 
 function loadOrCreateGenesis(
@@ -130,7 +122,7 @@ function loadOrCreateGenesis(
   const { directory, overrides } = input
   if (overrides !== null && readJson(directory.genesisFile) !== null)
     throw new CommandError(
-      `${directory.path} has its genesis already; --genesis-overrides is for a new cluster`,
+      `${directory.path} already has a genesis; --genesis-overrides is for a new cluster`,
     )
   const text = writeFileOnce(directory.genesisFile, () => {
     const members: Member[] = nodeNames.map((name) => makeLocal(input, 'super-validator', name))

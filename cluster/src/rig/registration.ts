@@ -1,11 +1,11 @@
 /**
- * One registration through the validator's public HTTP interface, step by step: what `demo` shows and
- * what `npm start` does for its seed names. A client like any other; knows nothing of the inside.
+ * One registration through the validator's public HTTP interface, step by step: for `demo`, the seed names of `npm start`,
+ * and the console. An ordinary client.
  */
 import type { Clock } from '@quorumscan/base'
 import { type Asked, ask, CommandError } from '@quorumscan/runtime'
 
-/** A confirmation takes a few log entries; a laptop that also compiles, or a cluster that comes back, takes its time. */
+/** A confirmation takes a few log entries. This allows for a busy laptop, or a cluster that recovers. */
 const PATIENCE_MS = 30_000
 const RETRY_MS = 100
 const REQUEST_TIMEOUT_MS = 20_000
@@ -24,9 +24,9 @@ export type RegistrationInput = {
   readonly name: string
   readonly description: string
   readonly clock: Clock
-  /** For how long a step is tried again that did not happen, and may succeed later. Default: half a minute. */
+  /** How long a refused step is repeated that may succeed later. Default: 30 s. */
   readonly patienceMs?: number
-  /** Told every step with what was asked and answered; a wait with its last answer. */
+  /** Receives every step with its request and answer; a repeated one with its last answer. */
   readonly onStep: (title: string, exchange: Exchange) => void
 }
 
@@ -38,7 +38,7 @@ const TAP_USD = '10.0'
  * looks the name up through the scan proxy.
  *
  * @returns The last exchange: the verified lookup.
- * @throws {CommandError} At the first answer that is not the expected one, and not worth waiting for, with its sentence.
+ * @throws {CommandError} At the first unexpected answer that cannot be repeated, with its sentence.
  */
 export async function registerName(input: RegistrationInput): Promise<Exchange> {
   const { name, description, patienceMs = PATIENCE_MS } = input
@@ -62,7 +62,7 @@ export async function registerName(input: RegistrationInput): Promise<Exchange> 
   return found
 }
 
-/** Asks again while `isAwaited` says so of the answer, and patience lasts. Returns the last answer. */
+/** Repeats a request while `isAwaited` holds for the answer, until `patienceMs` have passed. Returns the last answer. */
 async function sendPatiently(
   input: RegistrationInput,
   request: Request,
@@ -77,17 +77,16 @@ async function sendPatiently(
   }
 }
 
-/** The same may succeed later, and whatever it would have done did not happen. */
+/** Whether the same request may succeed later, and has had no effect. */
 function mayRepeat({ status, method, body }: Exchange): boolean {
   const { retryable, definite } = Object(body)
   return status !== 200 && retryable === true && (method === 'GET' || definite === true)
 }
 
-/** Whether a live entry has the name, by a lookup through the scan proxy. */
-export async function isRegistered(input: {
-  readonly validatorUrl: string
-  readonly name: string
-}): Promise<boolean> {
+/** Whether the name is registered, by a lookup through the scan proxy. */
+export async function isRegistered(
+  input: Pick<RegistrationInput, 'validatorUrl' | 'name'>,
+): Promise<boolean> {
   const exchange = await send({ ...input, token: null }, { path: lookupPath(input.name) })
   return exchange.status !== NOT_FOUND && expectOk(exchange).status === 200
 }
@@ -99,10 +98,9 @@ async function send(
   server: { readonly validatorUrl: string; readonly token: string | null },
   { path, body }: Request,
 ): Promise<Exchange> {
-  const { token } = server
+  const { validatorUrl, token } = server
   const method = body === undefined ? 'GET' : 'POST'
-  const how = { timeoutMs: REQUEST_TIMEOUT_MS, token, body }
-  const answer = await ask(`${server.validatorUrl}${path}`, how)
+  const answer = await ask(validatorUrl + path, { timeoutMs: REQUEST_TIMEOUT_MS, token, body })
   const { status, reason } = answer
   if (status === null)
     throw new CommandError(`${method} ${path}: the validator does not answer (${reason})`)
@@ -115,6 +113,7 @@ function expectOk(exchange: Exchange): Exchange {
   throw new CommandError(`${exchange.method} ${exchange.path}: ${exchange.status}, ${sentence}`)
 }
 
-function lookupPath(name: string): string {
+/** The path of a lookup through the scan proxy. */
+export function lookupPath(name: string): string {
   return `/v0/scan-proxy/ans-entries/by-name/${encodeURIComponent(name)}`
 }

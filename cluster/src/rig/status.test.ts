@@ -5,9 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { describeMargin, formatStatus, formatSummary } from '../commands/format.ts'
 import { budgetsOf } from '../view/budgets.ts'
 import { missedVotes, shorten } from '../view/words.ts'
-import type { AtNodes, ClusterStatus, NodeStatus } from './status.ts'
+import type { LiveStatus } from '../watch/live.ts'
+import type { AtNodes } from '../watch/prober.ts'
 
-function statusOf(states: readonly NodeState[]): ClusterStatus {
+function statusOf(states: readonly NodeState[]): LiveStatus {
   const n = states.length
   const service = {
     url: 'http://127.0.0.1:14611',
@@ -16,8 +17,10 @@ function statusOf(states: readonly NodeState[]): ClusterStatus {
     offset: 7,
     detail: null,
   }
-  const nodes: NodeStatus[] = states.map((state, index) => ({
+  const nodes = states.map((state, index) => ({
     ...service,
+    ...{ agreement: null, p50Ms: null, p99Ms: null, lastError: null, lag: 0, faults: [] },
+    isCounted: state === 'up',
     name: `sv-${index + 1}`,
     state,
     offset: 123_456_789,
@@ -38,8 +41,10 @@ function statusOf(states: readonly NodeState[]): ClusterStatus {
     validator: { ...service, state: 'up' },
     synchronizer: { ...service, state: 'up' },
     members: [],
+    faults: [],
+    atNodes: null,
     console: null,
-    dataDir: '/home/somebody/quorumscan/.quorumscan',
+    dataDir: '/home/alice/quorumscan/.quorumscan',
   }
 }
 
@@ -50,7 +55,7 @@ it('counts members that order against those that a block needs', () => {
   const together = (
     states: readonly NodeState[],
     status = statusOf(['up', 'up', 'up', 'up']),
-  ): ClusterStatus => ({
+  ): LiveStatus => ({
     ...status,
     members: status.nodes.map((node, index) => {
       const report = { height: 40 + index, round: 1, connected: ['sv-2'], absent: ['sv-3'] }
@@ -60,7 +65,7 @@ it('counts members that order against those that a block needs', () => {
   })
   const one = together(['up', 'up', 'down'])
   expect(describeMargin(one)).toContain(
-    'ordering       3 of 4 members up, 3 must vote: no more can be lost',
+    'ordering       no further failure tolerated (3 of 4 members up, 3 must vote)',
   )
   expect(budgetsOf(one).lookups.works).toBe(true)
   expect(formatStatus(one)).toContain('\nsv-3          down         -        -        -')
@@ -70,37 +75,45 @@ it('counts members that order against those that a block needs', () => {
   // Six members need one more for a block than for an operator action.
   const six = together([], statusOf(['up', 'up', 'up', 'up', 'up', 'up']))
   expect(describeMargin(six)).toContain(
-    'ordering       6 of 6 members up, 5 must vote: 1 more can be lost',
+    'ordering       failures tolerated: 1 (6 of 6 members up, 5 must vote)',
   )
 
   const two = together(['down', 'up', 'down'])
   expect(describeMargin(two)).toEqual([
-    'lookups        4 of 4 nodes up, 2 must agree: the log stands still',
-    'registrations  4 of 4 nodes up, 3 must confirm: none: the log stands still',
-    'ordering       2 of 4 members up, 3 must vote: quorum lost',
+    'lookups        ordering is stalled (4 of 4 nodes up, 2 must agree)',
+    'registrations  stopped: ordering is stalled (4 of 4 nodes up, 3 must confirm)',
+    'ordering       quorum lost (2 of 4 members up, 3 must vote)',
   ])
   expect(budgetsOf(two).lookups.works).toBe(false)
 })
 
-describe('what can still be lost', () => {
+describe('the failures that are tolerated', () => {
   it.each([
-    { states: [up, up, up, up], lookups: '2 more', registrations: '1 more' },
-    { states: [up, up, up, down], lookups: '1 more', registrations: 'no more' },
-    { states: [up, up, down, 'paused'], lookups: 'no more', registrations: 'quorum lost' },
+    { states: [up, up, up, up], lookups: 'tolerated: 2', registrations: 'tolerated: 1' },
+    { states: [up, up, up, down], lookups: 'tolerated: 1', registrations: 'no further failure' },
+    {
+      states: [up, up, down, 'paused'],
+      lookups: 'no further failure',
+      registrations: 'quorum lost',
+    },
     { states: [up, down, down, down], lookups: 'quorum lost', registrations: 'quorum lost' },
-    { states: [up, up, up, 'catching-up'], lookups: '1 more', registrations: 'no more' },
-    { states: [up], lookups: 'no more', registrations: 'no more' },
+    {
+      states: [up, up, up, 'catching-up'],
+      lookups: 'tolerated: 1',
+      registrations: 'no further failure',
+    },
+    { states: [up], lookups: 'no further failure', registrations: 'no further failure' },
   ] as const)('of $states: $lookups, $registrations', ({ states, lookups, registrations }) => {
     const [lookupLine, registrationLine] = describeMargin(statusOf(states))
     expect(lookupLine).toContain(lookups)
     expect(registrationLine).toContain(registrations)
   })
 
-  it('does not count on a node that is known to lie', () => {
+  it('do not count a node that is known to lie', () => {
     const status = statusOf([up, up, up, down])
     const nodes = status.nodes.map((node, index) => ({ ...node, isCounted: index < 2 }))
     expect(describeMargin({ ...status, nodes })[0]).toBe(
-      'lookups        3 of 4 nodes up, 1 not to be counted on, 2 must agree: no more can be lost',
+      'lookups        no further failure tolerated (3 of 4 nodes up, 1 faulty, 2 must agree)',
     )
   })
 })
@@ -111,13 +124,15 @@ describe('whether names can be looked up', () => {
     latencyMs: 3.4,
     needed: 2,
     signers: ['sv-1', 'sv-2', 'sv-3'],
-    asked: [{ node: 'sv-1', reason: 'answered' }],
+    asked: [{ node: 'sv-1', url: '', isProven: true, reason: 'answered' }],
   }
   const refused: AtNodes = {
     ...read,
     kind: 'insufficient',
     signers: [],
-    asked: ['sv-1', 'sv-2'].map((node) => ({ node, reason: 'timeout (1000 ms)' })),
+    asked: ['sv-1', 'sv-2'].map((node) => {
+      return { node, url: '', isProven: false, reason: 'timeout (1000 ms)' }
+    }),
   }
 
   it('is what a reader of the nodes sees, whatever the validator does', () => {
@@ -128,7 +143,7 @@ describe('whether names can be looked up', () => {
       '               a reader of the nodes: verified, 3 signed, 2 needed, 3 ms',
     )
     expect(describeMargin(lost)).toContain(
-      'registrations  4 of 4 nodes up, 3 must confirm: none: the validator is not up',
+      'registrations  stopped: the validator is not up (4 of 4 nodes up, 3 must confirm)',
     )
     expect(
       formatStatus(lost)
@@ -137,18 +152,18 @@ describe('whether names can be looked up', () => {
     ).toBe(true)
   })
 
-  it('is not what the nodes count up to, where the reader gets an answer all the same', () => {
+  it('does not follow from the number of nodes where the reader gets an answer', () => {
     const status = { ...statusOf([up, down, down, down]), atNodes: read }
     expect(budgetsOf(status).lookups).toMatchObject({
-      ...{ works: true, tone: 'bad', verdict: 'quorum lost, answered by proofs alone' },
+      ...{ works: true, tone: 'bad', verdict: 'quorum lost, answered only by proofs' },
     })
   })
 
-  it('is denied where the reader gets none, with what each node did', () => {
+  it('is denied where the reader gets no answer, with the reason of each node', () => {
     const status = { ...statusOf([up, up, up, up]), atNodes: refused }
     expect(budgetsOf(status).lookups.works).toBe(false)
     expect(formatStatus(status)).toContain('insufficient (sv-1: timeout (1000 ms),')
-    expect(describeMargin(status)[0]).toContain('not answered all the same')
+    expect(describeMargin(status)[0]).toContain('not answered')
   })
 })
 
@@ -166,10 +181,10 @@ describe('texts of the command line', () => {
     expect(formatSummary(statusOf([up, up, up, up]), '')).toContain(
       'n = 4, f = 1: an answer needs 2, an operator action 3',
     )
-    expect(formatSummary(statusOf([up, up, up, up]), '')).not.toContain('tolerated')
+    expect(formatSummary(statusOf([up, up, up, up]), '')).not.toContain('no fault is tolerated')
   })
 
-  it('break between words and lose none', () => {
+  it('break between words and lose no word', () => {
     const text = 'word '.repeat(50).trim()
     expect(wrap(text).join(' ')).toBe(text)
     expect(shorten('a'.repeat(100), 20)).toHaveLength(20)

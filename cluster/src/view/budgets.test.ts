@@ -5,10 +5,11 @@ import { budgetsOf, type Judged } from './budgets.ts'
 function statusOf(states: readonly string[], given: Partial<Judged> = {}): Judged {
   return {
     cluster: { n: 4, readThreshold: 2, confirmThreshold: 3, blockThreshold: 3 },
-    nodes: states.map((state) => ({ state })),
+    nodes: states.map((state) => ({ state, isCounted: state === 'up' })),
     validator: { state: 'up' },
     synchronizer: { state: 'up' },
     members: [],
+    atNodes: null,
     ...given,
   }
 }
@@ -20,80 +21,84 @@ const down = { state: 'down' }
 const catchingUp = { state: 'catching-up' }
 
 type Row = readonly [status: Judged, lookups: string, registrations: string, ordering: string]
-const STANDS = 'bad: the log stands still'
-const GOES_ON = 'good: the log goes on'
+const STALLED = 'bad: stalled'
+const HEALTHY = 'good: healthy'
 
 it.each<Row>([
-  [statusOf(up), 'good: 2 more can be lost', 'good: 1 more can be lost', GOES_ON],
+  [statusOf(up), 'good: failures tolerated: 2', 'good: failures tolerated: 1', HEALTHY],
   [
     statusOf(['up', 'up', 'up', 'down']),
-    ...(['good: 1 more can be lost', 'warn: no more can be lost', GOES_ON] as const),
+    ...(['good: failures tolerated: 1', 'warn: no further failure tolerated', HEALTHY] as const),
   ],
   [
     statusOf(['up', 'up', 'silent', 'down']),
-    ...(['warn: no more can be lost', 'bad: quorum lost', GOES_ON] as const),
+    ...(['warn: no further failure tolerated', 'bad: quorum lost', HEALTHY] as const),
   ],
   [
     statusOf(['up', 'catching-up', 'down', 'down']),
-    ...(['bad: quorum lost', 'bad: quorum lost', GOES_ON] as const),
+    ...(['bad: quorum lost', 'bad: quorum lost', HEALTHY] as const),
   ],
-  // What the reader got counts for more than what is up.
+  // What the reader got counts for more than the number of nodes that are up.
   [
     statusOf(['up', 'down', 'down', 'down'], { atNodes: answered }),
-    ...(['bad: quorum lost, answered by proofs alone', 'bad: quorum lost', GOES_ON] as const),
+    ...(['bad: quorum lost, answered only by proofs', 'bad: quorum lost', HEALTHY] as const),
   ],
   [
     statusOf(up, { atNodes: refused }),
-    ...(['bad: not answered all the same', 'good: 1 more can be lost', GOES_ON] as const),
+    ...(['bad: not answered', 'good: failures tolerated: 1', HEALTHY] as const),
   ],
-  // A log that stands still, and a reader that still has its last answers, or none.
+  // Ordering is stalled, and a reader still has its latest answers, or none.
   [
     statusOf(up, { synchronizer: down, atNodes: answered }),
     ...([
-      'warn: soon too old: the log stands still',
-      'bad: none: the log stands still',
-      STANDS,
+      'warn: soon outdated: ordering is stalled',
+      'bad: stopped: ordering is stalled',
+      STALLED,
     ] as const),
   ],
   [
     statusOf(up, { synchronizer: down, atNodes: refused }),
-    ...([STANDS, 'bad: none: the log stands still', STANDS] as const),
+    ...(['bad: ordering is stalled', 'bad: stopped: ordering is stalled', STALLED] as const),
   ],
   [
     statusOf(up, { validator: down, atNodes: answered }),
     ...([
-      'warn: by the nodes alone: the validator is not up',
-      'bad: none: the validator is not up',
-      GOES_ON,
+      'warn: only at the nodes: the validator is not up',
+      'bad: stopped: the validator is not up',
+      HEALTHY,
     ] as const),
   ],
   [
     statusOf(up, { validator: catchingUp }),
-    ...(['good: 2 more can be lost', 'bad: none: the validator is not ready', GOES_ON] as const),
+    ...([
+      'good: failures tolerated: 2',
+      'bad: stopped: the validator is not ready',
+      HEALTHY,
+    ] as const),
   ],
-  // Where all order together.
+  // With members.
   [
     statusOf(up, { members: membersOf(['up', 'up', 'up', 'down']) }),
     ...([
-      'good: 2 more can be lost',
-      'good: 1 more can be lost',
-      'warn: no more can be lost',
+      'good: failures tolerated: 2',
+      'good: failures tolerated: 1',
+      'warn: no further failure tolerated',
     ] as const),
   ],
   [
     statusOf(up, { members: membersOf(['up', 'up', 'down', 'down']), atNodes: answered }),
     ...([
-      'warn: soon too old: the log stands still',
-      'bad: none: the log stands still',
+      'warn: soon outdated: ordering is stalled',
+      'bad: stopped: ordering is stalled',
       'bad: quorum lost',
     ] as const),
   ],
   [
     statusOf(up, { members: membersOf(up), synchronizer: down }),
     ...([
-      'good: 2 more can be lost',
-      'bad: none: the synchronizer beside the validator is not up',
-      'good: 1 more can be lost',
+      'good: failures tolerated: 2',
+      "bad: stopped: the validator's synchronizer is not up",
+      'good: failures tolerated: 1',
     ] as const),
   ],
 ])('%j: lookups %s; registrations %s; ordering %s', (status, ...said) => {
@@ -103,14 +108,14 @@ it.each<Row>([
   ).toEqual(said)
 })
 
-it('says what is needed and what is there, liars not counted', () => {
+it('shows how many nodes are needed and up, without liars', () => {
   const nodes = ['up', 'up', 'up', 'down'].map((state, index) => ({
     state,
     isCounted: index > 1 && state === 'up',
   }))
   expect(budgetsOf(statusOf([], { nodes })).lookups).toEqual({
     ...{ works: false, tone: 'bad', verdict: 'quorum lost' },
-    detail: '3 of 4 nodes up, 2 not to be counted on, 2 must agree',
+    detail: '3 of 4 nodes up, 2 faulty, 2 must agree',
     meter: { have: 1, need: 2, of: 4 },
   })
 })

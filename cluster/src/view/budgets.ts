@@ -1,44 +1,39 @@
 /**
- * What of a cluster works, and how much more it can lose: decided here for `status`, `up`, events and the console
- * alike. Pure; imports nothing but words, so that a page can have it.
+ * Which parts of a cluster work, and how many further failures they tolerate: decided here for `status`, `up`, events and
+ * the console. Pure. Imports only words, so that a page can import it.
  */
 import { isAnswer } from '@quorumscan/errors/node-words'
+import type { ClusterStatus } from '../rig/status.ts'
 import type { Tone } from './words.ts'
 
 type Service = { readonly state: string }
 
-/** What is looked at of a status. */
+/** The part of a status that counts. */
 export type Judged = {
-  readonly cluster: {
-    readonly n: number
-    readonly readThreshold: number
-    readonly confirmThreshold: number
-    readonly blockThreshold: number
-  }
-  /** `isCounted`: lookups can count on its vote. Where that is unknown, on that of each that is up. */
-  readonly nodes: readonly (Service & { readonly isCounted?: boolean })[]
+  readonly cluster: Omit<ClusterStatus['cluster'], 'f' | 'genesisHash' | 'ordering'>
+  /** `isCounted`: lookups can count on its vote. */
+  readonly nodes: readonly (Service & { readonly isCounted: boolean })[]
   readonly validator: Service
-  /** The one that the validator follows. */
+  /** The synchronizer that the validator follows. */
   readonly synchronizer: Service
   readonly members: readonly Service[]
-  /** What a reader of the nodes got last; null where none reads. */
-  readonly atNodes?: { readonly kind: string } | null
+  /** The latest outcome of a reader of the nodes; null without one. */
+  readonly atNodes: { readonly kind: string } | null
 }
 
-/** Of lookups, registrations or ordering. */
+/** The state of lookups, registrations or ordering. */
 export type Budget = {
-  /** Whether it works now. */
   readonly works: boolean
   readonly tone: Exclude<Tone, 'idle'>
   /** In a few words. */
   readonly verdict: string
-  /** How many are there, and how many must be. */
+  /** How many nodes or members are up, and how many are needed. */
   readonly detail: string
-  /** Of how many nodes or members; null: it does not depend on a number of them. */
+  /** The same as numbers; null where it depends on one process. */
   readonly meter: { readonly have: number; readonly need: number; readonly of: number } | null
 }
 
-const STANDS_STILL = 'the log stands still'
+const STALLED = 'ordering is stalled'
 
 export function budgetsOf(status: Judged) {
   const ordering = orderingOf(status)
@@ -49,24 +44,24 @@ export function budgetsOf(status: Judged) {
   }
 }
 
-/** What a reader of the nodes got counts for more than what is up: what a liar signs may be true as well. */
+/** The outcome of a reader counts for more than the number of nodes that are up: a liar may sign true statements. */
 function lookupsOf(status: Judged, isOrdering: boolean): Budget {
   const { n, readThreshold: need } = status.cluster
   const up = status.nodes.filter(isUp).length
-  const have = status.nodes.filter((node) => node.isCounted ?? isUp(node)).length
-  const broken = have < up ? `, ${up - have} not to be counted on` : ''
-  const works = status.atNodes == null ? have >= need && isOrdering : isAnswer(status.atNodes.kind)
+  const have = status.nodes.filter(({ isCounted }) => isCounted).length
+  const faulty = have < up ? `, ${up - have} faulty` : ''
+  const works = status.atNodes === null ? have >= need && isOrdering : isAnswer(status.atNodes.kind)
   const meter = { have, need, of: n }
-  const rest = { works, detail: `${up} of ${n} nodes up${broken}, ${need} must agree`, meter }
+  const rest = { works, detail: `${up} of ${n} nodes up${faulty}, ${need} must agree`, meter }
   const budget = (tone: Budget['tone'], verdict: string) => ({ ...rest, tone, verdict })
   if (have < need)
-    return budget('bad', works ? 'quorum lost, answered by proofs alone' : 'quorum lost')
-  if (!works) return budget('bad', isOrdering ? 'not answered all the same' : STANDS_STILL)
-  if (!isOrdering) return budget('warn', `soon too old: ${STANDS_STILL}`)
+    return budget('bad', works ? 'quorum lost, answered only by proofs' : 'quorum lost')
+  if (!works) return budget('bad', isOrdering ? 'not answered' : STALLED)
+  if (!isOrdering) return budget('warn', `soon outdated: ${STALLED}`)
   // It answers lookups before it is ready.
   return ['up', 'catching-up'].includes(status.validator.state)
-    ? { ...rest, ...spareOf(meter) }
-    : budget('warn', 'by the nodes alone: the validator is not up')
+    ? { ...rest, ...marginOf(meter) }
+    : budget('warn', 'only at the nodes: the validator is not up')
 }
 
 function registrationsOf(status: Judged, isOrdering: boolean): Budget {
@@ -74,43 +69,40 @@ function registrationsOf(status: Judged, isOrdering: boolean): Budget {
   const have = status.nodes.filter(isUp).length
   const meter = { have, need, of: n }
   const rest = { detail: `${have} of ${n} nodes up, ${need} must confirm`, meter }
-  const problem = !isOrdering
-    ? STANDS_STILL
-    : !isUp(status.validator)
-      ? `the validator is not ${status.validator.state === 'catching-up' ? 'ready' : 'up'}`
-      : !isUp(status.synchronizer)
-        ? 'the synchronizer beside the validator is not up'
-        : null
+  const problem = registrationProblem(status, isOrdering)
   return have >= need && problem !== null
-    ? { ...rest, works: false, tone: 'bad', verdict: `none: ${problem}` }
-    : { ...rest, works: have >= need, ...spareOf(meter) }
+    ? { ...rest, works: false, tone: 'bad', verdict: `stopped: ${problem}` }
+    : { ...rest, works: have >= need, ...marginOf(meter) }
 }
 
-/** Of one synchronizer, or of so many members as make a block. */
+function registrationProblem({ validator, synchronizer }: Judged, isOrdering: boolean) {
+  if (!isOrdering) return STALLED
+  if (validator.state === 'catching-up') return 'the validator is not ready'
+  if (!isUp(validator)) return 'the validator is not up'
+  return isUp(synchronizer) ? null : "the validator's synchronizer is not up"
+}
+
+/** By one synchronizer, or by as many members as a block needs. */
 function orderingOf({ cluster, synchronizer, members }: Judged): Budget {
   const { n, blockThreshold: need } = cluster
+  if (members.length === 0) {
+    const works = isUp(synchronizer)
+    const rest = { works, detail: 'one synchronizer orders', meter: null }
+    if (!works) return { ...rest, tone: 'bad', verdict: 'stalled' }
+    return { ...rest, tone: 'good', verdict: 'healthy' }
+  }
   const have = members.filter(isUp).length
   const meter = { have, need, of: n }
-  if (members.length > 0)
-    return {
-      ...{ works: have >= need, detail: `${have} of ${n} members up, ${need} must vote`, meter },
-      ...spareOf(meter),
-    }
-  const works = isUp(synchronizer)
-  return {
-    ...{ works, detail: 'one synchronizer orders', meter: null },
-    ...(works
-      ? { tone: 'good', verdict: 'the log goes on' }
-      : { tone: 'bad', verdict: STANDS_STILL }),
-  }
+  const detail = `${have} of ${n} members up, ${need} must vote`
+  return { works: have >= need, detail, meter, ...marginOf(meter) }
 }
 
-function spareOf(meter: { readonly have: number; readonly need: number }) {
-  const spare = meter.have - meter.need
-  if (spare < 0) return { tone: 'bad', verdict: 'quorum lost' } as const
-  return spare === 0
-    ? ({ tone: 'warn', verdict: 'no more can be lost' } as const)
-    : ({ tone: 'good', verdict: `${spare} more can be lost` } as const)
+function marginOf(meter: { readonly have: number; readonly need: number }) {
+  const margin = meter.have - meter.need
+  if (margin < 0) return { tone: 'bad', verdict: 'quorum lost' } as const
+  return margin === 0
+    ? ({ tone: 'warn', verdict: 'no further failure tolerated' } as const)
+    : ({ tone: 'good', verdict: `failures tolerated: ${margin}` } as const)
 }
 
 function isUp({ state }: Service): boolean {

@@ -15,7 +15,7 @@ it('says how a member orders, and what is unusual about it', () => {
   expect(orderingWords({ ordering: { ...ordering, round: 1 } }, true)).toBe(
     'block 12, round 1, 2 engines connected, misses votes',
   )
-  expect(orderingWords({ ordering: null }, false)).toBe('says nothing')
+  expect(orderingWords({ ordering: null }, false)).toBe('no report')
 })
 
 it.each([

@@ -1,10 +1,10 @@
-/** States, outcomes and numbers as a person reads them, on a terminal and on the page alike. Pure. */
+/** States, outcomes and numbers as text, for the terminal and the console. Pure. */
 import { isAnswer, type NodeState } from '@quorumscan/errors/node-words'
-import type { ClusterStatus, MemberStatus } from '../rig/status.ts'
+import type { ClusterStatus } from '../rig/status.ts'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'idle'
 
-/** Of a state: a sign that needs no color. */
+/** The sign of a state, which needs no color, and its tone. */
 export const signOfState: Readonly<Record<NodeState, { readonly sign: string; tone: Tone }>> = {
   up: { sign: '●', tone: 'good' },
   starting: { sign: '◐', tone: 'warn' },
@@ -15,25 +15,27 @@ export const signOfState: Readonly<Record<NodeState, { readonly sign: string; to
   unknown: { sign: '?', tone: 'idle' },
 }
 
-/** Whether an outcome of a lookup is an answer, a refusal, or nothing at all. */
+/** Whether the outcome of a lookup is an answer, a refusal, or no answer. */
 export function toneOfOutcome(outcome: string): Tone {
   if (isAnswer(outcome)) return 'good'
   return ['unreachable', 'disputed', 'CONSENSUS_DISPUTED'].includes(outcome) ? 'bad' : 'warn'
 }
 
+type Members = Pick<ClusterStatus, 'members'>
+
 /** The members whose votes the most advanced member missed. */
-export function missedVotes({ members }: Pick<ClusterStatus, 'members'>): readonly string[] {
+export function missedVotes({ members }: Members): readonly string[] {
   const reports = members.flatMap(({ ordering }) => ordering ?? [])
   const [newest] = reports.toSorted((one, other) => other.height - one.height)
   return newest?.absent ?? []
 }
 
-/** How a member orders with the others, in a few words. */
+/** The engine of a member in a few words. */
 export function orderingWords(
-  { ordering }: Pick<MemberStatus, 'ordering'>,
+  { ordering }: Pick<Members['members'][number], 'ordering'>,
   missed: boolean,
 ): string {
-  if (ordering === null) return 'says nothing'
+  if (ordering === null) return 'no report'
   const { height, round, connected } = ordering
   return [
     `block ${height}`,
@@ -43,25 +45,25 @@ export function orderingWords(
   ].join(', ')
 }
 
-/** Milliseconds with no more digits than mean something. */
+/** Milliseconds, rounded. */
 export function milliseconds(ms: number | null): string {
   if (ms === null) return '–'
   return `${Number(ms.toFixed(ms < 10 ? 1 : 0))} ms`
 }
 
-/** With a tenth where there is one: 20 s, 3.4 s. */
+/** Seconds with at most one decimal: 20 s, 3.4 s. */
 export function seconds(ms: number): string {
   return `${Number((ms / 1000).toFixed(1))} s`
 }
 
-/** A duration in the unit that suits it. */
+/** A duration in milliseconds below a second, otherwise in seconds. */
 export function duration(ms: number | null): string {
   return ms === null || ms < 1000 ? milliseconds(ms) : seconds(ms)
 }
 
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** Bytes with no more digits than mean something. */
+/** Bytes, rounded. */
 export function bytes(count: number | null): string {
   if (count === null) return 'unknown'
   const power = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(Math.max(count, 1)) / 10))
@@ -69,7 +71,7 @@ export function bytes(count: number | null): string {
   return `${value < 10 && power > 0 ? value.toFixed(1) : Math.round(value)} ${BYTE_UNITS[power]}`
 }
 
-/** Keeps both ends of a text that is too long: identifiers differ at either. */
+/** Keeps both ends of a text that is too long: identifiers differ at either end. */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text
   const tail = Math.floor(length / 3)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { LiveStatus } from '../rig/status.ts'
 import { type EventMemory, step } from './events.ts'
+import type { LiveStatus } from './live.ts'
 
 /** Two nodes of which one must answer; what events do not look at is left out. */
 function statusOf(states: readonly string[], faults: readonly string[] = []): LiveStatus {
@@ -14,6 +14,7 @@ function statusOf(states: readonly string[], faults: readonly string[] = []): Li
     validator: { state: 'up' },
     synchronizer: { state: 'up' },
     members: [],
+    atNodes: null,
     faults: faults.map((words) => ({ id: words, spec: { node: 'sv-1' }, words })),
   } as unknown as LiveStatus
 }

@@ -29,7 +29,7 @@ async function serve(paths: Readonly<Record<string, string>>, type = 'applicatio
 }
 
 const atNodes = { kind: 'verified', latencyMs: 1, needed: 2, signers: ['sv-1'], asked: [] }
-const lookUp = async () => atNodes
+const rest = { lookUp: async () => atNodes, clock, isReady: () => true }
 
 it('tells who agrees with the proxy, who does not, and who does not answer', async () => {
   const path = '/v0/ans-entries/by-name/dso.ns'
@@ -42,7 +42,7 @@ it('tells who agrees with the proxy, who does not, and who does not answer', asy
     name: `sv-${index + 1}`,
     url,
   }))
-  const prober = startProber({ validatorUrl: validator.url, nodes, lookUp, clock })
+  const prober = startProber({ validatorUrl: validator.url, nodes, ...rest })
   const sample = await until('a sample in which the proxy was in time', () =>
     prober.samples.recent().find(({ outcome }) => outcome === 'verified'),
   )
@@ -72,7 +72,7 @@ it('asks for a name that nobody has, too, and sees who invents it or calls the t
     name: `sv-${index + 1}`,
     url,
   }))
-  const prober = startProber({ validatorUrl: validator.url, nodes, lookUp, clock })
+  const prober = startProber({ validatorUrl: validator.url, nodes, ...rest })
   const sample = await until('a sample of an absence', () =>
     prober.samples.recent().find((one) => one.nodes.some(({ vote }) => vote === 'agreed')),
   )

@@ -1,13 +1,13 @@
 /**
- * A lookup a second, as a user would make it through the scan proxy, and the same question to every node:
- * where the latencies, the outcomes and the agreement of `status` and of the console come from. Every other one is
- * about a name that nobody has, because some lie about nothing else.
+ * A lookup per second, as a user makes it through the scan proxy, and the same lookup at every node: the source of the
+ * latencies, outcomes and agreement in `status` and the console. Every second lookup asks for a name that does not exist,
+ * because some lies concern only such names.
  */
 import type { Clock } from '@quorumscan/base'
+import { type ResolveOptions, resolve } from '@quorumscan/cli'
 import { DISAGREES, wordOfRefusal } from '@quorumscan/errors/node-words'
 import { type Asked, ask, repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import type { AtNodes, NodeStatistics } from '../rig/status.ts'
 import { createFeed } from './feed.ts'
 
 const INTERVAL_MS = 1000
@@ -16,15 +16,15 @@ const PROXY_TIMEOUT_MS = 3000
 const NODE_TIMEOUT_MS = 2000
 /** Ten minutes. */
 const SAMPLES_MAX = 600
-/** What percentages and percentiles are of: the last minute. */
+/** The last minute, for percentages and percentiles. */
 const WINDOW_SAMPLES = 60
-/** Always there, and never; the same on every honest node. */
+/** One that always exists and one that never does; the same on every honest node. */
 const NAMES = ['dso.ns', 'nobody-at-all.unverified.ns'] as const
-/** What a node says that knows no such entry. */
+/** The code of a node without such an entry. */
 const ABSENT = 'ENTRY_NOT_FOUND'
-/** Of a type that a node makes up. */
+/** A node may send any content type. */
 const TYPE_SHOWN_MAX = 40
-/** An answer of that name has under 1 KiB. */
+/** An answer for that name has less than 1 KiB. */
 const ANSWER_BYTES_MAX = 65_536
 
 export type NodeSample = {
@@ -36,6 +36,8 @@ export type NodeSample = {
   /** Why it failed. */
   readonly reason: string | null
 }
+
+export type AtNodes = Awaited<ReturnType<typeof lookUpAtNodes>>
 
 export type Sample = {
   /** ISO 8601. */
@@ -49,22 +51,33 @@ export type Sample = {
 }
 
 export type Prober = ReturnType<typeof startProber>
+export type NodeStatistics = ReturnType<Prober['statistics']>
+
+/** A lookup at the nodes, by a proof, as an application makes it that knows only the genesis. Never throws. */
+export async function lookUpAtNodes(options: Omit<ResolveOptions, 'quorum'>) {
+  const { clock } = options
+  const startedMs = clock.monotonicMs()
+  const { outcome, asked } = await resolve({ ...options, quorum: 'weak' })
+  const { threshold: needed, agreed: signers } = outcome
+  const kind: string = outcome.kind
+  return { kind, needed, signers, asked, latencyMs: clock.monotonicMs() - startedMs }
+}
 
 export function startProber(options: {
   readonly validatorUrl: string
   readonly nodes: readonly { readonly name: string; readonly url: string }[]
-  /** Looks a name up at the nodes: always the one that is there. */
+  /** Looks up, at the nodes, the name that exists. */
   readonly lookUp: (name: string) => Promise<AtNodes>
   readonly clock: Clock
-  /** No lookup is made before this: a cluster that starts refuses nothing. Default: at once. */
-  readonly isReady?: () => boolean
+  /** False while the cluster starts: no lookup is made then. */
+  readonly isReady: () => boolean
 }) {
-  const { clock, isReady = () => true } = options
+  const { clock } = options
   const samples = createFeed<Sample>(SAMPLES_MAX)
   let count = 0
 
   const probe = async (signal: AbortSignal): Promise<void> => {
-    if (!isReady()) return
+    if (!options.isReady()) return
     const name = NAMES[count++ % NAMES.length] ?? NAMES[0]
     const at = formatTime(clock.nowMicros())
     const path = `/ans-entries/by-name/${name}`
@@ -87,7 +100,8 @@ export function startProber(options: {
   const probing = repeat(probe, { clock, everyMs: INTERVAL_MS })
   return {
     samples,
-    statistics(node: string): NodeStatistics {
+    /** Of a node in the last minute; null without an answer. `agreement`: percent of the comparable answers that agreed. */
+    statistics(node: string) {
       const recent = samples
         .recent()
         .slice(-WINDOW_SAMPLES)
@@ -113,14 +127,14 @@ export function percentile(sorted: readonly number[], share: number): number | n
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null
 }
 
-/** What each node says by itself to what the proxy has answered, at the offset of that answer. */
+/** The answer of each node to what the proxy was asked, at the offset of the proxy's answer. */
 export async function askNodes(options: {
   readonly nodes: readonly { readonly name: string; readonly url: string }[]
   /** Below the version. */
   readonly path: string
   readonly proxied: Asked
   readonly signal: AbortSignal
-}): Promise<readonly (NodeSample & { readonly head: number | null })[]> {
+}) {
   const { nodes, path, proxied, signal } = options
   const offset = offsetOf(proxied)
   return await Promise.all(
@@ -129,7 +143,7 @@ export async function askNodes(options: {
         timeoutMs: NODE_TIMEOUT_MS,
         signal,
         bytesMax: ANSWER_BYTES_MAX,
-        ...(offset === null ? {} : { headers: { 'x-read-at-offset': String(offset) } }),
+        ...(offset !== null && { headers: { 'x-read-at-offset': String(offset) } }),
       })
       const head = Number(answer.headers.get('x-ledger-head') ?? Number.NaN)
       return { ...sampleOf(name, answer, proxied), head: Number.isFinite(head) ? head : null }
@@ -140,37 +154,32 @@ export async function askNodes(options: {
 function sampleOf(node: string, answer: Asked, proxied: Asked): NodeSample {
   const type = answer.headers.get('content-type') ?? 'no type'
   const isAnswer = answer.status === 200 || codeOf(answer) === ABSENT
-  if (!isAnswer || !type.startsWith('application/json'))
-    return {
-      node,
-      vote: 'failed',
-      latencyMs: null,
-      reason: isAnswer
-        ? `answers with ${type.slice(0, TYPE_SHOWN_MAX)}`
-        : (answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body)),
-    }
+  if (!isAnswer || !type.startsWith('application/json')) {
+    const reason = isAnswer
+      ? `answers with ${type.slice(0, TYPE_SHOWN_MAX)}`
+      : (answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body))
+    return { node, vote: 'failed', latencyMs: null, reason }
+  }
+  const { latencyMs } = answer
+  if (!isDecided(proxied)) return { node, vote: 'unknown', latencyMs, reason: null }
   const isSame =
     answer.status === proxied.status && (isAbsence(answer) || answer.text === proxied.text)
-  const vote = !isDecided(proxied) ? 'unknown' : isSame ? 'agreed' : 'dissented'
-  return {
-    node,
-    vote,
-    latencyMs: answer.latencyMs,
-    reason: vote === 'dissented' ? DISAGREES : null,
-  }
+  return isSame
+    ? { node, vote: 'agreed', latencyMs, reason: null }
+    : { node, vote: 'dissented', latencyMs, reason: DISAGREES }
 }
 
 function isDecided(proxied: Asked): boolean {
   return proxied.status === 200 || isAbsence(proxied)
 }
 
-/** A proxy that says so has a quorum behind it. */
+/** The proxy answers so only with a quorum. */
 function isAbsence(answer: Asked): boolean {
   return answer.status === 404 && codeOf(answer) === ABSENT
 }
 
 function offsetOf(proxied: Asked): number | null {
-  const offset = proxied.headers.get('x-quorum-offset') ?? null
+  const offset = proxied.headers.get('x-quorum-offset')
   return offset === null ? null : Number(offset)
 }
 

@@ -57,10 +57,11 @@ export function parseTtl(text: string): number {
  */
 export function createToken(
   directory: DataDirectory,
-  options: { readonly user: string; readonly ttlSeconds: number; readonly clock: Clock },
+  options: { readonly user: string; readonly ttlSeconds?: number; readonly clock: Clock },
 ): Promise<string> {
+  const { ttlSeconds = parseTtl(DEFAULT_TTL) } = options
   const secret = fromHex(secretOf(directory))
-  return createDevelopmentToken({ ...options, secret, audience: DEFAULT_AUDIENCE })
+  return createDevelopmentToken({ ...options, ttlSeconds, secret, audience: DEFAULT_AUDIENCE })
 }
 
 function secretOf(directory: DataDirectory): string {

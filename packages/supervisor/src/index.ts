@@ -16,4 +16,4 @@ export {
   redisSocketOf,
   removeSocketDirectory,
 } from './socket-directory.ts'
-export { boundLog, endLeftovers, runningRecorded, Supervisor } from './supervisor.ts'
+export { boundLog, endLeftovers, runningIn, Supervisor } from './supervisor.ts'

@@ -1,10 +1,10 @@
-/** Whether a Redis answers within a bound: a paused process never does. */
+/** Checks whether a Redis answers in time. A paused process never does. */
 import { createConnection } from 'node:net'
 
 /** A healthy Redis answers within milliseconds. */
 const PROBE_TIMEOUT_MS = 1000
 
-/** On a unix socket of this machine. */
+/** A Redis on a unix socket of this machine. */
 export type LocalRedis = {
   readonly path: string
   /** Absent where the default user needs no password. */
@@ -21,9 +21,7 @@ export function isRedisReady(address: LocalRedis): Promise<boolean> {
       socket.destroy()
       resolve(isReady)
     }
-    socket.on('timeout', () => finish(false))
-    socket.on('error', () => finish(false))
-    socket.on('close', () => finish(false))
+    for (const event of ['timeout', 'error', 'close']) socket.on(event, () => finish(false))
     socket.on('connect', () => {
       const { username, password } = address
       // Inline commands of the Redis protocol; passwords are hex, so they need no quoting.

@@ -1,6 +1,6 @@
 /**
- * Telling one process from another that was given the same pid later. A pid alone is never trusted:
- * what we signal is a pid with the moment at which its process started.
+ * Distinguishes a process from a later one with the same pid. A pid alone is never trusted: signals go to a pid together
+ * with the start time of its process.
  */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -13,23 +13,24 @@ type Seen = { readonly state: ProcessState; readonly startedAt: string }
 
 const GONE: Seen = { state: 'gone', startedAt: '' }
 const isLinux = process.platform === 'linux'
+const look = isLinux ? lookInProc : lookWithPs
 
-/** @returns null if no such process runs. */
+/** Null if no such process runs. */
 export function identityOf(pid: number): ProcessIdentity | null {
   const seen = look(pid)
   return seen.state === 'gone' ? null : { pid, startedAt: seen.startedAt }
 }
 
-/** `stopped` is a process that got SIGSTOP; a zombie is gone. */
+/** `stopped`: the process received SIGSTOP. A zombie is gone. */
 export function stateOf(identity: ProcessIdentity): ProcessState {
   const seen = look(identity.pid)
   return seen.startedAt === identity.startedAt ? seen.state : 'gone'
 }
 
-/** A process with the group that it leads, if it leads one, or alone. */
+/** A process together with the group that it leads, or the process alone. */
 export type SignalScope = 'group' | 'process'
 
-/** Does nothing if it is gone. */
+/** Does nothing if the process is gone. */
 export function signalProcess(
   identity: ProcessIdentity,
   signal: NodeJS.Signals,
@@ -40,14 +41,14 @@ export function signalProcess(
     try {
       process.kill(pid, signal)
     } catch {
-      // It leads no group, or ended between the look and the signal.
+      // It leads no group, or exited between the check and the signal.
     }
   }
 }
 
 /**
- * Processes of ours whose environment has this variable with this value. Linux only (elsewhere none):
- * finds also those that were started in the instant before a crash, and so are recorded nowhere.
+ * Processes of this user whose environment has this variable with this value. Linux only (elsewhere none). Also finds
+ * processes that were started just before a crash, and so are not recorded.
  */
 export function findByEnvironment(name: string, value: string): ProcessIdentity[] {
   if (!isLinux) return []
@@ -58,14 +59,10 @@ export function findByEnvironment(name: string, value: string): ProcessIdentity[
     .flatMap((entry) => identityOf(Number(entry)) ?? [])
 }
 
-/** The process that leads the group of this one. Linux only (elsewhere null). */
+/** The process that leads the group of a process. Linux only (elsewhere null). */
 export function leaderOf(pid: number): number | null {
   const group = statFields(pid)[2]
   return group === undefined ? null : Number(group)
-}
-
-function look(pid: number): Seen {
-  return isLinux ? lookInProc(pid) : lookWithPs(pid)
 }
 
 function lookInProc(pid: number): Seen {
@@ -74,12 +71,12 @@ function lookInProc(pid: number): Seen {
   if (startTicks === undefined) return GONE
   return {
     state: stateOfLetter(fields[0] ?? ''),
-    // Ticks count from boot: the boot's id makes them unique.
+    // Ticks count from the boot: the id of the boot makes them unique.
     startedAt: `${startTicks}@${readText('/proc/sys/kernel/random/boot_id').trim()}`,
   }
 }
 
-/** From the state on. */
+/** The fields of `/proc/<pid>/stat` from the state on. */
 function statFields(pid: number): readonly string[] {
   const stat = readText(`/proc/${pid}/stat`)
   // pid (command) state …: the command may hold anything, so count from the last parenthesis.
@@ -94,7 +91,7 @@ function lookWithPs(pid: number): Seen {
     const [letters = '', ...started] = line.split(/\s+/)
     return { state: stateOfLetter(letters.charAt(0)), startedAt: started.join(' ') }
   } catch {
-    // ps exits 1 when there is no such process.
+    // ps exits with 1 when no such process runs.
     return GONE
   }
 }
@@ -108,7 +105,7 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // The process is gone, or not ours to look at.
+    // The process is gone, or belongs to another user.
     return ''
   }
 }

@@ -1,13 +1,13 @@
-/** Whether the redis-server that is to be started is one that a cluster can use. */
+/** Checks that the `redis-server` command can be used. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { CommandError } from '@quorumscan/runtime'
 
-/** The first whose append-only file has a base and increments, and whose ACL has `%R~`. */
+/** The first version whose append-only file has a base and increments, and whose ACL has `%R~`. */
 const VERSION_MIN = 7
 const TIMEOUT_MS = 10_000
 
-/** @throws {CommandError} If the command is no redis-server, or too old a one. */
+/** @throws {CommandError} If the command is not a redis-server, or an older version. */
 export async function assertRedisUsable(command: string): Promise<void> {
   const { stdout } = await promisify(execFile)(command, ['--version'], {
     timeout: TIMEOUT_MS,

@@ -1,7 +1,7 @@
 /**
- * The services of one machine as processes: starts each with its Redis, starts again what exited unexpectedly, waits until
- * a service is up, asks periodically how it is (`service-health.ts`), and lets one command at a time act on a node. A test
- * rig acts on services by hooks (`ServiceHooks`).
+ * The services of one machine as processes: starts each with its Redis, restarts processes that exited unexpectedly, waits
+ * until a service is up, polls its health (`service-health.ts`), and lets one command at a time act on a node. A test rig
+ * acts on services by hooks (`ServiceHooks`).
  */
 import { setMaxListeners } from 'node:events'
 import { waitFor } from '@quorumscan/base'
@@ -21,14 +21,15 @@ import { type ProcessRecord, Supervisor } from './supervisor.ts'
 
 /** A cold start of an app under full load of the machine; a replay that makes progress may take longer. */
 const READY_TIMEOUT_MS = 60_000
-/** Requests in flight end within the longest wait of a request (the SDK's 10 s) or not at all. */
+/** Longer than the longest wait of a request, 10 s in the SDK: requests in flight complete. */
 const STOP_GRACE_MS = 12_000
 const POLL_INTERVAL_MS = 500
 const READY_INTERVAL_MS = 50
 const LOG_CHECK_INTERVAL_MS = 10_000
 /**
- * A socket of a process that exited is still being closed for 100 ms. A process that cannot start, for want of room on the
- * disk for example, is there 10 s after it can. A process that ran for 15 s, longer than the longest pause, is well.
+ * After 100 ms the kernel has closed the sockets of an exited process. A process that cannot start, because the disk is
+ * full for example, starts at most 10 s after it can. A process that ran for 15 s, longer than the longest pause, counts as
+ * stable.
  */
 const RESTART_POLICY: RestartPolicy = { minMs: 100, maxMs: 10_000, factor: 4, lastedMs: 15_000 }
 
@@ -38,36 +39,30 @@ export type ServiceHooks = {
   environmentOf(service: Service): Readonly<Record<string, string>>
   /** Whether a process may run, by its id. */
   mayStart(id: string): boolean
-  /** Called before a running process is asked how it is, every `POLL_INTERVAL_MS`. */
+  /** Called before the health of a running process is polled, every `POLL_INTERVAL_MS`. */
   polled(service: Service): Promise<void>
   /** Called when a Redis that was started answers; `node` is what it belongs to. */
   redisReady(service: RedisService, node: string): Promise<void>
-  /** Called when a process that had exited unexpectedly was started again. */
-  restarted(): void
+  /** Called when a process that had exited unexpectedly was restarted. */
+  refresh(): void
 }
 
 export type ServiceRunnerOptions = ProcessRecord & {
   readonly services: readonly Service[]
-  /** Whether they are all of a cluster, and not what one operator runs. */
+  /** Whether the services are a whole local cluster, rather than those of one operator. */
   readonly isCluster: boolean
   /** Receives what happened to a service without a command. */
   readonly tell?: (node: string, sentence: string) => void
-  /** Whether a process that exited unexpectedly is started again. Default: each is. */
+  /** Whether a process that exited unexpectedly is restarted. Default: every process is. */
   readonly isRestarted?: (id: string, how: string) => boolean
 }
 
 export class ServiceRunner {
-  /** A test rig replaces them before anything is started. */
-  hooks: ServiceHooks = {
-    environmentOf: () => ({}),
-    mayStart: () => true,
-    polled: async () => {},
-    redisReady: async () => {},
-    restarted: () => {},
-  }
+  /** A test rig sets them before anything is started. */
+  hooks: ServiceHooks | null = null
   /** Starts and signals processes by their ids. */
   readonly processes: Supervisor
-  /** How the services are, by what was last heard. */
+  /** The state of the services, by the latest poll. */
   readonly health: ServiceHealth
   readonly #options: ServiceRunnerOptions
   readonly #kept: KeptProcesses
@@ -77,23 +72,22 @@ export class ServiceRunner {
   constructor(options: ServiceRunnerOptions) {
     this.#options = options
     const { clock, tell = () => {}, isCluster } = options
-    // Each service is watched, and may be waited for.
+    // Each service has a poll, and commands that wait for it.
     setMaxListeners(0, this.#stopping.signal)
-    const supervisor = new Supervisor({ ...options, onEnd: (id, how) => this.#noteEnd(id, how) })
-    this.processes = supervisor
-    const kept = keepRunning({
-      ...{ clock, policy: RESTART_POLICY },
-      start: (id) => this.#startAgain(id),
+    this.processes = new Supervisor({ ...options, onEnd: (id, how) => this.#noteEnd(id, how) })
+    this.#kept = keepRunning({
+      clock,
+      policy: RESTART_POLICY,
+      start: (id) => this.#restart(id),
       onEnd: (id, how, delayMs) => {
         const when = delayMs < 1000 ? '' : ` in ${Math.round(delayMs / 1000)} s`
         tell(
-          this.#ownerOf(id).node,
-          `${id} exited unexpectedly (${how}); it is started again${when}`,
+          this.#findOwner(id)?.node ?? id,
+          `${id} exited unexpectedly (${how}); restarting${when}`,
         )
       },
     })
-    this.#kept = kept
-    this.health = new ServiceHealth(supervisor, kept, isCluster)
+    this.health = new ServiceHealth(this.processes, this.#kept, isCluster)
   }
 
   #noteEnd(id: string, how: string): void {
@@ -102,12 +96,12 @@ export class ServiceRunner {
     if (isRestarted(id, how)) this.#kept.noteEnd(id, how)
   }
 
-  /** Whether a test rig lets a process run. */
+  /** Whether the test rig lets a process run. */
   mayStart(id: string): boolean {
-    return this.hooks.mayStart(id)
+    return this.hooks?.mayStart(id) ?? true
   }
 
-  /** Starts the process, unless it runs already or may not. */
+  /** Starts the process, unless it already runs or must not run. */
   async startOrTakeOver(service: Service): Promise<void> {
     if (this.processes.pid(service.app.id) !== null || !this.mayStart(service.app.id))
       this.health.begin(service)
@@ -120,14 +114,14 @@ export class ServiceRunner {
     this.health.begin(service)
     await this.processes.start({
       ...service.app,
-      env: { ...service.app.env, ...this.hooks.environmentOf(service) },
+      env: { ...service.app.env, ...this.hooks?.environmentOf(service) },
     })
   }
 
   /**
-   * Starts the Redis of a service, if it does not run, and waits until it answers.
+   * Starts the Redis of a service, unless it already runs, and waits until it answers.
    *
-   * @throws {CommandError} If it ends meanwhile.
+   * @throws {CommandError} If it exits meanwhile.
    */
   async startRedis(service: RedisService): Promise<void> {
     if (service.isElsewhere || this.processes.pid(service.redis.id) !== null) return
@@ -157,13 +151,13 @@ export class ServiceRunner {
       },
     )
     const { node } = this.#findOwner(service.redis.id) ?? { node: service.name }
-    await this.hooks.redisReady(service, node)
+    await this.hooks?.redisReady(service, node)
   }
 
   /**
-   * Waits until the service says that it is ready, as long as it gets on and nobody gives it up.
+   * Waits until the service reports that it is ready, as long as it makes progress and `givingUp` has not aborted.
    *
-   * @throws {CommandError} If it stands still, or its process or its Redis ends again and again.
+   * @throws {CommandError} If it stalls, or its process or its Redis exits repeatedly.
    */
   async untilUp(service: Service, givingUp?: AbortSignal): Promise<void> {
     const clock = this.#options.clock
@@ -174,7 +168,7 @@ export class ServiceRunner {
       if (this.processes.pid(service.app.id) !== null) await this.health.ask(service)
       if (this.health.stateOf(service).state === 'up') return
       const health = this.health.healthOf(service)
-      const reached = this.health.offsetOf(service)
+      const reached = health?.offset ?? null
       if (reached !== offset || health?.isInTurn === true) {
         offset = reached
         movedMs = clock.monotonicMs()
@@ -190,23 +184,23 @@ export class ServiceRunner {
     }
   }
 
-  /** As `untilUp`, but a process that lives and is late is fine: `status` tells how it goes on. */
+  /** As `untilUp`, but accepts a process that runs and is late: `status` shows its progress. */
   async untilUpOrLate(service: Service): Promise<void> {
     await this.untilUp(service).catch((error: unknown) => {
       if (this.processes.pid(service.app.id) === null) throw error
     })
   }
 
-  /** Asks the service periodically how it is, until everything is stopped. */
+  /** Polls the health of the service until everything is stopped. */
   watch(service: Service): void {
     this.#repeat(POLL_INTERVAL_MS, async () => {
       if (this.processes.state(service.app.id) !== 'running') return
-      await this.hooks.polled(service)
+      await this.hooks?.polled(service)
       await this.health.ask(service)
     })
   }
 
-  /** Keeps log files short until everything is stopped. */
+  /** Bounds the size of log files until everything is stopped. */
   boundLogs(): void {
     this.#repeat(LOG_CHECK_INTERVAL_MS, () => this.processes.boundLogs())
   }
@@ -215,7 +209,7 @@ export class ServiceRunner {
     repeat(work, { everyMs, clock: this.#options.clock, signal: this.#stopping.signal })
   }
 
-  /** One operation at a time on one node; others wait for it. */
+  /** Runs one operation at a time on a node. Others wait for it. */
   async exclusively<T>(node: string, work: (service: Service) => Promise<T>): Promise<T> {
     const service = this.service(node)
     this.#stopping.signal.throwIfAborted()
@@ -225,7 +219,7 @@ export class ServiceRunner {
     return await done
   }
 
-  /** @throws {UsageError} If there is none of that name. */
+  /** @throws {UsageError} If no service has that name. */
   service(name: string): Service {
     const service = this.#options.services.find((candidate) => candidate.name === name)
     if (service !== undefined) return service
@@ -233,7 +227,7 @@ export class ServiceRunner {
     throw new UsageError(`there is no node ${name}; there are ${[...nodes].join(', ')}`)
   }
 
-  /** What runs under the name of a node, what has that name first. @throws {CommandError} If there is no such node. */
+  /** The services of a node, the one with its name first. @throws {UsageError} If no service has that name. */
   servicesOf(node: string): readonly [Service, ...Service[]] {
     const main = this.service(node)
     return [main, ...this.#options.services.filter((one) => one.node === node && one !== main)]
@@ -245,34 +239,29 @@ export class ServiceRunner {
     throw new CommandError(`${id} does not run; \`quorumscan logs ${id}\` says why`)
   }
 
-  /** Ends a process, by its id, in order; by force if it takes too long. */
+  /** Stops a process by SIGTERM; by SIGKILL if that takes too long. */
   async stop(id: string): Promise<void> {
     this.#kept.forget(id)
     await this.processes.stop(id, STOP_GRACE_MS)
   }
 
-  async #startAgain(id: string): Promise<void> {
-    const service = this.#ownerOf(id)
+  async #restart(id: string): Promise<void> {
+    const service = this.#findOwner(id)
+    if (service === undefined) return
     const isRedis = id === service.redis.id
     await this.exclusively(service.node, async () => {
       if (this.processes.pid(id) !== null || !this.mayStart(id)) return
       if (!isRedis) return await this.startApp(service)
       await this.#spawnRedis(service)
-      // Not waited for: if it ends before it is ready, that is the next end.
+      // Not awaited: an exit before it is ready is the next unexpected exit.
       void this.#untilRedisReady(service).catch(() => {})
     })
-    this.hooks.restarted()
+    this.hooks?.refresh()
   }
 
   #findOwner(id: string): Service | undefined {
-    // A Redis that several have belongs to the one after which it is called.
+    // A Redis that several services share belongs to the one whose name it has.
     return this.#options.services.find(({ app, name }) => app.id === id || redisIdOf(name) === id)
-  }
-
-  #ownerOf(id: string): Service {
-    const owner = this.#findOwner(id)
-    if (owner === undefined) throw new Error(`${id} is no process of this cluster`)
-    return owner
   }
 
   /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. */

@@ -151,7 +151,7 @@ it('tells of the end of each process, however soon it came', async () => {
   const ids = Array.from({ length: 20 }, (_, index) => `a-${index}`)
   for (const id of ids)
     await supervisor.start({ ...world.spec(id, ''), command: 'false', args: [] })
-  await untilTrue('all to be told of', () => ended.length === ids.length)
+  await untilTrue('all exits to be reported', () => ended.length === ids.length)
   expect(ended.sort()).toEqual(ids.map((id) => `${id}: exit status 1`).sort())
   expect(ids.map((id) => supervisor.pid(id)).filter((pid) => pid !== null)).toEqual([])
 })

@@ -1,7 +1,7 @@
 /**
- * Owns processes: starts each in a process group of its own, remembers it on disk at once, signals it,
- * and sees it end; takes over those of a predecessor that crashed. Starts nothing again on its own: it tells
- * whoever does. Knows nothing about what the processes are, and needs no room on the disk.
+ * Owns processes: starts each in its own process group, records it on disk at once, signals it, and observes its exit.
+ * Takes over the processes of a supervisor that crashed. Restarts nothing: it reports exits to its owner. Does not know
+ * what the processes do, and works on a full disk.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,7 +10,6 @@ import {
   copyFileSync,
   mkdirSync,
   openSync,
-  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -30,46 +29,44 @@ import {
   stateOf,
 } from './process-identity.ts'
 
-export type { SignalScope } from './process-identity.ts'
-
 export type ProcessSpec = {
   /** Unique within the cluster, e.g. `sv-1` or `sv-1.redis`. */
   readonly id: string
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Null: its supervisor writes what it says to its own output. */
+  /** Null: the supervisor copies the output of the process to its own. */
   readonly logFile: string | null
 }
 
 /** Present in the environment of every process of a cluster; the value is the data directory. */
 const MARKER_VARIABLE = 'QUORUMSCAN_CLUSTER'
-/** A log file this long becomes the previous one (`.1`): a restart loop fills no disk. */
+/** The size at which a log file is moved to `.1`, so that a restart loop fills no disk. */
 const LOG_BYTES_MAX = 16 * 2 ** 20
-/** What of the environment makes a process another one: ours, but not the faults, which change while it runs. */
+/** Variables that make a process another one when they change. Faults do not: they change while it runs. */
 const SETTING = /^QS_(?!FAULTS$)/
-/** How soon the end of a process that is no child of ours is seen. */
+/** How often the supervisor looks whether a process that is not its child still runs. */
 const ADOPTED_CHECK_MS = 50
-/** A signalled process is gone from the process table within milliseconds; this is a machine under load. */
+/** A signalled process leaves the process table within milliseconds. This allows for a machine under load. */
 const KILL_TIMEOUT_MS = 10_000
 
 type Running = {
   readonly spec: ProcessSpec
   readonly identity: ProcessIdentity
-  /** Whether it was told to end. */
-  isTold: boolean
+  /** Whether the supervisor has ended it. */
+  isEnding: boolean
   /** Resolves when the process has ended and was reaped. */
   readonly ended: Promise<void>
 }
 
-/** What is on disk of a running process. */
+/** The record of a running process on disk. */
 type Recorded = ProcessIdentity & { readonly id: string; readonly start: string }
 
 /** How the processes of one data directory are recorded and recognised. */
 export type ProcessRecord = {
-  /** Where the running processes are recorded. */
+  /** The file that lists the running processes. */
   readonly recordFile: string
-  /** Value of `MARKER_VARIABLE`. */
+  /** The value of `MARKER_VARIABLE`. */
   readonly marker: string
   readonly clock: Clock
 }
@@ -91,55 +88,57 @@ export class Supervisor {
   /**
    * Starts a process that is not running.
    *
-   * @throws {CommandError} If it cannot be started, e.g. because there is no such command.
+   * @throws {CommandError} If it cannot be started, e.g. because the command does not exist.
    */
   async start(spec: ProcessSpec): Promise<void> {
-    if (this.#runningById.has(spec.id)) throw new CommandError(`${spec.id} runs already`)
-    const log = spec.logFile === null ? null : openLog(spec.logFile)
-    const output = spec.logFile === null ? 'pipe' : (log ?? 'ignore')
+    if (this.#runningById.has(spec.id)) throw new CommandError(`${spec.id} already runs`)
+    const { id, logFile } = spec
+    const log = logFile === null ? null : openLog(logFile)
+    const output = logFile === null ? 'pipe' : (log ?? 'ignore')
     const child = spawn(spec.command, [...spec.args], {
       env: { ...spec.env, [MARKER_VARIABLE]: this.#options.marker },
       detached: true,
       stdio: ['ignore', output, output],
     })
     if (log !== null) closeSync(log)
-    // Not handed down: it would stand still where nobody reads, and Redis with it, which then hears no signal.
-    for (const said of [child.stdout, child.stderr])
-      if (said !== null) createInterface(said).on('line', (line) => writeLossily(`${line}\n`))
+    // Not inherited: a process whose output no program reads would block, and a blocked Redis handles no signal.
+    for (const stream of [child.stdout, child.stderr])
+      if (stream !== null) createInterface(stream).on('line', (line) => writeLossily(`${line}\n`))
     if (child.pid === undefined) {
       const reason = await new Promise((resolve) => child.once('error', resolve))
-      throw new CommandError(`${spec.id} could not be started: ${String(reason)}`)
+      throw new CommandError(`${id} could not be started: ${String(reason)}`)
     }
     const exited = new Promise<string>((resolve) => {
       child.once('exit', (code, signal) => resolve(signal ?? `exit status ${code}`))
     })
     const identity = identityOf(child.pid)
-    // It ended before anybody could look: an end like any other.
-    if (identity === null) return void exited.then((how) => this.#options.onEnd?.(spec.id, how))
+    // It exited before its identity could be read: an unexpected exit like any other.
+    if (identity === null) return void exited.then((how) => this.#options.onEnd?.(id, how))
     this.#own(spec, identity, exited)
     this.#record()
   }
 
   /**
-   * Takes over those of these processes that an earlier supervisor of the same cluster left running, if
-   * they were started as they would be now. Returns how many.
+   * Takes over those of these processes that an earlier supervisor of the same data directory left running, if they were
+   * started as they would be now. Returns how many.
    */
   adopt(specs: readonly ProcessSpec[]): number {
     const { recordFile, clock } = this.#options
-    const recorded = (readOwnJson(recordFile) ?? []) as readonly Recorded[]
-    const found = recorded.flatMap(({ id, start, ...identity }) => {
-      const spec = specs.find((one) => one.id === id && startOf(one) === start)
-      return spec === undefined || stateOf(identity) === 'gone' ? [] : [{ spec, identity }]
-    })
     const untilGone = async (identity: ProcessIdentity) => {
       while (stateOf(identity) !== 'gone') await clock.delay(ADOPTED_CHECK_MS)
-      return 'nobody saw how'
+      return 'exit status unknown'
     }
-    for (const { spec, identity } of found) this.#own(spec, identity, untilGone(identity))
-    return found.length
+    let count = 0
+    for (const { id, start, ...identity } of runningIn(recordFile)) {
+      const spec = specs.find((one) => one.id === id && startOf(one) === start)
+      if (spec === undefined) continue
+      this.#own(spec, identity, untilGone(identity))
+      count += 1
+    }
+    return count
   }
 
-  /** Ends what an earlier supervisor of the same cluster left running and what was not taken over. */
+  /** Kills what an earlier supervisor of the same data directory left running and this one did not take over. */
   async endOthers(): Promise<number> {
     const own = new Set([...this.#runningById.values()].map(({ identity }) => identity.pid))
     const count = await endLeftovers(this.#options, own)
@@ -147,7 +146,7 @@ export class Supervisor {
     return count
   }
 
-  /** @returns null while it does not run. */
+  /** Null while it does not run. */
   pid(id: string): number | null {
     return this.#runningById.get(id)?.identity.pid ?? null
   }
@@ -157,7 +156,7 @@ export class Supervisor {
     return running === undefined ? 'gone' : stateOf(running.identity)
   }
 
-  /** SIGSTOP; returns once the process stands. Does nothing to one that does not run. */
+  /** SIGSTOP; returns once the process has stopped. Does nothing to a process that does not run. */
   async pause(id: string, scope: SignalScope = 'group'): Promise<void> {
     await this.#signalWhile('running', id, 'SIGSTOP', scope)
   }
@@ -167,33 +166,33 @@ export class Supervisor {
     await this.#signalWhile('stopped', id, 'SIGCONT', scope)
   }
 
-  /** SIGKILL to the group; returns once the process is gone. A paused one dies too. */
+  /** SIGKILL to the group; returns once the process has exited, even from a pause. */
   async kill(id: string): Promise<void> {
     const running = this.#runningById.get(id)
     if (running === undefined) return
-    running.isTold = true
+    running.isEnding = true
     signalProcess(running.identity, 'SIGKILL')
     await running.ended
   }
 
-  /** SIGTERM, and SIGKILL if that did not end it within `graceMs`. Wakes a paused process for it. */
+  /** SIGTERM, and SIGKILL if the process still runs after `graceMs`. Wakes a paused process. */
   async stop(id: string, graceMs: number): Promise<void> {
     const running = this.#runningById.get(id)
     if (running === undefined) return
     const abort = new AbortController()
-    running.isTold = true
+    running.isEnding = true
     signalProcess(running.identity, 'SIGTERM')
     signalProcess(running.identity, 'SIGCONT')
     const grace = this.#options.clock.delay(graceMs, abort.signal).then(
       () => signalProcess(running.identity, 'SIGKILL'),
-      () => {}, // It ended in time.
+      () => {}, // It exited in time.
     )
     await running.ended
     abort.abort()
     await grace
   }
 
-  /** Moves full log files of running processes aside; where there is no room for that, empties them. */
+  /** Moves long log files of running processes to `.1`. Empties them where the disk has no room for that. */
   boundLogs(): void {
     for (const { spec } of this.#runningById.values())
       if (spec.logFile !== null) boundLog(spec.logFile)
@@ -201,22 +200,17 @@ export class Supervisor {
   }
 
   #own(spec: ProcessSpec, identity: ProcessIdentity, gone: Promise<string>): void {
-    const running: Running = { spec, identity, isTold: false, ended: Promise.resolve() }
+    const running: Running = { spec, identity, isEnding: false, ended: Promise.resolve() }
     const ended = gone.then((how) => {
       this.#runningById.delete(spec.id)
       this.#record()
-      if (!running.isTold) this.#options.onEnd?.(spec.id, how)
+      if (!running.isEnding) this.#options.onEnd?.(spec.id, how)
     })
     this.#runningById.set(spec.id, Object.assign(running, { ended }))
   }
 
-  /** Sends the signal, and waits until the process has left this state. */
-  async #signalWhile(
-    left: ProcessState,
-    id: string,
-    signal: NodeJS.Signals,
-    scope: SignalScope,
-  ): Promise<void> {
+  /** Sends the signal, and waits until the process has left the given state. */
+  async #signalWhile(left: ProcessState, id: string, signal: NodeJS.Signals, scope: SignalScope) {
     const running = this.#runningById.get(id)
     if (running === undefined) return
     signalProcess(running.identity, signal, scope)
@@ -228,7 +222,7 @@ export class Supervisor {
     })
   }
 
-  /** On a full disk it is done later: until then the next supervisor knows processes by their environment. */
+  /** Tried again later on a full disk. Until then the next supervisor finds processes by their environment. */
   #record(): void {
     const recorded = [...this.#runningById.values()].map(
       ({ spec, identity }): Recorded => ({ id: spec.id, start: startOf(spec), ...identity }),
@@ -242,46 +236,44 @@ export class Supervisor {
   }
 }
 
-/** The ids of the processes that are recorded there and run. */
-export function runningRecorded(recordFile: string): readonly string[] {
+/** The recorded processes that still run. */
+export function runningIn(recordFile: string): readonly Recorded[] {
   const recorded = (readOwnJson(recordFile) ?? []) as readonly Recorded[]
-  return recorded.filter((one) => stateOf(one) !== 'gone').map(({ id }) => id)
+  return recorded.filter((one) => stateOf(one) !== 'gone')
 }
 
 /**
- * Kills what an earlier supervisor of the same cluster left running, and returns how many that were.
- * A pid that belongs to another process by now is left alone, and so is what the excepted have started.
+ * Kills what an earlier supervisor of the same data directory left running, and returns how many processes that were. A pid
+ * that now belongs to another process is not touched, nor are processes that an excepted one has started.
  */
 export async function endLeftovers(
   options: ProcessRecord,
   exceptPids: ReadonlySet<number> = new Set(),
 ): Promise<number> {
-  const recorded = (readOwnJson(options.recordFile) ?? []) as ProcessIdentity[]
   const marked = findByEnvironment(MARKER_VARIABLE, options.marker)
-  const byPid = new Map([...recorded, ...marked].map((identity) => [identity.pid, identity]))
-  const alive = [...byPid.values()].filter(
-    (identity) =>
-      !exceptPids.has(leaderOf(identity.pid) ?? identity.pid) && stateOf(identity) !== 'gone',
+  const byPid = new Map(
+    [...runningIn(options.recordFile), ...marked].map((identity) => [identity.pid, identity]),
   )
+  const alive = [...byPid.values()].filter(({ pid }) => !exceptPids.has(leaderOf(pid) ?? pid))
   for (const identity of alive) signalProcess(identity, 'SIGKILL')
   for (const identity of alive)
     await waitFor(() => stateOf(identity) === 'gone' || undefined, {
       clock: options.clock,
       timeoutMs: KILL_TIMEOUT_MS,
       intervalMs: 10,
-      what: `the leftover process ${identity.pid} to end`,
+      what: `the leftover process ${identity.pid} to exit`,
     })
   return alive.length
 }
 
-/** Tells a process that would be started in another way, e.g. on another port, from one that runs. */
+/** Differs between processes that are started in different ways, e.g. on other ports. */
 function startOf({ command, args, env }: ProcessSpec): string {
   const settings = Object.entries(env).filter(([name]) => SETTING.test(name))
   const text = JSON.stringify([command, args, settings.sort()])
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-/** Empties a log that is too long; what it held stays beside it. */
+/** Empties a log that is too long, and keeps its text in `.1`. */
 export function boundLog(path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= LOG_BYTES_MAX) return
   // The process keeps its descriptor, opened to append: copy and empty instead of renaming.
@@ -293,16 +285,15 @@ export function boundLog(path: string): void {
   try {
     truncateSync(path)
   } catch {
-    // Where nothing can be changed nothing is written, either.
+    // On a file system that is read-only the log does not grow either.
   }
 }
 
-/** Null where there can be no log: a process that says nothing is better than none. */
+/** Null where no log can be written: a process without a log is better than no process. */
 function openLog(path: string): number | null {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > LOG_BYTES_MAX)
-      renameSync(path, `${path}.1`)
+    boundLog(path)
     return openSync(path, 'a', 0o600)
   } catch {
     return null

@@ -9,7 +9,7 @@ import { CONTRADICTS_ITSELF } from '@quorumscan/operator'
 import { formatInstant as formatTime, maxFaulty } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { describe, expect, it } from 'vitest'
-import { lieAboutEntry } from '../../faults/lies/said.ts'
+import { lieAboutEntry } from '../../faults/lies/false-answers.ts'
 import type { HistoryEvent, LogLine, Verdict } from '../history.ts'
 import { check } from './check.ts'
 

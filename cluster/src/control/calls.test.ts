@@ -3,8 +3,7 @@ import { TRPCError } from '@trpc/server'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { nodeName } from '../faults/fault-spec.ts'
-import { callerOf, shownInput } from './caller.ts'
-import { refusalOf } from './refusal.ts'
+import { callerOf, refusalOf, shownInput } from './calls.ts'
 
 const told = (cause: Error) => {
   const { code, message } = refusalOf(new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause }))

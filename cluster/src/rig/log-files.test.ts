@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createSystemClock } from '@quorumscan/base'
 import { untilTrue } from '@quorumscan/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { follow, lastLines } from './logs.ts'
+import { follow, lastLines } from './log-files.ts'
 
 let directory: string
 let file: string
@@ -15,11 +15,15 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
+const linesOf = (lines: number, bytes = 1000) => lastLines(file, { lines, bytes })
+
 it('gives the last lines, and none of a log that is empty', () => {
-  expect(lastLines(file, 2)).toEqual({ lines: ['two', 'three'], end: 14 })
-  expect(lastLines(file, 0).lines).toEqual([])
+  expect(linesOf(2)).toEqual({ lines: ['two', 'three'], end: 14 })
+  expect(linesOf(0).lines).toEqual([])
+  // Only whole lines.
+  expect(linesOf(9, 7).lines).toEqual(['three'])
   writeFileSync(file, '')
-  expect(lastLines(file, 9)).toEqual({ lines: [], end: 0 })
+  expect(linesOf(9)).toEqual({ lines: [], end: 0 })
 })
 
 it('follows what is written from then on, also in a file that was emptied, until it is told to end', async () => {

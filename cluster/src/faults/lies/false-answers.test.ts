@@ -1,6 +1,6 @@
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { expect, it } from 'vitest'
-import { lieAboutDocument, lieAboutEntry } from './said.ts'
+import { lieAboutDocument, lieAboutEntry } from './false-answers.ts'
 
 const digits = 'ab'.repeat(32)
 const alice: CertifiedEntry = {

@@ -1,0 +1,71 @@
+/** The parts of a control plane: the cluster, what measures it, and what works on it. */
+import type { Clock } from '@quorumscan/base'
+import { createToken } from '@quorumscan/operator'
+import { createChaosRuns } from '../chaos/runs.ts'
+import { createChaosTarget } from '../chaos/target.ts'
+import { Cluster, type ClusterOptions } from '../rig/cluster.ts'
+import { openClusterLog } from '../rig/log-reader.ts'
+import { type ConfirmationWatch, watchConfirmations } from '../watch/confirmations.ts'
+import { startLive } from '../watch/live.ts'
+import { lookUpAtNodes, startProber } from '../watch/prober.ts'
+import { createRegistrations } from '../watch/registrations.ts'
+import { createAnsConfigControl } from './ans-config.ts'
+
+export type Parts = ReturnType<typeof openParts>
+
+export function openParts(
+  options: Omit<ClusterOptions, 'onIncident'> & {
+    readonly clock: Clock
+    /** Whether the measured lookup may begin; null: no lookup is measured. */
+    readonly mayProbe: (() => boolean) | null
+    /** Receives what happened to a process without a command. */
+    readonly warn: (details: object, sentence: string) => void
+  },
+) {
+  const { prepared, clock, mayProbe } = options
+  const { directory, genesis, nodes, nodeNames, validatorUrl } = prepared
+  const cluster = new Cluster({
+    ...options,
+    onIncident: (node, sentence, kind) => {
+      options.warn({ node, kind }, sentence)
+      live.noteIncident(node, sentence, kind)
+    },
+  })
+  const lookUp = (subject: string) => lookUpAtNodes({ genesis, nodes, subject, clock })
+  const prober =
+    mayProbe === null
+      ? null
+      : startProber({ validatorUrl, nodes, clock, lookUp, isReady: mayProbe })
+  const live = startLive({ cluster, clock, prober })
+  const chaos = createChaosRuns({
+    genesis,
+    clock,
+    directory: directory.chaosDirectory,
+    target: createChaosTarget({ cluster, prepared, clock }),
+  })
+  let watch: ConfirmationWatch | null = null
+  const registrations = createRegistrations({
+    validatorUrl,
+    clock,
+    nodeNames,
+    token: (user) => createToken(directory, { user, clock }),
+    watch: () => {
+      watch ??= watchConfirmations(openClusterLog(prepared, clock), prepared.genesisHash)
+      return watch
+    },
+  })
+  return {
+    cluster,
+    live,
+    chaos,
+    registrations,
+    ansConfig: createAnsConfigControl(prepared, clock),
+    /** The network of a lookup. */
+    reading: { genesis, nodes, clock },
+    async [Symbol.asyncDispose]() {
+      chaos.stopRunning()
+      await live.close()
+      await watch?.[Symbol.asyncDispose]()
+    },
+  }
+}
