@@ -1,9 +1,9 @@
-/** What a cluster is made of, as whoever only asks about one knows it: it imports nothing. */
+/** The names of services, and the largest size of a cluster. Imports nothing, so that commands start quickly. */
 
-/** Their names as services. The synchronizer is the one that the validator and the control plane follow. */
+/** The synchronizer that the validator and the control plane follow has this name. */
 export const VALIDATOR = 'validator'
 export const SYNCHRONIZER = 'synchronizer'
-/** Its name among those who follow the log. */
+/** The name of the control plane as a follower of the log. */
 export const CONTROL_PLANE = 'control-plane'
-/** More SVs than this do not start on one machine in a useful time. */
+/** More super-validators start too slowly on one machine. */
 export const NODE_COUNT_MAX = 13

@@ -274,7 +274,7 @@ describe('where all order together', () => {
     expect(await keysIn()).toEqual([])
     expect(existsSync(engine)).toBe(false)
     expect(existsSync(prepared.directory.keyFile('sv-1.voting'))).toBe(true)
-    await expect(cluster.disks.wipeDisk('validator')).rejects.toThrow('orders nothing')
+    await expect(cluster.disks.wipeDisk('validator')).rejects.toThrow('has no engine')
   })
 
   it('a wipe of a disk that fails halfway leaves the node running with all that it had', async () => {
@@ -290,7 +290,7 @@ describe('where all order together', () => {
     await rm(snapshots, { recursive: true, force: true })
     await writeFile(snapshots, '')
     await expect(cluster.disks.wipeDisk('sv-1')).rejects.toThrow(
-      /^sv-1 was not wiped: .*snapshots.*; it runs again with what it had/,
+      /^sv-1 was not wiped: .*snapshots.*; it runs again with its data/,
     )
     await untilTrue('both to be up', () =>
       [world.node('sv-1')?.state, memberOf(world, 'sv-1')?.state].every((state) => state === 'up'),
@@ -649,9 +649,9 @@ it('wipes no second replica before the first is back', async () => {
   const first = world.cluster.disks.wipe('sv-1').catch((error: unknown) => error)
   await untilTrue('sv-1 to be wiped', () => world.node('sv-1')?.state === 'catching-up')
   await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
-  expect(String(await first)).toMatch(/sv-1 was wiped, but is not back: sv-1 is down/)
+  expect(String(await first)).toMatch(/sv-1 was wiped, but is not up: sv-1 is down/)
   await expect(world.cluster.disks.wipe('sv-2')).rejects.toThrow(
-    /^sv-2 is not wiped: sv-1 was, and is not back/,
+    /^sv-2 is not wiped: sv-1 was, and is not up/,
   )
   await rm(world.hold)
 })

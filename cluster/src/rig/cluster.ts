@@ -1,7 +1,7 @@
 /**
- * A running cluster: starts its services in order, reports how they are, and stops them in the opposite order. How a
- * service is run, and started again, is in `ServiceRunner` of the supervisor; what is broken on purpose in
- * `faults/fault-runner.ts`; what is deleted and rebuilt on disks in `disk-work.ts`.
+ * A running cluster: starts its services in order, reports their status, and stops them in the opposite order. Services run
+ * and restart in `ServiceRunner` of the supervisor; faults are in `faults/fault-runner.ts`; work on disks is in
+ * `disk-work.ts`.
  */
 import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
@@ -23,24 +23,24 @@ import { DiskWork } from './disk-work.ts'
 import type { Prepared } from './prepare.ts'
 import { planServices, type TopologyInput } from './topology.ts'
 
-/** How long the Redis of a node may take to answer: the console waits. */
+/** How long the Redis of a node may take to answer, as the console waits. */
 const JOBS_TIMEOUT_MS = 1_000
 /** The scan proxy waits 2 s for its nodes (D-38). */
 const QUORUM_TIMEOUT_MS = 3000
-/** From the last ready process to the first answer that enough nodes agree on. */
+/** From the last ready process to the first answer of a quorum. */
 const ANSWER_TIMEOUT_MS = 60_000
 
 export type ClusterOptions = {
   readonly prepared: Prepared
   readonly topology: Omit<TopologyInput, 'prepared' | 'socketDirectory'>
   readonly clock: Clock
-  /** Whether to rebuild every replica while it starts, one after the other, as `wipe` does. */
+  /** Whether to rebuild every replica during the start, one after the other, as `wipe` does. */
   readonly wipe: boolean
-  /** Whether to take over what a control plane that crashed left running, and the faults in force. */
+  /** Whether to take over the processes of a control plane that crashed, and the faults in force. */
   readonly adopt?: boolean
-  /** Where the console is served, with its token; null where it is not. */
+  /** The address of the console, with its token; null where it is not built. */
   readonly consoleUrl: string | null
-  /** Told one sentence for each step of the start. */
+  /** Receives a sentence for each step of the start. */
   readonly onStep: (sentence: string) => void
   /** Receives what happened to a service without a command. */
   readonly onIncident: (node: string, sentence: string, kind: 'ended' | 'malformed') => void
@@ -52,9 +52,7 @@ export class Cluster {
   readonly #runner: ServiceRunner
   readonly #adoptedCount: number
   #stopped: Promise<void> | null = null
-  /** What is broken on purpose. */
   readonly faults: FaultRunner
-  /** What is deleted and rebuilt on disks. */
   readonly disks: DiskWork
 
   constructor(options: ClusterOptions) {
@@ -70,11 +68,14 @@ export class Cluster {
     const services = planServices(topology)
     const runner = new ServiceRunner({
       ...directory.processes,
-      ...{ services, clock, isCluster: true },
+      services,
+      clock,
+      isCluster: true,
       tell: (node, sentence) => onIncident(node, sentence, 'ended'),
     })
     const faults = new FaultRunner({
-      ...{ services: runner, clock },
+      services: runner,
+      clock,
       file: directory.faultsFile,
       dataDirectory: directory.path,
       onMalformed: (node, sentence) => onIncident(node, sentence, 'malformed'),
@@ -89,23 +90,23 @@ export class Cluster {
     if (this.#adoptedCount > 0) faults.restore()
   }
 
-  /** Ends what a control plane that crashed left running, where this one has not taken it over. */
-  async endOthers(): Promise<{ readonly adopted: number; readonly ended: number }> {
+  /** Ends the processes of a control plane that crashed, except those that this one has taken over. */
+  async endOthers() {
     return { adopted: this.#adoptedCount, ended: await this.#runner.processes.endOthers() }
   }
 
-  /** The ports on which processes that run already listen. */
+  /** The ports of the processes that run. */
   portsInUse(): ReadonlySet<number> {
     const running = this.#services.filter(({ app }) => this.#runner.processes.pid(app.id) !== null)
     return new Set(running.flatMap(({ ports }) => ports))
   }
 
   /**
-   * Starts everything that does not run and returns when all of it is ready, or cannot get ready while
-   * enough is: then it tells what is wrong, and what to do. What is broken on purpose stays so, and nobody
-   * waits for it. Stop the cluster when this throws.
+   * Starts all services that do not run. Returns once all are ready, or enough are and the others cannot start: then it
+   * reports what is wrong, and what to do. Faults in force stay, and nothing waits for services with a fault. Stop the
+   * cluster when this throws.
    *
-   * @throws {CommandError} If names cannot be looked up with what there is; it names what is missing.
+   * @throws {CommandError} If too few services are up for lookups, with the problems.
    */
   async start(): Promise<void> {
     const { onStep } = this.#options
@@ -116,8 +117,8 @@ export class Cluster {
         .filter(({ redis }) => this.faults.mayStart(redis.id))
         .map((service) => this.#runner.startRedis(service)),
     )
-    const troubles: string[] = []
-    // The nodes vouch for the synchronizer's clock, so neither is ready without the other.
+    const problems: string[] = []
+    // The nodes confirm the synchronizer's clock, so neither is ready without the other.
     for (const kinds of [['synchronizer', 'scan'], ['validator']] as const) {
       const services = this.#services.filter(({ kind }) => kinds.some((one) => one === kind))
       onStep(`starting ${services.map((service) => service.name).join(', ')}`)
@@ -132,45 +133,47 @@ export class Cluster {
           onStep(`rebuilding the replica of ${name} from the log`)
           await this.disks.wipe(name)
         }
-      const whole = services.filter(({ node }) => this.faults.of(node).length === 0)
       const failed: Service[] = []
-      const n = this.#options.prepared.nodeNames.length
-      const neededCountOf = (kind: Service['kind']) => {
-        if (kind === 'scan') return maxFaulty(n) + 1
-        // Who makes blocks, and the synchronizer that the validator follows.
-        return kind === 'synchronizer' && this.#isOrderedTogether ? blockQuorumOf(n) + 1 : 1
-      }
       const findTooFew = () =>
         kinds.find((kind) => {
-          const isLeft = (service: Service) => service.kind === kind && !failed.includes(service)
-          return services.filter(isLeft).length < neededCountOf(kind)
+          const rest = services.filter((one) => one.kind === kind && !failed.includes(one))
+          return rest.length < this.#neededCountOf(kind)
         })
       const givingUp = new AbortController()
-      await Promise.all(
-        whole.map((service) =>
-          this.#runner.untilUp(service, givingUp.signal).catch((error: unknown) => {
-            failed.push(service)
-            troubles.push(messageOf(error))
-            onStep(messageOf(error))
-            // None of the others gets ready without these.
-            if (findTooFew() !== undefined) givingUp.abort()
-          }),
-        ),
-      )
+      const untilUp = async (service: Service) => {
+        if (this.faults.of(service.node).length > 0) return
+        await this.#runner.untilUp(service, givingUp.signal).catch((error: unknown) => {
+          failed.push(service)
+          problems.push(messageOf(error))
+          onStep(messageOf(error))
+          // The others cannot get ready without these.
+          if (findTooFew() !== undefined) givingUp.abort()
+        })
+      }
+      await Promise.all(services.map(untilUp))
       const tooFew = findTooFew()
-      // A validator that registers nobody may answer lookups all the same.
+      // A validator that cannot register users may still answer lookups.
       const isAnswering = tooFew === 'validator' && (await this.#answersByQuorum())
       if (tooFew !== undefined && !isAnswering)
-        throw new CommandError(`too little is left to look names up:\n${troubles.join('\n')}`)
+        throw new CommandError(`too few processes are up for lookups:\n${problems.join('\n')}`)
     }
     if (this.faults.active().length === 0) {
-      onStep('waiting for the first answer that enough nodes agree on')
+      onStep('waiting for the first answer of a quorum')
       await this.#untilAnswered()
     }
     this.#runner.boundLogs()
   }
 
-  /** From what was last heard: asks nobody, so that no paused process delays it. */
+  /** How many services of a kind lookups need. */
+  #neededCountOf(kind: Service['kind']): number {
+    const { nodeNames, genesis } = this.#options.prepared
+    if (kind === 'scan') return maxFaulty(nodeNames.length) + 1
+    // Members that make blocks, and the synchronizer that the validator follows.
+    const isShared = kind === 'synchronizer' && genesis.ordering.driver === 'cometbft'
+    return isShared ? blockQuorumOf(nodeNames.length) + 1 : 1
+  }
+
+  /** From the latest reports. Sends no request, so that no paused process delays it. */
   status() {
     const { prepared } = this.#options
     const n = prepared.nodeNames.length
@@ -181,7 +184,7 @@ export class Cluster {
         f,
         readThreshold: f + 1,
         confirmThreshold: quorumOf(n),
-        /** Of members that order together. */
+        /** Votes of members that a block needs. */
         blockThreshold: blockQuorumOf(n),
         genesisHash: prepared.genesisHash,
         ordering: prepared.genesis.ordering.driver,
@@ -191,19 +194,19 @@ export class Cluster {
         .map((node) => ({
           name: node.name,
           ...this.#serviceStatus(node),
-          /** As the node wrote it; of the entry at `offset`. */
+          /** Of the entry at `offset`, as the node reports it. */
           recordTime: this.#runner.health.healthOf(node)?.recordTime ?? null,
         })),
       validator: this.#serviceStatus(this.#runner.service('validator')),
-      /** The one that the validator follows. */
+      /** The synchronizer that the validator follows. */
       synchronizer: this.#serviceStatus(this.#runner.service(SYNCHRONIZER)),
-      /** Where all order together: the synchronizer of each node, by the node's name. */
+      /** Where members order together: the synchronizer of each node, with the node's name. */
       members: this.#services
         .filter(({ node, name }) => node !== name)
         .map((member) => ({
           name: member.node,
           ...this.#serviceStatus(member),
-          /** As it reported last; null while it does not answer. */
+          /** The latest report; null while it does not answer. */
           ordering: this.#runner.health.healthOf(member)?.ordering ?? null,
         })),
       console: this.#options.consoleUrl === null ? null : { url: this.#options.consoleUrl },
@@ -211,12 +214,12 @@ export class Cluster {
     }
   }
 
-  /** What runs under the name of a node, what has that name first. @throws {CommandError} If there is no such node. */
+  /** The services of a node, the one with its name first. @throws {UsageError} If there is no such node. */
   servicesOf(node: string): readonly [Service, ...Service[]] {
     return this.#runner.servicesOf(node)
   }
 
-  /** What is in the job queues of each process, and which jobs were dropped; null where its Redis does not answer. */
+  /** The job queues of each process, with the dropped jobs; null where its Redis does not answer. */
   async jobs() {
     const services = this.#services.filter(({ kind }) => kind !== 'synchronizer')
     return await Promise.all(
@@ -246,14 +249,14 @@ export class Cluster {
   }
 
   /**
-   * Moves the horizon of a scan node: it refuses to read below the offset from then on.
+   * Moves the horizon of a scan node: from then on it refuses reads below the offset.
    *
-   * @returns The horizon: never less than before.
+   * @returns The horizon: never lower than before.
    * @throws {CommandError} If the node does not answer, or has not reached the offset.
    */
   async prune(pruned: { node: string; to: number }): Promise<{ readonly horizon: number }> {
     const service = this.#runner.service(pruned.node)
-    if (service.kind !== 'scan') throw new CommandError(`${pruned.node} is no scan node`)
+    if (service.kind !== 'scan') throw new CommandError(`${pruned.node} is not a scan node`)
     return await this.faults.agents.ask(service, '/prune', { to: pruned.to })
   }
 
@@ -271,17 +274,13 @@ export class Cluster {
     rmSync(directory.faultsFile, { force: true })
   }
 
-  get #isOrderedTogether(): boolean {
-    return this.#options.prepared.genesis.ordering.driver === 'cometbft'
-  }
-
-  /** Whether the validator gets an answer that enough nodes agree on. */
+  /** Whether the validator gets an answer of a quorum. */
   async #answersByQuorum(): Promise<boolean> {
     const url = `${this.#runner.service(VALIDATOR).url}/v0/scan-proxy/dso-party-id`
     return (await ask(url, { timeoutMs: QUORUM_TIMEOUT_MS })).status === 200
   }
 
-  /** Processes that are ready are not enough: the validator must have reached the nodes, too. */
+  /** Ready processes are not enough: the validator must also have reached the nodes. */
   async #untilAnswered(): Promise<void> {
     await waitFor(
       async () => {
@@ -291,7 +290,7 @@ export class Cluster {
       {
         clock: this.#options.clock,
         timeoutMs: ANSWER_TIMEOUT_MS,
-        what: 'the validator to get an answer that enough nodes agree on',
+        what: 'the validator to get an answer of a quorum',
       },
     )
   }
@@ -307,10 +306,7 @@ export class Cluster {
   }
 }
 
-/**
- * Ends what a control plane of this directory left when it crashed: processes and sockets. Returns how
- * many processes that were.
- */
+/** Ends the processes of a control plane that crashed, and deletes its sockets. Returns how many processes it ended. */
 export async function cleanUp(directory: DataDirectory, clock: Clock): Promise<number> {
   const count = await endLeftovers({ ...directory.processes, clock })
   removeSocketDirectory(directory)

@@ -1,22 +1,29 @@
 /**
- * What deletes, rebuilds or mends what a running cluster has on its disks: replicas, members' disks, the log. What reads
- * all of the log, or replaces it, is done one at a time.
+ * Deletes, rebuilds and repairs the data of a running cluster: replicas, members' disks, the log. Work that reads the whole
+ * log, or replaces it, runs one at a time.
  */
 import type { Clock } from '@quorumscan/base'
-import { DAMAGE_ADVICE, describeDamage, readRecentGroups, verifyLog } from '@quorumscan/log'
+import {
+  DAMAGE_ADVICE,
+  describeDamage,
+  LOG_KEYS,
+  readRecentGroups,
+  verifyLog,
+} from '@quorumscan/log'
 import { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from '@quorumscan/operator'
 import { logGenesisOf } from '@quorumscan/operator/ceremony'
-import { readStoredOffset } from '@quorumscan/replica'
+import { openRedis, type RedisAddress } from '@quorumscan/redis'
+import { deleteReplica, readStoredOffset } from '@quorumscan/replica'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
+import type { Redis } from 'ioredis'
 import type { FaultRunner } from '../faults/fault-runner.ts'
 import { hitBy } from '../faults/targets.ts'
 import type { Prepared } from './prepare.ts'
 import { type SetAside, setAside } from './set-aside.ts'
 import { planLogRedis, type TopologyInput } from './topology.ts'
-import { deleteLogAt, deleteReplicaAt } from './wipe.ts'
 
-/** Longer than any log of one machine takes. */
+/** Enough for any log of one machine. */
 const VERIFY_TIMEOUT_MS = 600_000
 
 type DiskWorkOptions = {
@@ -34,7 +41,8 @@ export class DiskWork {
   readonly #options: DiskWorkOptions
   readonly #runner: ServiceRunner
   readonly #faults: FaultRunner
-  readonly #isOrderedTogether: boolean
+  /** Whether members order together, so that each has a copy of the log. */
+  readonly #isLogShared: boolean
   #logWork: Promise<unknown> = Promise.resolve()
   #wipedNode: string | null = null
 
@@ -42,33 +50,32 @@ export class DiskWork {
     this.#options = options
     this.#runner = options.runner
     this.#faults = options.faults
-    this.#isOrderedTogether = options.prepared.genesis.ordering.driver === 'cometbft'
+    this.#isLogShared = options.prepared.genesis.ordering.driver === 'cometbft'
   }
 
   /**
-   * Deletes the replica of a node or of the validator, which then rebuilds it from the log. What does
-   * not follow from the log stays (Rule 3). One replica at a time: the next one once this is back.
+   * Deletes the replica of a node or of the validator, which then rebuilds it from the log. Data that does not follow from
+   * the log stays (Rule 3). One replica at a time: the next one once this one is up.
    *
-   * @throws {CommandError} For the synchronizer: the log is what everything else is rebuilt from. If the
-   *   log is not whole, or what was wiped before is not back: nothing is deleted then.
+   * @throws {CommandError} For the synchronizer, whose log is the source of all replicas. If the log is damaged, or the
+   *   replica that was wiped before is not up: then nothing is deleted.
    */
   wipe(node: string): Promise<void> {
     return this.#withLog(() => this.#wipe(node))
   }
 
   /**
-   * Deletes all that a super-validator has on its disk but its keys: replica, log, and what its engine kept. It gets
-   * all of it again from the others, and does not vote before it can sign nothing twice. Of the synchronizer of the
-   * validator, which has its log in the validator's Redis: the log, and what its engine kept.
+   * Deletes all data of a super-validator except its keys: replica, log, and the data of its engine. It gets all of it
+   * from the others, and does not vote before it can sign nothing twice. Of the validator's synchronizer, whose log is in
+   * the validator's Redis: the log, and the data of its engine.
    *
-   * @throws {CommandError} If it does not order with others, and follows them by no engine; or if something cannot be
-   *   deleted: then it runs again with all that it had.
+   * @throws {CommandError} If it has no engine, or if something cannot be deleted: then it runs again with all its data.
    */
   async wipeDisk(node: string): Promise<void> {
     const { services, redis } = hitBy(this.#runner.servicesOf(node), null)
     if (services.every(({ engineDirectory }) => engineDirectory === null))
       throw new CommandError(
-        `${node} orders nothing; \`quorumscan wipe ${node}\` deletes its replica`,
+        `${node} has no engine; \`quorumscan wipe ${node}\` deletes its replica`,
       )
     await this.#runner.exclusively(node, async (main) => {
       await this.#empty(main, {
@@ -87,10 +94,10 @@ export class DiskWork {
   }
 
   /**
-   * Stops services, deletes what they have, all or nothing, and starts them again, whether that succeeds or not.
+   * Stops services, deletes their data, all or nothing, and starts them again, whether that succeeds or not.
    *
-   * @param options.killed - Whose Redis is killed for it.
-   * @param options.deleteKeys - Deletes what is in a Redis that stays.
+   * @param options.killed - The service whose Redis is killed.
+   * @param options.deleteKeys - Deletes data in a Redis that stays.
    * @throws {CommandError} If something cannot be deleted.
    */
   async #empty(
@@ -119,9 +126,9 @@ export class DiskWork {
       }
     } catch (cause) {
       aside?.putBack()
-      await start().catch(() => {}) // `status` shows it; why nothing was deleted comes first.
+      await start().catch(() => {}) // `status` shows it. The reason for the failed deletion is more important.
       throw new CommandError(
-        `${main.node} was not wiped: ${messageOf(cause)}; it runs again with what it had. Repair that, then wipe again`,
+        `${main.node} was not wiped: ${messageOf(cause)}; it runs again with its data. Repair that, then wipe again`,
         { cause },
       )
     }
@@ -130,15 +137,15 @@ export class DiskWork {
       aside.delete()
     } catch (cause) {
       throw new CommandError(
-        `${main.node} was wiped and runs, but what it had is not deleted: ${messageOf(cause)}; delete it by hand`,
+        `${main.node} was wiped and runs, but its old data is not deleted: ${messageOf(cause)}; delete it by hand`,
         { cause },
       )
     }
   }
 
   /**
-   * Makes a damaged log whole again, from what the nodes kept of it, or says why it cannot be. The synchronizer
-   * stands still meanwhile. Of a cluster that was not started, only what Redis it needs is.
+   * Repairs a damaged log from the groups that nodes store, or returns why it cannot. The synchronizer is stopped
+   * meanwhile. In a cluster that was not started, only the Redis servers that it needs are started.
    *
    * @throws {CommandError} If an end may be cut off while the cluster runs: its followers have read it.
    */
@@ -155,13 +162,13 @@ export class DiskWork {
   async #repairLog(isCutAllowed: boolean): Promise<RepairOutcome> {
     const runner = this.#runner
     const isStarted = this.isClusterStarted
-    if (this.#isOrderedTogether) throw new CommandError(REPAIR_OF_MEMBERS)
+    if (this.#isLogShared) throw new CommandError(REPAIR_OF_MEMBERS)
     if (isCutAllowed && isStarted)
       throw new CommandError(
-        'an end of the log is cut off only while nobody follows it: `quorumscan down` first',
+        'the end of the log can be cut off only in a stopped cluster: run `quorumscan down` first',
       )
     const followers = this.#options.services.filter(({ kind }) => kind !== 'synchronizer')
-    // Those that cannot start do not answer.
+    // A Redis that cannot start does not answer.
     if (!isStarted) await Promise.allSettled(followers.map((service) => runner.startRedis(service)))
     const outcome = await runner.exclusively('synchronizer', async (service) => {
       await runner.stop(service.app.id)
@@ -181,7 +188,7 @@ export class DiskWork {
         })
       } finally {
         if (isStarted && this.#faults.mayStart(service.app.id)) {
-          await runner.startRedis(service).catch(() => {}) // It is started again, and `status` tells of it.
+          await runner.startRedis(service).catch(() => {}) // It is restarted, and `status` shows it.
           await runner.startApp(service)
         }
       }
@@ -196,18 +203,17 @@ export class DiskWork {
   }
 
   async #wipe(node: string): Promise<void> {
-    const isLogShared = this.#isOrderedTogether
     await this.#runner.exclusively(node, async (service) => {
       if (service.kind === 'synchronizer')
         throw new CommandError(
-          'the synchronizer keeps the log, from which all replicas are rebuilt; it cannot be wiped',
+          'the synchronizer stores the log, from which all replicas are rebuilt; it cannot be wiped',
         )
-      this.#assertBack(node)
-      // Of a log that many keep nobody's copy is the only one.
-      if (!isLogShared) await this.#assertLogWhole()
+      this.#assertUp(node)
+      // A shared log has other copies.
+      if (!this.#isLogShared) await this.#assertLogWhole()
       this.#wipedNode = node
-      // The Redis of a node goes with its files, which also mends a broken one, unless it holds more than the replica.
-      const isAlone = service.kind === 'scan' && !isLogShared
+      // A Redis with nothing but the replica is deleted with its files, which also repairs damaged files.
+      const isAlone = service.kind === 'scan' && !this.#isLogShared
       await this.#empty(service, {
         services: [service],
         killed: isAlone ? service : null,
@@ -217,18 +223,18 @@ export class DiskWork {
     })
     this.#faults.refresh()
     await this.#runner.untilUp(this.#runner.service(node)).catch((cause: unknown) => {
-      throw new CommandError(`${node} was wiped, but is not back: ${messageOf(cause)}`, { cause })
+      throw new CommandError(`${node} was wiped, but is not up: ${messageOf(cause)}`, { cause })
     })
   }
 
-  /** Of replicas that are deleted and do not come back, one is enough. */
-  #assertBack(node: string): void {
+  /** At most one replica may be missing. */
+  #assertUp(node: string): void {
     const before = this.#wipedNode
     if (before === null || before === node) return
     const service = this.#runner.service(before)
     if (this.#runner.health.stateOf(service).state === 'up') return
     throw new CommandError(
-      `${node} is not wiped: ${before} was, and is not back yet; ${this.#runner.health.describeTrouble(service)}`,
+      `${node} is not wiped: ${before} was, and is not up yet; ${this.#runner.health.describeTrouble(service)}`,
     )
   }
 
@@ -238,12 +244,8 @@ export class DiskWork {
       genesis: logGenesisOf(this.#options.prepared.genesis),
       signal: AbortSignal.timeout(VERIFY_TIMEOUT_MS),
     }).catch((cause: unknown) => {
-      throw new CommandError(
-        `no replica is deleted: the log cannot be read (${messageOf(cause)})`,
-        {
-          cause,
-        },
-      )
+      const why = `no replica is deleted: the log cannot be read (${messageOf(cause)})`
+      throw new CommandError(why, { cause })
     })
     const [damage] = verdict.damages
     if (damage !== undefined)
@@ -252,14 +254,29 @@ export class DiskWork {
 }
 
 async function followersOf(services: readonly Service[], kind: Service['kind']) {
-  return await Promise.all(
-    services
-      .filter((service) => service.kind === kind)
-      .map(async ({ name, redisAddress: redis }) => {
-        const head = await readStoredOffset(redis).catch(() => null) // It does not answer, whatever the reason.
-        const readKept = async () =>
-          (await readRecentGroups({ redis, applied: head ?? 0 })).values()
-        return { name, head, readKept }
-      }),
-  )
+  const followerOf = async ({ name, redisAddress: redis }: Service) => {
+    const head = await readStoredOffset(redis).catch(() => null) // It does not answer, for whatever reason.
+    const readKept = async () => (await readRecentGroups({ redis, applied: head ?? 0 })).values()
+    return { name, head, readKept }
+  }
+  return await Promise.all(services.filter((service) => service.kind === kind).map(followerOf))
+}
+
+/** Deletes the replica in a Redis. Returns how many keys were deleted. */
+export function deleteReplicaAt(address: RedisAddress): Promise<number> {
+  return useRedis(address, deleteReplica)
+}
+
+/** Deletes the log in a Redis. */
+function deleteLogAt(address: RedisAddress): Promise<unknown> {
+  return useRedis(address, (redis) => redis.unlink(...LOG_KEYS))
+}
+
+async function useRedis<T>(address: RedisAddress, work: (redis: Redis) => Promise<T>): Promise<T> {
+  const redis = openRedis(address, 'wipe')
+  try {
+    return await work(redis)
+  } finally {
+    redis.disconnect()
+  }
 }

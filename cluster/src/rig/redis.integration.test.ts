@@ -8,7 +8,7 @@ import { isRedisReady, Supervisor } from '@quorumscan/supervisor'
 import { required, startRedis, untilTrue } from '@quorumscan/testkit'
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
-import { deleteReplicaAt } from './wipe.ts'
+import { deleteReplicaAt } from './disk-work.ts'
 
 // Real processes take their time on a machine that does other things, too.
 const clock = createSystemClock()

@@ -1,37 +1,35 @@
-/** Deletes several directories as one step: a failure halfway leaves each of them whole. */
+/** Deletes several directories as one step: a failure leaves each of them whole. */
 import { renameSync, rmSync } from 'node:fs'
+import { isErrno } from '@quorumscan/runtime'
 
 const SUFFIX = '.wiped'
 
-export type SetAside = {
-  /** Undoes it. */
-  putBack(): void
-  /** @throws {Error} With the path, if something cannot be deleted; the directories are empty places all the same. */
-  delete(): void
-}
+export type SetAside = ReturnType<typeof setAside>
 
 /**
- * Renames directories, all or none, within the directory that they are in. One that does not exist counts as moved.
+ * Renames directories, all or none, within their parents. One that does not exist counts as moved.
  *
- * @throws {Error} If one cannot be moved, e.g. for want of permission: all are where they were then.
+ * @throws {Error} If one cannot be moved, e.g. for lack of permission: then all are where they were.
  */
-export function setAside(paths: readonly string[]): SetAside {
+export function setAside(paths: readonly string[]) {
   const moved: string[] = []
-  const aside: SetAside = {
-    putBack() {
+  const aside = {
+    /** Undoes it. */
+    putBack(): void {
       for (const path of moved) {
-        // A process that was started meanwhile may have made it again.
+        // A process that was started meanwhile may have created it.
         rmSync(path, { recursive: true, force: true })
         renameSync(path + SUFFIX, path)
       }
     },
-    delete() {
+    /** @throws {Error} With the path, if something cannot be deleted. The original paths stay free. */
+    delete(): void {
       for (const path of moved) rmSync(path + SUFFIX, { recursive: true, force: true })
     },
   }
   try {
     for (const path of paths) {
-      // What an earlier one could not delete.
+      // An earlier call could not delete it.
       rmSync(path + SUFFIX, { recursive: true, force: true })
       if (moveIfThere(path)) moved.push(path)
     }
@@ -47,7 +45,7 @@ function moveIfThere(path: string): boolean {
     renameSync(path, path + SUFFIX)
     return true
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    if (isErrno(error, 'ENOENT')) return false
     throw error
   }
 }

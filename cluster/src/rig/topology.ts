@@ -1,4 +1,4 @@
-/** Which processes make up a cluster: those of each simulated operator, as `plan` of operators has them. Pure. */
+/** The services of a cluster: those of each simulated operator, as `plan` of operators makes them. Pure. */
 import type { Machine, RedisUser } from '@quorumscan/operator'
 import {
   faultSocketsOf,
@@ -11,6 +11,7 @@ import {
 import { type RedisService, redisSocketOf, type Service } from '@quorumscan/supervisor'
 import type { ControlOptions } from '../control/control-options.ts'
 import { SYNCHRONIZER, VALIDATOR } from './cluster-shape.ts'
+import { urlOf } from './ports.ts'
 import type { Prepared } from './prepare.ts'
 
 export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> &
@@ -20,7 +21,7 @@ export type TopologyInput = Omit<Machine, 'directory' | 'logFileOf'> &
     readonly logUser: Omit<RedisUser, 'password'>
   }
 
-/** A Redis with the user of the log's, under another name, in a directory of its own. */
+/** A Redis with the user of the log's Redis, under another name and in its own directory. */
 export function planLogRedis(input: TopologyInput, name: string): RedisService {
   const user = { ...input.logUser, password: input.prepared.secrets.logWriter }
   return planRedis(machineOf(input), { name, fsync: 'always', user })
@@ -31,21 +32,19 @@ function machineOf(input: TopologyInput): Machine {
   return { ...input, directory, logFileOf: directory.logFile }
 }
 
-/** In the order in which they start; they stop in the opposite one. */
+/** In the order in which they start. They stop in the opposite order. */
 export function planServices(input: TopologyInput): readonly Service[] {
   const { prepared } = input
   const { directory, ports, nodeNames, genesis } = prepared
   const machine = machineOf(input)
-  const urlOf = (port: number) => `http://${LOOPBACK}:${port}`
-  const nodeUrls = ports.nodes.map(urlOf)
-  const { ordering } = genesis
+  const members = genesis.ordering.driver === 'cometbft' ? genesis.ordering.validators : null
 
   const shared = (service: string, port: number) => ({
     QS_GENESIS: directory.genesisFile,
     QS_HOST: LOOPBACK,
     QS_PORT: String(port),
     QS_RATE_LIMIT: String(input.rateLimit),
-    QS_NODES: nodeNames.map((node, at) => `${node}=${nodeUrls[at]}`).join(','),
+    QS_NODES: prepared.nodes.map(({ name, url }) => `${name}=${url}`).join(','),
     QS_FAULT_SOCKETS: faultSocketsOf(input, service),
   })
   const ofSynchronizer = (service: string, port: number) => ({
@@ -53,30 +52,28 @@ export function planServices(input: TopologyInput): readonly Service[] {
     QS_DISK_FREE_MIB_MIN: String(input.diskFreeMibMin),
     QS_LOG_KEEP_SECONDS: String(input.logKeepSeconds),
   })
-  /** Where all order together, `plan` lets it follow its own synchronizer. */
   const ofFollower = (name: string, port: number) => ({
     ...shared(name, port),
     QS_PUBLIC_URL: urlOf(port),
-    ...(ordering.driver === 'cometbft'
-      ? {}
-      : {
-          QS_LOG: urlOf(ports.synchronizer),
-          QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
-        }),
+    // Where members order together, `plan` lets it follow its own synchronizer.
+    ...(members === null && {
+      QS_LOG: prepared.synchronizerUrl,
+      QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
+    }),
   })
 
-  const members = ordering.driver === 'cometbft' ? ordering.validators : []
   const p2pOf = (name: string) => (ports.members[nodeNames.indexOf(name)] ?? ports.engine).p2p
   const addressOf = (name: string) => `${LOOPBACK}:${p2pOf(name)}`
-  /** The synchronizer of an operator, where all order together; it is called after its node, or is a node itself. */
-  const synchronizerOf = (
-    operator: string,
-    { name, node, port }: { readonly name: string; readonly node: string; readonly port: number },
-  ) => {
-    if (ordering.driver !== 'cometbft') return null
+  /** The synchronizer of an operator, where members order together. It is part of a node, or a node itself. */
+  const synchronizerOf = (operator: string, name: string, node: string, port: number) => {
+    if (members === null) return null
     const peers = members.filter((other) => other.name !== operator)
     return {
-      ...{ name, node, port, enginePorts: [p2pOf(operator)], tokensOf: node },
+      name,
+      node,
+      port,
+      enginePorts: [p2pOf(operator)],
+      tokensOf: node,
       engineSockets: redisSocketOf(input.socketDirectory, `e-${operator}`),
       peers: peers.map((peer) => `${peer.nodeId}@${addressOf(peer.name)}`),
       followers: prepared.followerId === null ? [] : [prepared.followerId],
@@ -88,41 +85,44 @@ export function planServices(input: TopologyInput): readonly Service[] {
     }
   }
 
-  const nodes = nodeNames.flatMap((name, index) => {
+  const nodes = prepared.nodes.flatMap(({ name, url }, index) => {
     const port = ports.nodes[index] ?? 0
+    const synchronizerPort = ports.members[index]?.synchronizer ?? 0
     return plan(machine, {
-      ...{ runs: 'sv', name, port, url: urlOf(port) },
+      runs: 'sv',
+      name,
+      port,
+      url,
       redis: planRedis(machine, { name, fsync: 'everysec', user: null }),
       variables: ofFollower(name, port),
-      synchronizer: synchronizerOf(name, {
-        name: `${name}.synchronizer`,
-        node: name,
-        port: ports.members[index]?.synchronizer ?? 0,
-      }),
+      synchronizer: synchronizerOf(name, `${name}.synchronizer`, name, synchronizerPort),
     })
   })
   const validator = plan(machine, {
-    ...{ runs: 'validator', name: VALIDATOR, port: ports.validator, url: urlOf(ports.validator) },
+    runs: 'validator',
+    name: VALIDATOR,
+    port: ports.validator,
+    url: prepared.validatorUrl,
     redis: planRedis(machine, { name: VALIDATOR, fsync: 'always', user: null }),
     variables: {
       ...ofFollower(VALIDATOR, ports.validator),
-      ...(input.isLossAccepted ? { QS_ACCEPT_LOST_USERS: '1' } : {}),
+      ...(input.isLossAccepted && { QS_ACCEPT_LOST_USERS: '1' }),
       QS_JWT_SECRET_FILE: directory.secretFile('jwt'),
-      // All nodes of a local cluster live on loopback addresses.
+      // The nodes of a local cluster have loopback addresses.
       QS_ALLOW_PRIVATE_ADDRESSES: '1',
-      QS_SEEDS: nodeUrls.join(','),
+      QS_SEEDS: prepared.nodes.map(({ url }) => url).join(','),
     },
-    synchronizer: synchronizerOf(VALIDATOR, {
-      ...{ name: SYNCHRONIZER, node: SYNCHRONIZER, port: ports.synchronizer },
-    }),
+    synchronizer: synchronizerOf(VALIDATOR, SYNCHRONIZER, SYNCHRONIZER, ports.synchronizer),
   })
-  if (ordering.driver === 'cometbft') {
+  if (members !== null) {
     const [synchronizer, app] = validator
     return [synchronizer, ...nodes, app].filter((one) => one !== undefined)
   }
   const synchronizer = plan(machine, {
-    ...{ runs: 'synchronizer', name: SYNCHRONIZER, port: ports.synchronizer },
-    url: urlOf(ports.synchronizer),
+    runs: 'synchronizer',
+    name: SYNCHRONIZER,
+    port: ports.synchronizer,
+    url: prepared.synchronizerUrl,
     redis: planLogRedis(input, SYNCHRONIZER),
     variables: {
       ...ofSynchronizer(SYNCHRONIZER, ports.synchronizer),

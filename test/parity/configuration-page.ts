@@ -1,12 +1,14 @@
-/** The page on every variable and flag, made of the code that reads them. */
+/** The page on every variable and flag, made from the code that reads them. */
 import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
-import { createProgram, EXAMPLES, readEnvironment } from '@quorumscan/cli'
+import { createProgram, EXAMPLES } from '@quorumscan/cli'
+import { testEnvironment } from '@quorumscan/cli/testing'
 import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
 import { OWN_VARIABLES } from '@quorumscan/operator/run'
-import type { Command } from 'commander'
-import { RIG } from './cluster-commands.ts'
+import { RIG } from 'quorumscan/commands'
 
-/** Each process, and with which variables it reads others. */
+type Command = ReturnType<typeof createProgram>['program']
+
+/** Each process, with the variables that make it read further ones. */
 const PROCESSES = [
   ['scan', readScanConfig, {}],
   ['synchronizer', readSynchronizerConfig, {}],
@@ -14,7 +16,7 @@ const PROCESSES = [
   ['validator', readValidatorConfig, {}],
 ] as const
 
-/** `defaults` by who reads it. */
+/** `defaults` by the process that reads it. */
 type Row = Omit<Variable, 'fallback'> & { readonly defaults: Map<string, string> }
 
 /** The text of `docs/configuration.md`. */
@@ -34,9 +36,7 @@ export function configurationPage(): string {
       'others on. A process that is started alone (`node apps/scan/dist/main.js`) needs all that are marked with its name.',
     table(['variable', 'what', 'default', 'example', 'read by'], rows),
     '## Commands and their flags',
-    ...commandsOf(createProgram(readEnvironment(import.meta.url, '../'), RIG).program).map(
-      describeCommand,
-    ),
+    ...commandsOf(createProgram(testEnvironment(), RIG).program).map(describeCommand),
     '',
   ].join('\n\n')
 }
@@ -56,7 +56,7 @@ function variableRows(): readonly Row[] {
   return [...rowByName.values()].sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-/** That nothing is set is wrong, and of no interest here. */
+/** Ignores that needed variables are not set. */
 function noteVariables(read: (note: NoteVariable) => unknown, note: NoteVariable): void {
   try {
     read(note)
@@ -67,7 +67,7 @@ function noteVariables(read: (note: NoteVariable) => unknown, note: NoteVariable
 
 type Named = { readonly name: string; readonly command: Command }
 
-function commandsOf(parent: Command, group = ''): readonly Named[] {
+function commandsOf(parent: Pick<Command, 'commands'>, group = ''): readonly Named[] {
   return parent.commands.flatMap((command) => {
     const name = `${group}${command.name()}`
     return command.commands.length > 0 ? commandsOf(command, `${name} `) : [{ name, command }]
@@ -94,7 +94,7 @@ function describeCommand({ name, command }: Named): string {
   ].join('\n\n')
 }
 
-/** The data directory is at the root of whatever was installed. */
+/** The default data directory depends on the installation. */
 function defaultOf(value: unknown): string {
   return codeOf(String(value ?? '').replace(/^.*\/(?=\.quorumscan$)/, ''))
 }

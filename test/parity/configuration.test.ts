@@ -1,41 +1,40 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { REPOSITORY_ROOT } from '../rig/built-files.ts'
-import { configurationPage } from './configuration.ts'
+import { configurationPage } from './configuration-page.ts'
 
 const page = configurationPage()
 
-it('the committed page on variables and flags is that of the code; `npm run generate` writes it', () => {
-  expect(readFileSync(join(REPOSITORY_ROOT, 'docs/configuration.md'), 'utf8')).toBe(page)
+it('the committed page on variables and flags is that of the code; `npm run generate` writes it', async () => {
+  await expect(page).toMatchFileSnapshot('../../docs/configuration.md')
 })
 
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** The files that write the environment of a cluster's processes. */
 const planners = ['cluster/src/rig/topology.ts', 'packages/operator/src/plan.ts']
-const told = new Set(
+const written = new Set(
   planners.flatMap((file) =>
-    [...readFileSync(join(REPOSITORY_ROOT, file), 'utf8').matchAll(/\bQS_[A-Z_]+/g)].map(
-      ([name]) => name,
-    ),
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bQS_[A-Z_]+/g)].map(([name]) => name),
   ),
 )
 
-it('has each variable that a process of a cluster is told, but those of its faults', () => {
-  expect(told.size).toBeGreaterThan(25)
-  const missing = [...told]
+it('has each variable that a cluster sets for a process, except those of faults', () => {
+  expect(written.size).toBeGreaterThan(25)
+  const missing = [...written]
     .filter((name) => !name.startsWith('QS_FAULT'))
     .filter((name) => !page.includes(`\`${name}\``))
   expect(missing).toEqual([])
 })
 
-it('has no variable that a process needs and a cluster does not tell it', () => {
+it('has no variable that a process needs and a cluster does not set', () => {
   const rows = page.matchAll(/^\| `(QS_\w+)` \|.*\*\*needed\*\*.* \| ([a-z, ]+) \|$/gm)
   const needed = [...rows].filter(([, , readers]) => readers !== 'run').map(([, name = '']) => name)
   expect(needed.length).toBeGreaterThan(10)
-  expect(needed.filter((name) => !told.has(name))).toEqual([])
+  expect(needed.filter((name) => !written.has(name))).toEqual([])
 })
 
-it('says of each what it means and how it looks', () => {
+it('has a meaning and an example for each variable', () => {
   const rows = page.split('\n').filter((line) => line.startsWith('| `'))
   expect(rows.length).toBeGreaterThan(100)
   for (const row of rows) {
