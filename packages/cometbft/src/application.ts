@@ -4,7 +4,7 @@
  * Were it to move with the first, an engine that dies in between would ask for an answer that nobody has.
  */
 import { assert, fromHex, toHex } from '@quorumscan/base'
-import type { EntryRefusal, JudgedEntry } from '@quorumscan/log'
+import type { JudgedEntry } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { chainIdOf } from '@quorumscan/verifier'
 import {
@@ -12,21 +12,14 @@ import {
   MisbehaviorType,
   type Request,
   Response,
-  type ResponseCheckTx,
+  ResponseApplySnapshotChunk_Result,
   ResponseOfferSnapshot_Result,
   ResponseProcessProposal_ProposalStatus,
 } from 'cosmjs-types/tendermint/abci/types'
-import {
-  type Beginning,
-  CHUNK_TAKEN,
-  chunkRefused,
-  isGroupOf,
-  judgeOffer,
-  listedSnapshots,
-} from './block-snapshots.ts'
+import { type Beginning, isGroupOf, judgeOffer, listedSnapshots } from './block-snapshots.ts'
 import { type BlockGroup, microsOf, orderBlock, type Tip } from './blocks.ts'
 import { VOTING_POWER } from './engine-files.ts'
-import { type LastCommit, readLastCommit } from './last-commit.ts'
+import { type LastCommit, readLastCommit } from './ordering-report.ts'
 import { type BlockLimits, isAcceptable, selectEntries } from './proposals.ts'
 import type { Taking } from './taking.ts'
 
@@ -97,15 +90,21 @@ export function createApplication(options: ApplicationOptions) {
       assertSameNetwork(request, options)
       return respond({ initChain: { appHash: fromHex(tip.appHash) } })
     },
-    checkTx: ({ tx, type }) =>
-      respond({
-        checkTx: checked(options.taking.refuse(tx, type === CheckTxType.RECHECK)),
-      }),
+    checkTx({ tx, type }) {
+      const refusal = options.taking.refuse(tx, type === CheckTxType.RECHECK)
+      if (refusal === null) return respond({ checkTx: {} })
+      const { code: codespace, message: log } = refusal
+      return respond({ checkTx: { code: REFUSED, codespace, log } })
+    },
     prepareProposal: ({ txs, time, maxTxBytes }) =>
       respond({
         prepareProposal: {
           txs: selectEntries({
-            ...{ tip, version: version(), timeMicros: microsOf(time), limits, judge },
+            tip,
+            version: version(),
+            timeMicros: microsOf(time),
+            limits,
+            judge,
             entries: options.taking.entriesOf(txs),
             wireBytesMax: Number(maxTxBytes),
             isOrdered: options.isOrdered,
@@ -154,13 +153,15 @@ export function createApplication(options: ApplicationOptions) {
         accepted = { height, appHash: toHex(request.appHash) }
       return respond({ offerSnapshot: { result } })
     },
-    async applySnapshotChunk(request) {
+    async applySnapshotChunk({ chunk, index, sender }) {
       assert(accepted !== null, 'no snapshot was accepted')
-      if (!isGroupOf(request.chunk, accepted))
-        return respond({ applySnapshotChunk: chunkRefused(request) })
-      tip = await options.begin(request.chunk, accepted)
+      const { ACCEPT, RETRY } = ResponseApplySnapshotChunk_Result
+      // The engine fetches it again, from another peer.
+      const retry = { result: RETRY, refetchChunks: [index], rejectSenders: [sender] }
+      if (!isGroupOf(chunk, accepted)) return respond({ applySnapshotChunk: retry })
+      tip = await options.begin(chunk, accepted)
       pending = null
-      return respond({ applySnapshotChunk: CHUNK_TAKEN })
+      return respond({ applySnapshotChunk: { result: ACCEPT } })
     },
   }
 
@@ -170,37 +171,29 @@ export function createApplication(options: ApplicationOptions) {
     lastCommit: () => lastCommit,
     /** The greatest height at which a vote of this address stands in a block; 0: none was seen. */
     voteHeightOf: (address: string) => voteHeights.get(address) ?? 0,
-    /** Answers one request. @throws If the engine asks for what cannot be: it must not go on. */
-    answer: async (request: Request): Promise<Response> => handle(handlers, request),
+    /** Answers one request. @throws If the application cannot follow: the engine must not continue. */
+    async answer(request: Request): Promise<Response> {
+      const [kind, asked] = Object.entries(request).find(([, one]) => one !== undefined) ?? []
+      const handler = handlers[kind as Kind] as ((asked: unknown) => Answer) | undefined
+      if (handler === undefined) throw new Error(`the engine asks for ${kind}`)
+      return handler(asked)
+    },
   }
 }
 
 export type Application = ReturnType<typeof createApplication>
 
-/** What the engine asks for, one at a time. Votes have no extensions. */
+/** The requests of the engine. Votes have no extensions. */
 type Kind = Exclude<keyof Request, 'extendVote' | 'verifyVoteExtension'>
 type Answer = Response | Promise<Response>
 type Handlers = {
   readonly [K in Kind]: (asked: NonNullable<Request[K]>) => Answer
 }
 
-function handle(handlers: Handlers, request: Request): Answer {
-  const answer = <K extends Kind>(kind: K, asked: Request[K]) =>
-    handlers[kind](asked as NonNullable<Request[K]>)
-  for (const kind of Object.keys(handlers) as Kind[])
-    if (request[kind] !== undefined) return answer(kind, request[kind])
-  throw new Error(`the engine asks for ${JSON.stringify(Object.keys(request))}`)
-}
-
 /** The engine asks by address, which says nothing here, then by the id that the peer has proven to have. */
 function answersQuery(path: string, isPeer: ApplicationOptions['isPeer']): boolean {
   if (path.startsWith(PEER_BY_ADDRESS)) return true
   return path.startsWith(PEER_BY_ID) && isPeer(path.slice(PEER_BY_ID.length))
-}
-
-function checked(refusal: EntryRefusal | null): Partial<ResponseCheckTx> {
-  if (refusal === null) return {}
-  return { code: REFUSED, codespace: refusal.code, log: refusal.message }
 }
 
 /** Members that differ from the genesis would be another network under its name. */

@@ -6,11 +6,8 @@
  */
 import { fromHex, sha256, toHex } from '@quorumscan/base'
 import {
-  ResponseApplySnapshotChunk_Result as Applied,
   ResponseOfferSnapshot_Result as Offered,
-  type RequestApplySnapshotChunk,
   type RequestOfferSnapshot,
-  type ResponseApplySnapshotChunk,
   type ResponseListSnapshots,
 } from 'cosmjs-types/tendermint/abci/types'
 
@@ -57,14 +54,4 @@ export function judgeOffer(
 /** Whether this is the group of the snapshot that was accepted. */
 export function isGroupOf(chunk: Uint8Array, { appHash }: Beginning): boolean {
   return toHex(sha256(chunk)) === appHash
-}
-
-export const CHUNK_TAKEN: Partial<ResponseApplySnapshotChunk> = { result: Applied.ACCEPT }
-
-/** Asked for again, of somebody else. */
-export function chunkRefused({
-  index,
-  sender,
-}: RequestApplySnapshotChunk): Partial<ResponseApplySnapshotChunk> {
-  return { result: Applied.RETRY, refetchChunks: [index], rejectSenders: [sender] }
 }

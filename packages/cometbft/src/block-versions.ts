@@ -2,12 +2,12 @@
  * By which version of the protocol blocks are judged: asked of the own scan node, whose replica applies the log. What
  * it said last is kept, for starts at which it does not answer yet.
  */
-import { type ClientTls, type Clock, fromUtf8 } from '@quorumscan/base'
+import { existsSync } from 'node:fs'
+import { type ClientTls, type Clock, fromUtf8, readParsed } from '@quorumscan/base'
 import { blockVersionAt, type DsoRulesPayload, dsoRules } from '@quorumscan/ledger'
 import { isOffset, type Micros, type Offset } from '@quorumscan/model'
-import { createPeerClient, quiet, repeat } from '@quorumscan/runtime'
+import { createPeerClient, quiet, repeat, writeFileAtomic } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
-import { readKept, writeKept } from './kept-file.ts'
 
 /** Between questions: far less than what versions begin later for blocks. */
 const ROUND_MS = 5_000
@@ -32,10 +32,8 @@ export async function followBlockVersions(options: {
 }) {
   const { nodeUrl, file, genesis, clock, onProblem } = options
   const client = createPeerClient({ clock, trust: options.trust })
-  let known: Versions = await readKept(file, {
-    offset: 0,
-    rules: { protocolVersion: genesis.protocolVersion, nextVersion: null },
-  })
+  const rules = { protocolVersion: genesis.protocolVersion, nextVersion: null }
+  let known: Versions = existsSync(file) ? await readParsed(file, JSON.parse) : { offset: 0, rules }
 
   const problems = quiet({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
   let written = JSON.stringify(known.rules)
@@ -54,7 +52,7 @@ export async function followBlockVersions(options: {
     known = heard
     const rules = JSON.stringify(heard.rules)
     // Where the write fails, the next answer tries it again.
-    if (rules !== written) writeKept(file, JSON.stringify(known))
+    if (rules !== written) writeFileAtomic(file, JSON.stringify(known))
     written = rules
   }
   const onError = (error: unknown) => problems.write('', () => onProblem(error))

@@ -1,11 +1,11 @@
 /** The log of a member: its application, and the engine that it belongs to. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { EnvError, type KeyPair, openAll, type Resources, readKeyPair } from '@quorumscan/base'
+import { EnvError, openAll, type Resources, readKeyPair } from '@quorumscan/base'
 import type { EngineConfig } from '@quorumscan/config'
 import { rulesOf, unknownVersion } from '@quorumscan/ledger'
 import type { OrderedLog } from '@quorumscan/log'
-import { type Peer, quiet } from '@quorumscan/runtime'
+import { type Peer, quiet, writeFileAtomic } from '@quorumscan/runtime'
 import type { beginApp } from '@quorumscan/server'
 import { type CometbftOrdering, chainIdOf } from '@quorumscan/verifier'
 import { followBlockVersions } from './block-versions.ts'
@@ -15,12 +15,11 @@ import { keepEngine, type SpawnEngine } from './engine-process.ts'
 import { createEngineRpc, type EngineRpc } from './engine-rpc.ts'
 import { ALONE, refusalOf, STUCK_MS } from './engine-state.ts'
 import { watchEngine } from './engine-watch.ts'
-import { writeKept } from './kept-file.ts'
 import { createMember, type MemberOptions } from './member.ts'
 import { createMisbehavior } from './misbehavior.ts'
 import { reportOrdering } from './ordering-report.ts'
 import { createReadAnswers } from './state-sync/answer-reads.ts'
-import { createMemberReads, type OtherMember } from './state-sync/member-reads.ts'
+import { createMemberReads } from './state-sync/member-reads.ts'
 import { createStateSync, type StateSync } from './state-sync/state-sync.ts'
 import { createVotingGuard } from './voting-guard.ts'
 
@@ -53,24 +52,24 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
   const rpc = createEngineRpc({ socketPath: identity.sockets.engine, signal })
 
   return openAll(async (resources) => {
-    const context = { app, options, identity, rpc, resources, signal }
+    const context = { ...app, ...options, ...identity, rpc, resources, signal }
     const parts = await openMember(context, () => running.engine.restart())
     const running = await runEngine(context, parts)
-    // The first to be closed: what the engine is asked ends.
+    // Closed first: it ends requests to the engine.
     resources.opened({ [Symbol.asyncDispose]: async () => closing.abort() })
     let stop = () => {}
     const stopped = new Promise<void>((resolve) => {
       stop = resolve
     })
     const { member, misbehavior } = parts
-    const { nodeKey: key, ownId, isPeer } = identity
     return {
       append: member.append,
       evidence: misbehavior.list,
       head: member.head,
       trim: member.retention.trim,
       answerRead: createReadAnswers({
-        ...{ genesisHash: app.genesisHash, key, ownId, isPeer, rpc, clock: app.clock },
+        ...context,
+        key: identity.nodeKey,
         offered: member.retention.offered,
       }),
       ...reportsOf(context, parts, running),
@@ -83,16 +82,20 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
   })
 }
 
-/** Who this member is, and whose engines it lets in. */
+/** The keys of this member, and the engines that may connect to its own. */
 async function readIdentity({ engine, ordering, followers }: CometbftLogOptions) {
   const members = ordering.validators.map(({ nodeId }) => nodeId)
   const votingKey = engine.votingKeyFile === null ? null : await readKeyPair(engine.votingKeyFile)
-  assertMember(votingKey, ordering)
+  const own = ordering.validators.find(({ key }) => key === votingKey?.publicKey)
+  if (votingKey !== null && own === undefined)
+    throw new EnvError('QS_VOTING_KEY_FILE: the genesis gives this key no vote')
   const nodeKey = await readKeyPair(engine.nodeKeyFile)
   const admitted = new Set([...members, ...followers])
   return {
     members,
+    memberCount: members.length,
     votingKey,
+    ownName: own?.name ?? null,
     nodeKey,
     ownId: nodeIdOf(nodeKey.publicKey),
     isPeer: (nodeId: string) => admitted.has(nodeId),
@@ -100,59 +103,63 @@ async function readIdentity({ engine, ordering, followers }: CometbftLogOptions)
   }
 }
 
-type Context = {
-  readonly app: App
-  readonly options: CometbftLogOptions
-  readonly identity: Awaited<ReturnType<typeof readIdentity>>
-  readonly rpc: EngineRpc
-  readonly resources: Resources
-  /** Aborts when the log closes. */
-  readonly signal: AbortSignal
-}
+type Context = App &
+  CometbftLogOptions &
+  Awaited<ReturnType<typeof readIdentity>> & {
+    readonly rpc: EngineRpc
+    readonly resources: Resources
+    /** Aborts when the log closes. */
+    readonly signal: AbortSignal
+  }
 
-/** The application of the engine, and what it knows beside its blocks. */
+/** The application of the engine, and what it knows in addition to its blocks. */
 async function openMember(context: Context, restart: () => void) {
-  const { app, options, identity, rpc, resources, signal } = context
-  const { clock, genesis, genesisHash, logger } = app
-  const { engine: config, ordering, nodes } = options
-  const { isPeer, members, nodeKey, ownId, sockets, votingKey } = identity
+  const { genesisHash, logger, engine, nodes, ordering, ownId, ownName, resources } = context
+  const { home } = engine
   const misbehavior = await createMisbehavior({
-    ...{ rpc, genesis, ordering, chainId: chainIdOf(genesisHash) },
-    file: join(config.home, MISBEHAVIOR_FILE),
-    onFound: (evidence) => logger.error({ evidence }, `${evidence.signer} contradicts itself`),
+    ...context,
+    chainId: chainIdOf(genesisHash),
+    file: join(home, MISBEHAVIOR_FILE),
+    onFound: (evidence) => logger.error({ evidence }, `${evidence.signer} equivocates`),
   })
-  const memberCount = members.length
-  const voting = createVotingGuard({ home: config.home, votingKey, memberCount, logger })
-  const own = ordering.validators.find(({ key }) => key === votingKey?.publicKey)
+  const voting = createVotingGuard({ ...context, home })
   const versions = resources.opened(
     await followBlockVersions({
-      ...app,
-      nodeUrl: nodes.find(({ name }) => name === own?.name)?.url ?? null,
-      file: join(config.home, VERSIONS_FILE),
+      ...context,
+      nodeUrl: nodes.find(({ name }) => name === ownName)?.url ?? null,
+      file: join(home, VERSIONS_FILE),
       onProblem: (error) =>
-        logger.warn({ err: error }, 'the own node does not say which rules hold for blocks'),
+        logger.warn({ err: error }, 'the own node does not report which rules hold for blocks'),
     }),
   )
   const stateSync: StateSync = resources.opened(
     await createStateSync({
-      ...{ ...config, memberCount, restart, signal, clock },
-      members: otherMembers(ordering, { nodes, ownId }),
-      reads: resources.opened(createMemberReads({ ...app, key: nodeKey })),
+      ...context,
+      home,
+      sockets: engine.sockets,
+      restart,
+      // Those whose scan nodes are known.
+      members: nodes.flatMap((node) => {
+        const nodeId = ordering.validators.find(({ name }) => name === node.name)?.nodeId
+        return nodeId === undefined || nodeId === ownId ? [] : [{ ...node, nodeId }]
+      }),
+      reads: resources.opened(createMemberReads({ ...context, key: context.nodeKey })),
       height: () => member.head().height,
-      onChosen: (block) => logger.warn(block, 'the log begins anew: the others do not keep more'),
+      onChosen: (block) =>
+        logger.warn(block, 'the log begins with a later block: the others do not keep more'),
       onProblem: (error, { name }) =>
-        logger.debug({ err: error, member: name }, 'a member does not say what it keeps'),
+        logger.debug({ err: error, member: name }, 'a member does not report what it keeps'),
     }),
   )
   const member = resources.opened(
     await createMember({
-      ...{ ...app, ...options, sockets, rpc, isPeer, nodeKey },
+      ...context,
       blockVersionAt: versions.versionAt,
       onMisbehavior: misbehavior.note,
       wantedHeight: stateSync.wantedHeight,
     }),
   )
-  app.metrics.sampled('gauge', {
+  context.metrics.sampled('gauge', {
     name: 'ordering_first_height',
     help: 'Oldest block that the engine keeps.',
     read: () => [[[], Math.max(1, member.retention.height())]],
@@ -162,38 +169,44 @@ async function openMember(context: Context, restart: () => void) {
 
 type MemberParts = Awaited<ReturnType<typeof openMember>>
 
-async function runEngine({ app, options, identity, rpc, resources }: Context, parts: MemberParts) {
-  const { clock, genesis, genesisHash, logger } = app
-  const { engine: config, ordering, joinEngine, spawnEngine } = options
-  const { members, nodeKey, sockets } = identity
+async function runEngine(context: Context, parts: MemberParts) {
+  const { clock, logger, resources, sockets } = context
+  const { address, home, peers, program } = context.engine
   const { member, misbehavior, stateSync, voting } = parts
-  const { address } = config
-  const acceptor = resources.opened(await acceptForEngine({ address, join: joinEngine, clock }))
+  const acceptor = resources.opened(
+    await acceptForEngine({ address, join: context.joinEngine, clock }),
+  )
   const prepare = async () => {
-    await rm(sockets.engine, { force: true }) // What one that was killed has left.
+    await rm(sockets.engine, { force: true }) // A killed engine leaves its socket.
     const files = engineFiles({
-      ...{ ...config, genesis, genesisHash, ordering, sockets, nodeKey },
+      ...context,
+      peers,
       name: address,
       address: await acceptor.nextEngineAddress(),
       votingKey: voting.engineKey(),
       stateSync: await stateSync.prepare(),
     })
-    for (const [path, text] of Object.entries(files)) writeKept(join(config.home, path), text)
+    for (const [path, text] of Object.entries(files)) writeFileAtomic(join(home, path), text)
   }
   const engine = resources.opened(
     keepEngine({
-      ...{ ...config, prepare, spawnEngine, clock },
+      ...context,
+      home,
+      program,
+      prepare,
       isHeard: logger.isLevelEnabled('error'),
       onEnd: (how) => logger.error({ how }, 'the engine ended; it is started again'),
     }),
   )
   const onProblem = (error: unknown) =>
-    logger.warn({ err: error }, 'the engine did not do as it was told')
-  const warnOfLoneliness = createLonelyWarning(app)
-  const isAlone = () => config.peers.length > 0 && watch.connected().length === 0
+    logger.warn({ err: error }, 'the engine did not carry out a request')
+  const warnOfLoneliness = createLonelyWarning(context)
+  const isAlone = () => peers.length > 0 && watch.connected().length === 0
   const watch = resources.opened(
     watchEngine({
-      ...{ rpc, peers: config.peers, members, clock, onProblem },
+      ...context,
+      peers,
+      onProblem,
       height: () => member.head().height,
       async onReading(reading) {
         warnOfLoneliness(reading.kind === 'up' && isAlone())
@@ -207,10 +220,10 @@ async function runEngine({ app, options, identity, rpc, resources }: Context, pa
       onFailure: (error) =>
         logger.error(
           { err: error },
-          'a file beside the engine cannot be read or written; the synchronizer tries again in 2 s',
+          "a file in the engine's directory cannot be read or written; the synchronizer tries again in 2 s",
         ),
       restart() {
-        logger.warn(member.head(), 'the engine stands still; it is started anew')
+        logger.warn(member.head(), 'the engine stalls; it is restarted')
         engine.restart()
       },
     }),
@@ -218,9 +231,9 @@ async function runEngine({ app, options, identity, rpc, resources }: Context, pa
   return { engine, watch, isAlone }
 }
 
-/** How ordering goes on, for operators and for those who submit. */
+/** The state of ordering, for operators and for callers that submit. */
 function reportsOf(
-  { options: { ordering }, identity: { members } }: Context,
+  { ordering, memberCount }: Context,
   { member, stateSync, versions, voting }: MemberParts,
   { watch, isAlone }: Awaited<ReturnType<typeof runEngine>>,
 ) {
@@ -242,10 +255,16 @@ function reportsOf(
       }),
     detail() {
       const isStalled = watch.state() === 'stalled'
+      const connected = watch.connected().length
+      const height = stateSync.wantedHeight()
       const sentences = [
         refusal()?.message,
-        describeBeginning(stateSync.wantedHeight()),
-        isStalled ? describeStall(watch.connected().length, members.length) : null,
+        height === null
+          ? null
+          : `the others do not keep what this one lacks: its log begins with block ${height}, which it fetches`,
+        isStalled
+          ? `nothing is ordered: ${connected} other engines are connected, and ${memberCount} are members`
+          : null,
         isStalled && isAlone() ? ALONE : null,
         voting.describe(isStalled),
       ].filter((one) => one != null)
@@ -254,28 +273,8 @@ function reportsOf(
   }
 }
 
-function describeStall(connected: number, memberCount: number): string {
-  return `nothing is ordered: ${connected} other engines are connected, and ${memberCount} are members`
-}
-
-function describeBeginning(height: number | null): string | null {
-  if (height === null) return null
-  return `the others do not keep what this one lacks: its log begins anew with block ${height}, which it fetches`
-}
-
-/** Those whose scan nodes are known. */
-function otherMembers(
-  { validators }: CometbftOrdering,
-  { nodes, ownId }: { readonly nodes: readonly Peer[]; readonly ownId: string },
-): readonly OtherMember[] {
-  return nodes.flatMap((node) => {
-    const nodeId = validators.find(({ name }) => name === node.name)?.nodeId
-    return nodeId === undefined || nodeId === ownId ? [] : [{ ...node, nodeId }]
-  })
-}
-
 /** Warns once the engine was without any other for long. The function receives each look. */
-function createLonelyWarning({ clock, logger }: Awaited<ReturnType<typeof beginApp>>) {
+function createLonelyWarning({ clock, logger }: App) {
   let aloneSinceMs: number | null = null
   const lines = quiet({ clock, perSubjectMs: Number.POSITIVE_INFINITY })
   return (isAlone: boolean): void => {
@@ -284,10 +283,4 @@ function createLonelyWarning({ clock, logger }: Awaited<ReturnType<typeof beginA
     if (aloneSinceMs === null || clock.monotonicMs() - aloneSinceMs < STUCK_MS) lines.forget()
     else lines.write(ALONE, () => logger.warn(ALONE))
   }
-}
-
-/** @throws {EnvError} If the genesis gives this key no vote. */
-function assertMember(key: KeyPair | null, { validators }: CometbftOrdering): void {
-  if (key !== null && !validators.some((validator) => validator.key === key.publicKey))
-    throw new EnvError('QS_VOTING_KEY_FILE: the genesis gives this key no vote')
 }

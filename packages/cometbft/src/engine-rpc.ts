@@ -16,22 +16,20 @@ export class EngineUnavailableError extends Error {
   override readonly name = 'EngineUnavailableError'
 }
 
-export type EngineRpc = {
-  /**
-   * The result; its form is the engine's.
-   *
-   * @throws {EngineRefusedError} @throws {EngineUnavailableError}
-   */
-  call(method: string, parameters?: Readonly<Record<string, unknown>>): Promise<unknown>
-}
+export type EngineRpc = ReturnType<typeof createEngineRpc>
 
+/** @param options.signal - Ends requests in flight. */
 export function createEngineRpc(options: {
   readonly socketPath: string
-  /** Ends what is under way. */
   readonly signal: AbortSignal
-}): EngineRpc {
+}) {
   return {
-    async call(method, params = {}) {
+    /**
+     * The result; its form is the engine's.
+     *
+     * @throws {EngineRefusedError} @throws {EngineUnavailableError}
+     */
+    async call(method: string, params: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
       let answer: { error?: { message?: unknown; data?: unknown }; result?: unknown }
       try {

@@ -2,7 +2,9 @@
  * What proves that a member voted twice in one step. The engine tells the application only who did; both votes stand
  * in the block that says so, and are asked for later, as the engine cannot answer while it repeats its blocks.
  */
-import { toHex } from '@quorumscan/base'
+import { existsSync } from 'node:fs'
+import { readParsed, toHex } from '@quorumscan/base'
+import { writeFileAtomic } from '@quorumscan/runtime'
 import {
   type CometbftOrdering,
   createEvidenceLog,
@@ -12,7 +14,6 @@ import {
 } from '@quorumscan/verifier'
 import { nodeIdOf as addressOf } from './engine-files.ts'
 import type { EngineRpc } from './engine-rpc.ts'
-import { readKept, writeKept } from './kept-file.ts'
 import { type SignedVote, voteSignBytes } from './votes.ts'
 
 /** Blocks looked into at once, at each look. */
@@ -30,13 +31,15 @@ export async function createMisbehavior(options: {
   readonly onFound: (evidence: Evidence) => void
 }) {
   const { file, genesis, rpc } = options
-  const kept: Kept = await readKept(file, NOTHING)
+  const kept: Kept = existsSync(file)
+    ? await readParsed(file, JSON.parse)
+    : { heights: [], evidence: [] }
   const log = createEvidenceLog(kept.evidence)
   const heights = new Set(kept.heights)
   /** Of these blocks something could not be verified: they stay noted for the software of the next start. */
   const unverified = new Set<number>()
   const save = () =>
-    writeKept(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))
+    writeFileAtomic(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))
 
   const piecesAt = async (height: number): Promise<readonly Evidence[]> => {
     const answer = Object(await rpc.call('block', { height: String(height) }))
@@ -82,7 +85,6 @@ export async function createMisbehavior(options: {
 }
 
 type Kept = { readonly heights: readonly number[]; readonly evidence: readonly Evidence[] }
-const NOTHING: Kept = { heights: [], evidence: [] }
 
 /** The engine writes votes as JSON; what is signed is made of them again. */
 function evidenceOf(

@@ -4,8 +4,7 @@ import { CommitInfo } from 'cosmjs-types/tendermint/abci/types'
 import { BlockIDFlag } from 'cosmjs-types/tendermint/types/validator'
 import { expect, it } from 'vitest'
 import { nodeIdOf } from './engine-files.ts'
-import { readLastCommit } from './last-commit.ts'
-import { reportOrdering } from './ordering-report.ts'
+import { readLastCommit, reportOrdering } from './ordering-report.ts'
 
 const validators = ['11', '22', '33', '44'].map((digits, index) => ({
   name: `sv-${index + 1}`,

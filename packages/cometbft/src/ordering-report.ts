@@ -1,9 +1,27 @@
-/** How the members order together, as one of them sees it. Pure. */
-
+/** How the members order together, as one of them sees it, by the votes on the newest blocks. Pure. */
+import { toHex } from '@quorumscan/base'
 import type { OrderingReport } from '@quorumscan/runtime'
 import type { CometbftOrdering } from '@quorumscan/verifier'
+import type { CommitInfo } from 'cosmjs-types/tendermint/abci/types'
+import { BlockIDFlag } from 'cosmjs-types/tendermint/types/validator'
 import { nodeIdOf } from './engine-files.ts'
-import type { LastCommit } from './last-commit.ts'
+
+export type LastCommit = ReturnType<typeof readLastCommit>
+
+/** Of the block before the one that carries these votes. */
+export function readLastCommit({ round, votes }: CommitInfo) {
+  const addressesOf = (isAbsent: boolean) =>
+    votes
+      .filter(({ blockIdFlag }) => (blockIdFlag === BlockIDFlag.BLOCK_ID_FLAG_ABSENT) === isAbsent)
+      .map(({ validator }) => toHex(validator.address))
+  return {
+    /** In which the block was decided. */
+    round,
+    /** Addresses of the keys whose votes the proposer of the next block had, and of the others: lower-case hex. */
+    present: addressesOf(false),
+    absent: addressesOf(true),
+  }
+}
 
 /** By the names of the genesis: whoever is no member is not spoken of. */
 export function reportOrdering(seen: {

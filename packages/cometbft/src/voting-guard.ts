@@ -6,9 +6,8 @@ import { existsSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KeyPair } from '@quorumscan/base'
-import type { Logger } from '@quorumscan/runtime'
+import { isErrno, type Logger, writeFileAtomic } from '@quorumscan/runtime'
 import { nodeIdOf, VOTE_ANYWAY_FILE, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
-import { writeKept } from './kept-file.ts'
 import type { Member } from './member.ts'
 import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
 
@@ -48,7 +47,7 @@ export function createVotingGuard(options: {
       if (next.kind === 'elsewhere')
         logger.error({ height: next.height }, describeElsewhere(next.height))
       // It votes only once it is written from which height on: an engine without that file signs from the first.
-      if (next.kind === 'votes') writeKept(stateFile, voteStateAt(height))
+      if (next.kind === 'votes') writeFileAtomic(stateFile, voteStateAt(height))
       voting = next
       if (next.kind !== 'votes') return false
       logger.info({ height, isTold }, 'the engine votes again')
@@ -79,12 +78,12 @@ function describeElsewhere(height: number): string {
   )
 }
 
-/** Removes the file. Returns whether it was there. */
+/** Removes the file. Returns whether it existed. */
 async function take(file: string): Promise<boolean> {
   return await unlink(file).then(
     () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false
+    (error: unknown) => {
+      if (isErrno(error, 'ENOENT')) return false
       throw error
     },
   )

@@ -15,27 +15,36 @@ import {
 import { ScanError } from '@quorumscan/errors'
 import type { Micros } from '@quorumscan/model'
 import { isUsableKey } from '@quorumscan/verifier'
+import { z } from 'zod'
 import { nodeIdOf } from '../engine-files.ts'
 
-/** `beginnings` is ours (`beginnings.ts`); the others are the engine's, and all that its light client asks. */
-export const READ_METHODS = ['beginnings', 'commit', 'validators', 'consensus_params'] as const
-
-export type EngineRead = {
-  readonly method: (typeof READ_METHODS)[number]
+const decimal = z.coerce.string().regex(/^\d{1,15}$/)
+const engineRead = z.object({
+  /** `beginnings` is ours (`beginnings.ts`); the others are the engine's, and all that its light client asks. */
+  method: z.enum(['beginnings', 'commit', 'validators', 'consensus_params']),
   /** Numbers in decimal. */
-  readonly params: Readonly<Record<string, string>>
-}
+  params: z.preprocess(
+    (params) =>
+      Object.fromEntries(Object.entries(Object(params)).filter(([, one]) => one !== null)),
+    z.partialRecord(z.enum(['height', 'page', 'per_page']), decimal),
+  ),
+})
+export type EngineRead = z.infer<typeof engineRead>
 
 /** What the engine answers; `refusal` is its own sentence. */
 export type EngineAnswer = { readonly result: unknown } | { readonly refusal: string }
 
-const PARAMS: readonly string[] = ['height', 'page', 'per_page']
-/** A request that somebody kept is worth nothing after that; clocks are nearer to each other than this. */
+/** A copied request is worthless after that; clocks are nearer to each other than this. */
 const AGE_MICROS_MAX = 60_000_000
 const REQUEST_TAG = 'quorumscan/engine-read/1'
 const ANSWER_TAG = 'quorumscan/engine-answer/1'
 
-type Signed = { readonly text: string; readonly key: string; readonly signature: string }
+const signedText = z.object({
+  text: z.string(),
+  key: z.string().refine(isUsableKey),
+  signature: z.string().regex(/^[0-9a-f]{128}$/),
+})
+type Signed = z.infer<typeof signedText>
 
 /** Text and bytes of a request to the engine with this id. */
 export function signRequest(
@@ -82,18 +91,9 @@ export function openRequest(
   return { text, read }
 }
 
-/** What may be asked, or null. */
+/** The read that a request is for; null: it is none. */
 export function readOf(method: unknown, params: unknown): EngineRead | null {
-  const known = READ_METHODS.find((one) => one === method)
-  const given = Object.entries(Object(params)).filter(([, value]) => value !== null)
-  const isFine = given.every(
-    ([name, value]) => PARAMS.includes(name) && /^\d{1,15}$/.test(String(value)),
-  )
-  if (known === undefined || !isFine) return null
-  return {
-    method: known,
-    params: Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
-  }
+  return engineRead.safeParse({ method, params }).data ?? null
 }
 
 /** @param request - Its text. */
@@ -136,14 +136,7 @@ function sealed(text: string, key: KeyPair, statement: Uint8Array): Uint8Array {
 }
 
 function unsealed(bytes: Uint8Array): Signed | null {
-  const { text, key, signature } = Object(parsed(bytes))
-  const isWellFormed =
-    typeof text === 'string' &&
-    typeof key === 'string' &&
-    isUsableKey(key) &&
-    typeof signature === 'string' &&
-    /^[0-9a-f]{128}$/.test(signature)
-  return isWellFormed ? { text, key, signature } : null
+  return signedText.safeParse(parsed(bytes)).data ?? null
 }
 
 function isSigned({ key, signature }: Signed, message: Uint8Array): boolean {

@@ -3,11 +3,12 @@
  * too long. Its log begins anew with a block that enough of them name, and its engine goes on behind that one. What it
  * has signed stays.
  */
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { Clock } from '@quorumscan/base'
+import { type Clock, readParsed } from '@quorumscan/base'
+import { writeFileAtomic } from '@quorumscan/runtime'
 import { type StateSyncInput, VOTE_STATE_FILE } from '../engine-files.ts'
-import { readKept, writeKept } from '../kept-file.ts'
 import { type Beginnings, type ChosenBlock, chooseBeginning, readBeginnings } from './beginnings.ts'
 import { openLightSockets } from './light-sockets.ts'
 import type { MemberReads, OtherMember } from './member-reads.ts'
@@ -46,7 +47,7 @@ export async function createStateSync(options: {
 }) {
   const { home, members, reads, signal, clock } = options
   const file = join(home, BEGINNING_FILE)
-  let block: ChosenBlock | null = await readKept<ChosenBlock | null>(file, null)
+  let block: ChosenBlock | null = existsSync(file) ? await readParsed(file, JSON.parse) : null
   /** Whether what the engine has is to be deleted first. */
   let isNew = false
   let chosenMs = clock.monotonicMs()
@@ -115,7 +116,7 @@ export async function createStateSync(options: {
       if (block === null || !isWanted()) return null
       if (isNew) {
         await forgetBlocks(home)
-        writeKept(file, JSON.stringify(block))
+        writeFileAtomic(file, JSON.stringify(block))
         isNew = false
       }
       const { height, blockHash } = block
