@@ -1,6 +1,6 @@
 /** The page on every variable and flag, made from the code that reads them. */
 import { EnvError, type NoteVariable, type Variable } from '@quorumscan/base'
-import { createProgram, EXAMPLES } from '@quorumscan/cli'
+import { createProgram, EXAMPLES, examplesOf } from '@quorumscan/cli'
 import { testEnvironment } from '@quorumscan/cli/testing'
 import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
 import { OWN_VARIABLES } from '@quorumscan/operator/run'
@@ -87,7 +87,7 @@ function describeCommand({ name, command }: Named): string {
   return [
     `### \`${['quorumscan', name, ...args].join(' ')}\``,
     `${command.description()}.`,
-    ({ ...RIG.examples, ...EXAMPLES }[name] ?? [])
+    examplesOf(name, [...RIG.examples, ...EXAMPLES])
       .map((example) => `    quorumscan ${example}`)
       .join('\n'),
     table(['flag', 'what', 'default'], rows),

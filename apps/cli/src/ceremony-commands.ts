@@ -10,6 +10,7 @@ import {
   type OrderingDriver,
   ROLES,
   type Role,
+  readGenesis,
 } from '@quorumscan/operator'
 import { CommandError, isErrno, messageOfWrite, UsageError } from '@quorumscan/runtime'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
@@ -17,7 +18,6 @@ import { Option } from 'commander'
 import { answer, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 import { printable } from './text.ts'
-import { readGenesis } from './verify.ts'
 
 /** As much as replicas grant each other (Rule 6): a network that begins later than this would stand still. */
 const AHEAD_MICROS_MAX = 10_000_000

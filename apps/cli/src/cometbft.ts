@@ -1,10 +1,9 @@
 /** `cometbft`: the engine by which members order the log together. */
-import { dataDirectory } from '@quorumscan/operator'
+import { dataDirectory, readGenesis } from '@quorumscan/operator'
 import { installEngine } from '@quorumscan/operator/engine'
 import { UsageError } from '@quorumscan/runtime'
 import { answer, slowly } from './options.ts'
 import type { CommandContext } from './rig.ts'
-import { readGenesis } from './verify.ts'
 
 export function addCometbftCommands({ command, plain, group, clock }: CommandContext): void {
   const about = 'the engine by which super-validators order the log together'

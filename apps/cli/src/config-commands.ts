@@ -1,11 +1,10 @@
 /** `config`: the rules of the name service, read and changed; `protocol`: the version of the protocol, and votes for another. */
 import { dataDirectory } from '@quorumscan/operator'
 import type { Command } from 'commander'
-import { formatConfig, parseConfigChange } from './config.ts'
-import type { OneFlags } from './confirm.ts'
+import { formatConfig, formatProposals, formatProtocol, parseConfigChange } from './config.ts'
+import { confirmForOne, type MemberFlags, proposalsFor, rulesFor, voteForOne } from './confirm.ts'
 import { answer, integer, slowly } from './options.ts'
-import { formatProposals, formatProtocol, proposalsJson } from './proposals.ts'
-import type { CommandContext, Common } from './rig.ts'
+import type { CommandContext } from './rig.ts'
 
 /** Of the protocol; there will never be so many. */
 const VERSION_MAX = 1_000_000
@@ -15,17 +14,15 @@ export function addConfigCommands({ command, group, clock, cluster }: CommandCon
   const config = group('config', about)
   command('get', 'what holds now, as enough nodes agree', config)
     .option('--scan <url>', 'as this scan node shows it (default: nodes of the data directory)')
-    .action(async (options: Common & OneFlags) => {
-      const { rulesFor } = await import('./confirm.ts')
+    .action(async (options: MemberFlags) => {
       const inForce = await rulesFor(options, cluster)
       answer(options, inForce, formatConfig(inForce))
     })
   command('pending', 'what some have proposed, and who has confirmed it', config)
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')
-    .action(async (options: Common & OneFlags) => {
-      const { proposalsFor } = await import('./confirm.ts')
+    .action(async (options: MemberFlags) => {
       const proposals = await proposalsFor(options, cluster)
-      answer(options, proposalsJson(proposals), formatProposals(proposals))
+      answer(options, proposals, formatProposals(proposals))
     })
   ofOneMember(
     command('set', 'change the rules, confirmed by a quorum of the super-validators', config),
@@ -38,14 +35,13 @@ Without --key it confirms for all super-validators whose keys are in the data
 directory. With it, for one alone: each operator types the same change, and it
 is in force when enough have. Rules that one confirmed before are given up.`,
     )
-    .action(async (changes: string[], options: Common & OneFlags) => {
+    .action(async (changes: string[], options: MemberFlags) => {
       const change = parseConfigChange(changes)
       if (options.key === undefined) {
         const inForce = await cluster.setRules(dataDirectory(options.dataDir), change)
         answer(options, inForce, formatConfig(inForce))
         return
       }
-      const { confirmForOne } = await import('./confirm.ts')
       const confirmed = await slowly('waiting for the change', clock, () =>
         confirmForOne(options, change, clock),
       )
@@ -75,8 +71,7 @@ export function addProtocolCommands({ command, group, clock, cluster }: CommandC
   const protocol = group('protocol', about)
   command('get', 'which version holds, and which comes next', protocol)
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')
-    .action(async (options: Common & OneFlags) => {
-      const { proposalsFor } = await import('./confirm.ts')
+    .action(async (options: MemberFlags) => {
       const proposals = await proposalsFor(options, cluster)
       answer(options, proposals.protocol, formatProtocol(proposals.protocol))
     })
@@ -94,13 +89,12 @@ When enough super-validators have voted for the same version and time, it holds
 from the first entry at that time on; without a time, from the next entry on.
 Software that does not know it stops there and says so, so install first.`,
     )
-    .action(async (version: number, options: Common & OneFlags & { notBefore?: string }) => {
+    .action(async (version: number, options: MemberFlags & { notBefore?: string }) => {
       const vote = { version, notBefore: options.notBefore ?? null }
-      const { voteForOne } = await import('./confirm.ts')
       const { name, proposals } = await slowly('waiting for the vote', clock, () =>
         voteForOne(options, vote, clock),
       )
       const lines = [`${name} has voted for version ${version}.`, formatProposals(proposals)]
-      answer(options, { votedBy: name, ...proposalsJson(proposals) }, lines.join('\n'))
+      answer(options, { votedBy: name, ...proposals }, lines.join('\n'))
     })
 }

@@ -1,17 +1,16 @@
-/** What one super-validator confirms with its own key, and what a node says of what was proposed. */
+/** What one super-validator confirms with its own key, and what a node reports of proposals. */
 import { readFileSync } from 'node:fs'
 import { type Clock, describeFileError, parseKeyFile } from '@quorumscan/base'
 import {
-  type AnsConfigWire,
+  type AnsConfigInput,
   areRulesEqual,
   type Confirmer,
-  changeOf,
   changeRules,
   confirmRules,
   dataDirectory,
-  inForceToWire,
   type Proposals,
   type RulesInForce,
+  readGenesis,
   readProposals,
   readRules,
   voteForVersion,
@@ -21,12 +20,12 @@ import { quorumOf } from '@quorumscan/verifier'
 import type { LocalCluster } from './local-cluster.ts'
 import { urlOf } from './network.ts'
 import type { Common } from './rig.ts'
-import { readGenesis } from './verify.ts'
 
 /** Until the confirmation that completes a quorum shows at a node. */
 const IN_FORCE_MS = 2_000
 const POLL_MS = 100
-export type OneFlags = {
+
+export type MemberFlags = Common & {
   key?: string
   scan?: string
   synchronizer?: string
@@ -34,67 +33,78 @@ export type OneFlags = {
   genesis?: string
 }
 
-/** The rules that hold: as the node shows them that was named, or as enough nodes of the data directory agree. */
-export async function rulesFor(
-  options: Common & OneFlags,
-  cluster: LocalCluster,
-): Promise<AnsConfigWire> {
-  if (options.scan !== undefined) return inForceToWire(await readRules(apiOf(options.scan)))
-  return await cluster.rules(dataDirectory(options.dataDir))
+/** The rules in force, as the named node reports them, or as enough nodes of the data directory agree. */
+export function rulesFor(options: MemberFlags, cluster: LocalCluster): Promise<RulesInForce> {
+  if (options.scan !== undefined) return readRules(apiOf(options.scan))
+  return cluster.rules(dataDirectory(options.dataDir))
 }
 
-/** As the node knows them that was named, or one of the data directory. */
+/** As reported by the named node, or by one of the data directory. */
 export async function proposalsFor(
-  options: Common & OneFlags,
+  options: MemberFlags,
   cluster: LocalCluster,
 ): Promise<Proposals> {
-  return readProposals(await scanUrlOf(options, cluster))
-}
-
-/** Votes for a version of the protocol; the proposals are those of its node, with the vote once it knows of it. */
-export async function voteForOne(
-  options: Common & OneFlags,
-  vote: { readonly version: number; readonly notBefore: string | null },
-  clock: Clock,
-): Promise<{ readonly name: string; readonly proposals: Proposals }> {
-  const voter = memberOf(options)
-  const name = await voteForVersion({ ...voter, nowMicros: clock.nowMicros() }, vote)
-  const isSeen = ({ protocol, pending }: Proposals) =>
-    (protocol.next?.version ?? protocol.version) === vote.version ||
-    pending.some(
-      ({ change, confirmedBy }) =>
-        change.tag === 'SetProtocolVersion' &&
-        change.value.version === vote.version &&
-        confirmedBy.includes(name),
-    )
-  const read = () => readProposals(voter.rulesUrl)
-  return { name, proposals: await untilShown(read, isSeen, clock) }
-}
-
-/** What the node shows once it knows of what was done; what it shows in the end where it does not. */
-async function untilShown<T>(
-  read: () => Promise<T>,
-  isShown: (seen: T) => boolean,
-  clock: Clock,
-): Promise<T> {
-  const endMs = clock.monotonicMs() + IN_FORCE_MS
-  for (;;) {
-    const seen = await read()
-    if (isShown(seen) || clock.monotonicMs() >= endMs) return seen
-    await clock.delay(POLL_MS)
-  }
-}
-
-/** Where the node is asked that was named, or one of the data directory. */
-async function scanUrlOf(options: Common & OneFlags, cluster: LocalCluster): Promise<string> {
-  if (options.scan !== undefined) return apiOf(options.scan)
+  if (options.scan !== undefined) return readProposals(apiOf(options.scan))
   const { nodes } = await cluster.addresses(dataDirectory(options.dataDir))
   const node = nodes.find(({ isUp }) => isUp)
   if (node === undefined)
     throw new CommandError(
       'no scan node is up: `quorumscan status` says why; or name another with `--scan`',
     )
-  return apiOf(node.url)
+  return readProposals(apiOf(node.url))
+}
+
+/** Votes for a version of the protocol. Returns the proposals of its node once the vote shows there. */
+export async function voteForOne(
+  options: MemberFlags,
+  vote: { readonly version: number; readonly notBefore: string | null },
+  clock: Clock,
+): Promise<{ readonly name: string; readonly proposals: Proposals }> {
+  const voter = memberOf(options)
+  const name = await voteForVersion({ ...voter, nowMicros: clock.nowMicros() }, vote)
+  const isShown = ({ protocol, pending }: Proposals) =>
+    (protocol.next?.version ?? protocol.version) === vote.version ||
+    pending.some(
+      ({ change, confirmedBy }) =>
+        Object(change).protocolVersion === vote.version && confirmedBy.includes(name),
+    )
+  const read = () => readProposals(voter.rulesUrl)
+  return { name, proposals: await untilShown(read, isShown, clock) }
+}
+
+/** Confirms other rules of the name service, unless they are in force already. */
+export async function confirmForOne(options: MemberFlags, change: AnsConfigInput, clock: Clock) {
+  const member = memberOf(options)
+  const { genesis, rulesUrl } = member
+  const before = await readRules(rulesUrl)
+  const config = changeRules(genesis, before.config, change)
+  const needed = quorumOf(genesis.nodes.length)
+  if (areRulesEqual(before.config, config))
+    return { name: null, isInForce: true, rules: before, needed }
+  const { contractId } = before
+  const nowMicros = clock.nowMicros()
+  const name = await confirmRules({ ...member, config, current: contractId, nowMicros })
+  const isDone = (current: RulesInForce) => areRulesEqual(current.config, config)
+  const current = await untilShown(
+    () => readRules(rulesUrl),
+    (shown) => shown.contractId !== contractId || isDone(shown),
+    clock,
+  )
+  return { name, isInForce: isDone(current), rules: { ...current, config }, needed }
+}
+
+/** What the node shows once the change is visible there, or the last that it shows after a time. */
+async function untilShown<T>(
+  read: () => Promise<T>,
+  isShown: (shown: T) => boolean,
+  clock: Clock,
+): Promise<T> {
+  const endMs = clock.monotonicMs() + IN_FORCE_MS
+  for (;;) {
+    const shown = await read()
+    if (isShown(shown) || clock.monotonicMs() >= endMs) return shown
+    await clock.delay(POLL_MS)
+  }
 }
 
 /** @throws {UsageError} If it is no address. */
@@ -102,35 +112,8 @@ function apiOf(text: string): string {
   return `${urlOf('--scan', text)}/v0`
 }
 
-/** Confirms other rules of the name service, unless they hold already. */
-export async function confirmForOne(
-  options: Common & OneFlags,
-  wanted: Parameters<typeof changeOf>[0],
-  clock: Clock,
-) {
-  const member = memberOf(options)
-  const { genesis, rulesUrl } = member
-  const before = await readRules(rulesUrl)
-  const config = changeRules(genesis, before.config, changeOf(wanted))
-  const needed = quorumOf(genesis.nodes.length)
-  if (areRulesEqual(before.config, config))
-    return { name: null, isInForce: true, rules: inForceToWire(before), needed }
-  const { contractId } = before
-  const nowMicros = clock.nowMicros()
-  const name = await confirmRules({ ...member, config, current: contractId, nowMicros })
-  const isDone = (current: RulesInForce) => areRulesEqual(current.config, config)
-  const current = await untilShown(
-    () => readRules(rulesUrl),
-    (seen) => seen.contractId !== contractId || isDone(seen),
-    clock,
-  )
-  const isInForce = isDone(current)
-  const rules = isInForce ? current : { contractId: current.contractId, config }
-  return { name, isInForce, rules: inForceToWire(rules), needed }
-}
-
-/** Whose key it is, and where it confirms. */
-function memberOf(options: Common & OneFlags): Confirmer {
+/** The super-validator whose key is named, and where it confirms. */
+function memberOf(options: MemberFlags): Confirmer {
   const { key, scan, synchronizer } = options
   if (key === undefined || scan === undefined || synchronizer === undefined)
     throw new UsageError(

@@ -1,6 +1,5 @@
-export { main } from './cli-main.ts'
 export { readEnvironment } from './environment.ts'
-export { EXAMPLES } from './examples.ts'
+export { EXAMPLES, examplesOf } from './examples.ts'
 export { EXIT } from './exit-codes.ts'
 export type { LogReport } from './local-cluster.ts'
 export {
@@ -12,6 +11,7 @@ export {
   whyNotKept,
 } from './log-repair.ts'
 export { verifyLogOf } from './log-verify.ts'
+export { main } from './main.ts'
 export { openReader } from './network.ts'
 export {
   answer,

@@ -1,16 +1,16 @@
 /** The cluster in a data directory: commands ask it where no other network is named. Only a test rig has one. */
 import type { Clock } from '@quorumscan/base'
 import type { JobFailure, NodeJobs } from '@quorumscan/jobs'
-import type { AnsConfigInput, AnsConfigWire, DataDirectory } from '@quorumscan/operator'
+import type { AnsConfigInput, DataDirectory, RulesInForce } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 
 export type LocalCluster = {
   /** Where its nodes and its validator answer. @throws {SilentError} If it does not run. */
   addresses(directory: DataDirectory): Promise<ClusterAddresses>
   /** The rules of the name service that enough nodes agree on. */
-  rules(directory: DataDirectory): Promise<AnsConfigWire>
+  rules(directory: DataDirectory): Promise<RulesInForce>
   /** Changes the rules, confirmed by a quorum; returns those that are then in force. */
-  setRules(directory: DataDirectory, change: AnsConfigInput): Promise<AnsConfigWire>
+  setRules(directory: DataDirectory, change: AnsConfigInput): Promise<RulesInForce>
   /** The job queues of each node; null where its Redis does not answer. */
   jobs(
     directory: DataDirectory,

@@ -4,19 +4,16 @@ import {
   DAMAGE_ADVICE,
   describeDamage,
   LOG_USER,
-  type LogDamage,
   LogUnavailableError,
   verifyLog,
 } from '@quorumscan/log'
-import type { DataDirectory } from '@quorumscan/operator'
-import { REPAIR_OF_MEMBERS } from '@quorumscan/operator'
+import { type DataDirectory, REPAIR_OF_MEMBERS } from '@quorumscan/operator'
 import { logGenesisOf } from '@quorumscan/operator/ceremony'
 import { type OperatorLogOptions, openOperatorLog } from '@quorumscan/operator/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import { CommandError, readSecret } from '@quorumscan/runtime'
 import { keptSocketDirectory, redisSocketOf } from '@quorumscan/supervisor'
-import type { Genesis } from '@quorumscan/verifier'
-import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { formatInstant as formatTime, type Genesis } from '@quorumscan/verifier'
 import type { LogReport } from './local-cluster.ts'
 import { readClusterGenesis } from './verify.ts'
 
@@ -71,16 +68,10 @@ async function verified(
   })
   const isWhole = damages.length === 0
   const json = { whole: isWhole, start, end, recordTime: formatTime(recordTime), damages }
-  return { isWhole, text: isWhole ? describeWhole(json) : describeAll(damages), json }
-}
-
-function describeWhole(log: { start: number; end: number; recordTime: string }): string {
-  const { start, end, recordTime } = log
+  if (!isWhole)
+    return { isWhole, text: [...damages.map(describeDamage), DAMAGE_ADVICE].join('\n'), json }
   const from =
     start === 1 ? 'its start' : `offset ${start}, where snapshots of the state let it begin,`
-  return `The log is whole, from ${from} to offset ${end} of ${recordTime}.`
-}
-
-function describeAll(damages: readonly LogDamage[]): string {
-  return [...damages.map(describeDamage), DAMAGE_ADVICE].join('\n')
+  const text = `The log is whole, from ${from} to offset ${end} of ${json.recordTime}.`
+  return { isWhole, text, json }
 }

@@ -1,8 +1,27 @@
-/** Entry of the `quorumscan` command of operators and of readers of names. */
-import { main as runCli } from './cli-main.ts'
+/** Entry of the `quorumscan` command: runs it, and prints errors as sentences. */
+import { isErrno, messageOf } from '@quorumscan/runtime'
+import { CommanderError } from 'commander'
 import { readEnvironment } from './environment.ts'
+import { EXIT, exitCodeOf } from './exit-codes.ts'
+import { tell } from './options.ts'
+import { runCommandLine } from './program.ts'
+import type { Rig } from './rig.ts'
 
-/** Returns the exit status. */
-export function main(args: readonly string[]): Promise<number> {
-  return runCli(args, readEnvironment(import.meta.url, '../../'))
+/** Returns the exit status, one of `EXIT`. */
+export async function main(
+  args: readonly string[],
+  environment = readEnvironment(import.meta.url, '../../'),
+  rig: Rig | null = null,
+): Promise<number> {
+  // A reader such as `head` closes the pipe when it has enough. On a full disk the output is lost.
+  process.stdout.on('error', (error) =>
+    process.exit(isErrno(error, 'EPIPE') ? EXIT.unread : EXIT.failed),
+  )
+  try {
+    return await runCommandLine(args, environment, rig)
+  } catch (error) {
+    // commander has printed its own errors and, when asked, the help.
+    if (!(error instanceof CommanderError)) tell(`quorumscan: ${messageOf(error)}`)
+    return exitCodeOf(error)
+  }
 }

@@ -1,6 +1,6 @@
 /** Which network a command asks, and where its nodes are: one whose files are named, or the cluster in the data directory. */
 import { type Clock, sha256 } from '@quorumscan/base'
-import { dataDirectory } from '@quorumscan/operator'
+import { dataDirectory, readGenesis } from '@quorumscan/operator'
 import { createFetchTransport, parseNodeUrl, type Transport } from '@quorumscan/reader'
 import { type CertifiedReader, createCertifiedReader } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
@@ -8,7 +8,6 @@ import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { Command } from 'commander'
 import type { LocalCluster } from './local-cluster.ts'
 import { printable } from './text.ts'
-import { readGenesis } from './verify.ts'
 
 export type NetworkFlags = {
   dataDir: string

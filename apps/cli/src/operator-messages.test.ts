@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { dataDirectory } from '@quorumscan/operator'
 import { createGenesis, makeMember } from '@quorumscan/operator/ceremony'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { main } from './cli-main.ts'
+import { main } from './main.ts'
 import { testEnvironment } from './testing/environment.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'qs-said-'))
@@ -166,7 +166,7 @@ it.each([
   ],
   [
     'config set entry-fee',
-    '2 quorumscan: "entry-fee" has no value: write RULE=VALUE, as in entry-fee=2.5',
+    '2 quorumscan: "entry-fee" has no value: write RULE=VALUE, such as entry-fee=2.5',
   ],
   [
     'config set entry-fee=2 --key DIR/nowhere',

@@ -15,7 +15,7 @@ import { addConfigCommands, addProtocolCommands } from './config-commands.ts'
 import type { Environment } from './environment.ts'
 import { addExamples, EXAMPLES } from './examples.ts'
 import { EXIT } from './exit-codes.ts'
-import { GROUPS, groupCommands, HELP } from './help.ts'
+import { HELP } from './help.ts'
 import { addJobCommands } from './job-commands.ts'
 import { NO_CLUSTER } from './local-cluster.ts'
 import { addLogCommands } from './log-commands.ts'
@@ -51,13 +51,7 @@ export async function runCommandLine(
 }
 
 /** All that can be typed; `exitCode` is that of the command that was carried out. */
-export function createProgram(
-  environment: Environment,
-  rig: Rig | null = null,
-): {
-  readonly program: Command
-  readonly exitCode: () => number
-} {
+export function createProgram(environment: Environment, rig: Rig | null = null) {
   const clock = createSystemClock()
   const defaultDir = environment.defaultDataDirectory
   let exitCode: number = EXIT.done
@@ -84,12 +78,14 @@ export function createProgram(
     command,
     plain,
     group: (name, description) => program.command(name).description(description).helpCommand(false),
+    section: (heading) => program.commandsGroup(heading),
     exitWith(code) {
       exitCode = code
     },
   }
   rig?.addCommands(context)
 
+  context.section('Names and proofs, of any network:')
   ofAnyNetwork(command('resolve', 'look a name or a party up at the nodes themselves, by a proof'))
     .argument('<name>', 'a whole name such as alice.unverified.ns, or a party')
     .option('--quorum <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
@@ -145,16 +141,18 @@ export function createProgram(
       },
     )
 
-  addCheckCommand(context)
   addMirrorCommand(context)
-  addCometbftCommands(context)
+
+  context.section("One operator's part of a network:")
   addCeremonyCommands(context)
-  addBackupCommands(context)
   addRunCommand(context)
-  addLogCommands(context)
-  addJobCommands(context)
+  addCheckCommand(context)
   addConfigCommands(context)
   addProtocolCommands(context)
+  addBackupCommands(context)
+  addLogCommands(context)
+  addJobCommands(context)
+  addCometbftCommands(context)
 
   program
     .command('help', { hidden: true })
@@ -169,8 +167,7 @@ export function createProgram(
       named.help()
     })
 
-  addExamples(program, { ...rig?.examples, ...EXAMPLES })
-  groupCommands(program, { ...rig?.groups, ...GROUPS })
+  addExamples(program, [...(rig?.examples ?? []), ...EXAMPLES])
   program.addHelpText('after', '\n`quorumscan help <command>` says more of one.')
   return { program, exitCode: () => exitCode }
 }

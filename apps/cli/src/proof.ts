@@ -4,6 +4,7 @@
  * Reads no file, prints nothing.
  */
 import { sha256 } from '@quorumscan/base'
+import { messageOf } from '@quorumscan/runtime'
 import {
   type CanonicalRequest,
   createWebCrypto,
@@ -23,8 +24,17 @@ import {
   questionOf,
   showDocument,
 } from '@quorumscan/verifier/certified'
+import { z } from 'zod'
 
-type Members = Readonly<Record<string, unknown>>
+const request = z.object({
+  operation: z.string(),
+  parameters: z.record(z.string(), z.unknown()),
+})
+/** One piece of evidence. `verifyEvidence` checks its members. */
+const piece = z.strictObject({ signer: z.unknown(), statements: z.unknown() })
+const evidenceList = z.strictObject({
+  evidence: z.array(piece).refine(({ length }) => length > 0, 'is empty, which proves nothing'),
+})
 
 export type ProvenState =
   | {
@@ -32,7 +42,7 @@ export type ProvenState =
       readonly request: CanonicalRequest
       readonly certified: Certified<unknown>
     }
-  /** The request is unknown: leaves that are there, whatever else is. */
+  /** The request is unknown: it proves these leaves, and no absence. */
   | { readonly kind: 'shown'; readonly certified: Certified<readonly ProvenLeaf[]> }
 export type Proven = ProvenState | { readonly kind: 'evidence'; readonly evidence: ProvenEvidence }
 
@@ -41,81 +51,75 @@ export class InvalidProof extends Error {
   override readonly name = 'InvalidProof'
 }
 
-export type ProofOptions = {
+type ProofOptions = {
   readonly genesis: Genesis
-  /** What the answers must be to; null: whatever they say, for the reader to look at. */
+  /** The request that the document must answer; null: any, which a person then reads. */
   readonly request: CanonicalRequest | null
-  /** Signers that are needed; at least f + 1, also where less is given here. */
+  /** Signers that are needed. At least f + 1 are, even if this is less. */
   readonly threshold: number
 }
 
 /** Everything that the document proves, in its order. @throws {InvalidProof} Unless all of it is proved. */
 export async function judgeProof(text: string, options: ProofOptions): Promise<Proven[]> {
-  const parsed = parse(text)
-  const members: Members = isRecord(parsed) ? parsed : {}
+  const parsed = judged(() => parseStrictJson(text), 'it cannot be read: ')
+  const { certificate, receipt, document, evidence, statements } = Object(parsed)
   try {
-    if ('certificate' in members) return [await judgeState(text, options.request, options)]
-    if (typeof Object(members['receipt']).document === 'string')
-      return [requireShown(members, await judgeKept(Object(members['receipt']), options))]
-    if (typeof members['document'] === 'string') return [await judgeKept(members, options)]
-    if ('evidence' in members) {
-      const judge = (piece: unknown) => judgeEvidence(piece, options)
-      return await Promise.all(listOf(members, 'evidence').map(judge))
-    }
-    if ('statements' in members) return [await judgeEvidence(members, options)]
+    if (certificate !== undefined) return [await judgeState(text, options.request, options)]
+    if (typeof Object(receipt).document === 'string')
+      return [requireShown(Object(parsed), await judgeKept(receipt, options))]
+    if (typeof document === 'string') return [await judgeKept(Object(parsed), options)]
+    if ((evidence ?? statements) === undefined)
+      throw new InvalidProof('it is neither a certified answer nor evidence')
+    const pieces = judged(() =>
+      evidence === undefined ? [piece.parse(parsed)] : evidenceList.parse(parsed).evidence,
+    )
+    if (options.request !== null) throw new InvalidProof('it is evidence, which answers no request')
+    return await Promise.all(
+      pieces.map(async (one) => ({
+        kind: 'evidence' as const,
+        evidence: await verifyEvidence(one as Evidence, options),
+      })),
+    )
   } catch (error) {
     if (error instanceof InvalidState || error instanceof EvidenceError)
       throw new InvalidProof(error.message, { cause: error })
     throw error
   }
-  throw new InvalidProof('it is neither a certified answer nor evidence')
 }
 
-/** A document that is kept with its request. */
-async function judgeKept(kept: Members, options: ProofOptions): Promise<ProvenState> {
-  const request = options.request ?? requestIn(kept['request'])
-  return await judgeState(String(kept['document']), request, options)
+type Kept = { readonly document: string; readonly request?: unknown }
+
+/** A document that is stored with its request. */
+async function judgeKept(kept: Kept, options: ProofOptions): Promise<ProvenState> {
+  const asked = options.request ?? asRequest(kept.request)
+  if (asked === null) throw new InvalidProof('it is kept with no request')
+  return await judgeState(kept.document, asked, options)
 }
 
 async function judgeState(
   document: string,
-  request: CanonicalRequest | null,
+  asked: CanonicalRequest | null,
   { genesis, threshold }: ProofOptions,
 ): Promise<ProvenState> {
   const genesisHash = await hashGenesis(genesis)
   const network = { genesis, genesisHash, sha256, crypto: createWebCrypto() }
-  if (request === null)
+  if (asked === null)
     return { kind: 'shown', certified: await showDocument(document, threshold, network) }
-  const verifier = createCertifiedVerifier(network)
-  const certified = await verifier.verify(document, asked(request, network), threshold)
-  return { kind: 'certified', request, certified }
-}
-
-function asked(...[request, network]: Parameters<typeof questionOf>) {
-  try {
-    return questionOf(request, network)
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause
-    throw new InvalidProof(cause.message, { cause })
-  }
-}
-
-function requestIn(value: unknown): CanonicalRequest {
-  const request = asRequest(value)
-  if (request !== null) return request
-  throw new InvalidProof('it is kept with no request')
+  const question = judged(() => questionOf(asked, network))
+  const certified = await createCertifiedVerifier(network).verify(document, question, threshold)
+  return { kind: 'certified', request: asked, certified }
 }
 
 /** A request as JSON has it; null: it is none. */
 export function asRequest(value: unknown): CanonicalRequest | null {
-  const { operation, parameters } = Object(value)
-  const isRequest = typeof operation === 'string' && isRecord(parameters)
-  // Read from JSON.
-  return isRequest ? ({ operation, parameters } as CanonicalRequest) : null
+  return (request.safeParse(value).data as CanonicalRequest | undefined) ?? null
 }
 
 /** What is printed next to a proof proves nothing, but must not differ from what is proven. */
-function requireShown(members: Members, proven: ProvenState): ProvenState {
+function requireShown(
+  members: Readonly<Record<string, unknown>>,
+  proven: ProvenState,
+): ProvenState {
   const { answer, offset, recordTime, historyHash, signers } = proven.certified
   const isAbsent = String(members['kind']).endsWith('-absent')
   const shown = Object.entries({ answer, offset, recordTime, historyHash, agreed: signers })
@@ -126,37 +130,11 @@ function requireShown(members: Members, proven: ProvenState): ProvenState {
   throw new InvalidProof(`the ${other?.[0] ?? 'kind'} shown is not the one proven`)
 }
 
-async function judgeEvidence(piece: unknown, options: ProofOptions): Promise<Proven> {
-  if (options.request !== null) throw new InvalidProof('it is evidence, which answers no request')
-  requireMembers(piece, ['signer', 'statements'], 'the evidence')
-  // `verifyEvidence` looks into the rest.
-  const evidence = await verifyEvidence(piece as unknown as Evidence, options)
-  return { kind: 'evidence', evidence }
-}
-
-function parse(text: string): unknown {
+/** @throws {InvalidProof} Where `read` throws. */
+function judged<T>(read: () => T, prefix = ''): T {
   try {
-    return parseStrictJson(text)
+    return read()
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'no JSON'
-    throw new InvalidProof(`it cannot be read: ${why}`, { cause })
+    throw new InvalidProof(`${prefix}${messageOf(cause)}`, { cause })
   }
-}
-
-function listOf(document: Members, name: string): readonly unknown[] {
-  requireMembers(document, [name], 'the document')
-  const list = document[name]
-  if (!Array.isArray(list)) throw new InvalidProof(`${name} is no list`)
-  if (list.length === 0) throw new InvalidProof(`${name} is empty, which proves nothing`)
-  return list
-}
-
-function requireMembers(document: unknown, names: readonly string[], what: string): void {
-  const members = isRecord(document) ? Object.keys(document).sort() : []
-  if (members.join() !== names.join())
-    throw new InvalidProof(`${what} does not have exactly the members ${names.join(', ')}`)
-}
-
-function isRecord(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

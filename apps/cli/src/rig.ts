@@ -2,8 +2,6 @@
 import type { Clock } from '@quorumscan/base'
 import type { Command } from 'commander'
 import type { Environment } from './environment.ts'
-import type { Examples } from './examples.ts'
-import type { Groups } from './help.ts'
 import type { LocalCluster } from './local-cluster.ts'
 
 /** The options of a command with a data directory. */
@@ -21,6 +19,8 @@ export type CommandContext = Pick<Environment, 'redisServer' | 'mains'> & {
   readonly plain: MakeCommand
   /** What only has commands below it. */
   readonly group: (name: string, description: string) => Command
+  /** Commands that are added next are listed below this heading. */
+  readonly section: (heading: string) => void
   readonly exitWith: (code: number) => void
 }
 
@@ -28,7 +28,6 @@ export type CommandContext = Pick<Environment, 'redisServer' | 'mains'> & {
 export type Rig = {
   readonly description: string
   readonly cluster: LocalCluster
-  readonly groups: Groups
-  readonly examples: Examples
+  readonly examples: readonly string[]
   addCommands(context: CommandContext): void
 }

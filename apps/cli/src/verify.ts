@@ -3,14 +3,13 @@ import { existsSync, readFileSync } from 'node:fs'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
 import { describeFileError, fromUtf8 } from '@quorumscan/base'
-import type { DataDirectory } from '@quorumscan/operator'
+import { type DataDirectory, readGenesis } from '@quorumscan/operator'
 import { messageOf, UsageError } from '@quorumscan/runtime'
 import {
   type CanonicalRequest,
   formatInstant as formatTime,
   type Genesis,
   type ProvenEvidence,
-  parseGenesis,
   parseStrictJson,
   parseThreshold,
   requestOfEntries,
@@ -32,23 +31,19 @@ export type Asked = {
   readonly request?: string
 }
 
-export type VerifyOptions = {
-  /** `-` reads the standard input. */
-  readonly file: string
-  readonly genesisFile: string
-  readonly asked: Asked
-  /** weak, strong, all or a number. */
-  readonly threshold: string
-}
-
 /**
  * Judges the file. The text is for a person.
  *
- * @throws {UsageError} If a file cannot be read, or the options make no sense: then nothing was judged.
+ * @param options.file - `-` reads the standard input.
+ * @param options.threshold - weak, strong, all or a number.
+ * @throws {UsageError} If a file cannot be read, or the options are invalid: then nothing was judged.
  */
-export async function verify(
-  options: VerifyOptions,
-): Promise<{ readonly isValid: boolean; readonly text: string; readonly json: unknown }> {
+export async function verify(options: {
+  readonly file: string
+  readonly genesisFile: string
+  readonly asked: Asked
+  readonly threshold: string
+}) {
   const genesis = readGenesis(options.genesisFile)
   const request = requestOf(options.asked)
   const threshold = parseVotes(options.threshold, genesis)
@@ -61,21 +56,8 @@ export async function verify(
   } catch (error) {
     if (!(error instanceof InvalidProof)) throw error
     const reason = printable(error.message)
-    return {
-      isValid: false,
-      text: `invalid, because ${reason}`,
-      json: { valid: false, reason },
-    }
-  }
-}
-
-/** @throws {UsageError} */
-export function readGenesis(file: string): Genesis {
-  const text = read(file).toString()
-  try {
-    return parseGenesis(JSON.parse(text))
-  } catch (error) {
-    throw new UsageError(`${file} is no genesis document: ${messageOf(error)}`)
+    const json = { valid: false, reason }
+    return { isValid: false, text: `invalid, because ${reason}`, json }
   }
 }
 
@@ -111,9 +93,10 @@ function jsonOf(proven: Proven): unknown {
   return { ...what, ...facts, recordTime: formatTime(recordTime) }
 }
 
-type Expected = { readonly genesis: Genesis; readonly threshold: number }
-
-function formatProven(proven: Proven, { genesis, threshold }: Expected): string {
+function formatProven(
+  proven: Proven,
+  { genesis, threshold }: { readonly genesis: Genesis; readonly threshold: number },
+): string {
   if (proven.kind === 'evidence') return `\n${formatEvidence(proven.evidence)}`
   const { offset, recordTime, signers } = proven.certified
   const count = `${signers.length} of ${genesis.nodes.length}, ${threshold} needed`

@@ -3,7 +3,7 @@
 import { AGREED, DISSENTED } from '@quorumscan/errors/node-words'
 import { ask, CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { wrap } from './options.ts'
-import { entryLines, lookupOf, printable } from './text.ts'
+import { entryLines, field, lookupOf, printable } from './text.ts'
 
 /** The proxy waits 2 s for its nodes. */
 const TIMEOUT_MS = 5000
@@ -76,7 +76,7 @@ export function formatVoted(subject: string, voted: Voted): string {
     ...groups.flatMap(({ nodes, offset, entry, digest }) => [
       `  ${printable(nodes.join(', '))}: ${voteOf(offset, reason === null)}`,
       ...(entry === undefined ? [] : entryLines(entry)),
-      ...(digest === null ? [] : [`  digest      ${printable(digest)}`]),
+      ...(digest === null ? [] : [field('digest', digest)]),
     ]),
     ...(reason === null ? [] : wrap(printable(reason))),
   ].join('\n')

@@ -76,53 +76,52 @@ export const RIG: Rig = {
       return await repairLogOf(directory, options)
     },
   },
-  groups: {
-    'A cluster on this machine:': [
-      ...['up', 'status', 'events', 'logs', 'down', 'token', 'demo', 'load', 'prune'],
-    ],
-    'Faults of the cluster:': [
-      ...['kill', 'pause', 'resume', 'restart', 'wipe', 'lie', 'slow', 'drop', 'reset'],
-      ...['partition', 'lag', 'split', 'clock', 'fill', 'faults', 'heal', 'chaos', 'report'],
-    ],
-  },
-  examples: {
-    up: ['up --nodes 7 --detach', 'up --genesis-overrides seconds.json --base-port 0'],
-    down: ['down'],
-    status: ['status', 'status --watch', 'status --json | jq .console.url'],
-    kill: ['kill sv-1 sv-2', 'kill synchronizer redis'],
-    pause: ['pause sv-3'],
-    resume: ['resume sv-3'],
-    restart: ['restart sv-2'],
-    wipe: ['wipe sv-4'],
-    faults: ['faults --json'],
-    demo: ['demo'],
-    events: ['events', 'events --json'],
-    logs: ['logs sv-1', 'logs sv-1.redis -n 200', 'logs control -f'],
-    token: ['token alice --ttl 15m', 'token --admin'],
-    lie: ['lie sv-3 --kind deny --for 1m'],
-    slow: ['slow sv-2 --latency 300ms --jitter 50ms'],
-    drop: ['drop sv-2 --rate 0.3'],
-    reset: ['reset sv-2 --for 10s'],
-    partition: ['partition sv-4 --from log'],
-    lag: ['lag sv-4 --for 20s'],
-    split: ['split sv-1 sv-3 sv-4 --for 1m'],
-    clock: ['clock sv-2 --offset -30s'],
-    fill: ['fill sv-2 --for 30s'],
-    heal: ['heal --all'],
-    prune: ['prune --to 1200', 'prune sv-1 --to 1200'],
-    load: ['load --rate 100 --duration 30s'],
-    chaos: [
-      'chaos --seed 42 --duration 60s',
-      'chaos --nodes 7 --seed 42 --beyond-f --out ./run-42',
-      'chaos --scenario ./run-42/scenario.json --nodes 7 --shrink',
-    ],
-    report: ['report 1a2b3c4d'],
-  },
+  examples: [
+    'up --nodes 7 --detach',
+    'up --genesis-overrides seconds.json --base-port 0',
+    'down',
+    'status',
+    'status --watch',
+    'status --json | jq .console.url',
+    'kill sv-1 sv-2',
+    'kill synchronizer redis',
+    'pause sv-3',
+    'resume sv-3',
+    'restart sv-2',
+    'wipe sv-4',
+    'faults --json',
+    'demo',
+    'events',
+    'events --json',
+    'logs sv-1',
+    'logs sv-1.redis -n 200',
+    'logs control -f',
+    'token alice --ttl 15m',
+    'token --admin',
+    'lie sv-3 --kind deny --for 1m',
+    'slow sv-2 --latency 300ms --jitter 50ms',
+    'drop sv-2 --rate 0.3',
+    'reset sv-2 --for 10s',
+    'partition sv-4 --from log',
+    'lag sv-4 --for 20s',
+    'split sv-1 sv-3 sv-4 --for 1m',
+    'clock sv-2 --offset -30s',
+    'fill sv-2 --for 30s',
+    'heal --all',
+    'prune --to 1200',
+    'prune sv-1 --to 1200',
+    'load --rate 100 --duration 30s',
+    'chaos --seed 42 --duration 60s',
+    'chaos --nodes 7 --seed 42 --beyond-f --out ./run-42',
+    'chaos --scenario ./run-42/scenario.json --nodes 7 --shrink',
+    'report 1a2b3c4d',
+  ],
   addCommands,
 }
 
 function addCommands(context: CommandContext): void {
   const { command, clock, redisServer, exitWith } = context
+  context.section('A cluster on this machine:')
   const upCommand = command('up', 'start a cluster, or the one in the data directory')
   for (const [flags, text, min, max, byDefault] of UP_NUMBERS)
     upCommand.option(flags, text, integer(min, max), byDefault)
@@ -159,11 +158,6 @@ function addCommands(context: CommandContext): void {
         await clock.delay(WATCH_INTERVAL_MS)
       }
     })
-
-  addNodeCommands(context)
-  addFaultCommands(context)
-  addChaosCommands(context)
-  addWatchCommands(context)
 
   command('events', 'show recent events, oldest first').action(async (options: Common) => {
     const events = await callControl(options, ({ cluster }) => cluster.events.query())
@@ -213,6 +207,12 @@ function addCommands(context: CommandContext): void {
       await using _ = follow(file, { from: end, clock, onPiece })
       await untilInterrupted()
     })
+  addWatchCommands(context)
+
+  context.section('Faults of the cluster:')
+  addNodeCommands(context)
+  addFaultCommands(context)
+  addChaosCommands(context)
 }
 
 /** The log file of a process. @throws {UsageError} If no process of that name has one. */

@@ -3,9 +3,10 @@
  * confirms a change with each key in turn, even for nodes that are down.
  */
 import { type Clock, keyPairFromSeed } from '@quorumscan/base'
-import type { AnsRulesConfig } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
 import {
+  type AnsConfig,
+  type AnsConfigInput,
   areRulesEqual,
   changeRules,
   confirmRules,
@@ -30,7 +31,7 @@ export function createAnsConfigControl(prepared: Prepared, clock: Clock) {
   /** The rules that enough nodes agree on. @throws {CommandError} If they cannot be reached. */
   const get = () => readRules(rulesUrl)
 
-  const confirmByQuorum = async (current: ContractId, config: AnsRulesConfig): Promise<void> => {
+  const confirmByQuorum = async (current: ContractId, config: AnsConfig): Promise<void> => {
     const token = readSecret(directory.secretFile(logTokenOf(CONTROL_PLANE)))
     const synchronizer = { url: prepared.synchronizerUrl, token }
     for (const { name } of genesis.nodes.slice(0, quorumOf(genesis.nodes.length))) {
@@ -47,7 +48,7 @@ export function createAnsConfigControl(prepared: Prepared, clock: Clock) {
      *
      * @throws {CommandError} If the values are out of range, or the change does not take effect in time.
      */
-    async set(change: Partial<AnsRulesConfig>) {
+    async set(change: AnsConfigInput) {
       const config = changeRules(genesis, (await get()).config, change)
       const startedMs = clock.monotonicMs()
       for (let confirmAgainMs = startedMs; ; await clock.delay(POLL_MS)) {

@@ -1,6 +1,6 @@
 /** What the control plane can be asked, as a tRPC router. The CLI, tests and the console call it. */
 import { askVotes, resolve, resolvedJson } from '@quorumscan/cli'
-import { ansConfigInput, changeOf, inForceToWire } from '@quorumscan/operator'
+import { ansConfigInput } from '@quorumscan/operator'
 import { ENTRY_NAME_LENGTH_MAX } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { scenarioOf } from '../chaos/runs.ts'
@@ -87,10 +87,10 @@ export const appRouter = router({
 
   /** The rules of the name service, which the operators change together. */
   names: router({
-    config: procedure.query(async ({ ctx }) => inForceToWire(await ctx.ansConfig.get())),
+    config: procedure.query(({ ctx }) => ctx.ansConfig.get()),
     setConfig: procedure
       .input(ansConfigInput)
-      .mutation(async ({ ctx, input }) => inForceToWire(await ctx.ansConfig.set(changeOf(input)))),
+      .mutation(({ ctx, input }) => ctx.ansConfig.set(input)),
   }),
 
   /** Lookups made for those who watch: what proves one, what nodes vote, and the steady one that is measured. */

@@ -1,9 +1,10 @@
 /**
  * What super-validators change together (D-23): the rules of the name service, and the version of the protocol. Each
- * confirms with its own key; what enough of them have confirmed alike is in force.
+ * confirms with its own key. What a quorum has confirmed alike is in force.
  */
-import { type KeyPair, randomHex, systemRandom } from '@quorumscan/base'
-import { isScanError } from '@quorumscan/errors'
+import { isDeepStrictEqual } from 'node:util'
+import { fromUtf8, type KeyPair, randomHex, systemRandom, utf8 } from '@quorumscan/base'
+import { isScanError, type ScanError } from '@quorumscan/errors'
 import {
   type AnsRulesConfig,
   ansRules,
@@ -12,41 +13,78 @@ import {
 } from '@quorumscan/ledger'
 import { createLogClient } from '@quorumscan/log'
 import type { Command, ContractId, PartyId } from '@quorumscan/model'
-import { formatDuration } from '@quorumscan/model'
+import { formatAmount, formatDuration, parseAmount } from '@quorumscan/model'
 import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import { signSubmission } from '@quorumscan/submit'
 import type { Genesis } from '@quorumscan/verifier'
+import { z } from 'zod'
 import { hashGenesis } from './genesis.ts'
 
-/** Lookups go on while nodes restart; after this an answer would surprise. */
+/** Lookups continue while nodes restart; an answer later than this is not expected. */
 const REQUEST_TIMEOUT_MS = 10_000
 const NOT_AFTER_MICROS = 30_000_000
 const NOT_FOUND = 404
 
-export type RulesInForce = {
-  readonly contractId: ContractId
-  readonly config: AnsRulesConfig
+/** Rules to change. A rule that is left out stays as it is. */
+export const ansConfigInput = z.strictObject({
+  entryFeeUsd: z.exactOptional(z.string()),
+  entryLifetimeMicros: z.exactOptional(z.int()),
+  renewalDurationMicros: z.exactOptional(z.int()),
+  descriptionPrefix: z.exactOptional(z.string()),
+})
+export type AnsConfigInput = z.infer<typeof ansConfigInput>
+/** The rules of the name service as JSON, which has no bigints. */
+export type AnsConfig = Required<AnsConfigInput>
+
+export type RulesInForce = { readonly contractId: ContractId; readonly config: AnsConfig }
+
+export function ansConfigOf(config: AnsRulesConfig): AnsConfig {
+  return {
+    entryFeeUsd: formatAmount(config.entryFee),
+    entryLifetimeMicros: config.entryLifetime,
+    renewalDurationMicros: config.renewalDuration,
+    descriptionPrefix: config.descriptionPrefix,
+  }
+}
+
+/** @throws {CommandError} If the fee is no amount, or the prefix is not Unicode text. */
+function ledgerConfigOf(config: AnsConfig): AnsRulesConfig {
+  const { entryFeeUsd, entryLifetimeMicros, renewalDurationMicros, descriptionPrefix } = config
+  const entryFee = parseAmount(entryFeeUsd)
+  if (entryFee === undefined) throw new CommandError('the fee is no amount in USD')
+  if (fromUtf8(utf8(descriptionPrefix)) !== descriptionPrefix)
+    throw new CommandError('the prefix is no text')
+  return {
+    entryFee,
+    entryLifetime: entryLifetimeMicros,
+    renewalDuration: renewalDurationMicros,
+    descriptionPrefix,
+  }
 }
 
 /**
- * The rules that hold now.
+ * The rules in force.
  *
  * @param url - Of a scan node, or of the proxy to several: what comes before `/ans-rules`.
- * @throws {CommandError} If it cannot be asked.
+ * @throws {CommandError} If it does not answer.
  */
 export async function readRules(url: string): Promise<RulesInForce> {
   const { ans_rules_update: update } = Object(await askFor(`${url}/ans-rules`, {}))
-  const { contract_id: contractId, payload } = (update as Shown).contract
-  return { contractId, config: ansRules.type.decode(payload, []).config }
+  const { contract_id: contractId, payload } = (update as ShownContract).contract
+  return { contractId, config: ansConfigOf(ansRules.type.decode(payload, []).config) }
 }
 
-/** @throws {CommandError} If the ledger does not allow the changed rules, or they would have names paid for several times at once. */
+/**
+ * The rules after a change, in their normal form.
+ *
+ * @throws {CommandError} If the ledger does not allow them, or a name would be paid for several times at once.
+ */
 export function changeRules(
   { dso }: Pick<Genesis, 'dso'>,
-  before: AnsRulesConfig,
-  change: Partial<AnsRulesConfig>,
-): AnsRulesConfig {
-  const config = { ...before, ...change }
+  before: AnsConfig,
+  change: AnsConfigInput,
+): AnsConfig {
+  const config = ledgerConfigOf({ ...before, ...change })
   if (ansRules.ensure?.({ dso, config }) === false)
     throw new CommandError(
       'nothing was changed: the ledger takes a fee above 0, durations above 0 and within a century, and a description ' +
@@ -59,14 +97,14 @@ export function changeRules(
         `longer than the lifetime of a name (entry-lifetime, ${formatDuration(config.entryLifetime)}), and a name that ` +
         'renews itself would pay for several periods at once. Set renewal-duration to at most entry-lifetime',
     )
-  return config
+  return ansConfigOf(config)
 }
 
-export function areRulesEqual(one: AnsRulesConfig, other: AnsRulesConfig): boolean {
-  return textOf(one) === textOf(other)
+export function areRulesEqual(one: AnsConfig, other: AnsConfig): boolean {
+  return isDeepStrictEqual(one, other)
 }
 
-/** Who confirms, and where. */
+/** The super-validator that confirms, and where. */
 export type Confirmer = {
   readonly genesis: Genesis
   readonly keyPair: KeyPair
@@ -75,23 +113,22 @@ export type Confirmer = {
   readonly synchronizer: { readonly url: string; readonly token: string | null }
 }
 
-/** Confirms rules in the place of `current`, as `confirm` does. */
+/** Confirms rules that replace those of the contract `current`, as `confirm` does. */
 export function confirmRules(
-  input: Confirmer & {
+  input: Parameters<typeof confirm>[0] & {
     readonly current: ContractId
-    readonly config: AnsRulesConfig
-    readonly nowMicros: number
+    readonly config: AnsConfig
   },
 ): Promise<string> {
-  const { current, config } = input
-  return confirm(input, (by) => confirmSetConfigCommand({ ...by, ansRules: current, config }))
+  const config = ledgerConfigOf(input.config)
+  return confirm(input, (by) => confirmSetConfigCommand({ ...by, ansRules: input.current, config }))
 }
 
 /**
- * Confirms what the command says in the name of the super-validator whose operator key this is, and returns its name. A
- * repeat changes nothing; another change of the same kind takes the place of the one that it confirmed before.
+ * Confirms a command in the name of the super-validator whose operator key this is, and returns its name. A repeated
+ * confirmation changes nothing. Another change of the same kind replaces the one that it confirmed before.
  *
- * @throws {CommandError} If the key is nobody's, or the synchronizer does not take it.
+ * @throws {CommandError} If no super-validator has the key, or the synchronizer refuses the confirmation.
  */
 export async function confirm(
   input: Confirmer & { readonly nowMicros: number },
@@ -106,7 +143,7 @@ export async function confirm(
     )
   const { dso_rules } = Object(await askFor(`${input.rulesUrl}/dso`))
   const confirmer = svPartyOf(node)
-  const dsoRules = (dso_rules as Shown).contract.contract_id
+  const dsoRules = (dso_rules as ShownContract).contract.contract_id
   const { bytes } = signSubmission(
     { genesisHash: hashGenesis(genesis), keyPair, random: systemRandom },
     {
@@ -122,26 +159,22 @@ export async function confirm(
     },
     input.nowMicros + NOT_AFTER_MICROS,
   )
+  const { url } = input.synchronizer
   await using synchronizer = createLogClient(input.synchronizer)
   await synchronizer
     .submit(bytes, AbortSignal.timeout(REQUEST_TIMEOUT_MS))
-    .catch((error: unknown) => refuse(error, input.synchronizer.url))
+    .catch((error: unknown) => {
+      throw isScanError(error) ? new CommandError(reasonOf(error, url), { cause: error }) : error
+    })
   return node.name
 }
 
-/** A contract as a node shows it. */
-type Shown = { readonly contract: { readonly contract_id: ContractId; readonly payload: unknown } }
-
-function textOf(config: AnsRulesConfig): string {
-  return JSON.stringify([
-    config.entryFee.toString(),
-    config.entryLifetime,
-    config.renewalDuration,
-    config.descriptionPrefix,
-  ])
+/** A contract in an answer of a node. */
+type ShownContract = {
+  readonly contract: { readonly contract_id: ContractId; readonly payload: unknown }
 }
 
-/** The JSON of a 200. */
+/** The JSON of an answer with status 200. */
 export async function askFor(url: string, body?: object): Promise<unknown> {
   const answer = await ask(url, { timeoutMs: REQUEST_TIMEOUT_MS, body })
   if (answer.status === 200) return answer.body
@@ -156,18 +189,19 @@ export async function askFor(url: string, body?: object): Promise<unknown> {
   )
 }
 
-/** The path of a submission does not depend on what is submitted: where it is unknown, no synchronizer answers. */
-function refuse(error: unknown, url: string): never {
-  if (!isScanError(error)) throw error
-  const why =
-    messageOf(error.cause) === `status ${NOT_FOUND}`
-      ? `nothing was confirmed: what answers at ${url} is not a synchronizer. Name the address of one with \`--synchronizer\``
-      : error.code === 'DEPENDENCY_UNAVAILABLE'
-        ? `the synchronizer at ${url} did not confirm that it has this: ${error.message}. Look whether it runs, and ` +
-          'whether its address is right; then type the same again, which confirms it once'
-        : error.message.endsWith('other network')
-          ? `nothing was confirmed: the synchronizer at ${url} orders for another network. Name the genesis of that ` +
-            'network with `--genesis`, or the synchronizer of this one'
-          : `nothing was confirmed: the synchronizer at ${url} refuses it: ${error.message}`
-  throw new CommandError(why, { cause: error })
+function reasonOf(error: ScanError, url: string): string {
+  // The path of a submission does not depend on what is submitted: only a synchronizer has it.
+  if (messageOf(error.cause) === `status ${NOT_FOUND}`)
+    return `nothing was confirmed: what answers at ${url} is not a synchronizer. Name the address of one with \`--synchronizer\``
+  if (error.code === 'DEPENDENCY_UNAVAILABLE')
+    return (
+      `the synchronizer at ${url} did not confirm that it has this: ${error.message}. Look whether it runs, and ` +
+      'whether its address is right; then type the same again, which confirms it once'
+    )
+  if (error.message.endsWith('other network'))
+    return (
+      `nothing was confirmed: the synchronizer at ${url} orders for another network. Name the genesis of that ` +
+      'network with `--genesis`, or the synchronizer of this one'
+    )
+  return `nothing was confirmed: the synchronizer at ${url} refuses it: ${error.message}`
 }

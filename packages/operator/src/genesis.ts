@@ -1,11 +1,12 @@
 /** Makes the genesis document of a new network out of what its members show. */
 
-import { fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
+import { readFileSync } from 'node:fs'
+import { describeFileError, fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { genesisDelta, NEWEST_RULES, rulesOf } from '@quorumscan/ledger'
 import type { LogGenesis } from '@quorumscan/log'
 import { participantOfKey } from '@quorumscan/model'
-import { CommandError, messageOf } from '@quorumscan/runtime'
+import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import {
   canonicalJson,
   EVIDENCE_AGE,
@@ -129,6 +130,16 @@ function orderingOf(
 function synchronizerDigits(ordering: GenesisOrdering, nonce: string): string {
   if (ordering.driver === 'redis') return participantOfKey(ordering.key)
   return `1220${toHex(sha256(utf8('quorumscan/synchronizer/1\0'), fromHex(nonce)))}`
+}
+
+/** @throws {UsageError} If the file cannot be read, or holds no genesis. */
+export function readGenesis(file: string): Genesis {
+  try {
+    return parseGenesis(JSON.parse(readFileSync(file, 'utf8')))
+  } catch (error) {
+    const why = describeFileError(error, file)
+    throw new UsageError(why ?? `${file} is no genesis document: ${messageOf(error)}`)
+  }
 }
 
 /** SHA-256 of the RFC 8785 form, hex (D-41). */

@@ -1,11 +1,4 @@
 export {
-  type AnsConfigInput,
-  type AnsConfigWire,
-  ansConfigInput,
-  changeOf,
-  inForceToWire,
-} from './ans-config-wire.ts'
-export {
   KEYS_OF,
   type Member,
   type MemberOf,
@@ -16,8 +9,11 @@ export {
   type Runnable,
   writeMember,
 } from './ceremony/member.ts'
-export { ORDERING_DRIVERS, type OrderingDriver } from './ceremony/rules.ts'
+export { ORDERING_DRIVERS, type OrderingDriver, readSettings } from './ceremony/rules.ts'
 export {
+  type AnsConfig,
+  type AnsConfigInput,
+  ansConfigInput,
   areRulesEqual,
   type Confirmer,
   changeRules,
@@ -27,12 +23,12 @@ export {
   readRules,
 } from './confirm-rules.ts'
 export { type DataDirectory, dataDirectory } from './data-directory.ts'
+export { readGenesis } from './genesis.ts'
 export { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
 export { faultSocketsOf, LOOPBACK, type Machine, plan, planRedis } from './plan.ts'
 export {
   type Change,
   type Proposals,
-  type Protocol,
   readProposals,
   voteForVersion,
 } from './proposals.ts'

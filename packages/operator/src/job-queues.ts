@@ -1,24 +1,16 @@
 /** The job queues of one operator's node, whether its processes run or not. */
+import { openAll } from '@quorumscan/base'
 import { openNodeQueues } from '@quorumscan/jobs'
 import type { OwnNode } from './run/operator-services.ts'
 import { openOwnRedis } from './run/own-redis.ts'
 
 /** @throws {CommandError} If its Redis runs and does not answer, or does not start. */
 export async function openOperatorQueues(node: OwnNode): ReturnType<typeof openNodeQueues> {
-  const { config, clock } = node
-  const own = await openOwnRedis(node)
-  try {
-    const kind = config.runs === 'validator' ? 'validator' : 'scan'
-    const queues = await openNodeQueues({ redis: own.redis, kind, clock })
-    return {
-      ...queues,
-      async [Symbol.asyncDispose]() {
-        await queues[Symbol.asyncDispose]()
-        await own[Symbol.asyncDispose]()
-      },
-    }
-  } catch (error) {
-    await own[Symbol.asyncDispose]()
-    throw error
-  }
+  return openAll(async (resources) => {
+    const { redis } = resources.opened(await openOwnRedis(node))
+    const kind = node.config.runs === 'validator' ? 'validator' : 'scan'
+    const queues = await openNodeQueues({ redis, kind, clock: node.clock })
+    resources.opened({ [Symbol.asyncDispose]: () => queues[Symbol.asyncDispose]() })
+    return { ...queues, [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose]() }
+  })
 }

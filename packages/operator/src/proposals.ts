@@ -1,10 +1,9 @@
-/** What super-validators have proposed and not decided together, and which protocol holds, as one scan node knows it. */
-
+/** What super-validators have proposed and not yet decided, and the version of the protocol, as reported by one scan node. */
 import { confirmation, confirmSetProtocolVersionCommand, type LfValue } from '@quorumscan/ledger'
 import { parseTime } from '@quorumscan/model'
 import { CommandError } from '@quorumscan/runtime'
-import { canonicalJson, type Json } from '@quorumscan/verifier'
-import { askFor, type Confirmer, confirm } from './confirm-rules.ts'
+import { canonicalJson, formatInstant, type Json } from '@quorumscan/verifier'
+import { ansConfigOf, askFor, confirm } from './confirm-rules.ts'
 
 export type Proposals = Awaited<ReturnType<typeof readProposals>>
 
@@ -16,9 +15,8 @@ type Proposal = {
   readonly since: string
 }
 
-export type Change = LfValue<typeof confirmation.type>['action']
-
-export type Protocol = Proposals['protocol']
+/** A proposed change as JSON: other rules, or another version of the protocol. Null: it is of another kind. */
+export type Change = ReturnType<typeof changeOf>
 
 type Answer = {
   readonly voting_threshold: number
@@ -32,7 +30,7 @@ type Answer = {
   }
 }
 
-/** @param url - Of a scan node: what comes before `/proposals`. @throws {CommandError} If it cannot be asked. */
+/** @param url - Of a scan node: what comes before `/proposals`. @throws {CommandError} If it does not answer. */
 export async function readProposals(url: string) {
   const { voting_threshold, confirmations, protocol } = (await askFor(`${url}/proposals`)) as Answer
   const byChange = new Map<string, Proposal>()
@@ -44,7 +42,7 @@ export async function readProposals(url: string) {
     const key = canonicalJson(Object(contract.payload).action)
     const known = byChange.get(key)
     byChange.set(key, {
-      change: action,
+      change: changeOf(action),
       confirmedBy: [...(known?.confirmedBy ?? []), confirmer.slice(0, confirmer.indexOf('::'))],
       since: known?.since ?? contract.created_at,
     })
@@ -63,14 +61,24 @@ export async function readProposals(url: string) {
   }
 }
 
+function changeOf({ tag, value }: LfValue<typeof confirmation.type>['action']) {
+  if (tag === 'SetAnsConfig') return ansConfigOf(value.config)
+  if (tag !== 'SetProtocolVersion') return null
+  const { version, notBefore } = value
+  return {
+    protocolVersion: version,
+    notBefore: notBefore === null ? null : formatInstant(notBefore),
+  }
+}
+
 /**
  * Votes for a version of the protocol in the name of one super-validator, and returns its name.
  *
  * @param vote.notBefore - RFC 3339; null: as soon as enough have voted.
- * @throws {CommandError} If its own node does not know the version, beside what `confirm` throws: nothing was voted for.
+ * @throws {CommandError} If its own node does not know the version, or as `confirm`: nothing was voted for.
  */
 export async function voteForVersion(
-  voter: Confirmer & { readonly nowMicros: number },
+  voter: Parameters<typeof confirm>[0],
   vote: { readonly version: number; readonly notBefore: string | null },
 ): Promise<string> {
   const { version } = vote

@@ -1,10 +1,10 @@
 /** Secrets of a data directory: tokens of followers of a log, and others, each made once; development tokens (D-32). */
+import { existsSync } from 'node:fs'
 import { createDevelopmentToken, FIRST_ADMIN_USER } from '@quorumscan/auth'
 import { type Clock, fromHex, randomHex, systemRandom } from '@quorumscan/base'
-import { DEFAULT_AUDIENCE } from '@quorumscan/model'
+import { DEFAULT_AUDIENCE, parseDuration } from '@quorumscan/model'
 import {
   CommandError,
-  isErrno,
   readSecret,
   SECRET_BYTES,
   UsageError,
@@ -16,7 +16,7 @@ import type { DataDirectory } from './data-directory.ts'
 export { FIRST_ADMIN_USER }
 
 export const DEFAULT_TTL = '24h'
-const SECONDS_BY_UNIT = { s: 1, m: 60, h: 3600, d: 86_400 }
+const MICROS_PER_SECOND = 1_000_000
 /** Longer-lived tokens are no development tokens any more. */
 const TTL_SECONDS_MAX = 366 * 86_400
 
@@ -43,10 +43,8 @@ export function makeSecret(directory: DataDirectory, name: string): string {
 
 /** Seconds of `90s`, `15m`, `24h` or `7d`. @throws {UsageError} For anything else. */
 export function parseTtl(text: string): number {
-  const match = /^([1-9][0-9]{0,8})([smhd])$/.exec(text)
-  const unit = match?.[2] as keyof typeof SECONDS_BY_UNIT | undefined
-  const seconds = unit === undefined ? Number.NaN : Number(match?.[1]) * SECONDS_BY_UNIT[unit]
-  if (seconds <= TTL_SECONDS_MAX) return seconds
+  const seconds = (parseDuration(text) ?? 0) / MICROS_PER_SECOND
+  if (Number.isInteger(seconds) && seconds > 0 && seconds <= TTL_SECONDS_MAX) return seconds
   throw new UsageError(`"${text}" is no lifetime such as 90s, 15m, 24h or 7d, of at most 366d`)
 }
 
@@ -55,20 +53,14 @@ export function parseTtl(text: string): number {
  *
  * @throws {CommandError} Before the first `up`: there is no secret yet.
  */
-export function createToken(
+export async function createToken(
   directory: DataDirectory,
   options: { readonly user: string; readonly ttlSeconds?: number; readonly clock: Clock },
 ): Promise<string> {
   const { ttlSeconds = parseTtl(DEFAULT_TTL) } = options
-  const secret = fromHex(secretOf(directory))
-  return createDevelopmentToken({ ...options, ttlSeconds, secret, audience: DEFAULT_AUDIENCE })
-}
-
-function secretOf(directory: DataDirectory): string {
-  try {
-    return readSecret(directory.secretFile('jwt'))
-  } catch (error) {
-    if (!isErrno(error, 'ENOENT')) throw error
+  const file = directory.secretFile('jwt')
+  if (!existsSync(file))
     throw new CommandError(`there is no cluster in ${directory.path}: \`quorumscan up\` makes one`)
-  }
+  const secret = fromHex(readSecret(file))
+  return createDevelopmentToken({ ...options, ttlSeconds, secret, audience: DEFAULT_AUDIENCE })
 }

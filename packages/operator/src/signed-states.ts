@@ -33,31 +33,25 @@ export async function askSignedStates(
   },
 ) {
   const { genesis, nodes, signal, timeoutMs = TIMEOUT_MS } = options
-  const bounds = signal === undefined ? {} : { signal }
+  const bounds = { timeoutMs, ...(signal && { signal }) }
   const network = { genesis, genesisHash: await hashGenesis(genesis), crypto: createWebCrypto() }
   const statementsOf = async (name: string, from: number): Promise<readonly Certificate[]> => {
     const url = nodes.find((node) => node.name === name)?.url
     if (url === undefined) throw new Error('its address is not known')
-    const path = `/v0/state-statements?after=${from}`
-    const answer = await ask(`${url}${path}`, { timeoutMs, ...bounds })
-    if (answer.status !== 200)
-      throw new Error(answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body))
-    const statements = await readStatements(answer.body, name, network)
-    const twice = statements.find(({ offset, stateRoot }) =>
-      statements.some((other) => other.offset === offset && other.stateRoot !== stateRoot),
-    )
+    const { status, body, reason } = await ask(`${url}/v0/state-statements?after=${from}`, bounds)
+    if (status !== 200) throw new Error(reason ?? wordOfRefusal(status ?? 0, body))
+    const statements = await readStatements(body, name, network)
+    const rootByOffset = new Map(statements.map(({ offset, stateRoot }) => [offset, stateRoot]))
+    const twice = statements.find((one) => rootByOffset.get(one.offset) !== one.stateRoot)
     if (twice !== undefined) throw new Error(`${CONTRADICTS_ITSELF} of offset ${twice.offset}`)
     return statements
   }
   const askNode = async (node: string, from: number) => {
-    let signed: readonly Certificate[] = []
-    let reason: string | null = null
     try {
-      signed = await statementsOf(node, from)
+      return { node, signed: await statementsOf(node, from), reason: null }
     } catch (error) {
-      reason = String(Object(error).message ?? error)
+      return { node, signed: [], reason: String(Object(error).message ?? error) }
     }
-    return { node, signed, reason }
   }
   const first = await Promise.all(genesis.nodes.map(({ name }) => askNode(name, after)))
   const answers = first.filter(({ signed }) => signed.length > 0)

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { describeFileError } from '@quorumscan/base'
+import { describeFileError, fromUtf8, splitFrames } from '@quorumscan/base'
 import { CommandError, messageOf, messageOfWrite, syncDirectory } from '@quorumscan/runtime'
 import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { z } from 'zod'
@@ -99,8 +99,8 @@ export type Archive = Awaited<ReturnType<typeof openArchive>>
  */
 export async function openArchive(file: string) {
   const hash = createHash('sha256')
-  let first: Buffer | undefined
-  let last: { readonly line: Buffer; readonly sha256: string } | undefined
+  let first: Uint8Array | undefined
+  let last: { readonly line: Uint8Array; readonly sha256: string } | undefined
   for await (const line of linesOf(file)) {
     first ??= line
     last = { line, sha256: hash.copy().digest('hex') }
@@ -131,25 +131,16 @@ export async function openArchive(file: string) {
   }
 }
 
-/** Without their ends, as bytes: what is hashed is what is in the file. */
-async function* linesOf(file: string): AsyncGenerator<Buffer> {
-  let rest = Buffer.alloc(0)
+/** Without their line feeds, as bytes: what is hashed is what is in the file. */
+async function* linesOf(file: string): AsyncGenerator<Uint8Array> {
+  const lines = splitFrames((bytes) => bytes.indexOf(LINE_FEED) + 1 || bytes.byteLength + 1)
   try {
-    for await (const chunk of createReadStream(file)) {
-      rest = Buffer.concat([rest, chunk as Buffer])
-      let from = 0
-      for (let at = rest.indexOf(LINE_FEED); at >= 0; at = rest.indexOf(LINE_FEED, from)) {
-        yield rest.subarray(from, at)
-        from = at + 1
-      }
-      rest = rest.subarray(from)
-    }
+    for await (const chunk of createReadStream(file))
+      for (const line of lines.add(chunk)) yield line.subarray(0, -1)
   } catch (error) {
-    if (error instanceof CommandError || !(error instanceof Error && 'syscall' in error))
-      throw error
     throw new CommandError(describeFileError(error, file) ?? messageOf(error), { cause: error })
   }
-  if (rest.length > 0) throw damaged(file, 'its end is missing')
+  if (lines.heldBytes() > 0) throw damaged(file, 'its end is missing')
 }
 
 function damaged(file: string, why: string): CommandError {
@@ -158,10 +149,10 @@ function damaged(file: string, why: string): CommandError {
   )
 }
 
-function parsed(line: Buffer | undefined): unknown {
+function parsed(line: Uint8Array | undefined): unknown {
   try {
-    return JSON.parse(line?.toString('utf8') ?? '')
+    return JSON.parse(fromUtf8(line ?? new Uint8Array(0)))
   } catch {
-    return null // No line of ours.
+    return null // `writeArchive` did not write this line.
   }
 }

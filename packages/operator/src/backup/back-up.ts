@@ -21,7 +21,7 @@ import { GENESIS_PLACE, type Item, writeArchive } from './archive.ts'
 /** A file that a variable names: certificates and tokens, and no program. */
 const NAMED_BYTES_MAX = 1024 * 1024
 /** Where these are on the other machine is decided there. */
-export const PLACES = ['QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS']
+const PLACES = ['QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS']
 
 type BackUpOptions = OwnNode & {
   readonly config: OperatorConfig
@@ -37,21 +37,18 @@ type BackUpOptions = OwnNode & {
  */
 export async function backUp(options: BackUpOptions): Promise<void> {
   const { config, isLogAlone, clock } = options
-  const { genesis, name, runs } = config
-  const variables = isLogAlone ? {} : config.variables
-  await writeArchive(
-    options.file,
-    {
-      ...{ role: runs, name, genesisHash: hashGenesis(genesis) },
-      takenAt: formatTime(clock.nowMicros()),
-      variables: Object.fromEntries(
-        Object.entries(variables).flatMap(([variable, value]) =>
-          value === undefined || PLACES.includes(variable) ? [] : [[variable, value]],
-        ),
-      ),
-    },
-    itemsOf(options),
-  ).catch((error: unknown) => {
+  const variables = Object.entries(isLogAlone ? {} : config.variables).flatMap(
+    ([variable, value]) =>
+      value === undefined || PLACES.includes(variable) ? [] : [[variable, value]],
+  )
+  const header = {
+    role: config.runs,
+    name: config.name,
+    genesisHash: hashGenesis(config.genesis),
+    takenAt: formatTime(clock.nowMicros()),
+    variables: Object.fromEntries(variables),
+  }
+  await writeArchive(options.file, header, itemsOf(options)).catch((error: unknown) => {
     if (!(error instanceof LogGroupError)) throw error
     throw new CommandError(
       `no backup was written: ${messageOf(error)}\n\`quorumscan log repair\` refills it from what the nodes have kept; ` +
@@ -62,11 +59,11 @@ export async function backUp(options: BackUpOptions): Promise<void> {
 }
 
 async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {
-  const { config } = options
-  if (!options.isLogAlone)
+  const { config, isLogAlone } = options
+  if (!isLogAlone)
     for (const [path, source] of filesOf(config))
       yield { kind: 'file', path, text: readFileSync(source, 'utf8') }
-  if (config.runs === 'sv' && !options.isLogAlone) return
+  if (config.runs === 'sv' && !isLogAlone) return
   await using own = await openOwnRedis(options)
   if (config.runs === 'validator')
     for (const part of await readStore(own.redis))

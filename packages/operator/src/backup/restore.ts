@@ -20,7 +20,7 @@ import {
 } from '@quorumscan/runtime'
 import { type StorePart, writeStore } from '@quorumscan/users'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
-import { type DataDirectory, dataDirectory } from '../data-directory.ts'
+import { dataDirectory } from '../data-directory.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { readOperatorConfig } from '../run/operator-config.ts'
 import { judgeSome, type OwnNode } from '../run/operator-services.ts'
@@ -28,7 +28,7 @@ import { openOwnRedis } from '../run/own-redis.ts'
 import { type Archive, GENESIS_PLACE, type Header, openArchive } from './archive.ts'
 
 const CONFIG_FILE = 'run.env'
-/** In the target: what is restored, until all of it is there. */
+/** In the target: holds what is restored, until all of it is there. */
 const STAGE = '.restore'
 const NAME_ANOTHER = '`--to` takes a directory that is empty or does not exist'
 /** What an empty directory may hold: the stage of a restore that was interrupted, and what `mkfs` puts there. */
@@ -38,16 +38,23 @@ type RestoreOptions = Omit<OwnNode, 'config'> & {
   readonly file: string
   /** The data directory, which is made. */
   readonly target: string
-  /** Variables that are another on this machine, such as addresses and ports. */
+  /** Variables that have other values on this machine, such as addresses and ports. */
   readonly changes: Readonly<Record<string, string>>
-  /** Backups of super-validators, with groups of the log that may go on behind those of a synchronizer. */
+  /** Backups of super-validators, with groups of the log that may be newer than those of a synchronizer. */
   readonly logFiles: readonly string[]
+}
+
+/** A backup that is being restored. */
+type Stage = Pick<RestoreOptions, 'changes'> & {
+  readonly header: Header
+  /** Holds what is restored, until all of it is there. */
+  readonly stage: string
 }
 
 export type Restored = Awaited<ReturnType<typeof restore>>
 
 /**
- * Returns when all is in its place and on disk. What is half done is never there.
+ * Returns when all is in its place and on disk. A partly restored directory never has a configuration.
  *
  * @throws {CommandError} If a file is damaged or of another network, or the target holds something: nothing was changed.
  */
@@ -63,20 +70,20 @@ export async function restore(options: RestoreOptions) {
       `${options.logFiles[stranger]} is a backup of another network: name those of super-validators of this one`,
     )
   const isNew = !existsSync(target)
-  const partial = makeStage(target)
+  const stage = makeStage(target)
+  const staged = { header, stage, changes: options.changes }
   try {
     for await (const item of archive.items())
-      if (item.kind === 'file') writeFileAtomic(join(partial, item.path), item.text)
-    const genesis = readGenesisOf(partial, header)
-    const directory = dataDirectory(partial)
-    refuseWrongChanges(header, { ...options, partial })
-    const logEnd = await fillRedis({ ...options, archive, others, genesis, directory, partial })
-    writeFileAtomic(join(partial, CONFIG_FILE), configOf(header, { ...options, partial, target }))
-    moveOut(partial, target)
+      if (item.kind === 'file') writeFileAtomic(join(stage, item.path), item.text)
+    const genesis = readGenesisOf(staged)
+    refuseWrongChanges(staged)
+    const logEnd = await fillRedis({ ...options, ...staged, archive, others, genesis })
+    writeFileAtomic(join(stage, CONFIG_FILE), configOf(staged, target))
+    moveOut(stage, target)
     const { role, name, takenAt } = header
     return { role, name, takenAt, genesis, logEnd, configFile: join(target, CONFIG_FILE) }
   } catch (error) {
-    rmSync(isNew ? target : partial, { recursive: true, force: true })
+    rmSync(isNew ? target : stage, { recursive: true, force: true })
     if (!(error instanceof LogGroupError || error instanceof RangeError)) throw error
     throw new CommandError(`${options.file} was not restored: ${messageOf(error)}`, {
       cause: error,
@@ -132,34 +139,32 @@ function moveOut(stage: string, target: string): void {
   for (const path of [target, dirname(target)]) syncDirectory(path)
 }
 
-function readGenesisOf(directory: string, { genesisHash }: Header): Genesis {
-  if (!existsSync(join(directory, GENESIS_PLACE)))
+function readGenesisOf({ header, stage }: Stage): Genesis {
+  const file = join(stage, GENESIS_PLACE)
+  if (!existsSync(file))
     throw new UsageError(
       'the backup holds the newest of the log alone, without keys, and makes no operator. Name it after `--log`, of ' +
         '`restore` or `log repair`',
     )
-  const genesis = parseGenesis(JSON.parse(readFileSync(join(directory, GENESIS_PLACE), 'utf8')))
-  if (hashGenesis(genesis) === genesisHash) return genesis
+  const genesis = parseGenesis(JSON.parse(readFileSync(file, 'utf8')))
+  if (hashGenesis(genesis) === header.genesisHash) return genesis
   throw new CommandError(
     'the genesis in the backup is not the one that its first line names: use another copy, or an older backup',
   )
 }
 
 /**
- * What else is wrong `run` says: a backup of an older release is restored all the same.
+ * Other problems are reported by `run`: a backup of an older release is restored all the same.
  *
  * @throws {UsageError} If a change is of a variable that nothing reads, or a wrong value.
  */
-function refuseWrongChanges(
-  header: Header,
-  { changes, partial }: Pick<RestoreOptions, 'changes'> & { readonly partial: string },
-): void {
-  const file = join(partial, CONFIG_FILE)
-  writeFileAtomic(file, configOf(header, { changes, partial, target: partial }))
+function refuseWrongChanges(staged: Stage): void {
+  const file = join(staged.stage, CONFIG_FILE)
+  writeFileAtomic(file, configOf(staged, staged.stage))
   const problems: string[] = []
   try {
-    readOperatorConfig(header.role, file, (config) => {
-      problems.push(...judgeSome(config, Object.keys(changes)))
+    readOperatorConfig(staged.header.role, file, (config) => {
+      problems.push(...judgeSome(config, Object.keys(staged.changes)))
       return []
     })
   } catch (error) {
@@ -171,22 +176,22 @@ function refuseWrongChanges(
     )
 }
 
-/** Returns where the log ends, of a synchronizer. */
+/** Returns the end of the log, of a synchronizer. */
 async function fillRedis(
-  options: RestoreOptions & {
-    readonly archive: Archive
-    readonly others: readonly Archive[]
-    readonly genesis: Genesis
-    readonly directory: DataDirectory
-    readonly partial: string
-  },
+  options: RestoreOptions &
+    Stage & {
+      readonly archive: Archive
+      readonly others: readonly Archive[]
+      readonly genesis: Genesis
+    },
 ): Promise<number | null> {
-  const { archive, others, genesis, directory } = options
+  const { archive, others, genesis, stage } = options
   const { role: runs, name } = archive.header
   // All that a super-validator has in its Redis follows from the log.
   if (runs === 'sv') return null
-  const variables = variablesOf(archive.header, options, directory.path)
-  await using own = await openOwnRedis({ ...options, config: { runs, name, directory, variables } })
+  const variables = variablesOf(options, stage)
+  const config = { runs, name, directory: dataDirectory(stage), variables }
+  await using own = await openOwnRedis({ ...options, config })
   if (runs === 'validator') {
     await writeStore(own.redis, keptOf(archive))
     return null
@@ -215,37 +220,33 @@ function bytesOf(base64: string): Uint8Array {
   return new Uint8Array(Buffer.from(base64, 'base64'))
 }
 
-/** The configuration, for a directory at this place. */
-function configOf(
-  header: Header,
-  options: Pick<RestoreOptions, 'changes'> & { readonly partial: string; readonly target: string },
-): string {
-  const variables = variablesOf(header, options, options.target)
-  const lines = Object.entries(variables).map(([variable, value]) => `${variable}=${quoted(value)}`)
-  return `# From a backup of ${header.takenAt}.\n${lines.join('\n')}\n`
+/** The configuration, for a data directory at `path`. */
+function configOf(staged: Stage, path: string): string {
+  const lines = Object.entries(variablesOf(staged, path)).map(
+    ([variable, value]) => `${variable}=${quoted(value)}`,
+  )
+  return `# From a backup of ${staged.header.takenAt}.\n${lines.join('\n')}\n`
 }
 
-/** Those of the backup, with the places of this machine, where its directory is at `at`. */
+/** Those of the backup, with the files of this machine, where the data directory is at `path`. */
 function variablesOf(
-  { variables }: Header,
-  { changes, partial }: Pick<RestoreOptions, 'changes'> & { readonly partial: string },
-  at: string,
+  { header, stage, changes }: Stage,
+  path: string,
 ): Readonly<Record<string, string>> {
-  const isHere = (variable: string) => existsSync(join(partial, 'files', variable))
-  const placed = Object.entries(variables).map(([variable, value]) => [
+  const placed = Object.entries(header.variables).map(([variable, value]) => [
     variable,
-    isHere(variable) ? join(at, 'files', variable) : value,
+    existsSync(join(stage, 'files', variable)) ? join(path, 'files', variable) : value,
   ])
   return {
     ...Object.fromEntries(placed),
-    QS_DATA_DIR: at,
-    QS_GENESIS: join(at, GENESIS_PLACE),
-    QS_MEMBERS: join(at, 'members'),
+    QS_DATA_DIR: path,
+    QS_GENESIS: join(path, GENESIS_PLACE),
+    QS_MEMBERS: join(path, 'members'),
     ...changes,
   }
 }
 
-/** As `parseEnv` of Node reads it: bare where it can be. */
+/** As `parseEnv` of Node reads it: without quotes where possible. */
 function quoted(value: string): string {
   if (/^[A-Za-z0-9_./:@,+=-]*$/.test(value)) return value
   const quote = ['"', "'", '`'].find((mark) => !value.includes(mark))

@@ -72,7 +72,7 @@ const RULES_OF_ENGINES: RulesOfEngines = {
   evidenceAge: EVIDENCE_AGE,
 }
 
-type Rules = { readonly [name: string]: boolean | number | string | Rules }
+type Rules = { readonly [name: string]: Leaf | Rules }
 
 /** @throws {CommandError} If the overrides name what is no rule. Whether values are in range is not looked at. */
 export function networkRules(driver: string, overrides: GenesisOverrides): NetworkRules {
@@ -100,7 +100,12 @@ function defaultsOf(driver: string): NetworkRules {
 
 function override(rules: Rules, changes: Rules, path: string): Rules {
   const changed = Object.entries(changes).map(([name, value]) => {
-    const current = ruleAt(rules, name, path)
+    const current = Object.hasOwn(rules, name) ? rules[name] : undefined
+    if (current === undefined)
+      throw noRule(
+        path + name,
+        Object.keys(rules).map((rule) => path + rule),
+      )
     if (typeof current !== typeof value || value === null)
       throw new CommandError(`the rule "${path}${name}" is a ${typeof current}`)
     const isGroup = typeof current === 'object'
@@ -113,23 +118,13 @@ function override(rules: Rules, changes: Rules, path: string): Rules {
  * The overrides that settings such as `names.entryLifetimeMicros=30d` and `coin.priceUsd=0.01` mean: durations with
  * their unit, amounts with as many digits as they need.
  *
- * @throws {UsageError} If one names no rule, has no such value, or is there twice.
+ * @throws {UsageError} As `readSettings`, and if a value does not fit its rule.
  */
 export function parseSettings(driver: string, settings: readonly string[]): GenesisOverrides {
-  const rules = leavesOf(defaultsOf(driver) as Rules)
+  const defaults = leavesOf(defaultsOf(driver) as Rules)
   const overrides: Record<string, unknown> = {}
-  const seen = new Set<string>()
-  for (const setting of settings) {
-    const end = setting.indexOf('=')
-    if (end < 0)
-      throw new UsageError(
-        `"${setting}" has no value: write RULE=VALUE, such as names.entryFeeUsd=2.5`,
-      )
-    const path = setting.slice(0, end)
-    const current = rules.get(path)
-    if (current === undefined) throw noRule(path, [...rules.keys()])
-    if (seen.has(path)) throw new UsageError(`${path} is set twice: set each rule once`)
-    seen.add(path)
+  const values = readSettings(settings, [...defaults.keys()], 'names.entryFeeUsd=2.5')
+  for (const [path, text] of values) {
     const names = path.split('.')
     const last = names.pop() ?? ''
     let target = overrides
@@ -137,13 +132,37 @@ export function parseSettings(driver: string, settings: readonly string[]): Gene
       target[name] ??= {}
       target = target[name] as Record<string, unknown>
     }
-    target[last] = parseValue(path, current, setting.slice(end + 1))
+    target[last] = parseValue(path, defaults.get(path), text)
   }
   return overrides
 }
 
+/**
+ * The values of settings such as `entry-fee=2.5`, by the name of the rule.
+ *
+ * @throws {UsageError} If a setting names no rule, has no value, or occurs twice.
+ */
+export function readSettings(
+  settings: readonly string[],
+  rules: readonly string[],
+  example: string,
+): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  for (const setting of settings) {
+    const [, rule = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(setting) ?? []
+    if (!rules.includes(rule)) throw noRule(rule, rules)
+    if (value === undefined)
+      throw new UsageError(`"${rule}" has no value: write RULE=VALUE, such as ${example}`)
+    if (values.has(rule)) throw new UsageError(`${rule} is set twice: set each rule once`)
+    values.set(rule, value)
+  }
+  return values
+}
+
+type Leaf = boolean | number | string
+
 /** Each rule by its path, such as `coin.tickMicros`. */
-function leavesOf(rules: Rules, path = ''): ReadonlyMap<string, boolean | number | string> {
+function leavesOf(rules: Rules, path = ''): ReadonlyMap<string, Leaf> {
   return new Map(
     Object.entries(rules).flatMap(([name, value]) =>
       typeof value === 'object' ? [...leavesOf(value, `${path}${name}.`)] : [[path + name, value]],
@@ -151,35 +170,25 @@ function leavesOf(rules: Rules, path = ''): ReadonlyMap<string, boolean | number
   )
 }
 
-function parseValue(path: string, current: boolean | number | string, text: string) {
+function parseValue(path: string, current: Leaf | undefined, text: string) {
   const [value, wanted] = readValue(path, current, text)
   if (value !== undefined) return value
   throw new UsageError(`${path}=${text}: the value must be ${wanted}`)
 }
 
-/** The value, if it is one, and how one looks. */
-function readValue(path: string, current: boolean | number | string, text: string) {
+/** The value, undefined if the text has none, and a description of the values that the rule takes. */
+function readValue(path: string, current: Leaf | undefined, text: string) {
   if (typeof current === 'boolean') return [{ true: true, false: false }[text], 'true or false']
   if (typeof current === 'number')
     return /micros(Max)?$/i.test(path)
       ? [parseDuration(text), 'a duration such as 90d, 12h, 20s or 300ms']
       : [/^\d{1,15}$/.test(text) ? Number(text) : undefined, 'a whole number']
-  if (!/^\d+\.\d{10}$/.test(current)) return [text, 'a text']
+  if (!/^\d+\.\d{10}$/.test(String(current))) return [text, 'a text']
   const amount = parseAmount(text)
   return [
     amount === undefined ? undefined : formatAmount(amount),
     'an amount with at most 10 decimals, such as 2.5',
   ]
-}
-
-function ruleAt(rules: Rules, name: string, path: string): Rules[string] {
-  const value = Object.hasOwn(rules, name) ? rules[name] : undefined
-  if (value === undefined)
-    throw noRule(
-      `${path}${name}`,
-      Object.keys(rules).map((one) => path + one),
-    )
-  return value
 }
 
 function noRule(path: string, rules: readonly string[]): UsageError {

@@ -88,9 +88,11 @@ export async function installEngine(env: Env): Promise<string> {
   const found = await findEngine(env).catch(() => null)
   if (found !== null) return found
   const refusal = await refusalByGo(env)
-  if (refusal !== null) throw new CommandError(`${refusal}\n${linesFor(env)}`)
-
   const cache = engineCache(env)
+  if (refusal !== null)
+    throw new CommandError(
+      `${refusal}\nInstall Go ${GO_MIN} or newer from https://go.dev/dl, then:\n  GOBIN=${cache} go install ${PACKAGE}`,
+    )
   await mkdir(dirname(cache), { recursive: true })
   // Nobody finds a file of which a part is written, also where two build at once.
   const directory = await mkdtemp(`${cache}.`)
@@ -113,26 +115,9 @@ async function refusalByGo(env: Env): Promise<string | null> {
   }).catch(() => null)
   if (go === null) return `CometBFT is built with Go ${GO_MIN} or newer, and none is on the PATH.`
   const version = go.stdout.trim().replace(/^go/, '')
-  if (isAtLeast(version, GO_MIN)) return null
+  // Compares the numbers in both, from the first on.
+  if (version.localeCompare(GO_MIN, 'en', { numeric: true }) >= 0) return null
   return `CometBFT needs Go ${GO_MIN} or newer, and the one on the PATH is ${JSON.stringify(version)}.`
-}
-
-/** Numbers by dots; what stands behind them (`rc1`, a vendor's suffix) does not count. */
-function isAtLeast(version: string, min: string): boolean {
-  const numbers = (text: string) => (/^[0-9.]+/.exec(text)?.[0] ?? '').split('.').map(Number)
-  const found = numbers(version)
-  for (const [index, needed] of numbers(min).entries()) {
-    const number = found[index] ?? 0
-    if (number !== needed) return number > needed
-  }
-  return true
-}
-
-function linesFor(env: Env): string {
-  return [
-    `Install Go ${GO_MIN} or newer from https://go.dev/dl, then:`,
-    `  GOBIN=${engineCache(env)} go install ${PACKAGE}`,
-  ].join('\n')
 }
 
 /** @throws {CommandError} If it failed; Go has said why. */

@@ -1,4 +1,4 @@
-/** What one operator is told by a file: what `run` reads itself, and what the processes that it starts read. */
+/** The configuration file of one operator: what `run` reads itself, and what the processes that it starts read. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
@@ -14,7 +14,7 @@ import {
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE } from '@quorumscan/config'
 import { messageOf, UsageError } from '@quorumscan/runtime'
-import { type Genesis, parseGenesis } from '@quorumscan/verifier'
+import type { Genesis } from '@quorumscan/verifier'
 import {
   KEYS_OF,
   type Member,
@@ -24,6 +24,7 @@ import {
   readMember,
 } from '../ceremony/member.ts'
 import { type DataDirectory, dataDirectory } from '../data-directory.ts'
+import { readGenesis } from '../genesis.ts'
 
 const PORT_MAX = 65_535
 const MEMBER_FILE = /\.member\.json$/
@@ -56,9 +57,9 @@ export type OperatorConfig = {
   readonly memberDirectory: string
   /** Those of the network whose files it has, itself included. */
   readonly members: readonly Member[]
-  /** The file's variables, as every process is told them. */
+  /** The file's variables, which every process receives. */
   readonly variables: Env
-  /** Where members order together: its synchronizer listens there for what follows it. */
+  /** Where members order together: its synchronizer listens there for its followers. */
   readonly synchronizerPort: number
   /** The variables that it read itself. */
   readonly known: ReadonlySet<string>
@@ -83,7 +84,7 @@ export function readOperatorConfig(
       (reader) => {
         const config = readOperator(reader, { runs, variables, known })
         for (const problem of judge(judged(config)))
-          if (config.genesis !== null || !FOLLOWS_FROM_GENESIS.test(problem))
+          if (config.genesis !== undefined || !FOLLOWS_FROM_GENESIS.test(problem))
             reader.problem(problem)
         return config as OperatorConfig // What is missing is a problem: then nothing is returned.
       },
@@ -98,50 +99,62 @@ export function readOperatorConfig(
   }
 }
 
+/** What can be read: `directory`, `genesis` and `members` are missing where they are a problem. */
+type Found = Pick<OperatorConfig, 'runs' | 'name' | 'variables' | 'known'> & Partial<OperatorConfig>
+
 function readOperator(
   reader: EnvReader,
   given: Pick<OperatorConfig, 'runs' | 'variables' | 'known'>,
-) {
-  const { runs } = given
+): Found {
+  const files: { genesis?: Genesis; members?: readonly Member[] } = {}
   const name = reader.text('QS_NAME', OWN_VARIABLES.QS_NAME)
   const path = reader.text('QS_DATA_DIR', OWN_VARIABLES.QS_DATA_DIR)
-  const directory = path === '' ? null : dataDirectory(path)
-  const genesisFile = reader.text('QS_GENESIS', GENESIS_VARIABLE)
-  const genesis =
-    genesisFile === '' ? null : attempt(reader, 'QS_GENESIS', () => readGenesisFile(genesisFile))
-  const memberDirectory = reader.text('QS_MEMBERS', OWN_VARIABLES.QS_MEMBERS)
-  const members = memberDirectory === '' ? null : readAllMembers(reader, memberDirectory)
-  const own = { runs, name, directory, members: members ?? [] }
-  if (name !== '' && directory !== null)
-    for (const problem of problemsOfKeys(genesis, { ...own, directory })) reader.problem(problem)
-  if (genesis !== null && members !== null)
-    for (const problem of problemsOf(genesis, own)) reader.problem(problem)
-  const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, min: 1, max: PORT_MAX }
-  return {
+  const genesisFile = reader.text('QS_GENESIS', {
+    ...GENESIS_VARIABLE,
+    read(file) {
+      files.genesis = readGenesis(file)
+      return file
+    },
+  })
+  const memberDirectory = reader.text('QS_MEMBERS', {
+    ...OWN_VARIABLES.QS_MEMBERS,
+    read(directory) {
+      files.members = readMembers(directory)
+      return directory
+    },
+  })
+  const found = {
     ...given,
-    ...{ name, directory, genesisFile, memberDirectory, members: members ?? [] },
-    genesis,
-    synchronizerPort:
-      genesis?.ordering.driver === 'cometbft' ||
-      (genesis === null && given.variables['QS_SYNCHRONIZER_PORT'])
-        ? reader.integer('QS_SYNCHRONIZER_PORT', port)
-        : 0,
+    ...files,
+    ...(path === '' ? {} : { directory: dataDirectory(path) }),
+    name,
+    genesisFile,
+    memberDirectory,
   }
+  for (const problem of [...problemsOfKeys(found), ...problemsOfMembers(found)])
+    reader.problem(problem)
+  const isTogether =
+    files.genesis?.ordering.driver === 'cometbft' ||
+    (files.genesis === undefined && given.variables['QS_SYNCHRONIZER_PORT'])
+  const port = { ...OWN_VARIABLES.QS_SYNCHRONIZER_PORT, min: 1, max: PORT_MAX }
+  const synchronizerPort = isTogether ? reader.integer('QS_SYNCHRONIZER_PORT', port) : 0
+  return { ...found, synchronizerPort }
 }
 
 /** Of nodes, which are not known without a genesis. */
 const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 
 /** As much as can be judged: without a genesis the variables tell how the network orders. */
-function judged(config: ReturnType<typeof readOperator>): OperatorConfig {
-  const { genesis, directory, variables } = config
+function judged(config: Found): OperatorConfig {
+  const { variables } = config
   const isTogether = Boolean(variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'])
   const unknown = { nodes: [], ordering: { driver: isTogether ? 'cometbft' : 'redis' } }
   return {
+    directory: dataDirectory('/'),
+    genesis: unknown as unknown as Genesis,
+    members: [],
     ...config,
-    directory: directory ?? dataDirectory('/'),
-    genesis: genesis ?? (unknown as unknown as Genesis),
-  }
+  } as OperatorConfig
 }
 
 function readText(file: string): string {
@@ -151,31 +164,6 @@ function readText(file: string): string {
     const why = describeFileError(error, file) ?? messageOf(error)
     throw new UsageError(`the configuration cannot be read: ${why}`, { cause: error })
   }
-}
-
-function readGenesisFile(file: string): Genesis {
-  try {
-    return parseGenesis(JSON.parse(readFileSync(file, 'utf8')))
-  } catch (error) {
-    const why = describeFileError(error, file) ?? `${file} holds no genesis: ${messageOf(error)}`
-    throw new UsageError(why, { cause: error })
-  }
-}
-
-function attempt<T>(reader: EnvReader, name: string, read: () => T): T | null {
-  try {
-    return read()
-  } catch (error) {
-    reader.problem(`${name}: ${messageOf(error)}`)
-    return null
-  }
-}
-
-/** Null if one cannot be read: then that is the problem, and not what is missing without it. */
-function readAllMembers(reader: EnvReader, directory: string): readonly Member[] | null {
-  const files = attempt(reader, 'QS_MEMBERS', () => memberFilesOf(directory))
-  const members = files?.map((file) => attempt(reader, 'QS_MEMBERS', () => readMember(file)))
-  return members?.every((member) => member !== null) ? members : null
 }
 
 /** @throws {Error} If it cannot be read, or holds a file that its keys did not sign. */
@@ -188,13 +176,11 @@ export function memberFilesOf(directory: string): readonly string[] {
   return files.sort().map((file) => join(directory, file))
 }
 
-/** Where a key is missing, or is not the one that the others know. */
-function problemsOfKeys(
-  genesis: Genesis | null,
-  own: Pick<OperatorConfig, 'runs' | 'name' | 'directory' | 'members'>,
-): readonly string[] {
-  const { runs, name, directory } = own
-  const known = genesis === null ? {} : publicKeysOf(genesis, own)
+/** Of keys that are missing, or are not those that the others know. */
+function problemsOfKeys({ runs, name, directory, genesis, members }: Found): readonly string[] {
+  if (name === '' || directory === undefined) return []
+  const inGenesis = genesis === undefined ? {} : publicKeysOf(genesis, runs, name)
+  const inFile = members?.find((one) => one.name === name && one.role === ROLE_OF[runs])?.keys
   return KEYS_OF[ROLE_OF[runs]].flatMap((kind) => {
     const file = memberKeyFile(directory, name, kind)
     if (!existsSync(file))
@@ -204,10 +190,11 @@ function problemsOfKeys(
       ]
     try {
       const { publicKey } = parseKeyFile(readFileSync(file, 'utf8'))
-      const wanted = known[kind]
-      if (wanted === undefined || [publicKey, nodeIdOf(publicKey)].includes(wanted.key)) return []
+      const wanted = inGenesis[kind] ?? Object(inFile)[kind] ?? publicKey
+      if ([publicKey, nodeIdOf(publicKey)].includes(wanted)) return []
+      const source = inGenesis[kind] === undefined ? 'its member file' : 'the genesis'
       return [
-        `QS_DATA_DIR, QS_NAME: ${file} is not the ${kind} key that ${wanted.of} names for ${name}: put back the key ` +
+        `QS_DATA_DIR, QS_NAME: ${file} is not the ${kind} key that ${source} names for ${name}: put back the key ` +
           'that was made for this network, or name its genesis and member files',
       ]
     } catch (error) {
@@ -216,50 +203,48 @@ function problemsOfKeys(
   })
 }
 
-type PublicKeys = Readonly<Record<string, { readonly key: string; readonly of: string }>>
-
-/** What others know a member by: the key, or the id that follows from it. */
+/** What the genesis has of each key of a member: the public key, or the id that follows from it. */
 function publicKeysOf(
   { nodes, ordering }: Genesis,
-  { runs, name, members }: Pick<OperatorConfig, 'runs' | 'name' | 'members'>,
-): PublicKeys {
-  const keys = new Map<string, string | undefined>()
-  if (runs === 'sv') {
-    const node = nodes.find((one) => one.name === name)
-    keys.set('scan', node?.scanKey).set('operator', node?.operatorKey)
-    if (ordering.driver === 'cometbft') {
-      const validator = ordering.validators.find((one) => one.name === name)
-      keys.set('voting', validator?.key).set('engine', validator?.nodeId)
-    }
+  runs: Runnable,
+  name: string,
+): Readonly<Record<string, string | undefined>> {
+  if (runs === 'synchronizer')
+    return ordering.driver === 'redis' ? { synchronizer: ordering.key } : {}
+  if (runs === 'validator') return {}
+  const node = nodes.find((one) => one.name === name)
+  const validators = ordering.driver === 'cometbft' ? ordering.validators : []
+  const validator = validators.find((one) => one.name === name)
+  return {
+    scan: node?.scanKey,
+    operator: node?.operatorKey,
+    voting: validator?.key,
+    engine: validator?.nodeId,
   }
-  if (runs === 'synchronizer' && ordering.driver === 'redis') keys.set('synchronizer', ordering.key)
-  const own = members.find((one) => one.name === name && one.role === ROLE_OF[runs])
-  return Object.fromEntries([
-    ...Object.entries(own?.keys ?? {}).map(([kind, key]) => [kind, { key, of: 'its member file' }]),
-    ...[...keys].flatMap(([kind, key]) =>
-      key === undefined ? [] : [[kind, { key, of: 'the genesis' }]],
-    ),
-  ])
 }
 
-/** Where the files say something else than the genesis, or too little. */
-function problemsOf(
-  { nodes, ordering }: Genesis,
-  { runs, name, members }: Pick<OperatorConfig, 'runs' | 'name' | 'members'>,
-): readonly string[] {
-  const problems: string[] = []
-  for (const node of nodes) {
-    const member = members.find((one) => one.name === node.name && one.role === 'super-validator')
-    if (member?.role !== 'super-validator') problems.push(`QS_MEMBERS: no file of ${node.name}`)
-    else if (member.keys.scan !== node.scanKey || member.keys.operator !== node.operatorKey)
-      problems.push(`QS_MEMBERS: the genesis has other keys of ${node.name} than its file`)
-    else if (member.url === null) problems.push(`QS_MEMBERS: the file of ${node.name} has no url`)
-    else if (ordering.driver === 'cometbft' && member.engineAddress === null)
-      problems.push(`QS_MEMBERS: the file of ${node.name} has no address of its engine`)
-  }
-  if (runs === 'sv' && !nodes.some((node) => node.name === name))
-    problems.push(`QS_NAME: the genesis names no super-validator ${name}`)
-  if (runs === 'synchronizer' && ordering.driver !== 'redis')
-    problems.push('QS_GENESIS: where all super-validators order together there is no synchronizer')
-  return problems
+/** Of member files that say something else than the genesis, or too little. */
+function problemsOfMembers({ runs, name, genesis, members }: Found): readonly string[] {
+  if (genesis === undefined || members === undefined) return []
+  const { nodes, ordering } = genesis
+  const isTogether = ordering.driver === 'cometbft'
+  return [
+    ...nodes.flatMap((node) => {
+      const member = members.find((one) => one.name === node.name && one.role === 'super-validator')
+      if (member?.role !== 'super-validator') return [`QS_MEMBERS: no file of ${node.name}`]
+      const { keys, url, engineAddress } = member
+      if (keys.scan !== node.scanKey || keys.operator !== node.operatorKey)
+        return [`QS_MEMBERS: the genesis has other keys of ${node.name} than its file`]
+      if (url === null) return [`QS_MEMBERS: the file of ${node.name} has no url`]
+      return isTogether && engineAddress === null
+        ? [`QS_MEMBERS: the file of ${node.name} has no address of its engine`]
+        : []
+    }),
+    ...(runs === 'sv' && !nodes.some((node) => node.name === name)
+      ? [`QS_NAME: the genesis names no super-validator ${name}`]
+      : []),
+    ...(runs === 'synchronizer' && isTogether
+      ? ['QS_GENESIS: where all super-validators order together there is no synchronizer']
+      : []),
+  ]
 }

@@ -2,7 +2,6 @@
 import { type KeepingFollower, type KeptGroup, openKeptGroup } from '@quorumscan/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
-import { ServiceRunner } from '@quorumscan/supervisor'
 import { type Archive, openArchive } from '../backup/archive.ts'
 import { groupsOf } from '../backup/restore.ts'
 import { ROLE_OF } from '../ceremony/member.ts'
@@ -10,7 +9,7 @@ import { hashGenesis } from '../genesis.ts'
 import { type RepairOutcome, repairLog } from '../log-repair.ts'
 import { type OperatorConfig, readOperatorConfig } from './operator-config.ts'
 import { externalRedisOf, type OwnNode, operatorRedisPlan } from './operator-services.ts'
-import { holdDirectory, openOwnRedis } from './own-redis.ts'
+import { holdDirectory, openOwnRedis, redisRunner } from './own-redis.ts'
 
 const OF_MEMBERS =
   'there is no synchronizer to verify or repair: the super-validators of this network order together, and each keeps ' +
@@ -78,29 +77,27 @@ export async function repairOperatorLog(
       { cause },
     )
   })
-  const redisOf = (name: string) => {
-    const plan = operatorRedisPlan({ ...options, config: { ...config, name } }, directory.logFile)
-    return plan(held.socketDirectory)
-  }
-  const runner = new ServiceRunner({
-    ...directory.processes,
-    ...{ services: [], clock, isCluster: false },
-  })
+  const redisOf = (redis: string) =>
+    operatorRedisPlan(
+      { ...options, config: { ...config, name: redis } },
+      directory.logFile,
+    )(held.socketDirectory)
   const log = redisOf(config.name)
-  try {
-    return await repairLog({
-      ...{ log, nodes: await Promise.all(nodes), genesis, runner, isCutAllowed, clock },
-      // What keeps nothing is not known to whoever orders; where it applied what is cut off, it says so itself.
-      others: [],
-      spares: {
-        copy: redisOf(`${config.name}.copy`),
-        repaired: redisOf(`${config.name}.repaired`),
-      },
-    })
-  } finally {
-    await runner.stop(log.redis.id)
-    await runner.stopAll()
-  }
+  await using runner = redisRunner([log], { directory, clock })
+  return await repairLog({
+    log,
+    nodes: await Promise.all(nodes),
+    // A follower that keeps nothing is unknown here. If it applied what is cut off, it reports that itself.
+    others: [],
+    spares: {
+      copy: redisOf(`${config.name}.copy`),
+      repaired: redisOf(`${config.name}.repaired`),
+    },
+    genesis,
+    runner,
+    isCutAllowed,
+    clock,
+  })
 }
 
 async function openLogFile(file: string, { genesis }: OperatorConfig): Promise<Archive> {
@@ -127,7 +124,7 @@ async function followerOf(name: string, archive: Archive | undefined): Promise<K
   return { name, head: await headOf(archive), readKept: () => keptOf(archive) }
 }
 
-/** Null: the file is an older release's, and says nothing of it. */
+/** Null: an older release wrote the file, which does not hold it. */
 async function headOf(archive: Archive): Promise<number | null> {
   for await (const item of archive.items()) if (item.kind === 'head') return item.offset
   return null

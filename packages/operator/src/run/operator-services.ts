@@ -15,7 +15,7 @@ import { isAuthenticated } from '@quorumscan/reader'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOf, problemOfCertificate } from '@quorumscan/runtime'
 import type { RedisService, Service } from '@quorumscan/supervisor'
-import type { MemberOf } from '../ceremony/member.ts'
+import type { Member } from '../ceremony/member.ts'
 import {
   LOG_WRITER_SECRET,
   LOOPBACK,
@@ -35,16 +35,14 @@ const CONFIG_OF = {
 const ANY_ADDRESS = ['0.0.0.0', '::']
 const ANY_HOST = /^(?:0\.0\.0\.0|\[::\]):/
 
-/** What is told of connections to whoever is reached by its neighbour alone. */
+/** Connections of a process that only its neighbours on this machine reach. */
 const OF_LOOPBACK = {
   QS_HOST: LOOPBACK,
-  ...{
-    QS_TLS_CERT: '',
-    QS_TLS_KEY: '',
-    QS_TLS_CLIENT_CA: '',
-    QS_TRUSTED_PROXIES: '',
-    QS_OPERATOR_ADDRESS: '',
-  },
+  QS_TLS_CERT: '',
+  QS_TLS_KEY: '',
+  QS_TLS_CLIENT_CA: '',
+  QS_TRUSTED_PROXIES: '',
+  QS_OPERATOR_ADDRESS: '',
 }
 
 /** The processes of one operator, by its configuration. @param logWriter - The password of the log's Redis. */
@@ -56,32 +54,40 @@ export function planOperator(
   const { runs, name, genesis, variables, synchronizerPort } = config
   const port = Number(variables['QS_PORT'])
   const host = variables['QS_HOST'] || LOOPBACK
+  const operatorAddress = variables['QS_OPERATOR_ADDRESS']?.replace(ANY_HOST, `${LOOPBACK}:`)
   const redis = planOperatorRedis(config, machine, logWriter)
-  const members = superValidators(config)
-  const urls = members.flatMap(({ url, ...sv }) => (url === null ? [] : [{ ...sv, url }]))
+  // In the order of the genesis.
+  const members = genesis.nodes.flatMap((node) =>
+    config.members.filter((one) => one.role === 'super-validator' && one.name === node.name),
+  )
+  const urls = members.flatMap((sv) => (sv.url === null ? [] : [{ name: sv.name, url: sv.url }]))
   const shared = {
     QS_NODES: urls.map((sv) => `${sv.name}=${sv.url}`).join(','),
     QS_SEEDS: urls.map(({ url }) => url).join(','),
     QS_PUBLIC_URL: urls.find((sv) => sv.name === name)?.url,
     ...variables,
   }
+  const engineOf = ({ keys }: Member) => ('engine' in keys ? nodeIdOf(keys.engine) : '')
   const synchronizer: OwnSynchronizer = {
-    ...{ name: `${name}.synchronizer`, node: name, port: synchronizerPort, tokensOf: name },
+    name: `${name}.synchronizer`,
+    node: name,
+    port: synchronizerPort,
+    tokensOf: name,
     enginePorts: [],
     engineSockets: `${redis.redisAddress.path}.e`,
     peers: members
       .filter((sv) => sv.name !== name && sv.engineAddress !== null)
-      .map(({ keys, engineAddress }) => `${nodeIdOf(keys.engine)}@${engineAddress}`),
-    followers: config.members.flatMap((one) =>
-      one.role === 'validator' ? [nodeIdOf(one.keys.engine)] : [],
-    ),
+      .map((sv) => `${engineOf(sv)}@${sv.engineAddress}`),
+    followers: config.members.filter(({ role }) => role === 'validator').map(engineOf),
     variables: { ...shared, ...OF_LOOPBACK },
   }
   return plan(machine, {
-    ...{ runs, name, redis, port, variables: shared },
-    url: variables['QS_OPERATOR_ADDRESS']
-      ? `http://${variables['QS_OPERATOR_ADDRESS'].replace(ANY_HOST, `${LOOPBACK}:`)}`
-      : `http://${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`,
+    runs,
+    name,
+    redis,
+    port,
+    variables: shared,
+    url: `http://${operatorAddress || `${urlHost(ANY_ADDRESS.includes(host) ? LOOPBACK : host)}:${port}`}`,
     synchronizer: genesis.ordering.driver === 'cometbft' ? synchronizer : null,
   })
 }
@@ -93,7 +99,7 @@ function planOperatorRedis(
   logWriter: string,
 ): RedisService {
   const { runs, name } = config
-  const login = { ...{ name: LOG_USER, rules: LOG_RULES }, password: logWriter }
+  const login = { name: LOG_USER, rules: LOG_RULES, password: logWriter }
   const planned = planRedis(machine, {
     name,
     fsync: runs === 'sv' ? 'everysec' : 'always',
@@ -134,32 +140,41 @@ export function operatorRedisPlan(
 }
 
 /**
- * What is wrong with the variables and with the files that they name, all of it: as the processes would say it one
- * after the other, in the midst of what others write.
+ * All that is wrong with the variables, and with the files that they name. The processes would report it one after the
+ * other, between the lines of others.
  */
 export function judgeProcesses(config: OperatorConfig): readonly string[] {
-  const { variables, runs } = config
+  const { variables, runs, directory } = config
   const known = new Set(config.known)
-  const problems = new Set<string>()
   const checkByName = new Map<string, NonNullable<Variable['file']>>()
-  for (const { kind, app } of planOperator(config, nowhere(config), ''))
+  const unstarted: Machine = {
+    directory,
+    socketDirectory: '/',
+    redisServer: '',
+    engineProgram: null,
+    env: {},
+    mains: { scan: '', synchronizer: '', validator: '' },
+    logFileOf: () => null,
+  }
+  const problems = planOperator(config, unstarted, '').flatMap(({ kind, app }) => {
     try {
       CONFIG_OF[kind](app.env, ({ name, file }) => {
         known.add(name)
         if (file !== undefined) checkByName.set(name, file)
       })
+      return []
     } catch (error) {
       if (!(error instanceof EnvError)) throw error
-      for (const line of error.message.split('\n')) problems.add(line)
+      return error.message.split('\n')
     }
-  for (const problem of problemsOfFiles(variables, checkByName)) problems.add(problem)
+  })
+  problems.push(...problemsOfFiles(variables, checkByName))
   if (variables['QS_TLS_CERT'] && !variables['QS_OPERATOR_ADDRESS'])
-    problems.add(
+    problems.push(
       'QS_OPERATOR_ADDRESS is not set: `run` asks there how a process is that speaks TLS. Set it, such as 127.0.0.1:9464',
     )
-  for (const problem of problemsOfNames(variables, { known, redis: redisVariableOf(runs) }))
-    problems.add(problem)
-  return [...problems]
+  problems.push(...problemsOfNames(variables, { known, redis: redisVariableOf(runs) }))
+  return [...new Set(problems)]
 }
 
 /**
@@ -223,25 +238,6 @@ export function warningsOf({ variables }: Pick<OperatorConfig, 'variables'>): re
     `warning: at QS_HOST=${host} it speaks plain HTTP, and nobody on another machine asks it but by https: ` +
       'QS_TLS_CERT and QS_TLS_KEY make it speak TLS; QS_TRUSTED_PROXIES names a reverse proxy in front that does',
   ]
-}
-
-/** Where nothing is started. */
-function nowhere({ directory }: OperatorConfig): Machine {
-  return {
-    ...{ directory, socketDirectory: '/', redisServer: '', engineProgram: null, env: {} },
-    mains: { scan: '', synchronizer: '', validator: '' },
-    logFileOf: () => null,
-  }
-}
-
-/** In the order of the genesis. */
-function superValidators({
-  genesis,
-  members,
-}: OperatorConfig): readonly MemberOf<'super-validator'>[] {
-  return genesis.nodes.flatMap(({ name }) =>
-    members.flatMap((one) => (one.role === 'super-validator' && one.name === name ? [one] : [])),
-  )
 }
 
 function urlHost(host: string): string {

@@ -1,29 +1,24 @@
 /** The Redis of one operator, to read or fill it, whether its processes run or not. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { type Clock, waitFor } from '@quorumscan/base'
+import { type Clock, openAll } from '@quorumscan/base'
 import { LOG_USER } from '@quorumscan/log'
 import { type RedisAddress, readRedisAddress } from '@quorumscan/redis'
-import { CommandError, makePrivateDirectory, writeFileUnlessEqual } from '@quorumscan/runtime'
-import type { RedisService } from '@quorumscan/supervisor'
+import { CommandError } from '@quorumscan/runtime'
 import {
   endLeftovers,
   isRedisReady,
   keptSocketDirectory,
   makeSocketDirectory,
+  type RedisService,
   removeSocketDirectory,
+  ServiceRunner,
 } from '@quorumscan/supervisor'
 import type { DataDirectory } from '../data-directory.ts'
 import { externalRedisOf, type OwnNode, operatorRedisPlan } from './operator-services.ts'
 import { takeOver } from './take-over.ts'
 
-/** Reading a file of 10 GiB through takes a minute. */
-const START_TIMEOUT_MS = 120_000
-const LOOK_MS = 50
-
 /**
- * The Redis that the operator's file names; else that which runs; else one that is started for this, as `run` plans it, and
- * is stopped in order when disposed of: all is on disk then.
+ * The Redis that the operator's file names, or the one that runs. If neither exists, starts one as `run` plans it, and
+ * stops it in order when disposed of, so that all is on disk then.
  *
  * @throws {CommandError} If it runs and does not answer, or does not start.
  */
@@ -32,77 +27,59 @@ export async function openOwnRedis(
 ): Promise<AsyncDisposable & { readonly redis: RedisAddress }> {
   const { config, clock } = node
   const { directory } = config
-  const plan = operatorRedisPlan(node)
-  const external = externalRedisOf(config)
-  if (external !== null)
-    return { redis: await readRedisAddress(external, LOG_USER), async [Symbol.asyncDispose]() {} }
-  const kept = keptSocketDirectory(directory)
-  if (kept !== null) {
-    const service = plan(kept)
-    if (await isRedisReady(service.redisAddress))
-      return { redis: service.redisAddress, async [Symbol.asyncDispose]() {} }
-  }
-  const held = await holdDirectory(directory, clock)
-  try {
-    const service = plan(held.socketDirectory)
-    const redis = await startRedis(service, clock)
-    return {
-      redis: service.redisAddress,
-      async [Symbol.asyncDispose]() {
-        await redis[Symbol.asyncDispose]()
-        await held[Symbol.asyncDispose]()
-      },
-    }
-  } catch (error) {
-    await held[Symbol.asyncDispose]()
-    throw error
-  }
+  return openAll(async (resources) => {
+    const opened = (redis: RedisAddress) => ({
+      redis,
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+    })
+    const external = externalRedisOf(config)
+    if (external !== null) return opened(await readRedisAddress(external, LOG_USER))
+    const plan = operatorRedisPlan(node, directory.logFile)
+    const sockets = keptSocketDirectory(directory)
+    const running = sockets === null ? null : plan(sockets).redisAddress
+    if (running !== null && (await isRedisReady(running))) return opened(running)
+    const { socketDirectory } = resources.opened(await holdDirectory(directory, clock))
+    const service = plan(socketDirectory)
+    const runner = resources.opened(redisRunner([service], { directory, clock }))
+    await runner.startRedis(service).catch((cause: unknown) => {
+      throw new CommandError(`the Redis in ${service.redisDirectory} does not start`, { cause })
+    })
+    return opened(service.redisAddress)
+  })
+}
+
+/** Starts these Redis. Stops them when it is disposed of. */
+export function redisRunner(
+  services: readonly RedisService[],
+  { directory, clock }: { readonly directory: DataDirectory; readonly clock: Clock },
+) {
+  const options = { ...directory.processes, services: [], clock, isCluster: false }
+  const runner = new ServiceRunner(options)
+  return Object.assign(runner, {
+    async [Symbol.asyncDispose]() {
+      for (const { redis } of services) await runner.stop(redis.id)
+      await runner.stopAll()
+    },
+  })
 }
 
 /**
- * Until it is disposed of nobody starts anything there.
+ * Keeps every other command from starting processes in a data directory until it is disposed of. Ends what a crash left
+ * running there.
  *
- * @throws {CommandError} If what is there runs.
+ * @throws {CommandError} If another process runs what is there.
  */
-export async function holdDirectory(
-  directory: DataDirectory,
-  clock: Clock,
-): Promise<AsyncDisposable & { readonly socketDirectory: string }> {
-  const taken = await takeOver(directory, clock)
-  await endLeftovers({ ...directory.processes, clock })
-  removeSocketDirectory(directory)
-  return {
-    socketDirectory: makeSocketDirectory(directory),
-    async [Symbol.asyncDispose]() {
-      removeSocketDirectory(directory)
-      await taken[Symbol.asyncDispose]()
-    },
-  }
-}
-
-async function startRedis(service: RedisService, clock: Clock): Promise<AsyncDisposable> {
-  const { command, args, env } = service.redis
-  makePrivateDirectory(service.redisDirectory)
-  writeFileUnlessEqual(service.redisConfig.file, service.redisConfig.text)
-  const redis = spawn(command, args, { stdio: 'ignore', env: env as NodeJS.ProcessEnv })
-  const ended = once(redis, 'exit').catch(() => {}) // It could not be started: the wait below says so.
-  const running = {
-    async [Symbol.asyncDispose]() {
-      redis.kill('SIGTERM')
-      await ended
-    },
-  }
-  const isReady = async () => {
-    if (redis.exitCode !== null || redis.pid === undefined)
-      throw new CommandError(`the Redis in ${service.redisDirectory} does not start`)
-    return (await isRedisReady(service.redisAddress)) ? true : undefined
-  }
-  try {
-    const what = `the Redis in ${service.redisDirectory}`
-    await waitFor(isReady, { clock, timeoutMs: START_TIMEOUT_MS, intervalMs: LOOK_MS, what })
-    return running
-  } catch (error) {
-    await running[Symbol.asyncDispose]()
-    throw error
-  }
+export async function holdDirectory(directory: DataDirectory, clock: Clock) {
+  return openAll(async (resources) => {
+    resources.opened(await takeOver(directory, clock))
+    const endedCount = await endLeftovers({ ...directory.processes, clock })
+    removeSocketDirectory(directory)
+    const socketDirectory = makeSocketDirectory(directory)
+    resources.opened({ [Symbol.asyncDispose]: async () => removeSocketDirectory(directory) })
+    return {
+      socketDirectory,
+      endedCount,
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+    }
+  })
 }

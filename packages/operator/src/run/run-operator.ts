@@ -1,19 +1,14 @@
 /** Runs the processes of one operator, and starts again what ends, until it is told to stop. */
-import { CONFIGURATION_EXIT } from '@quorumscan/base'
+import { CONFIGURATION_EXIT, openAll } from '@quorumscan/base'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
-import {
-  assertRedisUsable,
-  makeSocketDirectory,
-  removeSocketDirectory,
-  ServiceRunner,
-} from '@quorumscan/supervisor'
+import { assertRedisUsable, ServiceRunner } from '@quorumscan/supervisor'
 import { findEngine } from '../engine/find-engine.ts'
 import { LOG_WRITER_SECRET, type Machine } from '../plan.ts'
 import { makeLogTokens, makeSecret } from '../secrets.ts'
 import type { OperatorConfig } from './operator-config.ts'
 import { externalRedisOf, type OwnNode, planOperator, warningsOf } from './operator-services.ts'
+import { holdDirectory } from './own-redis.ts'
 import { refuseSecondMachine } from './second-machine.ts'
-import { takeOver } from './take-over.ts'
 
 type RunOptions = OwnNode & {
   readonly config: OperatorConfig
@@ -45,67 +40,58 @@ export async function runOperator(options: RunOptions) {
     env: Object.fromEntries(Object.entries(options.env).filter(([one]) => !one.startsWith('QS_'))),
     logFileOf: () => null,
   }
-  const taken = await takeOver(directory, clock).catch((cause: unknown) => {
-    if (!(cause instanceof CommandError)) throw cause
-    throw new CommandError(
-      `${cause.message}: nothing was started. Stop that first, or name another directory as QS_DATA_DIR`,
-      { cause },
-    )
-  })
-  if (isTogether) makeLogTokens(directory, name, [name])
-  const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
-  removeSocketDirectory(directory)
-  const socketDirectory = makeSocketDirectory(directory)
-  const services = planOperator(config, { ...machine, socketDirectory }, logWriter)
-  const wereReady = new Set<string>()
-  let fail: (error: UsageError) => void = () => {}
-  const failed = new Promise<never>((_, reject) => {
-    fail = reject
-  })
-  failed.catch(() => {}) // Also where nobody waits for it any more.
-  const runner = new ServiceRunner({
-    ...directory.processes,
-    ...{ services, clock, isCluster: false },
-    tell: (_, sentence) => tell(sentence),
-    isRestarted(id, how) {
-      // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
-      if (how !== MISCONFIGURED || wereReady.has(id)) return true
-      fail(misconfigured(id))
-      return false
-    },
-  })
-  const running = {
-    /** Rejects with a `UsageError` when a process finds its configuration wrong before it was ever ready. */
-    failed,
-    async [Symbol.asyncDispose]() {
-      await runner.stopAll()
-      removeSocketDirectory(directory)
-      await taken[Symbol.asyncDispose]()
-    },
-  }
-  try {
-    const ended = await runner.processes.endOthers()
-    if (ended > 0) tell(`ended ${ended} processes that a crash had left running`)
+  return openAll(async (resources) => {
+    const held = await holdDirectory(directory, clock).catch((cause: unknown) => {
+      if (!(cause instanceof CommandError)) throw cause
+      throw new CommandError(
+        `${cause.message}: nothing was started. Stop that first, or name another directory as QS_DATA_DIR`,
+        { cause },
+      )
+    })
+    const { socketDirectory, endedCount } = resources.opened(held)
+    if (endedCount > 0) tell(`ended ${endedCount} processes that a crash had left running`)
+    if (isTogether) makeLogTokens(directory, name, [name])
+    const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
+    const services = planOperator(config, { ...machine, socketDirectory }, logWriter)
+    const wereReady = new Set<string>()
+    let fail: (error: UsageError) => void = () => {}
+    const failed = new Promise<never>((_, reject) => {
+      fail = reject
+    })
+    failed.catch(() => {}) // The caller may no longer wait for it.
+    const runner = new ServiceRunner({
+      ...directory.processes,
+      services,
+      clock,
+      isCluster: false,
+      tell: (_, sentence) => tell(sentence),
+      isRestarted(id, how) {
+        // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
+        if (how !== MISCONFIGURED || wereReady.has(id)) return true
+        fail(
+          new UsageError(
+            `the configuration is wrong: ${id} ended, and its own line above says why. Everything was stopped. Correct the configuration, and run again`,
+          ),
+        )
+        return false
+      },
+    })
+    resources.opened({ [Symbol.asyncDispose]: () => runner.stopAll() })
     await refuseSecondMachine(config, clock)
     for (const service of services) await runner.startRedis(service)
     await Promise.all(services.map((service) => runner.startOrTakeOver(service)))
-  } catch (error) {
-    await running[Symbol.asyncDispose]()
-    throw error
-  }
-  for (const service of services)
-    void runner.untilUp(service).then(
-      () => {
-        wereReady.add(service.app.id)
-        tell(`${service.name} is ready`)
-      },
-      (error) => tell(messageOf(error)), // It goes on trying, or is being stopped.
-    )
-  return running
-}
-
-function misconfigured(id: string): UsageError {
-  return new UsageError(
-    `the configuration is wrong: ${id} ended, and its own line above says why. Everything was stopped. Correct the configuration, and run again`,
-  )
+    for (const service of services)
+      void runner.untilUp(service).then(
+        () => {
+          wereReady.add(service.app.id)
+          tell(`${service.name} is ready`)
+        },
+        (error) => tell(messageOf(error)), // The runner keeps trying, or is being stopped.
+      )
+    return {
+      /** Rejects with a `UsageError` when a process finds its configuration wrong before it was ever ready. */
+      failed,
+      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
+    }
+  })
 }
