@@ -37,7 +37,7 @@ function setUp(options: Partial<ApplicationOptions> = {}) {
       oversize: null,
     }),
     isOrdered: () => false,
-    taking: { refuse: () => null, entriesOf: (bundles) => [...bundles] },
+    mempool: { refuse: () => null, entriesOf: (bundles) => [...bundles] },
     isPeer: (nodeId) => nodeId === 'friend',
     onMisbehavior: async () => {},
     blockVersionAt: () => 1,
@@ -187,7 +187,7 @@ describe('a block', () => {
     const refusal: EntryRefusal = { code: 'INVALID_ARGUMENT', message: 'no' }
     const { ask, finalize, published } = setUp({
       judge: () => ({ kind: 'refused', refusal }),
-      taking: { refuse: () => refusal, entriesOf: () => [] },
+      mempool: { refuse: () => refusal, entriesOf: () => [] },
     })
     await finalize(1, 'junk')
     await ask({ commit: {} })
@@ -233,7 +233,7 @@ describe('an entry', () => {
   it('is refused with its code, and told apart from one that waits', async () => {
     const asked: boolean[] = []
     const { ask } = setUp({
-      taking: {
+      mempool: {
         refuse: (_, isRecheck) => {
           asked.push(isRecheck)
           return isRecheck ? null : { code: 'RATE_LIMITED', message: 'too many' }

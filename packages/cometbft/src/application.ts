@@ -19,9 +19,9 @@ import {
 import { type Beginning, isGroupOf, judgeOffer, listedSnapshots } from './block-snapshots.ts'
 import { type BlockGroup, microsOf, orderBlock, type Tip } from './blocks.ts'
 import { VOTING_POWER } from './engine-files.ts'
+import type { MempoolPolicy } from './mempool-policy.ts'
 import { type LastCommit, readLastCommit } from './ordering-report.ts'
 import { type BlockLimits, isAcceptable, selectEntries } from './proposals.ts'
-import type { Taking } from './taking.ts'
 
 export type ApplicationOptions = {
   /** Hex. */
@@ -35,7 +35,7 @@ export type ApplicationOptions = {
   readonly judge: (bytes: Uint8Array) => JudgedEntry
   readonly isOrdered: (entryHash: string) => boolean
   /** What the engine keeps and passes on before a block: its transactions are bundles, a block's are entries. */
-  readonly taking: Pick<Taking, 'refuse' | 'entriesOf'>
+  readonly mempool: Pick<MempoolPolicy, 'refuse' | 'entriesOf'>
   /** Whether the engine with this id, lower-case hex, may connect. */
   readonly isPeer: (nodeId: string) => boolean
   /** Told of a block that names members that voted twice in one step; resolves when that is not lost any more. */
@@ -91,7 +91,7 @@ export function createApplication(options: ApplicationOptions) {
       return respond({ initChain: { appHash: fromHex(tip.appHash) } })
     },
     checkTx({ tx, type }) {
-      const refusal = options.taking.refuse(tx, type === CheckTxType.RECHECK)
+      const refusal = options.mempool.refuse(tx, type === CheckTxType.RECHECK)
       if (refusal === null) return respond({ checkTx: {} })
       const { code: codespace, message: log } = refusal
       return respond({ checkTx: { code: REFUSED, codespace, log } })
@@ -105,7 +105,7 @@ export function createApplication(options: ApplicationOptions) {
             timeMicros: microsOf(time),
             limits,
             judge,
-            entries: options.taking.entriesOf(txs),
+            entries: options.mempool.entriesOf(txs),
             wireBytesMax: Number(maxTxBytes),
             isOrdered: options.isOrdered,
           }),

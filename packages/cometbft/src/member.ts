@@ -21,11 +21,10 @@ import { type BlockGroup, genesisTip, type Tip } from './blocks.ts'
 import { signBundle } from './bundles.ts'
 import { nodeIdOf } from './engine-files.ts'
 import type { EngineRpc } from './engine-rpc.ts'
-import { createOffering } from './offering.ts'
+import { type ChargeSender, createMempoolPolicy } from './mempool-policy.ts'
 import { createOrderedHashes } from './ordered-hashes.ts'
 import { createRetention } from './retention.ts'
-import { type ChargeSender, createSenders } from './senders.ts'
-import { createTaking } from './taking.ts'
+import { createSubmission } from './submission.ts'
 
 export type MemberOptions = Pick<
   ApplicationOptions,
@@ -87,23 +86,19 @@ export async function createMember(options: MemberOptions) {
     failed.catch(() => {}) // Whoever needs the reason has it.
 
     const { nodeKey } = options
-    const taking = createTaking({
+    const mempool = createMempoolPolicy({
       ...options,
-      senders: createSenders({
-        ...options,
-        ownId: nodeIdOf(nodeKey.publicKey),
-        charge: options.chargeSender,
-      }),
+      ownId: nodeIdOf(nodeKey.publicKey),
       isOrdered: ordered.has,
       recordTime: () => application.tip().recordTime,
     })
-    /** The greatest `notAfter` of entries that were taken. */
+    /** The greatest `notAfter` of entries that were admitted. */
     const lastOf = (entries: readonly Uint8Array[]): Micros =>
       Math.max(...entries.map(judge).map((one) => (one.kind === 'entry' ? one.notAfter : 0)))
-    const offering = createOffering({
+    const submission = createSubmission({
       rpc: options.rpc,
       isOrdered: ordered.has,
-      take: taking.take,
+      admit: mempool.admit,
       bundle: (entries) =>
         signBundle(entries, { notAfter: lastOf(entries), genesisHash, key: nodeKey }),
       clock,
@@ -117,7 +112,7 @@ export async function createMember(options: MemberOptions) {
       for (const { bytes, recordTime } of group.entries) {
         const entryHash = sha256Hex(bytes)
         ordered.add(entryHash, recordTime)
-        offering.ordered(entryHash)
+        submission.ordered(entryHash)
       }
       options.onGroup(stored)
     }
@@ -139,7 +134,7 @@ export async function createMember(options: MemberOptions) {
       limits: { bytesMax: ordering.blockBytesMax, contractsMax: ordering.blockContractsMax },
       tip,
       isOrdered: ordered.has,
-      taking,
+      mempool,
       publish,
       retainHeight: retention.height,
       offered: retention.offered,
@@ -148,8 +143,8 @@ export async function createMember(options: MemberOptions) {
     })
     resources.opened(await serveAbci({ socketPath: options.sockets.abci, application, logger }))
     return {
-      /** Resolves when the entry is in the log. @throws {ScanError} As `offer` of `offering.ts`. */
-      append: offering.offer,
+      /** Resolves when the entry is in the log. @throws {ScanError} As `submit` of `submission.ts`. */
+      append: submission.submit,
       /** Newest entry that followers can have. */
       head: (): Tip => application.tip(),
       lastCommit: () => application.lastCommit(),

@@ -9,13 +9,10 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Clock } from '@quorumscan/base'
 import {
-  type Cut,
   type KeepingFollower,
   LogGroupError,
   LogUnavailableError,
-  type OffsetRange,
   prepareRepair,
-  type Refusal,
 } from '@quorumscan/log'
 import { RECORD_TIME_AHEAD_MICROS_MAX } from '@quorumscan/replica'
 import { CommandError, messageOf, syncDirectory } from '@quorumscan/runtime'
@@ -33,23 +30,7 @@ export const REPAIR_OF_MEMBERS =
   'all super-validators of this network keep the log, and each its own copy: whoever has damaged or lost it gets it ' +
   'from the others. `quorumscan wipe sv-2 --disk` deletes what sv-2 has, and it replays all'
 
-export type RepairOutcome =
-  | { readonly kind: 'whole'; readonly end: number }
-  /** Nothing was changed. */
-  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly logDirectory: string }
-  /** Nothing was changed: it needs consent that what lies behind the end is given up. */
-  | (Repair & { readonly kind: 'to-cut'; readonly nowMicros: number })
-  /** Where the log is as it was. */
-  | (Repair & { readonly kind: 'repaired'; readonly keptDirectory: string })
-
-type Repair = {
-  /** Of the repaired log. */
-  readonly end: number
-  readonly refilled: readonly OffsetRange[]
-  readonly cut: Cut | null
-  /** Whether Redis cannot load the files of the log: nobody knows then how long it was. */
-  readonly isUnloadable: boolean
-}
+export type RepairOutcome = Awaited<ReturnType<typeof repairLog>>
 
 export type RepairInput = {
   /** The Redis of the log. The synchronizer's process does not run. */
@@ -70,7 +51,7 @@ export type RepairInput = {
  *
  * @throws {CommandError} If a Redis goes away, or the disk is full; nothing was changed then.
  */
-export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
+export async function repairLog(input: RepairInput) {
   const { log, nodes, others, spares, genesis, runner, clock } = input
   const nowMicros = clock.nowMicros()
   try {
@@ -84,23 +65,27 @@ export async function repairLog(input: RepairInput): Promise<RepairOutcome> {
       f: maxFaulty(genesis.nodes.length),
       signal: AbortSignal.timeout(REPAIR_TIMEOUT_MS),
     })
+    // Nothing was changed.
     if (plan.kind === 'refused')
-      return { kind: 'refused', refusal: plan.refusal, logDirectory: log.redisDirectory }
+      return { kind: plan.kind, refusal: plan.refusal, logDirectory: log.redisDirectory } as const
     const { refilled, cut, end } = plan
+    /** Redis cannot load the files of the log: how long it was is unknown. */
     const isUnloadable = source !== log
-    if (plan.kind === 'whole' && !isUnloadable) return { kind: 'whole', end }
+    if (plan.kind === 'whole' && !isUnloadable) return { kind: plan.kind, end } as const
     const repair = { end, refilled, cut, isUnloadable }
+    // Nothing was changed: it needs consent to give up what is behind the end.
     if ((cut !== null || isUnloadable) && !input.isCutAllowed)
-      return { kind: 'to-cut', ...repair, nowMicros }
+      return { kind: 'to-cut', ...repair, nowMicros } as const
     await emptied(spares.repaired)
     await runner.startRedis(spares.repaired)
     await write(spares.repaired.redisAddress)
     // In order: so that all of it is on disk.
     await runner.stop(spares.repaired.redis.id)
     await runner.stop(log.redis.id)
+    /** Where the log is as it was. */
     const keptDirectory = `${log.redisDirectory}.before-${formatTime(nowMicros).replace(/[:.]/g, '-')}`
     await putInPlace(spares.repaired.redisDirectory, log.redisDirectory, keptDirectory)
-    return { kind: 'repaired', ...repair, keptDirectory }
+    return { kind: 'repaired', ...repair, keptDirectory } as const
   } catch (error) {
     const isOfTheWorld =
       error instanceof LogUnavailableError ||

@@ -10,7 +10,7 @@ export type RedisUser = {
   readonly rules: string
 }
 
-export type RedisConfigInput = {
+type RedisConfigInput = {
   readonly socketPath: string
   readonly directory: string
   /**

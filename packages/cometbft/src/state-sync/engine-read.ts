@@ -20,7 +20,7 @@ import { nodeIdOf } from '../engine-files.ts'
 
 const decimal = z.coerce.string().regex(/^\d{1,15}$/)
 const engineRead = z.object({
-  /** `beginnings` is ours (`beginnings.ts`); the others are the engine's, and all that its light client asks. */
+  /** `beginnings` is ours (`sync-anchors.ts`); the others are the engine's, and all that its light client asks. */
   method: z.enum(['beginnings', 'commit', 'validators', 'consensus_params']),
   /** Numbers in decimal. */
   params: z.preprocess(

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { createManualClock } from '@quorumscan/testkit'
 import { afterEach, expect, it } from 'vitest'
 import { VOTE_STATE_FILE } from '../engine-files.ts'
-import type { Beginnings } from './beginnings.ts'
 import { createStateSync, type StateSync } from './state-sync.ts'
+import type { AnchorReport } from './sync-anchors.ts'
 
 const SECOND = 1000
 const blockHash = 'ab'.repeat(32)
@@ -15,7 +15,7 @@ afterEach(async () => {
 })
 
 /** One of four whose engine has blocks and votes; the others say this. */
-async function setUp(says: Beginnings) {
+async function setUp(says: AnchorReport) {
   const directory = await mkdtemp(join(tmpdir(), 'qs-sync-'))
   opened.push(() => rm(directory, { recursive: true }))
   const home = join(directory, 'home')
@@ -66,7 +66,7 @@ async function setUp(says: Beginnings) {
   }
 }
 
-const pruned: Beginnings = { earliest: 30, beginnings: [{ height: 50, blockHash }] }
+const pruned: AnchorReport = { earliest: 30, beginnings: [{ height: 50, blockHash }] }
 
 it('asks nobody while blocks come, and changes nothing while the others have the next', async () => {
   const world = await setUp({ ...pruned, earliest: 8 })

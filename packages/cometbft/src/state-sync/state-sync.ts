@@ -9,9 +9,14 @@ import { basename, join } from 'node:path'
 import { type Clock, readParsed } from '@quorumscan/base'
 import { writeFileAtomic } from '@quorumscan/runtime'
 import { type StateSyncInput, VOTE_STATE_FILE } from '../engine-files.ts'
-import { type Beginnings, type ChosenBlock, chooseBeginning, readBeginnings } from './beginnings.ts'
 import { openLightSockets } from './light-sockets.ts'
-import type { MemberReads, OtherMember } from './member-reads.ts'
+import type { MemberReads, OtherMember } from './reads.ts'
+import {
+  type AnchorReport,
+  type ChosenAnchor,
+  chooseAnchor,
+  readAnchorReport,
+} from './sync-anchors.ts'
 
 /** Below the engine's home: with which block the engine begins while it has none. */
 const BEGINNING_FILE = 'beginning.json'
@@ -42,12 +47,12 @@ export async function createStateSync(options: {
   /** Ends what is under way. */
   readonly signal: AbortSignal
   readonly clock: Clock
-  readonly onChosen: (block: ChosenBlock) => void
+  readonly onChosen: (block: ChosenAnchor) => void
   readonly onProblem: (error: unknown, member: OtherMember) => void
 }) {
   const { home, members, reads, signal, clock } = options
   const file = join(home, BEGINNING_FILE)
-  let block: ChosenBlock | null = existsSync(file) ? await readParsed(file, JSON.parse) : null
+  let block: ChosenAnchor | null = existsSync(file) ? await readParsed(file, JSON.parse) : null
   /** Whether what the engine has is to be deleted first. */
   let isNew = false
   let chosenMs = clock.monotonicMs()
@@ -56,13 +61,13 @@ export async function createStateSync(options: {
   let servers: AsyncDisposable | null = null
 
   const isWanted = () => block !== null && options.height() <= block.height
-  const askAll = async (): Promise<ReadonlyMap<string, Beginnings>> => {
-    const said = new Map<string, Beginnings>()
+  const askAll = async (): Promise<ReadonlyMap<string, AnchorReport>> => {
+    const said = new Map<string, AnchorReport>()
     const ask = async (member: OtherMember) => {
       try {
         const answer = await reads.read(member, { method: 'beginnings', params: {} }, signal)
         if ('refusal' in answer) throw new Error(answer.refusal)
-        const beginnings = readBeginnings(answer.result)
+        const beginnings = readAnchorReport(answer.result)
         if (beginnings === null) throw new Error('it does not say what it keeps')
         said.set(member.name, beginnings)
       } catch (error) {
@@ -73,7 +78,7 @@ export async function createStateSync(options: {
     return said
   }
   /** The sockets that lead to the members who named it. */
-  const serve = async ({ members: names }: ChosenBlock): Promise<readonly string[]> => {
+  const serve = async ({ members: names }: ChosenAnchor): Promise<readonly string[]> => {
     const named = members.filter(({ name }) => names.includes(name))
     const count = named.length === 0 ? 0 : Math.max(SERVERS_MIN, named.length)
     const sockets = new Map(
@@ -103,7 +108,7 @@ export async function createStateSync(options: {
       askedMs = nowMs
       const isStranded = block !== null && nowMs - progress.sinceMs >= STRANDED_MS
       const { memberCount } = options
-      const chosen = chooseBeginning(await askAll(), { height, memberCount, isStranded })
+      const chosen = chooseAnchor(await askAll(), { height, memberCount, isStranded })
       if (chosen === null) return
       options.onChosen(chosen)
       block = chosen

@@ -62,26 +62,25 @@ const PORT_MAX = 65_535
 
 const key = z.string().refine(isUsableKey, 'is no usable Ed25519 key')
 const proof = z.string().regex(/^[0-9a-f]{128}$/)
-/** As a parser of URLs spells it, without a slash at the end: equal addresses are equal texts. */
-const url = z
-  .string()
-  .max(URL_LENGTH_MAX)
-  .refine(
-    isNormalUrl,
-    'must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 ' +
-      '(http is for this machine alone)',
-  )
-const engineAddress = z
-  .string()
-  .refine(isEngineAddress, 'must be host:port, such as sv-1.example:26656')
 
 const told = {
   name: z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -, such as sv-1'),
   /** µs since the epoch: when its keys were made. A network begins when the last one was. */
   createdAtMicros: z.int().min(1),
   /** Where others reach its scan node, and its engine; null: not said. Neither is fixed by the genesis. */
-  url: url.nullable(),
-  engineAddress: engineAddress.nullable(),
+  url: z
+    .string()
+    .max(URL_LENGTH_MAX)
+    .refine(
+      isNormalUrl,
+      'must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 ' +
+        '(http is for this machine alone)',
+    )
+    .nullable(),
+  engineAddress: z
+    .string()
+    .refine(isEngineAddress, 'must be host:port, such as sv-1.example:26656')
+    .nullable(),
 }
 const of = <R extends Role, K extends (typeof KEYS_OF)[R][number]>(
   role: R,
@@ -107,12 +106,6 @@ export type Member = z.infer<typeof memberFile>
 export type MemberOf<R extends Role> = Extract<Member, { readonly role: R }>
 
 type MemberInput = Pick<Member, 'name' | 'createdAtMicros' | 'url' | 'engineAddress'>
-
-/** @throws {UsageError} That names all that can stand in no member file. */
-function demandMemberInput(input: MemberInput): void {
-  const parsed = z.strictObject(told).safeParse(input)
-  if (!parsed.success) throw new UsageError(`no keys were made: ${messageOf(parsed.error)}`)
-}
 
 /**
  * The text of a member file, signed with each of its keys.
@@ -143,20 +136,16 @@ export function writeMember<R extends Role>(
  * @throws {CommandError} That says what is wrong with it.
  */
 export function parseMember(text: string): Member {
-  const member = read(memberFile, parseCanonical(text))
-  const { proofs, ...body } = member
-  for (const [kind, publicKey] of Object.entries(member.keys)) {
+  const parsed = memberFile.safeParse(parseCanonical(text))
+  if (!parsed.success)
+    throw new CommandError(`it is no member file: ${messageOf(parsed.error)}. ${ASK_AGAIN}`)
+  const { proofs, ...body } = parsed.data
+  for (const [kind, publicKey] of Object.entries(body.keys)) {
     const signature = fromHex(Object(proofs)[kind])
     if (!verifySignature({ publicKey, message: statementOf(kind, body), signature }))
-      throw new CommandError(`the ${kind} key of ${member.name} did not sign it. ${ASK_AGAIN}`)
+      throw new CommandError(`the ${kind} key of ${body.name} did not sign it. ${ASK_AGAIN}`)
   }
-  return member
-}
-
-function read<T>(schema: z.ZodType<T>, value: unknown): T {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw new CommandError(`it is no member file: ${messageOf(parsed.error)}. ${ASK_AGAIN}`)
+  return parsed.data
 }
 
 function parseCanonical(text: string): unknown {
@@ -164,7 +153,7 @@ function parseCanonical(text: string): unknown {
     const value = JSON.parse(text)
     if (textOf(value) === text) return value
   } catch {
-    // No JSON, or none that has a canonical form.
+    // It is not JSON, or has no canonical form.
   }
   throw new CommandError(`it is no member file, or was changed since it was written. ${ASK_AGAIN}`)
 }
@@ -180,6 +169,7 @@ function statementOf(kind: string, body: object): Uint8Array {
   return concatBytes([utf8(`${TAG}\0${kind}\0`), digest])
 }
 
+/** Whether it is spelt as a parser of URLs spells it, without a slash at the end: equal addresses are equal texts. */
 function isNormalUrl(text: string): boolean {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text) || !isAuthenticated(text)) return false
   const { href, search, hash, username, password } = new URL(text)
@@ -202,7 +192,8 @@ export function makeMember<R extends Role>(
   role: R,
   input: MemberInput,
 ): MemberOf<R> {
-  demandMemberInput(input)
+  const checked = z.strictObject(told).safeParse(input)
+  if (!checked.success) throw new UsageError(`no keys were made: ${messageOf(checked.error)}`)
   const { name } = input
   assertWritable(directory.path)
   const makeText = () => {

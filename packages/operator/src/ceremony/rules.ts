@@ -13,31 +13,19 @@ const DAY = 24 * 60 * MINUTE
 export const ORDERING_DRIVERS = ['redis', 'cometbft'] as const
 export type OrderingDriver = (typeof ORDERING_DRIVERS)[number]
 
-type RulesOfAll = Pick<
-  Genesis,
-  | 'protocolVersion'
-  | 'devnet'
-  | 'deduplicationMicrosMax'
-  | 'activityRetentionMicros'
-  | 'names'
-  | 'coin'
->
+type RulesOfAll = Pick<Genesis, keyof typeof RULES_OF_ALL>
 type RulesOfEngines = Required<Omit<CometbftOrdering, 'driver' | 'validators'>>
 export type NetworkRules = RulesOfAll & { readonly ordering?: RulesOfEngines }
 
-/** Other values of some rules, e.g. seconds instead of days. */
-export type GenesisOverrides = Partial<Omit<RulesOfAll, 'names' | 'coin'>> & {
-  readonly names?: Partial<Genesis['names']>
-  readonly coin?: Partial<Genesis['coin']>
-  readonly ordering?: Partial<Omit<RulesOfEngines, 'timeouts' | 'evidenceAge'>> & {
-    readonly timeouts?: Partial<RulesOfEngines['timeouts']>
-    readonly evidenceAge?: Partial<RulesOfEngines['evidenceAge']>
-  }
+type DeepPartial<T> = {
+  readonly [K in keyof T]?: T[K] extends object | undefined ? DeepPartial<NonNullable<T[K]>> : T[K]
 }
+/** Other values of some rules, e.g. seconds instead of days. */
+export type GenesisOverrides = DeepPartial<NetworkRules>
 
-const RULES_OF_ALL: RulesOfAll = {
+const RULES_OF_ALL = {
   protocolVersion: NEWEST_RULES.version,
-  devnet: true,
+  devnet: true as boolean,
   deduplicationMicrosMax: DAY,
   activityRetentionMicros: 90 * DAY,
   names: {
@@ -53,7 +41,7 @@ const RULES_OF_ALL: RulesOfAll = {
     priceUsd: '0.0050000000',
     rewardPerRound: '10.0000000000',
   },
-}
+} satisfies Partial<Genesis>
 /**
  * For engines that are near each other: a block takes a tenth of a second there, and three tenths without a proposal
  * mean that its proposer is away. After a block members wait another tenth: who has just heard that an entry is ordered

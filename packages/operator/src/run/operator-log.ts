@@ -78,10 +78,7 @@ export async function repairOperatorLog(
     )
   })
   const redisOf = (redis: string) =>
-    operatorRedisPlan(
-      { ...options, config: { ...config, name: redis } },
-      directory.logFile,
-    )(held.socketDirectory)
+    operatorRedisPlan({ ...options, config: { ...config, name: redis } })(held.socketDirectory)
   const log = redisOf(config.name)
   await using runner = redisRunner([log], { directory, clock })
   return await repairLog({

@@ -129,12 +129,13 @@ export type OwnNode = Pick<Machine, 'redisServer' | 'env'> & {
 }
 
 /** The Redis of an operator, as `run` starts it, with its sockets in the directory that is given. */
-export function operatorRedisPlan(
-  { config, redisServer, env }: Omit<OwnNode, 'clock'>,
-  logFileOf: Machine['logFileOf'] = () => null,
-): (socketDirectory: string) => RedisService {
+export function operatorRedisPlan({
+  config,
+  redisServer,
+  env,
+}: Omit<OwnNode, 'clock'>): (socketDirectory: string) => RedisService {
   const { directory } = config
-  const machine = { directory, redisServer, env, logFileOf }
+  const machine = { directory, redisServer, env, logFileOf: directory.logFile }
   const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
   return (socketDirectory) => planOperatorRedis(config, { ...machine, socketDirectory }, logWriter)
 }

@@ -34,7 +34,7 @@ export async function openOwnRedis(
     })
     const external = externalRedisOf(config)
     if (external !== null) return opened(await readRedisAddress(external, LOG_USER))
-    const plan = operatorRedisPlan(node, directory.logFile)
+    const plan = operatorRedisPlan(node)
     const sockets = keptSocketDirectory(directory)
     const running = sockets === null ? null : plan(sockets).redisAddress
     if (running !== null && (await isRedisReady(running))) return opened(running)

@@ -2,7 +2,7 @@
  * Whether another machine runs with the keys of a super-validator, asked before anything is started here: whatever
  * answers at the addresses of its scan node then, and signs with its key, is not this one.
  */
-import { type Clock, openClientTls, within } from '@quorumscan/base'
+import { type Clock, fromUtf8, openClientTls, within } from '@quorumscan/base'
 import type { Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { CommandError, createPeerClient, createUndiciTransport } from '@quorumscan/runtime'
@@ -35,26 +35,25 @@ export async function refuseSecondMachine(
   await using transport = createUndiciTransport({ trust })
   await using client = createPeerClient({ trust, clock })
   const urls = members.flatMap(({ url }) => url ?? [])
-  const own = members.flatMap((one) => (one.name === name && one.url !== null ? [one.url] : []))
-  const learned = learnAddress(config, { urls, transport, clock })
-  const addresses = new Set([variables['QS_PUBLIC_URL'] ?? '', ...own, (await learned) ?? ''])
+  const learned = await learnAddress(config, { seeds: urls, transport, clock })
+  const own = members.filter((member) => member.name === name).map(({ url }) => url)
+  const addresses = new Set([variables['QS_PUBLIC_URL'], ...own, learned].map((url) => url ?? ''))
+  addresses.delete('')
   const network = { genesis, genesisHash: hashGenesis(genesis), crypto: createWebCrypto() }
-  const isThere = async (url: string): Promise<boolean> => {
+  const answers = async (url: string): Promise<string[]> => {
     try {
       const body = await client.read(url, {
         path: '/v0/state-statements?after=0',
         bytesMax: ANSWER_BYTES_MAX,
         timeoutMs: ANSWER_MS_MAX,
       })
-      const statements = JSON.parse(Buffer.from(body).toString('utf8'))
-      return (await readStatements(statements, name, network)).length > 0
+      const statements = JSON.parse(fromUtf8(body))
+      return (await readStatements(statements, name, network)).length > 0 ? [url] : []
     } catch {
-      return false // Nothing is there, or something else, which signs nothing with this key.
+      return [] // No process is there, or one that does not sign with this key.
     }
   }
-  const asked = [...addresses].filter((url) => url !== '')
-  const found = await Promise.all(asked.map(isThere))
-  const where = asked.find((_, index) => found[index])
+  const [where] = (await Promise.all(Array.from(addresses, answers))).flat()
   if (where === undefined) return
   throw new CommandError(
     `another machine runs with the keys of ${name}: ${where} answers with what they have signed. Nothing was ` +
@@ -63,22 +62,26 @@ export async function refuseSecondMachine(
   )
 }
 
-/** As the ledger has it, signed by its key; null if no node tells in time. */
+/** The address on the ledger, signed by the key; null if no node reports one in time. */
 async function learnAddress(
   { name, genesis }: Pick<OperatorConfig, 'name' | 'genesis'>,
-  {
-    urls,
-    transport,
-    clock,
-  }: { readonly urls: readonly string[]; readonly transport: Transport; readonly clock: Clock },
+  options: {
+    readonly seeds: readonly string[]
+    readonly transport: Transport
+    readonly clock: Clock
+  },
 ): Promise<string | null> {
-  if (urls.length === 0) return null
+  if (options.seeds.length === 0) return null
+  const genesisHash = hashGenesis(genesis)
   await using reader = createCertifiedReader({
-    ...{ genesis, genesisHash: hashGenesis(genesis), seeds: urls, transport, clock },
+    ...options,
+    genesis,
+    genesisHash,
     allowPrivateAddresses: true,
   })
+  const bound = { clock: options.clock, timeoutMs: ANSWER_MS_MAX }
   await within(
-    { clock, timeoutMs: ANSWER_MS_MAX },
+    bound,
     () => reader.refreshAddresses(),
     () => {},
   )

@@ -1,14 +1,32 @@
-/** Which entries this member takes for blocks that it proposes, and so keeps and passes on, whoever offered them. */
-import { type Clock, sha256Hex } from '@quorumscan/base'
+/**
+ * The entries that this member admits to blocks that it proposes, and so stores and passes on, from whichever member they
+ * come. It also bounds how much of its time each sender of bundles may take. A sender is the engine whose key signed the
+ * bundle; all bundles that no known engine signed count as one sender.
+ */
+import { type Clock, sha256Hex, toHex } from '@quorumscan/base'
 import { isScanError } from '@quorumscan/errors'
+import { priceOfBytes } from '@quorumscan/ledger'
 import { type EntryRefusal, type Judge, type JudgedEntry, refusalByTime } from '@quorumscan/log'
 import type { Micros } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
-import { decodeBundle } from './bundles.ts'
-import type { Senders } from './senders.ts'
+import { type Bundle, decodeBundle, isBundleSigned } from './bundles.ts'
+import { nodeIdOf } from './engine-files.ts'
 
-/** Entries whose outcome is known: as many as are judged once. Who was forgotten pays again, or is proposed. */
+/**
+ * Takes units from what the sender has; null is the sender of all bundles that no known engine signed.
+ *
+ * @throws {ScanError} RATE_LIMITED, if it is in debt.
+ */
+export type ChargeSender = (nodeId: string | null, units: number) => void
+
+/** Entries whose outcome is known: as many as are judged once. A forgotten one pays again, or is proposed. */
 const REMEMBERED_MAX = 10_000
+/** Bundles that are paid for: a member can send those of another one again, and must not use up what that one has. */
+const PAID_MAX = 10_000
+const NOT_SIGNED: EntryRefusal = {
+  code: 'INVALID_ARGUMENT',
+  message: 'the engine that the bundle names did not sign it',
+}
 const IS_ORDERED: EntryRefusal = {
   code: 'INVALID_ARGUMENT',
   message: 'the entry is in the log already',
@@ -22,20 +40,25 @@ const NO_BUNDLE: EntryRefusal = {
   message: 'this is no bundle of entries',
 }
 
-export function createTaking(options: {
+export function createMempoolPolicy(options: {
+  readonly genesisHash: string
+  /** Of the own engine, whose bundles cost nothing: their entries have been paid for. */
+  readonly ownId: string
+  readonly isPeer: (nodeId: string) => boolean
   readonly judge: Judge
-  readonly senders: Senders
   readonly isOrdered: (entryHash: string) => boolean
   /** Of the newest entry of the log. */
   readonly recordTime: () => Micros
   /** Takes the price of an entry from the key that signed it. @throws {ScanError} */
   readonly charge: (publicKey: string, units: number) => void
+  readonly chargeSender: ChargeSender
   /** @throws {ScanError} LOG_FULL. */
   readonly assertRoom: () => void
   readonly clock: Clock
 }) {
-  const { judge, senders, isOrdered, clock } = options
-  const isTakenByHash = new LRUCache<string, boolean>({ max: REMEMBERED_MAX })
+  const { genesisHash, ownId, judge, isOrdered, clock } = options
+  const isAdmittedByHash = new LRUCache<string, boolean>({ max: REMEMBERED_MAX })
+  const paid = new LRUCache<string, true>({ max: PAID_MAX })
 
   /** What the bytes, the log and the time say. */
   const refusalOf = (judged: JudgedEntry): EntryRefusal | null => {
@@ -45,22 +68,22 @@ export function createTaking(options: {
     return refusalByTime(judged.notAfter, now) ?? judged.oversize
   }
 
-  /** Why the entry is not taken, or null. Its key pays for it once. */
-  const take = (bytes: Uint8Array): EntryRefusal | null => {
+  /** Why the entry is not admitted, or null. Its key pays for it once. */
+  const admit = (bytes: Uint8Array): EntryRefusal | null => {
     const judged = judge(bytes)
     const refusal = refusalOf(judged)
     if (refusal !== null || judged.kind === 'refused') return refusal
     const { entryHash, participant, bytesPrice, contractsPrice } = judged
-    if (isTakenByHash.get(entryHash) === true) return null
+    if (isAdmittedByHash.get(entryHash) === true) return null
     try {
       options.assertRoom()
       options.charge(participant, bytesPrice + contractsPrice)
     } catch (error) {
       if (!isScanError(error)) throw error
-      isTakenByHash.set(entryHash, false)
+      isAdmittedByHash.set(entryHash, false)
       return error
     }
-    isTakenByHash.set(entryHash, true)
+    isAdmittedByHash.set(entryHash, true)
     return null
   }
 
@@ -70,15 +93,35 @@ export function createTaking(options: {
     return (
       refusalOf(judged) === null &&
       judged.kind === 'entry' &&
-      isTakenByHash.get(judged.entryHash) !== false
+      isAdmittedByHash.get(judged.entryHash) !== false
     )
   }
 
+  /** Why this member does not look into the bundle, or null: then its sender has paid. */
+  const chargeFor = ({ entries, seal }: Bundle): EntryRefusal | null => {
+    const nodeId = seal === null ? null : nodeIdOf(seal.publicKey)
+    const sender = nodeId !== null && (nodeId === ownId || options.isPeer(nodeId)) ? nodeId : null
+    const key = seal === null || sender === null ? null : sender + toHex(seal.contentHash)
+    if (key !== null && paid.has(key)) return null
+    try {
+      // A sender that is in debt does not even have its signature verified.
+      if (sender !== ownId) options.chargeSender(sender, 0)
+      if (seal !== null && sender !== null && !isBundleSigned(seal, genesisHash)) return NOT_SIGNED
+      const units = entries.reduce((sum, { byteLength }) => sum + priceOfBytes(byteLength), 0)
+      if (sender !== ownId) options.chargeSender(sender, units)
+      if (key !== null) paid.set(key, true)
+      return null
+    } catch (error) {
+      if (isScanError(error)) return error
+      throw error
+    }
+  }
+
   return {
-    take,
+    admit,
     /**
-     * Why the engine does not keep the bundle, or null: it keeps one as long as an entry of it waits for a block. Entries
-     * beside that one which were refused are not proposed here, and hold nobody up.
+     * Why the engine does not keep the bundle, or null: it keeps one as long as an entry of it waits for a block. Its other
+     * entries, if refused, are not proposed here, and delay no entry.
      *
      * @param isRecheck - It was kept before, and there was a block since.
      */
@@ -87,10 +130,10 @@ export function createTaking(options: {
       if (decoded === null) return NO_BUNDLE
       const { entries, seal } = decoded
       if (isRecheck) return entries.some(waits) ? null : IS_ORDERED
-      // From what costs least to what costs most. What another member can repeat, it does at nobody's expense.
+      // The cheapest checks come first. A bundle that another member sends again costs its sender nothing.
       if (seal !== null && seal.notAfter <= options.recordTime()) return IS_OVER
       if (entries.every((bytes) => isOrdered(sha256Hex(bytes)))) return IS_ORDERED
-      const refusal = senders.admit(decoded)
+      const refusal = chargeFor(decoded)
       if (refusal !== null) return refusal
       const read = entries.map((bytes) => ({ bytes, judged: judge.withoutSignature(bytes) }))
       const malformed = read.find(({ judged }) => judged.kind === 'refused')?.judged
@@ -100,7 +143,7 @@ export function createTaking(options: {
         const judged = judge(bytes)
         if (judged.kind === 'refused') return judged.refusal
       }
-      const refusals = inTime.map(({ bytes }) => take(bytes))
+      const refusals = inTime.map(({ bytes }) => admit(bytes))
       if (refusals.includes(null)) return null
       return refusals[0] ?? read.map(({ judged }) => refusalOf(judged))[0] ?? NO_BUNDLE
     },
@@ -119,4 +162,4 @@ export function createTaking(options: {
   }
 }
 
-export type Taking = ReturnType<typeof createTaking>
+export type MempoolPolicy = ReturnType<typeof createMempoolPolicy>

@@ -19,11 +19,11 @@ const BETWEEN_MS = 25
 const HAS_IT = 'tx already exists in cache'
 const IS_FULL = 'mempool is full'
 
-/** @param options.take - Why this member does not take the entry, or null. */
-export function createOffering(options: {
+/** @param options.admit - Why this member does not admit the entry, or null. */
+export function createSubmission(options: {
   readonly rpc: EngineRpc
   readonly isOrdered: (entryHash: string) => boolean
-  readonly take: (bytes: Uint8Array) => EntryRefusal | null
+  readonly admit: (bytes: Uint8Array) => EntryRefusal | null
   /** Makes a bundle of these entries, which fit. */
   readonly bundle: (entries: readonly Uint8Array[]) => Uint8Array
   readonly clock: Clock
@@ -31,7 +31,7 @@ export function createOffering(options: {
   const { isOrdered, clock } = options
   const waitingByHash = new Map<string, Set<() => void>>()
   let waitingCount = 0
-  const hand = createHanding(options)
+  const send = createBundleSender(options)
 
   const waitFor = async (entryHash: string, bytes: Uint8Array): Promise<void> => {
     const arrived = new AbortController()
@@ -40,8 +40,8 @@ export function createOffering(options: {
     waitingByHash.set(entryHash, waiting.add(arrive))
     waitingCount++
     try {
-      // It may be there before this member has handed it over: others had it, too.
-      const failure = await Promise.race([hand(entryHash, bytes), once(arrived.signal, 'abort')])
+      // It may be there before this member has sent it over: others had it, too.
+      const failure = await Promise.race([send(entryHash, bytes), once(arrived.signal, 'abort')])
       if (isOrdered(entryHash)) return
       if (failure instanceof ScanError) throw failure
       await clock.delay(WAIT_MS, arrived.signal).catch(() => {}) // It is there, earlier than that.
@@ -59,12 +59,12 @@ export function createOffering(options: {
      *
      * @throws {ScanError} What refuses it, OVERLOADED; DEPENDENCY_UNAVAILABLE (unknown: offer the same bytes again).
      */
-    async offer(bytes: Uint8Array): Promise<void> {
+    async submit(bytes: Uint8Array): Promise<void> {
       const entryHash = sha256Hex(bytes)
       if (isOrdered(entryHash)) return
       if (waitingCount >= WAITING_MAX)
         throw new ScanError('OVERLOADED', 'too many entries wait for the log')
-      const refusal = options.take(bytes)
+      const refusal = options.admit(bytes)
       if (refusal !== null) throw new ScanError(refusal.code, refusal.message)
       await waitFor(entryHash, bytes)
     },
@@ -77,7 +77,7 @@ export function createOffering(options: {
 
 type Queued = {
   readonly bytes: Uint8Array
-  readonly handed: Promise<ScanError | null>
+  readonly sent: Promise<ScanError | null>
   readonly settle: (failure: ScanError | null) => void
 }
 
@@ -85,7 +85,7 @@ type Queued = {
  * Hands entries to the engine, a bundle at a time: what comes while one is under way makes up the next. Resolves when
  * the engine has the entry, whoever gave it, or with the reason why that is not known.
  */
-function createHanding({
+function createBundleSender({
   rpc,
   bundle: makeBundle,
   clock,
@@ -95,31 +95,31 @@ function createHanding({
   readonly clock: Clock
 }): (entryHash: string, bytes: Uint8Array) => Promise<ScanError | null> {
   const queuedByHash = new Map<string, Queued>()
-  let isHanding = false
+  let isSending = false
 
-  const handAll = async (): Promise<void> => {
-    isHanding = true
+  const sendAll = async (): Promise<void> => {
+    isSending = true
     while (queuedByHash.size > 0) {
       const bundle = firstBundle(queuedByHash)
       for (const [entryHash] of bundle) queuedByHash.delete(entryHash)
       const between = clock.delay(BETWEEN_MS)
-      const failure = await handBundle(rpc, makeBundle(bundle.map(([, { bytes }]) => bytes)))
+      const failure = await sendBundle(rpc, makeBundle(bundle.map(([, { bytes }]) => bytes)))
       for (const [, { settle }] of bundle) settle(failure)
       await between
     }
-    isHanding = false
+    isSending = false
   }
 
   return (entryHash, bytes) => {
     const queued = queuedByHash.get(entryHash)
-    if (queued !== undefined) return queued.handed
+    if (queued !== undefined) return queued.sent
     let settle = (_failure: ScanError | null) => {}
-    const handed = new Promise<ScanError | null>((resolve) => {
+    const sent = new Promise<ScanError | null>((resolve) => {
       settle = resolve
     })
-    queuedByHash.set(entryHash, { bytes, handed, settle })
-    if (!isHanding) void handAll()
-    return handed
+    queuedByHash.set(entryHash, { bytes, sent, settle })
+    if (!isSending) void sendAll()
+    return sent
   }
 }
 
@@ -134,7 +134,7 @@ function firstBundle(
   return first.slice(0, countThatFits(first.map(([, { bytes }]) => bytes)))
 }
 
-async function handBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError | null> {
+async function sendBundle(rpc: EngineRpc, bundle: Uint8Array): Promise<ScanError | null> {
   try {
     const tx = Buffer.from(bundle).toString('base64')
     const { code, log } = Object(await rpc.call('broadcast_tx_sync', { tx }))

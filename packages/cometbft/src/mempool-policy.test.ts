@@ -5,8 +5,7 @@ import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { encodeBundle, signBundle } from './bundles.ts'
 import { nodeIdOf } from './engine-files.ts'
-import { createSenders } from './senders.ts'
-import { createTaking } from './taking.ts'
+import { createMempoolPolicy } from './mempool-policy.ts'
 
 const GENESIS = 'ab'.repeat(32)
 const START = 1_700_000_000_000_000
@@ -36,19 +35,17 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
   }
   const sender = createKeyPair()
   const senderPaid: (number | string)[] = []
-  const taking = createTaking({
+  const policy = createMempoolPolicy({
     judge: Object.assign(judge, { withoutSignature }),
-    senders: createSenders({
-      genesisHash: GENESIS,
-      ownId: 'own',
-      isPeer: (nodeId) => nodeId === nodeIdOf(sender.publicKey),
-      charge(nodeId, units) {
-        const all = senderPaid.reduce<number>((sum, paid) => sum + Number(paid), 0)
-        if (all >= (limits['sender'] ?? 1000)) throw new ScanError('RATE_LIMITED', 'in debt')
-        if (units > 0) senderPaid.push(units)
-        if (nodeId === null && units > 0) paid['unknown'] = (paid['unknown'] ?? 0) + units
-      },
-    }),
+    genesisHash: GENESIS,
+    ownId: 'own',
+    isPeer: (nodeId) => nodeId === nodeIdOf(sender.publicKey),
+    chargeSender(nodeId, units) {
+      const all = senderPaid.reduce<number>((sum, paid) => sum + Number(paid), 0)
+      if (all >= (limits['sender'] ?? 1000)) throw new ScanError('RATE_LIMITED', 'in debt')
+      if (units > 0) senderPaid.push(units)
+      if (nodeId === null && units > 0) paid['unknown'] = (paid['unknown'] ?? 0) + units
+    },
     isOrdered: (hash) => ordered.has(hash),
     recordTime: () => recordTime,
     charge(key, units) {
@@ -63,8 +60,14 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
   const signed = (notAfter: number, ...texts: string[]) =>
     signBundle(texts.map(utf8), { notAfter, genesisHash: GENESIS, key: sender })
   return {
-    ...{ taking, ordered, paid, bundle, signed, verified, senderPaid },
-    proposed: (...bundles: Uint8Array[]) => taking.entriesOf(bundles).map(fromUtf8),
+    policy,
+    ordered,
+    paid,
+    bundle,
+    signed,
+    verified,
+    senderPaid,
+    proposed: (...bundles: Uint8Array[]) => policy.entriesOf(bundles).map(fromUtf8),
     endTime() {
       recordTime = NOT_AFTER
     },
@@ -73,20 +76,20 @@ function setUp(limits: Readonly<Record<string, number>> = {}) {
 
 describe('an entry', () => {
   it('is paid for once, however often it comes', () => {
-    const { taking, paid, bundle } = setUp()
-    expect(taking.take(utf8('alice 1'))).toBeNull()
-    expect(taking.refuse(bundle('alice 1', 'bob 1'), false)).toBeNull()
-    expect(taking.refuse(bundle('alice 1'), false)).toBeNull()
+    const { policy, paid, bundle } = setUp()
+    expect(policy.admit(utf8('alice 1'))).toBeNull()
+    expect(policy.refuse(bundle('alice 1', 'bob 1'), false)).toBeNull()
+    expect(policy.refuse(bundle('alice 1'), false)).toBeNull()
     expect(paid).toMatchObject({ alice: 3, bob: 3 })
   })
 
   it('that is over its rate is not proposed, and holds up none beside it', () => {
-    const { taking, bundle, proposed } = setUp({ mallory: 3 })
-    expect(taking.refuse(bundle('mallory 1'), false)).toBeNull()
+    const { policy, bundle, proposed } = setUp({ mallory: 3 })
+    expect(policy.refuse(bundle('mallory 1'), false)).toBeNull()
     const mixed = bundle('mallory 2', 'alice 1')
-    expect(taking.refuse(mixed, false)).toBeNull()
+    expect(policy.refuse(mixed, false)).toBeNull()
     expect(proposed(mixed)).toEqual(['alice 1'])
-    expect(taking.refuse(bundle('mallory 3'), false)).toMatchObject({ code: 'RATE_LIMITED' })
+    expect(policy.refuse(bundle('mallory 3'), false)).toMatchObject({ code: 'RATE_LIMITED' })
   })
 
   it('is proposed once, though several bundles hold it', () => {
@@ -101,25 +104,25 @@ describe('an entry', () => {
 
 describe('a bundle', () => {
   it('is kept until all of its entries are ordered or over', () => {
-    const { taking, ordered, bundle, endTime } = setUp({ mallory: 0 })
+    const { policy, ordered, bundle, endTime } = setUp({ mallory: 0 })
     const waiting = bundle('alice 1', 'bob 1', 'mallory 1')
-    expect(taking.refuse(waiting, false)).toBeNull()
+    expect(policy.refuse(waiting, false)).toBeNull()
     ordered.add(sha256Hex(utf8('alice 1')))
-    expect(taking.refuse(waiting, true)).toBeNull()
+    expect(policy.refuse(waiting, true)).toBeNull()
     ordered.add(sha256Hex(utf8('bob 1')))
-    expect(taking.refuse(waiting, true)).not.toBeNull()
-    expect(taking.refuse(bundle('alice 2'), false)).toBeNull()
+    expect(policy.refuse(waiting, true)).not.toBeNull()
+    expect(policy.refuse(bundle('alice 2'), false)).toBeNull()
     endTime()
-    expect(taking.refuse(bundle('alice 2'), true)).not.toBeNull()
+    expect(policy.refuse(bundle('alice 2'), true)).not.toBeNull()
   })
 
   it('with what no member of good will passes on is refused, and nobody pays', () => {
-    const { taking, paid, bundle, proposed } = setUp()
-    expect(taking.refuse(utf8('no bundle'), false)).toMatchObject({ code: 'INVALID_ARGUMENT' })
-    expect(taking.refuse(bundle('alice 1', 'junk'), false)).toMatchObject({
+    const { policy, paid, bundle, proposed } = setUp()
+    expect(policy.refuse(utf8('no bundle'), false)).toMatchObject({ code: 'INVALID_ARGUMENT' })
+    expect(policy.refuse(bundle('alice 1', 'junk'), false)).toMatchObject({
       message: 'malformed',
     })
-    expect(taking.refuse(bundle('alice 1', 'forged 1'), false)).toMatchObject({
+    expect(policy.refuse(bundle('alice 1', 'forged 1'), false)).toMatchObject({
       message: 'bad signature',
     })
     expect(paid['alice']).toBeUndefined()
@@ -127,57 +130,57 @@ describe('a bundle', () => {
   })
 
   it('with an entry that is in the log is refused for that', () => {
-    const { taking, ordered, bundle } = setUp()
+    const { policy, ordered, bundle } = setUp()
     ordered.add(sha256Hex(utf8('alice 1')))
-    expect(taking.refuse(bundle('alice 1'), false)?.message).toContain('in the log already')
+    expect(policy.refuse(bundle('alice 1'), false)?.message).toContain('in the log already')
   })
 })
 
 describe('a bundle that costs its receivers more than its sender', () => {
   it('is refused before any signature is verified where all of its entries are expired or in the log', () => {
-    const { taking, ordered, signed, verified, senderPaid } = setUp()
-    expect(taking.refuse(signed(START, 'alice 1'), false)).toMatchObject({
+    const { policy, ordered, signed, verified, senderPaid } = setUp()
+    expect(policy.refuse(signed(START, 'alice 1'), false)).toMatchObject({
       code: 'SUBMISSION_EXPIRED',
     })
     ordered.add(sha256Hex(utf8('alice 2')))
-    expect(taking.refuse(signed(NOT_AFTER, 'alice 2'), false)?.message).toContain('in the log')
+    expect(policy.refuse(signed(NOT_AFTER, 'alice 2'), false)?.message).toContain('in the log')
     expect(senderPaid).toEqual([])
-    expect(taking.refuse(signed(NOT_AFTER, 'bob expired'), false)).toMatchObject({
+    expect(policy.refuse(signed(NOT_AFTER, 'bob expired'), false)).toMatchObject({
       code: 'SUBMISSION_EXPIRED',
     })
     expect(verified).toEqual([])
   })
 
   it('is refused at the first bad signature of an entry', () => {
-    const { taking, signed, verified } = setUp()
-    expect(taking.refuse(signed(NOT_AFTER, 'forged 1', 'forged 2'), false)).not.toBeNull()
+    const { policy, signed, verified } = setUp()
+    expect(policy.refuse(signed(NOT_AFTER, 'forged 1', 'forged 2'), false)).not.toBeNull()
     expect(verified).toEqual(['forged 1'])
   })
 
   it('is not looked into once its sender is in debt, nor where the sender did not sign it', () => {
-    const { taking, signed, verified, senderPaid } = setUp({ sender: 2 })
+    const { policy, signed, verified, senderPaid } = setUp({ sender: 2 })
     const forged = signed(NOT_AFTER, 'alice 1')
     forged[40] = (forged[40] ?? 0) ^ 1
-    expect(taking.refuse(forged, false)?.message).toContain('did not sign')
+    expect(policy.refuse(forged, false)?.message).toContain('did not sign')
     expect(senderPaid).toEqual([])
-    expect(taking.refuse(signed(NOT_AFTER, 'alice 1', 'alice 2'), false)).toBeNull()
+    expect(policy.refuse(signed(NOT_AFTER, 'alice 1', 'alice 2'), false)).toBeNull()
     verified.length = 0
-    expect(taking.refuse(signed(NOT_AFTER, 'alice 3'), false)).toMatchObject({
+    expect(policy.refuse(signed(NOT_AFTER, 'alice 3'), false)).toMatchObject({
       code: 'RATE_LIMITED',
     })
     expect(verified).toEqual([])
   })
 
   it('is paid for once, however often another member sends it', () => {
-    const { taking, signed, senderPaid } = setUp({ alice: 0 })
+    const { policy, signed, senderPaid } = setUp({ alice: 0 })
     const rateLimited = signed(NOT_AFTER, 'alice 1')
-    for (let time = 0; time < 3; time++) expect(taking.refuse(rateLimited, false)).not.toBeNull()
+    for (let time = 0; time < 3; time++) expect(policy.refuse(rateLimited, false)).not.toBeNull()
     expect(senderPaid).toEqual([1])
   })
 
   it('that no known engine signed is accepted, as members of older releases send it', () => {
-    const { taking, bundle, paid } = setUp()
-    expect(taking.refuse(bundle('alice 1'), false)).toBeNull()
+    const { policy, bundle, paid } = setUp()
+    expect(policy.refuse(bundle('alice 1'), false)).toBeNull()
     expect(paid).toMatchObject({ unknown: 1 })
   })
 })

@@ -27,16 +27,16 @@ const beginningsOfMember = z.object({
   ),
 })
 
-export type NamedBlock = z.infer<typeof namedBlock>
-export type Beginnings = z.infer<typeof beginningsOfMember>
-export type ChosenBlock = NamedBlock & {
+export type SyncAnchor = z.infer<typeof namedBlock>
+export type AnchorReport = z.infer<typeof beginningsOfMember>
+export type ChosenAnchor = SyncAnchor & {
   /** Names of the members that named it. */
   readonly members: readonly string[]
 }
 
 /** The newest that enough name; null: there is none, or the others have the next block. */
-export function chooseBeginning(
-  said: ReadonlyMap<string, Beginnings>,
+export function chooseAnchor(
+  said: ReadonlyMap<string, AnchorReport>,
   own: {
     /** Of the newest block. */
     readonly height: number
@@ -44,11 +44,11 @@ export function chooseBeginning(
     /** It cannot take the next block, although others have it. */
     readonly isStranded: boolean
   },
-): ChosenBlock | null {
+): ChosenAnchor | null {
   const needed = maxFaulty(own.memberCount) + 1
   const lacking = [...said.values()].filter(({ earliest }) => earliest > own.height + 1)
   if (lacking.length < needed && !own.isStranded) return null
-  const chosen = new Map<string, ChosenBlock>()
+  const chosen = new Map<string, ChosenAnchor>()
   for (const [name, { beginnings }] of said)
     for (const block of beginnings) {
       const key = `${block.height} ${block.blockHash}`
@@ -63,6 +63,6 @@ export function chooseBeginning(
 }
 
 /** The answer of a member; null: it is not well-formed. */
-export function readBeginnings(answer: unknown): Beginnings | null {
+export function readAnchorReport(answer: unknown): AnchorReport | null {
   return beginningsOfMember.safeParse(answer).data ?? null
 }

@@ -9,7 +9,7 @@ import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
 import { encodeBundle } from './bundles.ts'
 import { createEngineRpc } from './engine-rpc.ts'
-import { createOffering } from './offering.ts'
+import { createSubmission } from './submission.ts'
 
 type Answer = { result?: unknown; error?: unknown } | 'nothing'
 
@@ -18,7 +18,7 @@ async function setUp(
   answer: () => Answer | Promise<Answer>,
   take: (bytes: Uint8Array) => EntryRefusal | null = () => null,
 ) {
-  const directory = await mkdtemp(join(tmpdir(), 'qs-offering-'))
+  const directory = await mkdtemp(join(tmpdir(), 'qs-submission-'))
   const asked: unknown[] = []
   const server = createServer(async (request, response) => {
     asked.push(JSON.parse(await text(request)))
@@ -30,20 +30,20 @@ async function setUp(
   await new Promise<void>((resolve) => server.listen(socketPath, resolve))
   const clock = createManualClock(0)
   const ordered = new Set<string>()
-  const offering = createOffering({
+  const submission = createSubmission({
     rpc: createEngineRpc({ socketPath, signal: new AbortController().signal }),
     isOrdered: (hash) => ordered.has(hash),
-    take,
+    admit: take,
     bundle: encodeBundle,
     clock,
   })
   return {
-    offering,
+    submission,
     asked,
     clock,
     order(bytes: Uint8Array) {
       ordered.add(sha256Hex(bytes))
-      offering.ordered(sha256Hex(bytes))
+      submission.ordered(sha256Hex(bytes))
     },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
@@ -69,11 +69,11 @@ describe('an entry that is offered', () => {
     await using engine = await setUp(() => answer)
     let done = 0
     const both = [1, 2].map(async () => {
-      await engine.offering.offer(entry)
+      await engine.submission.submit(entry)
       done++
     })
     await untilTrue('it to be offered', () => engine.asked.length > 0)
-    engine.offering.ordered(sha256Hex(utf8('another')))
+    engine.submission.ordered(sha256Hex(utf8('another')))
     expect(done).toBe(0)
     engine.order(entry)
     await Promise.all(both)
@@ -86,7 +86,7 @@ describe('an entry that is offered', () => {
   it('and is in the log already is not offered again', async () => {
     await using engine = await setUp(() => taken)
     engine.order(entry)
-    await engine.offering.offer(entry)
+    await engine.submission.submit(entry)
     expect(engine.asked).toEqual([])
   })
 
@@ -95,7 +95,7 @@ describe('an entry that is offered', () => {
       engine.order(entry)
       return { result: { code: 1, codespace: 'INVALID_ARGUMENT', log: 'in the log already' } }
     })
-    await engine.offering.offer(entry)
+    await engine.submission.submit(entry)
   })
 
   it('goes with all that came while another was handed over, each once', async () => {
@@ -106,7 +106,9 @@ describe('an entry that is offered', () => {
     await using engine = await setUp(() => first.then(() => taken))
     const texts = ['first', ...Array.from({ length: 70 }, (_, index) => `entry ${index}`)]
     const entries = texts.map((text) => utf8(text))
-    const offered = [...entries, ...entries.slice(1)].map((bytes) => engine.offering.offer(bytes))
+    const offered = [...entries, ...entries.slice(1)].map((bytes) =>
+      engine.submission.submit(bytes),
+    )
     await untilTrue('the first to be handed over', () => engine.asked.length === 1)
     answerFirst()
     await untilTrue('all to be handed over', async () => {
@@ -128,7 +130,7 @@ describe('an entry that is offered', () => {
       () => taken,
       () => refusal,
     )
-    await expect(engine.offering.offer(entry)).rejects.toMatchObject(refusal)
+    await expect(engine.submission.submit(entry)).rejects.toMatchObject(refusal)
     expect(engine.asked).toEqual([])
   })
 
@@ -139,13 +141,13 @@ describe('an entry that is offered', () => {
     ['no answer', 'nothing', 'DEPENDENCY_UNAVAILABLE'],
   ])('is refused for %s', async (_, answer, code) => {
     await using engine = await setUp(() => answer)
-    await expect(engine.offering.offer(entry)).rejects.toMatchObject({ code })
+    await expect(engine.submission.submit(entry)).rejects.toMatchObject({ code })
   })
 
   it('and not ordered in time may or may not be in the log', async () => {
     await using engine = await setUp(() => taken)
     let isOver = false
-    const offered = engine.offering.offer(entry).finally(() => {
+    const offered = engine.submission.submit(entry).finally(() => {
       isOver = true
     })
     offered.catch(() => {}) // Looked at below.

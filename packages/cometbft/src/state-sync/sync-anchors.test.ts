@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { type Beginnings, chooseBeginning, type NamedBlock, readBeginnings } from './beginnings.ts'
+import {
+  type AnchorReport,
+  chooseAnchor,
+  readAnchorReport,
+  type SyncAnchor,
+} from './sync-anchors.ts'
 
-const at = (height: number, digit = 'a'): NamedBlock => ({ height, blockHash: digit.repeat(64) })
-const member = (earliest: number, ...beginnings: NamedBlock[]): Beginnings => ({
+const at = (height: number, digit = 'a'): SyncAnchor => ({ height, blockHash: digit.repeat(64) })
+const member = (earliest: number, ...beginnings: SyncAnchor[]): AnchorReport => ({
   earliest,
   beginnings,
 })
 
 /** Of four, with nothing of its own. */
-function chosen(said: readonly Beginnings[], height = 0, isStranded = false) {
+function chosen(said: readonly AnchorReport[], height = 0, isStranded = false) {
   const byName = new Map(said.map((one, index) => [`sv-${index + 1}`, one]))
-  return chooseBeginning(byName, { height, memberCount: 4, isStranded })
+  return chooseAnchor(byName, { height, memberCount: 4, isStranded })
 }
 
 describe('the block to begin with', () => {
@@ -31,7 +36,7 @@ describe('the block to begin with', () => {
     expect(chosen(said.slice(1), 45, true)).toBeNull()
   })
 
-  it.each<[string, readonly Beginnings[], number]>([
+  it.each<[string, readonly AnchorReport[], number]>([
     ['too few say that they lack what comes next', [member(40, at(50)), member(1, at(50))], 0],
     ['they have what comes next', [member(40, at(50)), member(40, at(50))], 39],
     ['one alone names it, twice', [member(40, at(50), at(50)), member(40)], 0],
@@ -52,5 +57,5 @@ it.each([
   [{ earliest: 3, beginnings: [null] }, null],
   [undefined, null],
 ])('what a member answers is read as it is meant, or not at all: %j', (told, expected) => {
-  expect(readBeginnings(told)).toEqual(expected)
+  expect(readAnchorReport(told)).toEqual(expected)
 })

@@ -1,0 +1,108 @@
+/**
+ * Reads of other members' engines. A member asks at the other's scan node, which passes the request on to its
+ * synchronizer. That one answers for its own engine: it only reads, and a bounded number of things at a time.
+ */
+import { type ClientTls, type Clock, type KeyPair, type Random, toHex } from '@quorumscan/base'
+import { ScanError } from '@quorumscan/errors'
+import { createPeerClient, type Peer } from '@quorumscan/runtime'
+import { EngineRefusedError, type EngineRpc, readBlockRange } from '../engine-rpc.ts'
+import {
+  type EngineAnswer,
+  type EngineRead,
+  openAnswer,
+  openRequest,
+  signAnswer,
+  signRequest,
+} from './engine-read.ts'
+import type { AnchorReport, SyncAnchor } from './sync-anchors.ts'
+
+/** Each costs the engine a millisecond; a light client asks one after the other. */
+const UNDER_WAY_MAX = 16
+
+export function createReadAnswers(options: {
+  readonly genesisHash: string
+  readonly key: KeyPair
+  readonly ownId: string
+  readonly isPeer: (nodeId: string) => boolean
+  readonly rpc: EngineRpc
+  /** Blocks that others may begin with. */
+  readonly offered: () => readonly SyncAnchor[]
+  readonly clock: Clock
+}): (request: Uint8Array) => Promise<Uint8Array> {
+  const { rpc, clock } = options
+  let underWay = 0
+
+  const beginnings = async (): Promise<AnchorReport> => {
+    const { earliest } = readBlockRange(await rpc.call('status'))
+    const named = options.offered().map(({ height, blockHash }) => ({ height, blockHash }))
+    return { earliest, beginnings: named }
+  }
+  const answer = async ({ method, params }: EngineRead): Promise<EngineAnswer> => {
+    try {
+      if (method === 'beginnings') return { result: await beginnings() }
+      return { result: await rpc.call(method, params) }
+    } catch (error) {
+      if (error instanceof EngineRefusedError) return { refusal: error.message }
+      throw new ScanError('DEPENDENCY_UNAVAILABLE', 'the engine is not available', { cause: error })
+    }
+  }
+  return async (bytes) => {
+    const { text, read } = openRequest(bytes, { ...options, nowMicros: clock.nowMicros() })
+    if (underWay >= UNDER_WAY_MAX)
+      throw new ScanError('OVERLOADED', `the engine is asked ${UNDER_WAY_MAX} things already`)
+    underWay++
+    try {
+      return signAnswer(await answer(read), { ...options, request: text })
+    } finally {
+      underWay--
+    }
+  }
+}
+
+/** The engine's light client waits twice as long. */
+const ANSWER_MS_MAX = 4_000
+/** A hundred validators, or their votes on a block. */
+const ANSWER_BYTES_MAX = 256 * 1024
+const NONCE_BYTES = 16
+
+/** Another member, by the name that the genesis has for it. */
+export type OtherMember = Peer & {
+  /** Of its engine. */
+  readonly nodeId: string
+}
+
+export function createMemberReads(options: {
+  readonly genesisHash: string
+  /** Of the own engine. */
+  readonly key: KeyPair
+  readonly trust: ClientTls | null
+  readonly clock: Clock
+  readonly random: Random
+}) {
+  const { genesisHash, key, clock, random } = options
+  const client = createPeerClient({ clock, trust: options.trust })
+  return {
+    /** @throws {Error} If it does not answer, or another process does. */
+    async read(member: OtherMember, read: EngineRead, signal: AbortSignal): Promise<EngineAnswer> {
+      const nonce = toHex(random.bytes(NONCE_BYTES))
+      const nowMicros = clock.nowMicros()
+      const to = member.nodeId
+      const request = signRequest(read, { to, nowMicros, nonce, genesisHash, key })
+      const reply = await client.request(member.url, {
+        path: '/v0/engine-reads',
+        body: request.bytes,
+        bytesMax: ANSWER_BYTES_MAX,
+        timeoutMs: ANSWER_MS_MAX,
+        channel: 'bulk',
+        signal,
+      })
+      if (reply.status !== 200) throw new Error(`${member.name} answers with ${reply.status}`)
+      const answer = openAnswer(reply.body, { from: to, request: request.text, genesisHash })
+      if (answer === null) throw new Error(`somebody else answers for ${member.name}`)
+      return answer
+    },
+    [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),
+  }
+}
+
+export type MemberReads = ReturnType<typeof createMemberReads>
