@@ -87,27 +87,19 @@ function parseChanges(settings: readonly string[]): Readonly<Record<string, stri
   )
 }
 
-function describe(restored: Restored): readonly string[] {
-  const { role, name, takenAt, configFile } = restored
+function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored): string[] {
+  const together =
+    'It gets the log from the others, and votes when it can sign nothing twice. Make sure that nothing else has its voting key.'
+  const next = {
+    validator:
+      'What users were told since is not known to it: users who registered, rights that were given. Rights that were revoked since are back, and so are renewals that were switched off.',
+    synchronizer: `The log ends at offset ${logEnd}. Where its nodes know more, it orders nothing and says so: then restore it again with --log and what \`quorumscan backup sv --log\` wrote for them.`,
+    sv:
+      genesis.ordering.driver === 'cometbft' ? together : 'It gets all that it lacks from the log.',
+  }
   return [
     `${name} is as it was at ${takenAt}. Run it:`,
     `  \`quorumscan run ${role} --config ${configFile}\``,
-    ...describeDanger(restored),
+    next[role],
   ]
-}
-
-function describeDanger({ role, genesis, logEnd }: Restored): readonly string[] {
-  if (role === 'validator')
-    return [
-      'What users were told since is not known to it: users who registered, rights that were given. Rights that were revoked since are back, and so are renewals that were switched off.',
-    ]
-  if (role === 'synchronizer')
-    return [
-      `The log ends at offset ${logEnd}. Where its nodes know more, it orders nothing and says so: then restore it again with --log and what \`quorumscan backup sv --log\` wrote for them.`,
-    ]
-  return genesis.ordering.driver === 'cometbft'
-    ? [
-        'It gets the log from the others, and votes when it can sign nothing twice. Make sure that nothing else has its voting key.',
-      ]
-    : ['It gets all that it lacks from the log.']
 }

@@ -22,6 +22,11 @@ import { printable } from './text.ts'
 /** As much as replicas grant each other (Rule 6): a network that begins later than this would stand still. */
 const AHEAD_MICROS_MAX = 10_000_000
 
+const MICROS_PER_SECOND = 1_000_000
+
+type Flags = { out: string; set?: string[]; json?: boolean }
+type KeysFlags = Flags & { name: string; role: Role; url?: string; engineAddress?: string }
+
 export function addCeremonyCommands({ plain, group, clock }: CommandContext): void {
   const keys = group('keys', 'the keys of one operator')
   plain('new', 'make the keys of one member, and the file that it shows to the others', keys)
@@ -67,7 +72,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
     )
     .option('--set <rule=value...>', 'other rules, e.g. names.entryFeeUsd=2.5 coin.tickMicros=10m')
     .addHelpText('after', HASH_HELP)
-    .action(async (files: string[], options: CreateFlags) => {
+    .action(async (files: string[], options: Flags & { ordering: OrderingDriver }) => {
       const { createGenesis, hashGenesis, parseSettings, readMember } = await loadCeremony()
       const overrides = parseSettings(options.ordering, options.set ?? [])
       if (overrides.devnet === undefined) throw new UsageError(DEVNET_NEEDED)
@@ -111,11 +116,11 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
       }
       const n = document.nodes.length
       const json = { hash, n, f: maxFaulty(n), q: quorumOf(n), driver: document.ordering.driver }
-      const made =
-        members.length > 0
-          ? ['These members make it, by these rules.', ...describeLeftOut(members)]
-          : []
-      const lines = [...describeGenesis(document), ...made]
+      const lines = [
+        ...describeGenesis(document),
+        ...(members.length > 0 ? ['These members make it, by these rules.'] : []),
+        ...describeLeftOut(members),
+      ]
       answer(options, json, lines.map(printable).flatMap(wrap).join('\n'))
     })
 }
@@ -141,8 +146,6 @@ function describeLeftOut(members: readonly Member[]): readonly string[] {
     : [`Left out: ${names.join(', ')}. A genesis says nothing of validators.`]
 }
 
-const MICROS_PER_SECOND = 1_000_000
-
 /** Only a ceremony needs the ledger's rules and the engine's names. */
 function loadCeremony() {
   return import('@quorumscan/operator/ceremony')
@@ -167,13 +170,3 @@ function writePublic(file: string, text: string): void {
 const HASH_HELP = `
 Every operator compares the hash with the others: whoever has the same hash is
 in the same network, by the same rules, with the same members.`
-
-type KeysFlags = {
-  name: string
-  out: string
-  role: Role
-  url?: string
-  engineAddress?: string
-  json?: boolean
-}
-type CreateFlags = { out: string; ordering: OrderingDriver; set?: string[]; json?: boolean }

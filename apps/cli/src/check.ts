@@ -58,7 +58,9 @@ export function judgeStates({ offset, states }: SignedStates) {
     { nodes: equivocating, words: 'signed two states', advice: EQUIVOCATES, exitCode: EXIT.silent },
     { nodes: silent, words: 'did not answer', advice: SILENT, exitCode: EXIT.silent },
     {
-      ...{ nodes: behind, words: behind.length === 1 ? 'lags' : 'lag', advice: LAGS },
+      nodes: behind,
+      words: behind.length === 1 ? 'lags' : 'lag',
+      advice: LAGS,
       exitCode: EXIT.inconclusive,
     },
   ].filter(({ nodes }) => nodes.length > 0)

@@ -31,44 +31,36 @@ export async function repairLogOfOperator(
   })
 }
 
-/** What came of a repair, in words. */
+/** The outcome of a repair, as text. */
 export function reportRepair(outcome: RepairOutcome, words: RepairWords): LogReport {
   const isWhole = outcome.kind === 'whole' || outcome.kind === 'repaired'
-  return { isWhole, text: describe(outcome, words), json: outcome }
+  return { isWhole, text: describe(outcome, words).join('\n'), json: outcome }
 }
 
-function describe(outcome: RepairOutcome, words: RepairWords): string {
-  switch (outcome.kind) {
-    case 'whole':
-      return `The log is whole, from its start to offset ${outcome.end}; there is nothing to repair.`
-    case 'refused':
-      return `Nothing was changed: ${words.reasonOf(outcome)}`
-    case 'to-cut':
-      return [
-        `Nothing was changed yet. ${whatIsGivenUp(outcome, words)}`,
-        ...(outcome.refilled.length === 0
-          ? []
-          : [`${capitalized(listed(outcome.refilled))} can be refilled.`]),
-        `${words.cut} gives that up: what was ` +
-          'submitted in it, and not answered, has to be submitted again. The log as it is will be kept.',
-      ].join('\n')
-    case 'repaired': {
-      const { refilled, cut, end, isUnloadable, keptDirectory } = outcome
-      return [
-        ...(isUnloadable ? ['Replaced the files of the log, which Redis could not load.'] : []),
-        ...(refilled.length === 0
-          ? []
-          : [`Refilled ${listed(refilled)} from what the nodes keep.`]),
-        ...(cut === null
-          ? []
-          : [`Cut off ${offsets(cut)}, which no node that answered had applied.`]),
-        `The log is whole, from its start to offset ${end}. As it was, it is kept in`,
-        keptDirectory,
-        'which can be deleted when all goes well.',
-        ...words.next,
-      ].join('\n')
-    }
-  }
+function describe(outcome: RepairOutcome, words: RepairWords): string[] {
+  if (outcome.kind === 'whole')
+    return [
+      `The log is whole, from its start to offset ${outcome.end}; there is nothing to repair.`,
+    ]
+  if (outcome.kind === 'refused') return [`Nothing was changed: ${words.reasonOf(outcome)}`]
+  const { refilled, cut, end, isUnloadable } = outcome
+  const ranges = refilled.map(offsets).join(', ')
+  if (outcome.kind === 'to-cut')
+    return [
+      `Nothing was changed yet. ${whatIsGivenUp(outcome, words)}`,
+      ...(ranges === '' ? [] : [`${capitalized(ranges)} can be refilled.`]),
+      `${words.cut} gives that up: what was ` +
+        'submitted in it, and not answered, has to be submitted again. The log as it is will be kept.',
+    ]
+  return [
+    ...(isUnloadable ? ['Replaced the files of the log, which Redis could not load.'] : []),
+    ...(ranges === '' ? [] : [`Refilled ${ranges} from what the nodes keep.`]),
+    ...(cut === null ? [] : [`Cut off ${offsets(cut)}, which no node that answered had applied.`]),
+    `The log is whole, from its start to offset ${end}. As it was, it is kept in`,
+    outcome.keptDirectory,
+    'which can be deleted when all goes well.',
+    ...words.next,
+  ]
 }
 
 function whatIsGivenUp(
@@ -141,10 +133,6 @@ function reasonForOperator(refusal: Refusal): string {
         'the file that `backup sv --log` writes, and name it after `--log`.'
       )
   }
-}
-
-export function listed(ranges: readonly OffsetRange[]): string {
-  return ranges.map(offsets).join(', ')
 }
 
 export function offsets({ from, to }: OffsetRange): string {

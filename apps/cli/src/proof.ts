@@ -131,7 +131,7 @@ function requireShown(
 }
 
 /** @throws {InvalidProof} Where `read` throws. */
-function judged<T>(read: () => T, prefix = ''): T {
+export function judged<T>(read: () => T, prefix = ''): T {
   try {
     return read()
   } catch (cause) {

@@ -17,7 +17,14 @@ import {
   thresholdVotes,
 } from '@quorumscan/verifier'
 import type { ActivitiesAnswer, CertifiedPage, ProvenLeaf } from '@quorumscan/verifier/certified'
-import { asRequest, InvalidProof, judgeProof, type Proven, type ProvenState } from './proof.ts'
+import {
+  asRequest,
+  InvalidProof,
+  judged,
+  judgeProof,
+  type Proven,
+  type ProvenState,
+} from './proof.ts'
 import { field, fields, printable } from './text.ts'
 
 /** What was asked, as it is typed: one of these, or none. */
@@ -49,10 +56,15 @@ export async function verify(options: {
   const threshold = parseVotes(options.threshold, genesis)
   const document = options.file === '-' ? await readInput() : read(options.file)
   try {
-    const proven = await judgeProof(decode(document), { genesis, request, threshold })
+    // Strictly: a decoder that replaces what is not UTF-8 would make one document of many.
+    const text = judged(() => fromUtf8(document), 'it is not UTF-8: ')
+    const proven = await judgeProof(text, { genesis, request, threshold })
     const parts = proven.map((one) => formatProven(one, { genesis, threshold }))
-    const text = ['valid', ...parts].join('\n')
-    return { isValid: true, text, json: { valid: true, proven: proven.map(jsonOf) } }
+    return {
+      isValid: true,
+      text: ['valid', ...parts].join('\n'),
+      json: { valid: true, proven: proven.map(jsonOf) },
+    }
   } catch (error) {
     if (!(error instanceof InvalidProof)) throw error
     const reason = printable(error.message)
@@ -213,15 +225,6 @@ async function readInput(): Promise<Uint8Array> {
   if (bytes.toString().trim() === '')
     throw new UsageError('the standard input is empty: nothing was judged')
   return bytes
-}
-
-/** Strictly: a decoder that replaces what is no UTF-8 would make one document of many. @throws {InvalidProof} */
-function decode(document: Uint8Array): string {
-  try {
-    return fromUtf8(document)
-  } catch (cause) {
-    throw new InvalidProof('it is not UTF-8', { cause })
-  }
 }
 
 function read(file: string): Buffer {
