@@ -1,4 +1,4 @@
-// Follow the ledger: every update that a party may see, once each, going on where the last run stopped.
+// Follow the ledger: every update that a party may see, once, continued where the last run stopped.
 import { createValidator } from '@quorumscan/sdk'
 import { createFileStore } from '@quorumscan/sdk/node'
 
@@ -7,6 +7,6 @@ const { VALIDATOR = 'http://127.0.0.1:4601', TOKEN = '', STORE = 'wallet.json' }
 const validator = createValidator({ url: VALIDATOR, token: TOKEN })
 const { partyId } = await validator.wallet.status()
 const checkpoint = { store: createFileStore(STORE), key: 'updates' }
-// Without `follow: false` it waits for more, and survives restarts of the validator.
+// Without `follow: false` it waits for more updates, also across restarts of the validator.
 for await (const update of validator.updates({ parties: [partyId], checkpoint, follow: false }))
   console.log(update.offset, update.kind)

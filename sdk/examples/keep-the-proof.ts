@@ -1,4 +1,4 @@
-// Keep what proves an answer, and check it years later, offline.
+// Store the proof of an answer, and verify it offline at any later time.
 import { createScan } from '@quorumscan/sdk'
 import { verifyReceipt } from '@quorumscan/sdk/receipts'
 
@@ -10,13 +10,13 @@ await scan.close()
 if (outcome.kind !== 'verified') throw new Error(`No answer to act on: ${outcome.kind}`)
 console.log(`${outcome.entry.party}, say ${outcome.agreed.join(', ')}`)
 
-// The genesis document may come from anywhere: it has to have the pinned hash.
+// The genesis document may come from any source, because its hash is pinned.
 const genesis = await (await fetch(`${SEED}/v0/genesis`)).json()
 const kept = JSON.stringify({ receipt: outcome.receipt, genesis })
 
 const { receipt, genesis: document } = JSON.parse(kept)
 const { entry, signers, recordTime } = await verifyReceipt(receipt, {
-  genesis: GENESIS_HASH, // Where older networks are accepted, too: [GENESIS_HASH, OLDER_HASH].
+  genesis: GENESIS_HASH, // To accept older networks as well: [GENESIS_HASH, OLDER_HASH].
   documents: [document],
   name: 'alice',
 })

@@ -1,4 +1,4 @@
-// React: whom a name belongs to, and whether to believe it, beside the field where it is typed.
+// React: show the owner of a name, and whether to believe it, next to the input field.
 import type { Scan } from '@quorumscan/sdk'
 import { NamesProvider, useName } from '@quorumscan/sdk/react'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
@@ -8,7 +8,7 @@ const client = new QueryClient()
 
 export function Payee({ name }: { readonly name: string }): ReactElement {
   const { trust, party } = useName(name, { threshold: 'strong' })
-  // `party` is null unless enough nodes agree and it is whom it was before: nothing to send to by mistake.
+  // `party` is null unless enough nodes agree and the owner is the same as before.
   return h('p', { role: 'status' }, party === null ? `${trust}…` : `${trust}: ${party}`)
 }
 

@@ -1,4 +1,4 @@
-// Resolve a name on a Splice network, whose scans sign nothing: what enough super-validators say alike.
+// Resolve a name on a Splice network, whose scans sign nothing. Enough super-validators must give equal answers.
 import { createSpliceScan } from '@quorumscan/sdk/splice'
 
 const { SEED = 'http://127.0.0.1:4611' } = process.env
@@ -6,7 +6,7 @@ const name = 'alice.unverified.ns'
 const nodes = { seeds: [SEED] }
 
 const scan = createSpliceScan(nodes)
-console.log(await scan.names.resolve(name)) // a party, or null: enough say that nobody has it
+console.log(await scan.names.resolve(name)) // a party, or null if enough scans answer that the name is free
 
 const outcome = await scan.names.lookup(name, { threshold: '2f+1' })
 if (outcome.kind === 'agreed')

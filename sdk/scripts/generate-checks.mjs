@@ -1,52 +1,30 @@
-// Writes src/generated/*checks.ts: for every answer that the SDK reads a function that says whether a
-// value is one, as plain code, so that no schema and no compiler of schemas is shipped and a strict
-// Content Security Policy has nothing to forbid. `npm run generate` runs it; test/parity compares.
-import { readFileSync, writeFileSync } from 'node:fs'
+// Writes src/generated/*checks.ts: a type guard, as plain code, for every answer that the SDK reads. So the SDK ships no
+// schemas and no compiler of schemas, which a strict Content Security Policy would forbid. `npm run generate` runs it;
+// test/parity compares.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** File → its document, and the schemas of it that are checked. What they refer to comes along. */
-export const FILES = {
-  // The largest are apart from the rest.
-  'checks.ts': {
-    document: 'validator',
-    wanted: [
-      'AcceptAnswer',
-      'AutoRenewAnswer',
-      'BalanceAnswer',
-      'CoinsAnswer',
-      'Contract',
-      'CreateEntryAnswer',
-      'InitialPaymentsAnswer',
-      'OwnEntriesAnswer',
-      'PartyIdAnswer',
-      'PayAnswer',
-      'SubscriptionRequestsAnswer',
-      'SubscriptionsAnswer',
-      'TapAnswer',
-      'TransactionsAnswer',
-      'TransferAnswer',
-      'TransfersAnswer',
-      'UserStatusAnswer',
-    ],
-  },
-  'ledger-checks.ts': {
-    document: 'ledger',
-    wanted: [
-      'GetLedgerEndResponse',
-      'JsGetEventsByContractIdResponse',
-      'JsGetUpdatesResponse',
-      'SubmitAndWaitResponse',
-    ],
-  },
+/** File → its document. The largest checks are in a file of their own. */
+export const FILES = { 'checks.ts': 'validator', 'ledger-checks.ts': 'ledger' }
+
+/** The schemas whose check `isName` is used by a source that imports the file. */
+function usedSchemas(file, schemas) {
+  const sources = readdirSync(join(here, '../src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+    .map((name) => readFileSync(join(here, '../src', name), 'utf8'))
+    .filter((source) => source.includes(`generated/${file}'`))
+  const isUsed = (title) => sources.some((source) => new RegExp(`\\bis${title}\\b`).test(source))
+  return Object.keys(schemas).filter(isUsed)
 }
 
 /** The text of a file, from its document. */
 export function checksSource(file, document) {
-  const { document: name, wanted } = FILES[file]
+  const name = FILES[file]
   const { schemas } = document.components
+  const wanted = usedSchemas(file, schemas)
   const parts = [
     '// Written by scripts/generate-checks.mjs from the OpenAPI documents; do not edit.',
     `import type { components as ${name} } from './${name}.ts'`,
@@ -102,10 +80,7 @@ function check(schema, v, depth = 0) {
     case 'string':
       return schema.pattern === undefined
         ? `typeof ${v} === 'string'`
-        : `isText(${v}, new RegExp(${literal(schema.pattern)}, 'u'))`.replace(
-            /new RegExp\('(.*)', 'u'\)/,
-            (_, text) => `/${JSON.parse(`"${text.replace(/"/g, '\\"')}"`).replace(/\//g, '\\/')}/u`,
-          )
+        : `isText(${v}, /${schema.pattern.replaceAll('/', '\\/')}/u)`
     case 'array': {
       const item = `e${depth}`
       const isItem = schema.items === undefined ? 'true' : check(schema.items, item, depth + 1)
@@ -127,15 +102,11 @@ function check(schema, v, depth = 0) {
   }
 }
 
-function literal(value) {
-  return typeof value === 'string'
-    ? `'${JSON.stringify(value).slice(1, -1).replace(/\\"/g, '"').replace(/'/g, "\\'")}'`
-    : JSON.stringify(value)
-}
+const literal = (value) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value))
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  for (const [file, { document }] of Object.entries(FILES)) {
-    const path = join(here, `../../packages/api/generated/${document}.json`)
+  for (const [file, name] of Object.entries(FILES)) {
+    const path = join(here, `../../packages/api/generated/${name}.json`)
     const source = checksSource(file, JSON.parse(readFileSync(path, 'utf8')))
     writeFileSync(join(here, '../src/generated', file), source)
   }

@@ -10,7 +10,7 @@ const bundled = join(dist, 'packages')
 const packages = fileURLToPath(new URL('../../packages/', import.meta.url))
 const IMPORT = /(\bfrom |\bimport |\bimport\()(['"])(@quorumscan\/[\w/-]+|\.[^'"]*)\2/g
 
-/** The built file that an entry point of a package is, below `packages`, without `dist` and ending: `reader/voted/reader`. */
+/** The built file that an entry point of a package is, below `packages`, without `dist` and ending: `reader/voted/voted-reader`. */
 function moduleOf(specifier) {
   const [, name, entry] = /^@quorumscan\/([\w-]+)(.*)$/.exec(specifier)
   const { exports } = JSON.parse(readFileSync(join(packages, name, 'package.json'), 'utf8'))

@@ -23,6 +23,6 @@ async function filesOf(entry: string): Promise<readonly string[]> {
 
 it('reads certified answers without the reader of votes', async () => {
   const files = await filesOf('index.ts')
-  expect(files).toContain('packages/reader/src/certified/decider.ts')
+  expect(files).toContain('packages/reader/src/certified/certified-decider.ts')
   expect(files.filter((file) => /packages\/reader\/src\/vote[ds]\//.test(file))).toEqual([])
 })

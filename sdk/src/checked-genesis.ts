@@ -1,17 +1,17 @@
-/** The genesis that a program passes in: a document, or the hash that is pinned. */
+/** Checks a genesis document that a program passes in. */
 import { type CryptoPort, type Genesis, hashGenesis, parseGenesis } from '@quorumscan/verifier'
 import { invalidArgument } from './errors.ts'
 
 /**
- * A copy of the document: what was checked is what is believed, whatever the caller's object says later.
+ * Returns a checked copy, so that later changes of the caller's object have no effect.
  *
- * @throws {QuorumscanError} INVALID_ARGUMENT, with the member that is wrong.
+ * @throws {QuorumscanError} INVALID_ARGUMENT, with the invalid member.
  */
 export function checkedGenesis(document: unknown): Genesis {
   try {
     return parseGenesis(JSON.parse(JSON.stringify(document)))
   } catch (cause) {
-    throw invalidArgument(`No genesis document: ${(cause as Error).message}`, cause)
+    throw invalidArgument(`This is not a genesis document: ${(cause as Error).message}`, cause)
   }
 }
 

@@ -1,18 +1,18 @@
-/** The one class of everything that the SDK throws, but for the reason of an aborted signal. */
-import type { ClientErrorCode } from './client-error-codes.ts'
-import type { ServerErrorCode } from './generated/error-codes.ts'
+/** The only class of errors that the SDK throws, except the reason of an aborted signal. */
+import { type ClientErrorCode, clientErrorCodes } from './client-error-codes.ts'
+import { type ServerErrorCode, serverErrorCodes } from './generated/error-codes.ts'
 
 /**
- * All codes that there are; ERRORS.md has a sentence for each, and they are permanent. What a newer server says
- * instead is UNKNOWN_ERROR. `isErrorCode` tells whether a text is one.
+ * All error codes, which are permanent. ERRORS.md explains each one. A code that only a newer server knows becomes
+ * UNKNOWN_ERROR. `isErrorCode` tests whether a text is a code.
  */
 export type ErrorCode = ServerErrorCode | ClientErrorCode
 
 /**
- * What is known of the coin when a registration or renewal fails, this call and earlier ones together.
+ * The state of the payment when a registration or renewal fails, for this call and earlier ones together.
  *
- * `not-paid`: certainly no coin was locked. `unknown`: it may have been; also where not even an earlier call
- * could be looked for. `locked`: it was, and nobody has decided yet. `refunded`: it was, and all of it came back. `paid`: it is spent.
+ * `not-paid`: certainly no coin was locked. `unknown`: coin may have been locked, by this or an earlier call. `locked`:
+ * coin is locked, and not decided yet. `refunded`: coin was locked and returned in full. `paid`: coin is spent.
  */
 export type PaymentState = 'not-paid' | 'unknown' | 'locked' | 'refunded' | 'paid'
 
@@ -30,23 +30,23 @@ export type ErrorFacts = {
 
 const UNKNOWN = { status: null, requestId: null, details: null, payment: null, retryAfterMs: null }
 
-/** A failure with everything that is needed to decide what to do next. */
+/** A failure, with all that a program needs to decide what to do next. */
 export class QuorumscanError extends Error {
   override readonly name = 'QuorumscanError'
   declare readonly code: ErrorCode
-  /** Of the HTTP answer; null where none came, or where several nodes were asked. */
+  /** HTTP status of the answer; null without an answer, or if several nodes were asked. */
   declare readonly status: number | null
-  /** True: the request certainly had no effect and never will have. Reads have none. */
+  /** True: the request certainly had no effect, and never will. Reads have none. */
   declare readonly definite: boolean
   /** True: the same call may succeed later. */
   declare readonly retryable: boolean
-  /** To be quoted to whoever runs the server. */
+  /** Quote it to the operator of the server. */
   declare readonly requestId: string | null
-  /** What the server adds, such as `{rule}` or `{windowOpensAt}`; names as everywhere in the SDK. */
+  /** Details of the server, such as `{rule}` or `{windowOpensAt}`, with member names in camel case. */
   declare readonly details: Readonly<Record<string, unknown>> | null
   /** Set by `names.register` and `names.renew` only. */
   declare readonly payment: PaymentState | null
-  /** How long the server asks to wait. */
+  /** How long the server asks to wait, in ms. */
   declare readonly retryAfterMs: number | null
 
   constructor(message: string, facts: ErrorFacts) {
@@ -56,24 +56,24 @@ export class QuorumscanError extends Error {
   }
 }
 
-/** Whether it is one of ours, also when it comes from another copy of the SDK in the same program. */
+/** Whether the error is a `QuorumscanError`, also of another copy of the SDK in the same program. */
 export function isQuorumscanError(error: unknown): error is QuorumscanError {
   return error instanceof Error && error.name === 'QuorumscanError' && 'definite' in error
 }
 
 type MoreFacts = Partial<Omit<ErrorFacts, 'code'>>
 
-/** An error that certainly had no effect and that a second try does not mend, unless `more` states otherwise. */
+/** An error that certainly had no effect and that a retry cannot change, unless `more` states otherwise. */
 export function failure(code: ErrorCode, message: string, more?: MoreFacts): QuorumscanError {
   return new QuorumscanError(message, { definite: true, retryable: false, ...more, code })
 }
 
-/** An error that certainly had no effect; a second try may succeed. */
+/** An error that certainly had no effect. A retry may succeed. */
 export function passing(code: ErrorCode, message: string, more?: MoreFacts): QuorumscanError {
   return failure(code, message, { retryable: true, ...more })
 }
 
-/** An argument is invalid: nothing was sent. */
+/** The error of an invalid argument. Nothing was sent. */
 export function invalidArgument(message: string, cause?: unknown): QuorumscanError {
   return failure('INVALID_ARGUMENT', message, { cause })
 }
@@ -82,7 +82,13 @@ export function invalidArgument(message: string, cause?: unknown): QuorumscanErr
 export function cryptoUnavailable(cause?: unknown): QuorumscanError {
   return failure(
     'CRYPTO_UNAVAILABLE',
-    'No WebCrypto with Ed25519 here (browsers need https or localhost): pass `crypto`.',
+    'This platform has no WebCrypto with Ed25519 (browsers need https or localhost): pass `crypto`.',
     { cause },
   )
+}
+
+/** Whether the text is an error code that this version of the SDK knows. */
+export function isErrorCode(code: unknown): code is ErrorCode {
+  const known: readonly unknown[] = [...serverErrorCodes, ...Object.keys(clientErrorCodes)]
+  return known.includes(code)
 }

@@ -7,13 +7,15 @@ export function isGenesisHash(pin: unknown): pin is string {
   return typeof pin === 'string' && HASH.test(pin)
 }
 
-/** @throws {QuorumscanError} INVALID_ARGUMENT if it is a text, and no hash. Documents are looked at when they are used. */
+/** @throws {QuorumscanError} INVALID_ARGUMENT if it is neither a hash nor an object. Documents are checked when used. */
 export function assertPin(pin: unknown): void {
   if (isGenesisHash(pin) || (typeof pin === 'object' && pin !== null)) return
-  throw invalidArgument('`genesis` is a hash of 64 lower-case hex digits, or a genesis document.')
+  throw invalidArgument(
+    '`genesis` must be a hash of 64 lower-case hex digits, or a genesis document.',
+  )
 }
 
-/** What was served, or passed in, is not what is pinned. */
+/** A document that was served or passed in is not the pinned one. */
 export function wrongGenesis(message: string, cause?: unknown): QuorumscanError {
   return failure('WRONG_GENESIS', message, { cause })
 }

@@ -1,21 +1,22 @@
-/** What needs Node: a store in a file. */
+/** Parts that need Node: a store in a file. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { invalidArgument } from './errors.ts'
+import { parseJson } from './http/http-failures.ts'
 import type { Store } from './platform/store.ts'
 
 /**
- * Keeps values in one JSON file, replaced as a whole, so that a crash leaves the old or the new one. One
- * process at a time; the file is made when the first value is set. A `set` that fails rejects with the error of the
- * file system, and `get` returns what the file has. Values that are set during a write are written together after it.
+ * Stores values in one JSON file, which is replaced as a whole, so that a crash leaves the old or the new file. Only one
+ * process may use it at a time. The first `set` creates the file. A `set` that fails rejects with the error of the file
+ * system, and `get` still returns the values of the file. Values set during a write are written together after it.
  *
- * A file that is there and is no JSON object of texts is left as it is: all calls throw INVALID_ARGUMENT.
+ * An existing file that is not a JSON object of strings is not changed: all calls throw INVALID_ARGUMENT.
  */
 export function createFileStore(path: string): Store {
-  /** As the file has them. */
+  /** The values of the file. */
   let values: Promise<Map<string, string>> | undefined
-  /** What the next write adds, as long as it has not begun. */
+  /** Values that the next write adds; undefined once it has begun. */
   let changes: Map<string, string> | undefined
   let writing: Promise<void> = Promise.resolve()
   const load = async (): Promise<Map<string, string>> => {
@@ -26,14 +27,12 @@ export function createFileStore(path: string): Store {
       if ((error as { code?: string }).code === 'ENOENT') return new Map()
       throw error
     }
-    const document = parse(text)
-    const isTexts =
-      typeof document === 'object' &&
-      document !== null &&
-      !Array.isArray(document) &&
-      Object.values(document).every((value) => typeof value === 'string')
-    if (!isTexts) throw invalidArgument(`${path} is no store.`)
-    return new Map(Object.entries(document as Record<string, string>))
+    const document = parseJson(text)
+    const entries = Object.entries(Object(document))
+    const isObject = typeof document === 'object' && document !== null && !Array.isArray(document)
+    if (!isObject || !entries.every(([, value]) => typeof value === 'string'))
+      throw invalidArgument(`${path} is not a store of the SDK.`)
+    return new Map(entries as [string, string][])
   }
   const loaded = (): Promise<Map<string, string>> => {
     values ??= load().catch((error: unknown) => {
@@ -73,14 +72,5 @@ export function createFileStore(path: string): Store {
       changes.set(key, value)
       return writing
     },
-  }
-}
-
-/** null: it is no JSON. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
   }
 }

@@ -1,13 +1,14 @@
 /**
  * Clients of the HTTP interfaces, one method and path at a time, typed by the generated types.
  *
- * A call resolves with `{data, response}` or `{error, response}`; it rejects only if no response came
- * (the network, an aborted signal).
+ * A call resolves with `{data, response}` or `{error, response}`. It rejects only without a response: after a network
+ * failure, or when the signal aborts.
  */
-import createFetchClient, { type Client, type Middleware } from 'openapi-fetch'
+import createFetchClient, { type Client } from 'openapi-fetch'
 import type { paths as LedgerPaths, components as LedgerSchemas } from './generated/ledger.ts'
 import type { components, paths as ScanPaths } from './generated/scan.ts'
 import type { paths as ValidatorPaths } from './generated/validator.ts'
+import { parseJson } from './http/http-failures.ts'
 
 export type { components as LedgerComponents, paths as LedgerPaths } from './generated/ledger.ts'
 export type { components as ScanComponents, paths as ScanPaths } from './generated/scan.ts'
@@ -16,31 +17,31 @@ export type {
   paths as ValidatorPaths,
 } from './generated/validator.ts'
 
-/** What the server says when it refuses. Codes are permanent, sentences are for people. */
+/** The error body of a refusal. Codes are permanent; sentences are for people. */
 export type ErrorBody = components['schemas']['Error']
-/** The same of the ledger interface, whose form is another. What does not decode is one line of text. */
+/** The error body of the ledger interface. A request that cannot be decoded is refused in one line of text. */
 export type LedgerErrorBody = LedgerSchemas['schemas']['JsCantonError']
 
-/** The form of all answers here; the one that carries receipts is read by the verified reader. */
+/** The media type of all answers here. Only the verified reader reads certified answers. */
 type Json = 'application/json'
-/** One scan node's routes: `client.GET('/v0/ans-entries', {params})`. */
+/** Routes of one scan node: `client.GET('/v0/ans-entries', {params})`. */
 export type ScanClient = Client<ScanPaths, Json>
-/** A validator's routes: name entries, wallet, scan proxy. */
+/** Routes of a validator: name entries, wallet, scan proxy. */
 export type ValidatorClient = Client<ValidatorPaths, Json>
-/** The routes of a validator's ledger interface. */
+/** Routes of a validator's ledger interface. */
 export type LedgerClient = Client<LedgerPaths, Json>
 
-/** Where a client asks, and as whom. */
+/** Address and token of a client. */
 export type ClientOptions = {
-  /** Where the interface is mounted, such as `http://127.0.0.1:4601` or `https://example.org/api/scan`. */
+  /** Base URL of the interface, such as `http://127.0.0.1:4601` or `https://example.org/api/scan`. */
   readonly baseUrl: string
-  /** Sent as bearer token; a function is asked before every request. */
+  /** The bearer token, or a function that returns it for each request. */
   readonly token?: string | (() => string | Promise<string>)
   /** Instead of the global `fetch`. */
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
-/** A client of one scan node. Its answers are the word of that node alone. */
+/** A client of one scan node, whose answers it does not verify. */
 export function createScanClient(options: ClientOptions): ScanClient {
   return createClient<ScanPaths>(options, ours)
 }
@@ -56,59 +57,47 @@ export function createLedgerClient(options: ClientOptions): LedgerClient {
 }
 
 function createClient<Paths extends object>(
-  options: ClientOptions,
+  { baseUrl, token, fetch }: ClientOptions,
   form: ErrorForm,
 ): Client<Paths, Json> {
-  const client = createFetchClient<Paths, Json>({
-    baseUrl: options.baseUrl,
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-  })
-  if (options.token !== undefined) client.use(bearer(options.token))
-  client.use(alwaysAnError(form))
-  return client
-}
-
-function bearer(token: string | (() => string | Promise<string>)): Middleware {
-  return {
+  const client = createFetchClient<Paths, Json>({ baseUrl, ...(fetch && { fetch }) })
+  client.use({
     async onRequest({ request }) {
+      if (token === undefined) return undefined
       const value = typeof token === 'string' ? token : await token()
       request.headers.set('authorization', `Bearer ${value}`)
       return request
     },
-  }
-}
-
-/** How errors look. */
-type ErrorForm = {
-  /** Whether the server itself said it, not something before it. */
-  isOne(body: string, response: Response): boolean
-  /** `INVALID_RESPONSE` is the client's own code: what answered does not speak this protocol. */
-  withoutReason(status: number): ErrorBody | LedgerErrorBody
-}
-
-/** openapi-fetch leaves `error` undefined for an empty body, and takes whatever else a proxy may say. */
-function alwaysAnError(form: ErrorForm): Middleware {
-  return {
+    /** Gives every refusal an error body. openapi-fetch leaves `error` undefined for an empty body. */
     async onResponse({ response }) {
       if (response.ok) return undefined
       const text = await response.text()
       const { status, statusText } = response
       const headers = new Headers(response.headers)
-      // They spoke of the bytes as they came; openapi-fetch reads no body where the length is 0.
+      // These describe the original bytes; openapi-fetch reads no body if the length is 0.
       headers.delete('content-length')
       headers.delete('content-encoding')
-      const isOne = form.isOne(text, response)
-      const body = isOne ? text : JSON.stringify(form.withoutReason(status))
+      const isError = form.isError(text, response)
+      const body = isError ? text : JSON.stringify(form.withoutReason(status))
       return new Response(body, { status, statusText, headers })
     },
-  }
+  })
+  return client
+}
+
+/** The form of error bodies of one interface. */
+type ErrorForm = {
+  /** Whether the server itself sent the body, not a proxy in front of it. */
+  isError(body: string, response: Response): boolean
+  /** `INVALID_RESPONSE` is a code of the client: the server does not speak this protocol. */
+  withoutReason(status: number): ErrorBody | LedgerErrorBody
 }
 
 const noReason = (status: number) => `The server answered with status ${status} and no reason.`
 
 /** D-6. */
 const ours: ErrorForm = {
-  isOne: (text) => hasMembers(text, 'error', 'code'),
+  isError: (text) => hasMembers(text, 'error', 'code'),
   withoutReason: (status) => ({
     error: noReason(status),
     code: 'INVALID_RESPONSE',
@@ -119,9 +108,9 @@ const ours: ErrorForm = {
   }),
 }
 
-/** What does not decode is told in one line of text. */
+/** A request that cannot be decoded is refused in one line of text. */
 const ledger: ErrorForm = {
-  isOne: (text, { status, headers }) =>
+  isError: (text, { status, headers }) =>
     hasMembers(text, 'cause', 'code') ||
     (status === 400 &&
       text !== '' &&
@@ -141,11 +130,6 @@ const ledger: ErrorForm = {
 }
 
 function hasMembers(text: string, ...names: readonly string[]): boolean {
-  try {
-    const body: unknown = JSON.parse(text)
-    return typeof body === 'object' && body !== null && names.every((name) => name in body)
-  } catch {
-    // Not JSON: somebody else answered.
-    return false
-  }
+  const body = Object(parseJson(text))
+  return names.every((name) => name in body)
 }

@@ -1,5 +1,5 @@
 'use client'
-/** Names in React, on TanStack Query: what is shown beside a recipient, and whether to believe it. */
+/** Names in React, on TanStack Query: what to show for a recipient, and whether to believe it. */
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import {
   createContext,
@@ -26,15 +26,14 @@ import { refusalOfName } from './names/parse-name.ts'
 import { hasEnded, systemClock } from './platform/clock.ts'
 
 /**
- * What to show beside a recipient.
+ * What to show for a recipient. Send only if it is `verified` or `trusted`.
  *
- * `idle`: nothing was asked. `checking`: no answer that is fresh enough yet; do not send. `verified`:
- * enough nodes agree. `trusted`: there are too few nodes to outvote one that lies. `changed`: verified,
- * but the name belonged to somebody else before: show `entry` with a warning, and once the user agrees call
- * `names.acceptChange` and `refetch`. `absent`: enough nodes agree that there is none. `mismatch`: not whom
- * the caller expected. `expired`: the entry has ended by this device's clock; do not send. `unverified`: nobody can say
- * any more, or yet, who owns it, `reason` says why; do not send. `invalid`: what was typed can be no name; `error` says
- * why.
+ * `idle`: there is no name. `checking`: no recent answer yet. `verified`: enough nodes agree. `trusted`: the network has too
+ * few nodes to outvote a lying one. `changed`: verified, but the name had another owner before: show `entry` with a
+ * warning, and once the user agrees call `names.acceptChange` and `refetch`. `absent`: enough nodes agree that no such
+ * entry exists. `mismatch`: the owner is not the expected party. `expired`: the entry has expired by the clock of this
+ * device. `unverified`: the owner is not known, or no longer; `reason` has the cause. `invalid`: the text cannot be a name;
+ * `error` has the reason.
  */
 export type Trust =
   | 'idle'
@@ -48,58 +47,57 @@ export type Trust =
   | 'unverified'
   | 'invalid'
 
-/** What a lookup takes, and where it is asked. */
+/** Options of the hooks. */
 export type UseNameOptions = Pick<LookupOptions, 'threshold' | 'maxAgeMs'> & {
-  /** Whom the user believes the name to belong to: anybody else is `mismatch`. */
+  /** The party that the user expects. Any other one is `mismatch`. */
   readonly expectParty?: string
-  /** Default: that of the `NamesProvider`. */
+  /** Default: `names` of the `NamesProvider`. */
   readonly names?: Names
 }
 
-/** Whom a name belongs to, as far as it can be believed now. */
+/** The owner of a name, as far as it is known now. */
 export type UseNameResult = {
-  /** To show beside the recipient. */
+  /** What to show for the recipient. */
   readonly trust: Trust
-  /** Whom to send to. Set only where trust is `verified` or `trusted`. */
+  /** The party to send to. Set only if `trust` is `verified` or `trusted`. */
   readonly party: string | null
-  /** Set where `party` is, and where trust is `changed` or `expired`. */
+  /** Set if `party` is set, and if `trust` is `changed` or `expired`. */
   readonly entry: NameEntry | null
   /**
-   * Who checked what is shown: this program (`self`), or a validator that is trusted to have (`proxy`). null: nothing
-   * is shown that anybody checked.
+   * `self`: this program verified the answer. `proxy`: a trusted validator verified it. null: there is no verified answer.
    */
   readonly basis: AnswerFacts['verifiedBy'] | null
-  /** Why trust is `unverified`; else null. */
+  /** Why `trust` is `unverified`; otherwise null. */
   readonly reason: Unverified['reason'] | 'disputed' | 'insufficient' | 'lagging' | null
-  /** All that is known; null before the first answer. */
+  /** The whole outcome; null before the first answer. */
   readonly outcome: Watched | null
-  /** Of the last lookup, if it threw. */
+  /** The error of the last lookup, if it threw one. */
   readonly error: QuorumscanError | null
-  /** Asks again at once. */
+  /** Looks up again at once. */
   refetch(): void
 }
 
-/** The name of a party, as far as it can be believed now. */
+/** The name of a party, as far as it is known now. */
 export type UseReverseResult = {
   /** As in `useName`. */
   readonly trust: 'idle' | 'checking' | 'verified' | 'changed' | 'absent' | 'unverified'
-  /** Set only where trust is `verified`; it leads back to the party. */
+  /** Set only if `trust` is `verified`. The name resolves to the party. */
   readonly name: string | null
-  /** Set where trust is `changed`: the name that leads to the party belonged to somebody else before. */
+  /** Set if `trust` is `changed`: the name had another owner before. */
   readonly changed: NameChange | null
-  /** Of the last lookup, if it threw. */
+  /** The error of the last lookup, if it threw one. */
   readonly error: QuorumscanError | null
-  /** Asks again at once. */
+  /** Looks up again at once. */
   refetch(): void
 }
 
 const MAX_AGE_MS = 60_000 // D-39.
 const NamesContext = createContext<Names | null>(null)
-/** Told apart only; two networks in one page must not share their answers. */
+/** A number for each `names`, so that two networks in one page do not share answers. */
 const numbers = new WeakMap<Names, number>()
 let count = 0
 
-/** Gives the hooks below their `names`, of `createScan` or `createValidator`. */
+/** Provides `names` of `createScan` or `createValidator` to the hooks below. */
 export function NamesProvider(props: {
   readonly names: Names
   readonly children?: ReactNode
@@ -107,19 +105,19 @@ export function NamesProvider(props: {
   return createElement(NamesContext.Provider, { value: props.names }, props.children)
 }
 
-/** Nobody types the next letter after so long a pause: then what was typed is asked for. */
+/** The pause in typing after which a name is looked up. */
 const TYPING_PAUSE_MS = 300
-/** A name that is shown is asked for so often in the time that an answer may be old, */
+/** How often a shown name is looked up within the greatest age of an answer, */
 const POLLS_PER_AGE = 4
 /** within these bounds, in ms. */
 const POLL_MS_MIN = 1000
 const POLL_MS_MAX = 15_000
 
 /**
- * Whom a name belongs to, kept fresh while it is shown: not asked for before typing pauses, and not shown as verified
- * for a moment longer than it holds.
+ * The owner of a name, refreshed while it is shown. It is looked up when typing pauses, and is verified only as long as
+ * its answer is recent.
  *
- * @param typed - The name as it is typed; empty while nothing is.
+ * @param typed - The typed text; may be empty.
  */
 export function useName(typed: string, options: UseNameOptions = {}): UseNameResult {
   const name = normalizeName(typed)
@@ -143,11 +141,11 @@ export function useName(typed: string, options: UseNameOptions = {}): UseNameRes
   }
 }
 
-/** Entries whose names begin with what is typed, for a list below the field. */
+/** Entries whose names begin with the typed text, for a list below the field. */
 export type UseSearchResult = {
-  /** As in `useName`; `verified`: these, and no others, are the first that begin so. */
+  /** As in `useName`. `verified`: these are the first entries with the prefix. */
   readonly trust: 'idle' | 'checking' | 'verified' | 'unverified' | 'invalid'
-  /** In byte order of the names. Empty unless trust is `verified`. */
+  /** In byte order of the names. Empty unless `trust` is `verified`. */
   readonly entries: readonly FoundEntry[]
   readonly error: QuorumscanError | null
 }
@@ -155,14 +153,14 @@ export type UseSearchResult = {
 const SUGGESTIONS = 10
 
 /**
- * Names to choose from while one is typed. Ask `useName` about the one that is chosen.
+ * Names to choose from while the user types. Look up the chosen one with `useName`.
  *
- * @param typed - The beginning of a name; empty while nothing is typed.
+ * @param typed - The prefix of a name; may be empty.
  */
 export function useSearch(
   typed: string,
   options: Omit<UseNameOptions, 'expectParty'> & {
-    /** How many. Default 10. */
+    /** The number of entries. Default 10. */
     readonly limit?: number
   } = {},
 ): UseSearchResult {
@@ -191,7 +189,7 @@ export function useSearch(
   }
 }
 
-/** The name that stands for a party, checked forward. @param party - Empty while there is none. */
+/** The name that represents a party, checked forward. @param party - May be empty. */
 export function useReverse(
   party: string,
   options: Omit<UseNameOptions, 'expectParty'> = {},
@@ -222,18 +220,20 @@ function useNames(own: Names | undefined): Names {
   const provided = useContext(NamesContext)
   const names = own ?? provided
   if (names === null)
-    throw invalidArgument('No names: wrap the tree in <NamesProvider>, or pass `names`.')
+    throw invalidArgument(
+      'There are no `names`: wrap the tree in <NamesProvider>, or pass `names`.',
+    )
   return names
 }
 
-/** Where in the cache the answers of these `names` are: answers of another network, or another verifier, are none of theirs. */
+/** The prefix of cache keys, so that answers of another network or verifier are not used. */
 function keyOf(names: Names): readonly [string, number] {
   const number = numbers.get(names) ?? ++count
   numbers.set(names, number)
   return ['quorumscan', number]
 }
 
-/** The text, once it has stayed as it is for as long as a pause in typing; the first one, and none, at once. */
+/** The text after a pause in typing. The first text and an empty one are returned at once. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text)
   useEffect(() => {
@@ -243,7 +243,7 @@ function useSettled(text: string): string {
   return text === '' ? '' : settled
 }
 
-/** What holds of a name, while it is shown; null: nothing is known yet, or no name is asked for. */
+/** What is known of a name while it is shown; null: nothing yet, or there is no name. */
 function useWatched(
   names: Names,
   name: string,
@@ -253,7 +253,7 @@ function useWatched(
   const key = JSON.stringify([name, threshold, maxAgeMs, expectParty])
   const [shown, setShown] = useState<{ key: string; names: Names; watched: Watched } | null>(null)
   const [turn, setTurn] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: The key holds the options; a turn is for asking again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: The key has the options; a turn is a refetch.
   useEffect(() => {
     if (name === '') return
     const closing = new AbortController()
@@ -277,13 +277,13 @@ function useWatched(
   }
 }
 
-/** Without what is undefined. */
-function given<T extends object>(options: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+/** The options without undefined ones. */
+function given<T extends object>(options: T) {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries) as { [Name in keyof T]?: Exclude<T[Name], undefined> }
 }
 
-/** Asked again in time, also where the device says that it is offline: the nodes may be on it. */
+/** Refreshed also if the device reports to be offline, since the nodes may be on it. */
 function freshness(maxAgeMs: number) {
   return {
     staleTime: maxAgeMs,
@@ -294,7 +294,7 @@ function freshness(maxAgeMs: number) {
   } as const
 }
 
-/** null: there is a fresh answer. */
+/** null: there is a recent answer. */
 function standingOf(query: UseQueryResult<unknown>): 'checking' | 'unverified' | null {
   if (query.isError) return 'unverified'
   if (query.data === undefined) return 'checking'
@@ -306,21 +306,11 @@ function errorOf(error: unknown): QuorumscanError | null {
 }
 
 function trustOf(watched: Watched | null): Trust {
-  switch (watched?.kind) {
-    case undefined:
-      return 'checking'
-    case 'verified':
-    case 'trusted':
-      return watched.changed === null ? watched.kind : 'changed'
-    case 'verified-absent':
-    case 'trusted-absent':
-      return 'absent'
-    case 'mismatch':
-    case 'expired':
-      return watched.kind
-    default:
-      return 'unverified'
-  }
+  if (watched === null) return 'checking'
+  const { kind } = watched
+  if (kind === 'verified' || kind === 'trusted') return watched.changed === null ? kind : 'changed'
+  if (kind === 'verified-absent' || kind === 'trusted-absent') return 'absent'
+  return kind === 'mismatch' || kind === 'expired' ? kind : 'unverified'
 }
 
 function reasonOf(watched: Watched | null): UseNameResult['reason'] {

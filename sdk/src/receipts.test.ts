@@ -24,7 +24,7 @@ const verify = (options: Partial<VerifyReceiptOptions>, given: unknown = receipt
   verifyReceipt(given, { genesis: genesisHash, documents: [genesis], name: ALICE, ...options })
 
 describe('a receipt', () => {
-  it('proves an entry, or that there was none, to whoever has pinned the hash', async () => {
+  it('proves an entry or its absence to programs that have pinned the hash', async () => {
     expect(await verify({})).toEqual({
       entry: {
         name: ALICE,
@@ -40,8 +40,8 @@ describe('a receipt', () => {
       signers: genesis.nodes.map(({ name }) => name),
       genesisHash,
     })
-    const absent = state.document(askName('nobody.unverified.ns'))
-    expect(await verify({ name: 'Nobody' }, absent)).toMatchObject({ entry: null })
+    const absent = state.document(askName('absent.unverified.ns'))
+    expect(await verify({ name: 'Absent' }, absent)).toMatchObject({ entry: null })
     const byParty = state.document(askParty(PARTY, { genesis, genesisHash, sha256 }))
     const asked = { genesis: genesisHash, documents: [genesis], party: PARTY }
     expect(await verifyReceipt(byParty, asked)).toMatchObject({ entry: { name: ALICE } })
@@ -60,7 +60,7 @@ it('of another name is said to be of that name', async () => {
   const receipt = { request: requestOfLookup({ name: ALICE }), document }
   await expect(verify({ name: 'bob' }, receipt)).rejects.toMatchObject({
     ...{ code: 'INVALID_RECEIPT', details: { reason: 'NOT_PROVEN' } },
-    message: `The receipt does not prove it: it is of ${ALICE}.`,
+    message: `The receipt does not prove the entry: it is of ${ALICE}.`,
   })
 })
 
@@ -152,9 +152,9 @@ it.each<[string, object | undefined]>([
   ['nothing is pinned', { genesis: undefined }],
   ['an empty list is pinned', { genesis: [] }],
   ['a hash is too short', { genesis: 'ab' }],
-  ['a document is none', { documents: [{ nodes: [] }] }],
+  ['a document is invalid', { documents: [{ nodes: [] }] }],
   ['documents are no list', { documents: genesis }],
-  ['the threshold is none', { threshold: 'most' }],
+  ['the threshold is invalid', { threshold: 'most' }],
   ['the threshold is too small', { threshold: 1 }],
   ['there are no options', undefined],
 ])('INVALID_ARGUMENT, where %s', async (_, options) => {

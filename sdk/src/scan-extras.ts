@@ -1,6 +1,6 @@
 /**
- * What resolving a name does without: the other lookups, activities, and the words for what goes wrong. `createScan`
- * loads it when it is needed.
+ * Code that resolving a name does not need: the other lookups, activities, and error messages. `createScan` loads it
+ * on demand.
  */
 import { createActivities } from './activities/activities.ts'
 import { checkGenesis } from './checked-genesis.ts'

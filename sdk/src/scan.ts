@@ -1,4 +1,4 @@
-/** Lookups straight from the scan nodes: this program is the verifier, and no proxy is trusted. */
+/** Lookups directly from the scan nodes, verified in this program, so that no server is trusted. */
 
 import type { CertifiedReaderStatus } from '@quorumscan/reader/certified'
 import type { Genesis } from '@quorumscan/verifier'
@@ -16,53 +16,53 @@ import { loadPart } from './platform/load-part.ts'
 import type { LoadScanExtras } from './scan-extras.ts'
 
 /**
- * A network as a plain object, to be kept with others and passed on: `createScan({ ...network })`. What a store
- * remembers is kept apart for each.
+ * A network as a plain object, to be passed to `createScan({ ...network })`. A store keeps the values of each network
+ * separate.
  */
 export type Network = {
-  /** For people. */
+  /** For display. */
   readonly name: string
   /** The hash that its members publish, or the document itself. */
   readonly genesis: Genesis | string
   readonly seeds: readonly string[]
 }
 
-/** Whom to ask, whom to believe, and what of the platform to use. */
+/** Options of `createScan`: the network, defaults of lookups, and parts of the platform. */
 export type ScanOptions = NetworkOptions &
   ReadsOptions & {
-    /** Of a `Network`; nothing depends on it. */
+    /** For display; the client ignores it. */
     readonly name?: string
-    /** Whose writes are seen: nothing is read that is older. Clients that share a store see each other's anyway. */
+    /** A client whose writes are included in reads. Clients that share a store include each other's writes anyway. */
     readonly validator?: Writer
   }
 
-/** Reads that this program verifies itself. */
+/** Verified reads. */
 export interface Scan extends AsyncDisposable {
   readonly names: Names
-  /** Coin activities in order of the ledger, each page verified. */
+  /** Coin activities in ledger order, each page verified. */
   readonly activities: Activities
   /**
-   * Nothing older than this offset is read for a minute, after which no answer is older by default: such as that of a
-   * write of another program.
+   * Makes reads include this offset, such as the offset of another program's write. It applies for one minute; after
+   * that, answers are newer by default.
    *
    * @throws {QuorumscanError} INVALID_ARGUMENT.
    */
   readFrom(offset: number): Promise<void>
-  /** Counters of each node; null before the first read. */
+  /** State and counters of each node; null before the first read. */
   status(): CertifiedReaderStatus | null
-  /** Ends what is in flight; later calls throw CLOSED. */
+  /** Aborts requests in flight. Later calls throw CLOSED. */
   close(): Promise<void>
 }
 
-/** Without credentials, query and fragment; the reader, once it is loaded, looks closer. */
+/** Without credentials, query and fragment. The reader checks more when it is loaded. */
 const SEED = /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?$/i
 
 /**
- * A verified reader of the name service. Nothing is sent before the first lookup.
+ * Creates a client that reads names from scan nodes and verifies each answer. It sends nothing before the first lookup.
  *
- * A genesis document is checked by the first lookup, which throws INVALID_ARGUMENT if it is none.
+ * The first lookup checks a genesis document, and throws INVALID_ARGUMENT if it is invalid.
  *
- * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or the hash make no sense, CRYPTO_UNAVAILABLE.
+ * @throws {QuorumscanError} INVALID_ARGUMENT if seeds or genesis hash are invalid, CRYPTO_UNAVAILABLE.
  */
 export function createScan(options: ScanOptions): Scan {
   const { seeds, genesis, clock = systemClock } = options
@@ -71,7 +71,7 @@ export function createScan(options: ScanOptions): Scan {
     seeds.length === 0 ||
     !seeds.every((seed) => SEED.test(seed) && URL.canParse(seed))
   )
-    throw invalidArgument('seeds are one or more http or https URLs of scan nodes.')
+    throw invalidArgument('`seeds` must be one or more http or https URLs of scan nodes.')
   assertPin(genesis)
   if (options.crypto === undefined && !globalThis.crypto?.subtle) throw cryptoUnavailable()
   const closing = new AbortController()
@@ -85,12 +85,12 @@ export function createScan(options: ScanOptions): Scan {
     verifiedBy: 'self',
     network: typeof genesis === 'string' ? genesis : null,
     writer: options.validator,
-    async open(kept) {
+    async open(shared) {
       signal.throwIfAborted()
       const { openReader } = await loadPart(() => import('./names/open-reader.ts'))
       const checkGenesis: ReaderParts['checkGenesis'] = async (...input) =>
         (await extras()).checkGenesis(...input)
-      return openReader({ ...options, clock, kept, checkGenesis, signal })
+      return openReader({ ...options, clock, shared, checkGenesis, signal })
     },
     extras,
   })
@@ -105,7 +105,7 @@ export function createScan(options: ScanOptions): Scan {
     },
     async readFrom(offset) {
       if (!Number.isSafeInteger(offset) || offset < 0)
-        throw invalidArgument('An offset is a whole number, and not negative.')
+        throw invalidArgument('An offset must be a whole number that is not negative.')
       await reads.written.note(offset)
     },
     status: () => reads.reader()?.status() ?? null,

@@ -1,14 +1,15 @@
 /**
- * A real cluster for tests, in one line: it runs the `quorumscan` command (an optional peer dependency),
- * whose processes are those that run anywhere else. Node only.
+ * Starts a real cluster for tests. It runs the `quorumscan` command (an optional peer dependency) with the same
+ * processes as in production. Node only.
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { failure, passing, type QuorumscanError } from './errors.ts'
@@ -16,35 +17,35 @@ import { systemClock } from './platform/clock.ts'
 import { createScan, type Scan, type ScanOptions } from './scan.ts'
 import { createValidator, type Validator, type ValidatorOptions } from './validator.ts'
 
-/** What cluster to start. */
+/** Options of `startCluster`. */
 export type TestClusterOptions = {
-  /** From 1 to 13; 4 (the default) tolerate one that lies. */
+  /** From 1 to 13. The default is 4, which tolerates one lying node. */
   readonly nodes?: number
   /** Other rules of the network, such as `{names: {entryLifetimeMicros: 5_000_000}}`. */
   readonly genesisOverrides?: object
-  /** How to run the command. Default: the one that is installed in the project, else on the PATH. */
+  /** How to run the command. Default: the one installed in the project, else the one on the PATH. */
   readonly command?: readonly [string, ...string[]]
 }
 
 /**
- * `paused` hangs, `down` does not run, `silent` runs and does not say how it is; `catching-up` reads the log, and answers
- * only when it is through.
+ * State of a node. `paused`: hangs. `down`: does not run. `silent`: runs, but does not answer. `catching-up`: reads the
+ * log, and answers when it has reached its end.
  */
 export type NodeState = 'starting' | 'catching-up' | 'up' | 'silent' | 'paused' | 'down'
 
-/** How a cluster is at one moment. */
+/** The status of a cluster. */
 export type ClusterStatus = {
-  /** What the genesis says, and what follows from it. */
+  /** Values of the genesis, and thresholds that follow from them. */
   readonly cluster: {
-    /** Scan nodes. */
+    /** Number of scan nodes. */
     readonly n: number
-    /** Of these so many may lie or be dead. */
+    /** How many of them may lie or be down. */
     readonly f: number
-    /** Equal votes that a `weak` read needs. */
+    /** Equal votes for a `weak` read. */
     readonly readThreshold: number
-    /** Confirmations that a registration needs. */
+    /** Confirmations for a registration. */
     readonly confirmThreshold: number
-    /** 64 hex digits: what `createScan` takes as `genesis`. */
+    /** 64 hex digits, for `genesis` of `createScan`. */
     readonly genesisHash: string
   }
   /** The scan nodes. */
@@ -52,18 +53,18 @@ export type ClusterStatus = {
     readonly name: string
     readonly url: string
     readonly state: NodeState
-    /** Newest ledger offset that it applied; null while it cannot be asked. */
+    /** Newest ledger offset that it has applied; null while it does not answer. */
     readonly offset: number | null
   }[]
   /** The one validator. */
   readonly validator: { readonly url: string; readonly state: NodeState }
 }
 
-/** A cluster that runs. What takes a node takes its name, `sv-1` …, or `validator`. */
+/** A running cluster. Methods with a node take its name, `sv-1` …, or `validator`. */
 export type TestCluster = AsyncDisposable & {
-  /** Where its files are; deleted by `down`. */
+  /** Directory of its files; `down` deletes it. */
   readonly dataDir: string
-  /** The genesis document: whom to believe. */
+  /** The genesis document. */
   readonly genesis: Genesis
   /** Its hash, 64 hex digits. */
   readonly genesisHash: string
@@ -73,28 +74,28 @@ export type TestCluster = AsyncDisposable & {
   readonly validatorUrl: string
   /** A verified reader of this cluster; close it. */
   scan(options?: Partial<ScanOptions>): Scan
-  /** What this user of the validator can do. Without `wallet.register()` he has no party yet. */
+  /** A client of the validator as this user, who has no party before `wallet.register()`. */
   validator(user: string, options?: Partial<ValidatorOptions>): Validator
-  /** A bearer token; without a user, of the administrator. */
+  /** A bearer token of the user; without a user, of the administrator. */
   token(user?: string): Promise<string>
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(node: string): Promise<void>
-  /** SIGSTOP: it hangs. */
+  /** Sends SIGSTOP, so that the process hangs. */
   pause(node: string): Promise<void>
-  /** SIGCONT: what was paused goes on. */
+  /** Sends SIGCONT to a paused process. */
   resume(node: string): Promise<void>
-  /** Starts what was killed, or stops and starts it. */
+  /** Starts a killed process, or restarts a running one. */
   restart(node: string): Promise<void>
-  /** Deletes a replica; it is rebuilt from the log. */
+  /** Deletes a replica, which is rebuilt from the log. */
   wipe(node: string): Promise<void>
-  /** How all of it is now. */
+  /** The current status. */
   status(): Promise<ClusterStatus>
-  /** Resolves once the status is as wanted; rejects after `timeoutMs` (30 000). */
+  /** Resolves once the status satisfies `isWanted`; rejects after `timeoutMs` (30 000). */
   waitFor(
     isWanted: (status: ClusterStatus) => boolean,
     options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
   ): Promise<ClusterStatus>
-  /** Stops everything and deletes its directory. */
+  /** Stops all processes and deletes the directory. */
   down(): Promise<void>
 }
 
@@ -103,27 +104,26 @@ const POLL_MS = 100
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 
 /**
- * Starts a cluster on free ports and returns when all of it is ready (some seconds). It ends with `down`,
- * with `await using`, or with this process.
+ * Starts a cluster on free ports and returns when all processes are ready (some seconds). It ends with `down`, with
+ * `await using`, or with this process.
  *
- * @throws {QuorumscanError} CLUSTER_FAILED if the command is not installed, or the cluster does not start; with what it said.
+ * @throws {QuorumscanError} CLUSTER_FAILED if the command is not installed, or the cluster does not start; the message
+ *   has its output.
  */
 export async function startCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
-  const command = options.command ?? findCommand()
+  const [program, ...first] = options.command ?? findCommand()
   const dataDir = await mkdtemp(join(tmpdir(), 'quorumscan-test-'))
-  const args = ['up', '--json', '--base-port', '0', '--nodes', String(options.nodes ?? 4)]
+  const argsOf = (args: readonly string[]) => [...first, ...args, '--data-dir', dataDir]
+  const up = ['up', '--json', '--base-port', '0', '--nodes', String(options.nodes ?? 4)]
   if (options.genesisOverrides !== undefined) {
     const file = join(dataDir, 'overrides.json')
     await writeFile(file, JSON.stringify(options.genesisOverrides))
-    args.push('--genesis-overrides', file)
+    up.push('--genesis-overrides', file)
   }
-  const [program, ...first] = command
-  const child = spawn(program, [...first, ...args, '--data-dir', dataDir], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(program, argsOf(up), { stdio: ['ignore', 'pipe', 'pipe'] })
   const end = () => child.kill('SIGINT')
   process.once('exit', end)
-  const stop = async (): Promise<void> => {
+  const down = async (): Promise<void> => {
     process.off('exit', end)
     const isRunning = child.exitCode === null && child.signalCode === null
     if (child.pid !== undefined && isRunning) {
@@ -132,36 +132,77 @@ export async function startCluster(options: TestClusterOptions = {}): Promise<Te
     }
     await rm(dataDir, { recursive: true, force: true })
   }
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const bounds = { maxBuffer: OUTPUT_BYTES_MAX }
+    const { stdout } = await promisify(execFile)(program, argsOf(args), bounds)
+    return stdout.trim()
+  }
+  const act = (command: string) => async (node: string) => {
+    await run(command, node)
+  }
+  const status = async () => JSON.parse(await run('status', '--json')) as ClusterStatus
+  const token = (user?: string) => run('token', ...(user === undefined ? ['--admin'] : [user]))
   try {
-    const status = await untilReady(child)
+    const { cluster, nodes, validator } = await untilReady(child)
     const genesis = parseGenesis(JSON.parse(await readFile(join(dataDir, 'genesis.json'), 'utf8')))
-    return createTestCluster({ command, dataDir, genesis, status, stop })
+    const seeds = nodes.map((node) => node.url)
+    return {
+      dataDir,
+      genesis,
+      genesisHash: cluster.genesisHash,
+      seeds,
+      validatorUrl: validator.url,
+      scan: (more) => createScan({ seeds, genesis, ...more }),
+      validator: (user, more) =>
+        createValidator({ url: validator.url, token: () => token(user), ...more }),
+      token,
+      kill: act('kill'),
+      pause: act('pause'),
+      resume: act('resume'),
+      restart: act('restart'),
+      wipe: act('wipe'),
+      status,
+      async waitFor(isWanted, { timeoutMs = WAIT_MS, signal } = {}) {
+        const endsAtMs = systemClock.monotonicMs() + timeoutMs
+        for (;;) {
+          const now = await status()
+          if (isWanted(now)) return now
+          if (systemClock.monotonicMs() > endsAtMs) {
+            const message = `Not within ${timeoutMs} ms; the cluster is ${JSON.stringify(now)}.`
+            throw passing('TIMEOUT', message)
+          }
+          await systemClock.delay(POLL_MS, signal)
+        }
+      },
+      down,
+      [Symbol.asyncDispose]: down,
+    }
   } catch (error) {
-    await stop()
+    await down()
     throw error
   }
 }
 
-function clusterFailed(message: string, cause?: unknown): QuorumscanError {
-  return failure('CLUSTER_FAILED', message, { cause })
-}
-
-/** The status that it prints when all is ready. */
-async function untilReady(child: ChildProcess): Promise<ClusterStatus> {
-  let said = ''
-  child.stderr?.on('data', (chunk: Uint8Array) => {
-    said += String(chunk)
+/** The status that the command prints when all processes are ready. */
+async function untilReady(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+): Promise<ClusterStatus> {
+  let output = ''
+  child.stderr.on('data', (chunk: Uint8Array) => {
+    output += String(chunk)
   })
   const failed = once(child, 'exit').then(
     ([code]) => {
-      throw clusterFailed(`quorumscan ended with ${code} before the cluster was ready:\n${said}`)
+      throw clusterFailed(`quorumscan ended with ${code} before the cluster was ready:\n${output}`)
     },
     (cause: unknown) => {
-      throw clusterFailed('There is no quorumscan command: install it, or pass `command`.', cause)
+      throw clusterFailed(
+        'The quorumscan command is missing: install it, or pass `command`.',
+        cause,
+      )
     },
   )
   const ready = async (): Promise<ClusterStatus> => {
-    if (child.stdout === null) throw clusterFailed('quorumscan has no standard output.')
     for await (const line of createInterface({ input: child.stdout }))
       if (line.startsWith('{')) return JSON.parse(line) as ClusterStatus // Its documented form.
     return failed
@@ -169,62 +210,11 @@ async function untilReady(child: ChildProcess): Promise<ClusterStatus> {
   return Promise.race([ready(), failed])
 }
 
-function createTestCluster(parts: {
-  readonly command: readonly [string, ...string[]]
-  readonly dataDir: string
-  readonly genesis: Genesis
-  readonly status: ClusterStatus
-  readonly stop: () => Promise<void>
-}): TestCluster {
-  const { dataDir, genesis, stop } = parts
-  const seeds = parts.status.nodes.map((node) => node.url)
-  const validatorUrl = parts.status.validator.url
-  const [program, ...first] = parts.command
-  const run = async (...args: readonly string[]): Promise<string> => {
-    const words = [...first, ...args, '--data-dir', dataDir]
-    const { stdout } = await promisify(execFile)(program, words, { maxBuffer: OUTPUT_BYTES_MAX })
-    return stdout.trim()
-  }
-  const act = async (...args: readonly string[]): Promise<void> => {
-    await run(...args)
-  }
-  const status = async () => JSON.parse(await run('status', '--json')) as ClusterStatus
-  const token = (user?: string) => run('token', ...(user === undefined ? ['--admin'] : [user]))
-  return {
-    dataDir,
-    genesis,
-    genesisHash: parts.status.cluster.genesisHash,
-    seeds,
-    validatorUrl,
-    scan: (options) => createScan({ seeds, genesis, ...options }),
-    validator: (user, options) =>
-      createValidator({ url: validatorUrl, token: () => token(user), ...options }),
-    token,
-    kill: (node) => act('kill', node),
-    pause: (node) => act('pause', node),
-    resume: (node) => act('resume', node),
-    restart: (node) => act('restart', node),
-    wipe: (node) => act('wipe', node),
-    status,
-    async waitFor(isWanted, { timeoutMs = WAIT_MS, signal } = {}) {
-      const endsAtMs = systemClock.monotonicMs() + timeoutMs
-      for (;;) {
-        const now = await status()
-        if (isWanted(now)) return now
-        if (systemClock.monotonicMs() > endsAtMs)
-          throw passing(
-            'TIMEOUT',
-            `Not within ${timeoutMs} ms; the cluster is ${JSON.stringify(now)}.`,
-          )
-        await systemClock.delay(POLL_MS, signal)
-      }
-    },
-    down: stop,
-    [Symbol.asyncDispose]: stop,
-  }
+function clusterFailed(message: string, cause?: unknown): QuorumscanError {
+  return failure('CLUSTER_FAILED', message, { cause })
 }
 
-/** In `node_modules/.bin` of this directory and those above; else the system looks on the PATH. */
+/** The command in `node_modules/.bin` of this directory or its parents; else the system searches the PATH. */
 function findCommand(): readonly [string] {
   for (let at = process.cwd(); ; at = dirname(at)) {
     const file = join(at, 'node_modules/.bin/quorumscan')

@@ -1,11 +1,11 @@
-/** Everything of a validator: lookups through its scan proxy, names of one's own, and the wallet. */
+/** The client of a validator: lookups through its scan proxy, names of the user, wallet, and ledger. */
 import type { Genesis } from '@quorumscan/verifier'
 import { type Activities, createActivities, createActivityNews } from './activities/activities.ts'
 import { checkedGenesis } from './checked-genesis.ts'
 import { invalidArgument } from './errors.ts'
 import { assertPin } from './genesis-pin.ts'
 import { createHttp } from './http/http.ts'
-import type { WebSocketConstructor } from './http/socket.ts'
+import type { WebSocketConstructor } from './http/stream.ts'
 import type { TokenSource } from './http/token.ts'
 import { tracedFetch } from './http/traced-fetch.ts'
 import { type Commands, createCommands } from './ledger/commands.ts'
@@ -21,67 +21,72 @@ import { TIMEOUT_MS } from './platform/deadline.ts'
 import { platformCrypto } from './platform/platform-crypto.ts'
 import { scanExtras } from './scan-extras.ts'
 import { listOwnEntries, type OwnEntry } from './wallet/own-names.ts'
-import { type RegistrationParts, register } from './wallet/registration.ts'
-import type { RegisterInput, RegisterOptions, Registration } from './wallet/registration-steps.ts'
+import {
+  type RegisterInput,
+  type RegisterOptions,
+  type Registration,
+  type RegistrationParts,
+  register,
+} from './wallet/registration.ts'
 import { cancel, type Renewal, type RenewOptions, renew, setAutoRenew } from './wallet/renewal.ts'
 import { type AtOffset, type CallOptions, createWallet, type Wallet } from './wallet/wallet.ts'
 
-/** Which validator, as whom, and the defaults of calls. */
+/** Options of `createValidator`: address, token, and defaults of calls. */
 export type ValidatorOptions = ReadsOptions & {
-  /** Where the validator is mounted, such as `https://validator.example.com/api/validator`. */
+  /** Base URL of the validator, such as `https://validator.example.com/api/validator`. */
   readonly url: string
-  /** Where its ledger interface is, for `updates` and `commands`. Default: `url` without `/api/validator`. */
+  /** Base URL of its ledger interface, for `updates` and `commands`. Default: `url` without `/api/validator`. */
   readonly ledgerUrl?: string
   /**
-   * A bearer token, or a function that gets one. The function is asked once, and again when the validator
-   * answers 401; calls of one moment share it. Lookups need none.
+   * A bearer token, or a function that returns one. The function is called once, and again when the validator answers
+   * 401. Concurrent calls share the token. Lookups need none.
    */
   readonly token?: TokenSource
   /**
-   * The genesis document, or its hash (64 hex digits). With it every proxied answer is checked here by its proof, so
-   * that the proxy is not trusted.
+   * The genesis document, or its hash (64 hex digits). With it, the client verifies the proof of each answer of the scan
+   * proxy, and does not trust the proxy.
    */
   readonly genesis?: Genesis | string
   /**
-   * For `updates`, and for `activities` that follow. Default: the platform's, where it has one (browsers, Node 22); null: by pages over HTTP.
-   * Pass one in Node 20, such as that of `ws` or undici.
+   * For `updates`, and for `activities` that follow. Default: the platform's, if it has one (browsers, Node 22). null:
+   * pages over HTTP. In Node 20 pass one, such as that of `ws` or undici.
    */
   readonly WebSocket?: WebSocketConstructor | null
   /** For jitter. */
   readonly random?: Random
 }
 
-/** Lookups, and the names of the token's user. */
+/** Lookups, and names of the token's user. */
 export interface OwnNames extends Names {
-  /** The live names of the user that have a subscription. */
+  /** Live names of the user with a subscription. */
   list(options?: CallOptions): Promise<readonly OwnEntry[]>
-  /** Requests, pays and waits; goes on from what is there. Errors have `payment`. */
+  /** Requests, pays and waits. It continues an earlier call. Errors have `payment`. */
   register(input: RegisterInput, options?: RegisterOptions): Promise<Registration & AtOffset>
-  /** Pays for another period, once; goes on from what is there. Errors have `payment`. */
+  /** Pays for one more period. It continues an earlier call. Errors have `payment`. */
   renew(name: string, options?: RenewOptions): Promise<Renewal & AtOffset>
   /**
-   * Stops paying, for good: it cannot be undone, and the name lapses when it expires. To stop only the automatic
-   * payments, use `setAutoRenew`. A second call changes nothing.
+   * Ends the subscription permanently. The name lapses when it expires. To stop only automatic payments, use
+   * `setAutoRenew`. A second call changes nothing.
    */
   cancel(name: string, options?: CallOptions): Promise<AtOffset>
-  /** Whether the wallet pays renewals of the name by itself. */
+  /** Sets whether the wallet pays renewals of the name automatically. */
   setAutoRenew(name: string, isEnabled: boolean, options?: CallOptions): Promise<AtOffset>
 }
 
-/** All that a validator does for the token's user. It holds nothing open: there is nothing to close. */
+/** A client of a validator, for the token's user. It keeps no connection open, so there is no `close`. */
 export interface Validator extends Writer {
   readonly names: OwnNames
   /** Coin, taps, transfers, subscriptions. */
   readonly wallet: Wallet
-  /** Coin activities in order of the ledger, through the scan proxy; over a WebSocket while they follow. */
+  /** Coin activities in ledger order, through the scan proxy. */
   readonly activities: Activities
-  /** The updates of the ledger that the user may see. */
+  /** Ledger updates that the user may see. */
   readonly updates: Updates
-  /** Commands to the ledger, each with at most one effect. */
+  /** Ledger commands, each with at most one effect. */
   readonly commands: Commands
 }
 
-/** @throws {QuorumscanError} INVALID_ARGUMENT if the url is none, or the genesis is not valid. */
+/** Creates a client of a validator. @throws {QuorumscanError} INVALID_ARGUMENT if url or genesis are invalid. */
 export function createValidator(options: ValidatorOptions): Validator {
   const { clock = systemClock, timeoutMs = TIMEOUT_MS } = options
   const url = urlOf(options.url)
@@ -91,7 +96,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     url,
     ledgerUrl,
     token: options.token ?? null,
-    // Called as a function of its own: browsers refuse a `fetch` that is a method of something else.
+    // Browsers refuse a `fetch` that is called as a method of another object.
     fetch: tracedFetch(
       options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
       options.traceparent,
@@ -111,19 +116,18 @@ export function createValidator(options: ValidatorOptions): Validator {
     client: options,
     clock,
     verifiedBy: trust === null ? 'proxy' : 'self',
-    // A proxy that is trusted has no network that it could be held to.
+    // The network of a trusted proxy is not verified.
     network: trust === null ? encodeURIComponent(url) : typeof pin === 'string' ? pin : null,
-    open: (kept) => openProxyReader({ http, url, clock, kept, trust }),
+    open: (shared) => openProxyReader({ http, url, clock, shared, trust }),
     extras,
   })
   const lookups = createNames(reads, options)
-  // Looked up when it is used: nothing is asked of the platform at import.
   const WebSocket =
     options.WebSocket === undefined
       ? ((globalThis as { WebSocket?: WebSocketConstructor }).WebSocket ?? null)
       : options.WebSocket
   const wallet = createWallet(http)
-  /** With where the ledger shows it, which reads of clients that share the store are behind no more. */
+  /** Adds the offset of a result, which clients that share the store include in their reads. */
   const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
     const offset = http.offset()
     await reads.written.note(offset)
@@ -157,7 +161,7 @@ function urlOf(text: string): string {
   const url = String(text).replace(/\/+$/, '')
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw invalidArgument(
-      `The url of a validator is http or https, such as https://validator.example.com: not ${url}.`,
+      `The url of a validator must be http or https, such as https://validator.example.com: not ${url}.`,
     )
   return url
 }

@@ -18,7 +18,7 @@ import { createSeenNames } from '../../sdk/src/names/seen-names.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { systemClock } from '../../sdk/src/platform/clock.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
-import { createKept } from '../../sdk/src/platform/kept.ts'
+import { createSharedStore } from '../../sdk/src/platform/shared-store.ts'
 import { backs, payees, type Told } from './trust-states.ts'
 
 let scan: Scan
@@ -186,8 +186,8 @@ export const wallet = {
   },
   /** As a lookup does that finds the name for the first time. */
   async remember(name: string): Promise<void> {
-    const kept = createKept(createLocalStorageStore(), systemClock)
-    const seen = createSeenNames(kept, async () => 'tabs', {
+    const shared = createSharedStore(createLocalStorageStore(), systemClock)
+    const seen = createSeenNames(shared, async () => 'tabs', {
       seenNamesFull: () => Promise.reject(new Error('full')),
     })
     await seen.compare([{ name, party: 'p', atMicros: 1 }], true)

@@ -32,10 +32,10 @@ describe.each(['scan', 'validator', 'ledger'])('%s', (name) => {
 it("the SDK's checks of answers are those of the documents", async () => {
   const { checksSource, FILES } = (await import(join(root, 'sdk/scripts/generate-checks.mjs'))) as {
     checksSource: (file: string, document: unknown) => string
-    FILES: Record<string, { document: keyof ReturnType<typeof apiDocuments> }>
+    FILES: Record<string, keyof ReturnType<typeof apiDocuments>>
   }
-  for (const [file, { document }] of Object.entries(FILES)) {
-    const json: unknown = JSON.parse(JSON.stringify(apiDocuments()[document]))
+  for (const [file, name] of Object.entries(FILES)) {
+    const json: unknown = JSON.parse(JSON.stringify(apiDocuments()[name]))
     expect(await read(`sdk/src/generated/${file}`), file).toBe(checksSource(file, json))
   }
 })

@@ -2,8 +2,8 @@
  * One run from one seed: a cluster, a log that moves on, faults, and clients that read. What they got is
  * recorded for the checkers, which alone judge.
  */
-import type { Decisions, Outcome, Reader, ReadOptions } from '@quorumscan/reader'
-import { createReader } from '@quorumscan/reader/voted'
+import type { Decisions, Outcome, ReadOptions } from '@quorumscan/reader'
+import { createReader, type Reader } from '@quorumscan/reader/voted'
 import { type SimLedger, simCrypto, simEntry } from '@quorumscan/testkit'
 import { type Lookup, maxFaulty, thresholdVotes } from '@quorumscan/verifier'
 import { LIES } from './lies.ts'

@@ -6,8 +6,8 @@ import {
   type NodeReply,
   type NodeStatus,
   type Outcome,
-  type Reader,
 } from '@quorumscan/reader'
+import type { Reader } from '@quorumscan/reader/voted'
 import type { Metrics, Sample } from '@quorumscan/runtime'
 
 const MS_PER_SECOND = 1000

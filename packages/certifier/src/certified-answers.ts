@@ -27,7 +27,7 @@ export const CERTIFIED_HEADERS = {
   vary: 'accept',
 } as const
 
-export type CertifiedRequest = WaitingRequest & {
+export type CertifiedHttpRequest = WaitingRequest & {
   readonly query: {
     /** How many members must have signed; weak (f+1) where it is not given. */
     readonly signers?: string | null
@@ -72,7 +72,7 @@ export function createCertifiedAnswers(context: {
   }
 
   /** The newest certificate that the query takes. @throws {ScanError} As `Certifier.certified`; INVALID_QUORUM. */
-  const certificate = async (request: CertifiedRequest): Promise<Certificate> => {
+  const certificate = async (request: CertifiedHttpRequest): Promise<Certificate> => {
     const { signers, min_offset: minOffset } = request.query
     return certifier.certified({
       signerCount: signerCountOf(signers ?? 'weak'),
@@ -97,7 +97,7 @@ export function createCertifiedAnswers(context: {
    */
   const prove = async <Answer>(
     question: AnyQuestion<Answer>,
-    request: CertifiedRequest,
+    request: CertifiedHttpRequest,
   ): Promise<Proven<Answer>> => {
     const { offset } = question
     const found = offset === null ? await certificate(request) : certificateOfWalk(offset)
@@ -142,7 +142,7 @@ export function createCertifiedAnswers(context: {
     certificate,
     prove,
     /** The document of `prove` alone. */
-    document: async (question: AnyQuestion<unknown>, request: CertifiedRequest) =>
+    document: async (question: AnyQuestion<unknown>, request: CertifiedHttpRequest) =>
       (await prove(question, request)).document,
   }
 }

@@ -1,10 +1,9 @@
-/** What the readers are made of, and what that of votes offers; the work is in `voted/reader.ts`. */
+/** What a reader is given, and what it reports about nodes. */
 
-import type { CanonicalRequest, CryptoPort, Genesis, Lookup } from '@quorumscan/verifier'
+import type { CanonicalRequest, CryptoPort, Genesis } from '@quorumscan/verifier'
 import type { AddressRecord } from './source/address-book.ts'
 import type { Transport } from './source/transport.ts'
 import type { Fork } from './votes/histories.ts'
-import type { Outcome, ReadOptions } from './votes/outcome.ts'
 
 /** The part of a clock that reading needs; `Clock` of `packages/base` is one. */
 export interface ReaderClock {
@@ -41,18 +40,18 @@ export type ReaderOptions = {
   readonly addressStore?: AddressStore
   /** Whether address records may name loopback and private hosts. Seeds may always. Default false. */
   readonly allowPrivateAddresses?: boolean
-  /** Told once of each address of a node that is not asked, as it is private or its name leads to one that is. */
+  /** Called once for each address that is not asked, because it is private or resolves to a private address. */
   readonly onPrivateAddress?: (refused: { readonly name: string; readonly url: string }) => void
   /**
-   * Calls a function once what came in at the same moment has come in, so that lookups of one moment share
-   * their requests. Default: a microtask; a server takes `setImmediate`, after all sockets have been read.
+   * Calls a function after all calls of the same moment have arrived, so that their lookups share requests.
+   * Default: a microtask. A server passes `setImmediate`, which runs after all sockets have been read.
    */
   readonly defer?: (run: () => void) => void
   /** How long a read may wait for nodes. Default 2000 (D-38). */
   readonly waitMs?: number
-  /** Told once per offset at which two histories were seen, also after an answer went out. */
+  /** Called once per offset at which two histories were seen, also after an answer was returned. */
   readonly onFork?: (fork: Fork) => void
-  /** Told how every request to a node ended, for measurements. */
+  /** Called with the result of every request to a node, for metrics. */
   readonly onReply?: (reply: NodeReply) => void
 }
 
@@ -74,12 +73,12 @@ export type ReadRequest = {
   readonly body: Uint8Array<ArrayBuffer> | null
   /**
    * `reader` (default): read at the reader's pin. `request`: the request names its offset itself (a page
-   * token), so that neither floor nor freshness applies (D-39); votes must still agree on one offset.
+   * token). Then neither floor nor freshness applies (D-39), and votes must still agree on one offset.
    */
   readonly pin?: 'reader' | 'request'
-  /** The largest answer to it: a node that sends more has failed. */
+  /** The largest answer. A node that sends more has failed. */
   readonly bytesMax: number
-  /** Schema of the operation's 200 body; run on what enough nodes sent. Default: any JSON object. */
+  /** Schema check of the operation's 200 body, run on the body that enough nodes sent. Default: any JSON object. */
   readonly isValid?: (body: unknown) => boolean
 }
 
@@ -88,7 +87,7 @@ export type NodeStatus = {
   readonly name: string
   readonly url: string | null
   readonly sequence: number | null
-  /** `unknown`: never answered. `silent`: nothing for a second while asked. `failing`: not reached, or no answer in all the time that it had. */
+  /** `unknown`: never answered. `silent`: owes an answer for a second. `failing`: unreachable, or its requests time out. */
   readonly state: 'unknown' | 'live' | 'silent' | 'failing'
   readonly head: number | null
   readonly requests: number
@@ -119,7 +118,7 @@ export type ReaderErrorCode =
   | 'CLOSED'
   | 'NO_FLOOR'
 
-/** A read that was not attempted. What nodes say or fail to say is an Outcome, never an error. */
+/** A read that was not attempted. What nodes answer, or fail to answer, is an `Outcome` and never an error. */
 export class ReaderError extends Error {
   override readonly name = 'ReaderError'
   readonly code: ReaderErrorCode
@@ -128,19 +127,4 @@ export class ReaderError extends Error {
     super(message, options)
     this.code = code
   }
-}
-
-export interface Reader extends AsyncDisposable {
-  /**
-   * Answers in the order asked; lookups of one moment share their requests to the nodes.
-   *
-   * @throws {ReaderError} OVERLOADED, INVALID_THRESHOLD, INVALID_ARGUMENT (more than 256 lookups), CLOSED.
-   * @throws The signal's reason when aborted.
-   */
-  lookup(lookups: readonly Lookup[], options?: ReadOptions): Promise<Outcome[]>
-  /** A page or another operation, on the connections for large answers. Throws as `lookup`. */
-  read(request: ReadRequest, options?: ReadOptions): Promise<Outcome>
-  status(): ReaderStatus
-  /** Asks for addresses now; resolves when all that could be asked have answered or failed. */
-  refreshAddresses(): Promise<void>
 }

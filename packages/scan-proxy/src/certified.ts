@@ -11,7 +11,7 @@ import type { Decided } from '@quorumscan/reader'
 import {
   type CertifiedAnswer,
   type CertifiedOutcome,
-  type CertifiedRequest,
+  type CertifiedQuery,
   kindOf,
   requestOfLookups,
 } from '@quorumscan/reader/certified'
@@ -125,7 +125,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   }
 }
 
-function certifiedRequestOf(asked: Asked): CertifiedRequest<unknown> {
+function certifiedRequestOf(asked: Asked): CertifiedQuery<unknown> {
   if ('lookups' in asked) return requestOfLookups(asked.lookups)
   if (!('lookup' in asked)) return asked
   const { lookup } = asked

@@ -1,8 +1,8 @@
 /** What the scan proxy works with. The validator opens it. */
 import type { Clock } from '@quorumscan/base'
 import type { Certifier } from '@quorumscan/certifier'
-import type { Reader } from '@quorumscan/reader'
 import type { CertifiedReader } from '@quorumscan/reader/certified'
+import type { Reader } from '@quorumscan/reader/voted'
 import type { Replica } from '@quorumscan/replica'
 import type { Genesis } from '@quorumscan/verifier'
 import type { EvidenceKeeper } from './evidence.ts'

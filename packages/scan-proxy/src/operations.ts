@@ -13,7 +13,7 @@ import {
   scansBytesMax,
 } from '@quorumscan/reader'
 import {
-  type CertifiedRequest,
+  type CertifiedQuery,
   requestOfActivitiesPage,
   requestOfEntriesPage,
 } from '@quorumscan/reader/certified'
@@ -45,7 +45,7 @@ import {
 export type Asked = { readonly lookup: Lookup } | { readonly lookups: readonly Lookup[] } | NodeRead
 
 /** A read of a node, in the form of certified reads and with what voted ones need. */
-export type NodeRead = CertifiedRequest<unknown> & {
+export type NodeRead = CertifiedQuery<unknown> & {
   /** The largest answer: a node that sends more has failed. */
   readonly bytesMax: number
   /** D-35: what does not fit the schema of the operation is no vote. */
@@ -161,7 +161,7 @@ function networkRead(
 }
 
 function nodeRead(
-  asked: CertifiedRequest<unknown>,
+  asked: CertifiedQuery<unknown>,
   more: Pick<NodeRead, 'bytesMax'> & Partial<NodeRead>,
 ): NodeRead {
   // The routes of a node are those that requests name.

@@ -1,13 +1,8 @@
 /** Voted reads of the proxy: enough nodes give the same bytes at one offset (D-34 to D-38). */
 import { concatBytes, utf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import {
-  type Decided,
-  isDecided,
-  type Outcome,
-  type Reader,
-  type ReadOptions,
-} from '@quorumscan/reader'
+import { type Decided, isDecided, type Outcome, type ReadOptions } from '@quorumscan/reader'
+import type { Reader } from '@quorumscan/reader/voted'
 import { DSO_ENTRY_NAME, type Lookup } from '@quorumscan/verifier'
 import { type Asked, voteRequestOf } from './operations.ts'
 

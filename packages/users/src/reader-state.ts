@@ -4,9 +4,12 @@ import { reach, type StoreConnection } from './connection.ts'
 import { KEYS } from './keys.ts'
 
 /** The highest offset that the scan proxy's reader verified: its reads never go back, across restarts (D-39). */
-export type Floor = ReturnType<typeof createFloor>
+export type RedisFloorStore = ReturnType<typeof createRedisFloorStore>
 
-export function createFloor({ redis, write: keep }: StoreConnection, genesisHash: string) {
+export function createRedisFloorStore(
+  { redis, write: keep }: StoreConnection,
+  genesisHash: string,
+) {
   let highest = 0
   let written = 0
   let writing: Promise<void> | null = null

@@ -14,7 +14,7 @@ export * from './limits.ts'
 export * from './names/entry-fields.ts'
 export type { Sha256 } from './proof/tree-hash.ts'
 export * from './statements/evidence.ts'
-export * from './statements/requests.ts'
+export * from './statements/canonical-request.ts'
 export {
   type AddressStatement,
   encodeAddressStatement,

@@ -1,9 +1,8 @@
-/** How a stream of activities goes on, against a source told what to answer. */
-import type { CertifiedReadOptions, CertifiedRequest } from '@quorumscan/reader/certified'
+/** How a stream of activities continues, against a scripted source. */
+import type { CertifiedQuery, CertifiedReadOptions } from '@quorumscan/reader/certified'
 import { expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
-import { createBounded } from '../names/bounded.ts'
-import type { LookupSource } from '../names/lookups.ts'
+import { createBounded, type LookupSource } from '../names/bounded.ts'
 import { systemClock } from '../platform/clock.ts'
 import { createLocalStorageStore, type WebStorage } from '../platform/store.ts'
 import { type ActivityNews, createActivities } from './activities.ts'
@@ -21,7 +20,7 @@ function world(
   const asked: (string | null)[] = []
   const floors: (number | undefined)[] = []
   const read = async (
-    { request }: CertifiedRequest<unknown>,
+    { request }: CertifiedQuery<unknown>,
     { minOffset }: CertifiedReadOptions,
   ) => {
     const { begin_after_id: after, page_size: size } = request.parameters as {
@@ -71,7 +70,7 @@ function createWebStorage(): WebStorage & { readonly values: Map<string, string>
   }
 }
 
-it('go on from the checkpoint in localStorage, which holds what the consumer is done with', async () => {
+it('continue from the checkpoint in localStorage, which has the processed position', async () => {
   const storage = createWebStorage()
   const { activities, asked } = world()
   const take = async (count: number) => {
@@ -92,7 +91,7 @@ it('go on from the checkpoint in localStorage, which holds what the consumer is 
   expect(asked).toEqual([null, idOf(2), idOf(2), idOf(4), idOf(5)])
 })
 
-it('wait out what may pass while they follow, and go on after the last row', async () => {
+it('continue after the last row when a failure may pass', async () => {
   const lagging = new QuorumscanError('later', {
     code: 'CONSENSUS_LAGGING',
     definite: true,
@@ -119,7 +118,7 @@ it('are read on when the validator says that there are more, there or behind it'
     yield 13
     ROWS.push(...later.slice(1))
     yield 20
-    throw new Error('nobody listens any more')
+    throw new Error('the consumer has left')
   })
   const ids: string[] = []
   for await (const { eventId } of activities({ pageSize: 9, follow: true, minOffset: 3 })) {
@@ -134,7 +133,7 @@ it('are read on when the validator says that there are more, there or behind it'
   expect(opened).toBe(1)
 })
 
-it('go on after the last row when the connection is lost, and where none opens', async () => {
+it('continue after the last row when the connection is lost, and if none opens', async () => {
   const lost = new QuorumscanError('lost', {
     code: 'NETWORK_ERROR',
     definite: true,

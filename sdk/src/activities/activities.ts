@@ -1,13 +1,18 @@
-/** The history of coin: pages of activities as one iterator that can follow, and resumes where it was. */
+/** Coin activities: pages as one iterator, which can follow and continues after its checkpoint. */
 
 import { requestOfActivitiesPage } from '@quorumscan/reader/certified'
 import { invalidArgument } from '../errors.ts'
 import type { components } from '../generated/validator.ts'
-import type { FrameBatch, WebSocketConstructor } from '../http/socket.ts'
-import { createSocketReads, follow, retryPauseMs } from '../http/stream.ts'
+import {
+  createSocketReads,
+  type FrameBatch,
+  follow,
+  retryPauseMs,
+  type WebSocketConstructor,
+} from '../http/stream.ts'
 import { readAnswer } from '../names/asking.ts'
-import { type Bounds, notBelow } from '../names/bounded.ts'
-import type { LookupOptions, LookupSource } from '../names/lookups.ts'
+import { type Bounds, type LookupSource, notBelow } from '../names/bounded.ts'
+import type { LookupOptions } from '../names/lookups.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
 import type { Checkpoint } from '../platform/checkpoint.ts'
@@ -16,27 +21,26 @@ import type { Clock, Random } from '../platform/clock.ts'
 /** One row: exactly one of transfer, mint, tap and abortTransferInstruction is not null. */
 export type Activity = Camel<components['schemas']['Activity']>
 
-/** Which rows, in which order, and whether to wait for more. */
+/** Which rows to read, their order, and whether to follow. */
 export type ActivitiesOptions = LookupOptions & {
   /** `asc` (default): oldest first. */
   readonly order?: 'asc' | 'desc'
-  /** eventId to go on after. Default: that of the checkpoint, else the beginning. */
+  /** Only rows after this eventId. Default: that of the checkpoint, else the beginning. */
   readonly after?: string
   /** From 1 to 1000. Default 100. */
   readonly pageSize?: number
-  /** Whether to wait for more at the end; only ascending. Default false. */
+  /** Whether to wait for more rows at the end, only in ascending order. Default false. */
   readonly follow?: boolean
-  /** Where there is no WebSocket: how long to wait at the end, and after a failure. Default 1000. */
+  /** Without a WebSocket: how long to wait at the end and after a failure, in ms. Default 1000. */
   readonly pollMs?: number
-  /** Where to keep how far the rows were processed. */
+  /** Stores how far the rows were processed. */
   readonly checkpoint?: Checkpoint
 }
 
 /**
- * Every row once, in order of the ledger, each page with its proof; while following, failures that may pass are waited
- * out and the stream goes on after the last row. With `follow`, `createValidator` is told by a WebSocket, where there
- * is one, when to read on; else, and always with `createScan`, it asks every `pollMs`. Leaving the loop or aborting
- * the signal ends it.
+ * Yields every row once, in ledger order, each page with its proof. After a failure that may pass, a followed stream
+ * continues after the last row. With `follow`, `createValidator` learns of new rows over a WebSocket if the platform has
+ * one. Otherwise, and always with `createScan`, it polls every `pollMs`. Leave the loop or abort the signal to stop.
  *
  * @throws {QuorumscanError} As a lookup.
  */
@@ -44,14 +48,14 @@ export type Activities = (options?: ActivitiesOptions) => AsyncIterableIterator<
 
 const POLL_MS = 1000
 
-/** @param live - Says when there may be more. Without it, that is looked at. */
+/** @param live - Reports when there may be more rows. Without it, the stream polls. */
 export function createActivities(
   reads: Bounds & Pick<LookupSource, 'read'>,
   live?: { readonly news: ActivityNews; readonly random: Random },
 ): Activities {
   const { clock } = reads
 
-  /** Offsets to read at, or after: one for what there is, then one whenever there may be more. */
+  /** Lowest offsets to read at: one for the existing rows, then one whenever there may be more. */
   async function* turns({
     follow = false,
     pollMs = POLL_MS,
@@ -60,15 +64,15 @@ export function createActivities(
     yield 0
     if (!follow) return
     if (live !== undefined) yield* live.news(signal)
-    // Without a socket, or until one is tried again.
+    // Without a socket, or until the next attempt to open one.
     await clock.delay(pollMs, signal)
   }
 
   return async function* activities(options = {}) {
     const { follow: isFollowing = false, order = 'asc', pollMs = POLL_MS } = options
     const pageSize = pageSizeOf(options)
-    if (isFollowing && order === 'desc') throw invalidArgument('Only `asc` can follow.')
-    // An earlier state could end the walk before its end.
+    if (isFollowing && order === 'desc') throw invalidArgument('`follow` needs the order `asc`.')
+    // An older state could end the walk too early.
     let offsetMin = 0
 
     async function* read(position: () => string | null): AsyncGenerator<FrameBatch<Activity>> {
@@ -83,7 +87,7 @@ export function createActivities(
             (bounds) => reads.read(requestOfActivitiesPage(page), bounds),
           )
           offsetMin = found.offset
-          // Rows of a history that members signed.
+          // Members have signed the history of these rows.
           const { activities: rows } = found.answer as components['schemas']['ActivitiesAnswer']
           isOver = rows.length === 0
           yield { frames: rows.map((row): Activity => toCamel(row)), isDone: false }
@@ -106,25 +110,20 @@ export function createActivities(
 }
 
 /**
- * An offset whenever it is time to read on, there or after it. It ends where no socket opens, at once for a minute
- * after one did not.
+ * Yields the lowest offset to read at whenever there may be more activities, over one WebSocket of a validator. It ends
+ * if no socket opens, and at once for a minute after that. Rows are read over HTTP with proofs, so that a lying
+ * validator can only cause needless or late reads.
  *
- * @throws {QuorumscanError} What the validator says, and NETWORK_ERROR when the connection is lost.
- */
-export type ActivityNews = (signal: AbortSignal | undefined) => AsyncGenerator<number>
-
-/**
- * When there may be more activities, by one WebSocket of a validator. It proves nothing: rows are read over HTTP, with
- * proofs, so that one that lies here only causes reads in vain, or later ones.
+ * @throws {QuorumscanError} An error that the validator sends, and NETWORK_ERROR when the connection is lost.
  */
 export function createActivityNews(parts: {
   readonly WebSocket: WebSocketConstructor
   /** Of the validator, http or https. */
   readonly url: string
   readonly clock: Clock
-}): ActivityNews {
+}) {
   const readSocket = createSocketReads(parts.WebSocket, parts.clock)
-  return async function* news(signal) {
+  return async function* news(signal: AbortSignal | undefined): AsyncGenerator<number> {
     const batches = readSocket(null, {
       url: `${parts.url}/v0/scan-proxy/activities`,
       protocols: [],
@@ -137,6 +136,8 @@ export function createActivityNews(parts: {
     for await (const { frames } of batches) yield Math.max(...frames.map(({ offset }) => offset))
   }
 }
+
+export type ActivityNews = ReturnType<typeof createActivityNews>
 
 function isNews(body: unknown): body is { readonly offset: number } {
   const { offset } = Object(body)

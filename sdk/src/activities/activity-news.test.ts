@@ -1,10 +1,10 @@
 /** What a validator tells over its WebSocket of activities, by a server told what to send. */
 import { expect, it } from 'vitest'
-import { type ToldSide, toldSockets } from '../../testing/told-socket.ts'
+import { type ServerSide, scriptedSockets } from '../../testing/scripted-socket.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createActivityNews } from './activities.ts'
 
-function world(serve: readonly ((server: ToldSide) => void)[]) {
+function world(serve: readonly ((server: ServerSide) => void)[]) {
   let nowMs = 0
   /** Silence passes where nothing else is left to happen, deadlines do not. */
   const clock: Clock = {
@@ -16,7 +16,7 @@ function world(serve: readonly ((server: ToldSide) => void)[]) {
       signal?.throwIfAborted()
     },
   }
-  const { WebSocket, opened } = toldSockets(serve)
+  const { WebSocket, opened } = scriptedSockets(serve)
   const news = createActivityNews({ WebSocket, url: 'https://v.test/api/validator', clock })
   const take = async (signal?: AbortSignal) => {
     const offsets: number[] = []

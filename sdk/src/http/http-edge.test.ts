@@ -1,9 +1,9 @@
-/** The HTTP edge of the validator client: what is repeated, what is not, and what every failure says. */
+/** The HTTP edge of the validator client: which requests are repeated, and the error of every failure. */
 import nock from 'nock'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { isErrorCode } from '../error-codes.ts'
+import { isErrorCode } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import type { ContractId } from '../platform/contract-id.ts'
+import type { ContractId } from '../platform/values.ts'
 import { createValidator, type ValidatorOptions } from '../validator.ts'
 
 const URL = 'http://validator.test'
@@ -67,7 +67,7 @@ describe('a request', () => {
     await connect().wallet.tap({ amount: '1.0', commandId: 'c-1' })
   })
 
-  it('names the trace that it is told, asked anew each time, and none that is none', async () => {
+  it('sends the trace context of each request, and no invalid one', async () => {
     const trace = (span: string) => `00-${'ab'.repeat(16)}-${span.repeat(8)}-01`
     const told = [trace('cd'), null, undefined, 'hello\nx: y', trace('ef')]
     const seen: (string | null)[] = []
@@ -134,7 +134,7 @@ describe('a request', () => {
     }
   })
 
-  it('is refused before it is made where the url is none', () => {
+  it('is refused before it is made if the url is invalid', () => {
     for (const url of ['validator.example.com', 'ftp://h', undefined as unknown as string])
       expect(() => connect({ url })).toThrow(
         expect.objectContaining({
@@ -185,7 +185,7 @@ describe('a read', () => {
     expect(pauses()).toEqual([3000])
   })
 
-  it('that is asked to wait beyond its deadline says what it was told', async () => {
+  it('that is asked to wait beyond its deadline fails with the reply', async () => {
     nock(URL)
       .get('/v0/wallet/balance')
       .reply(429, refusal('RATE_LIMITED', { retryable: true }), { 'retry-after': '10' })
@@ -242,7 +242,7 @@ describe('a read', () => {
     ['no JSON', '<h1>Welcome</h1>'],
     ['nothing', ''],
     ['another shape', '{"round":"1"}'],
-    ['a number that is none', JSON.stringify({ ...BALANCE, effective_locked_qty: '1e9' })],
+    ['an invalid number', JSON.stringify({ ...BALANCE, effective_locked_qty: '1e9' })],
   ])('that is answered with %s is refused', async (_, body) => {
     nock(URL).get('/v0/wallet/balance').reply(200, body, { 'content-type': 'application/json' })
     await expect(connect().wallet.balance()).rejects.toMatchObject({
@@ -464,7 +464,7 @@ describe('a token function', () => {
     ['with a line end inside', 'a\nb'],
     ['beyond ASCII', 'tökén'],
     ['that is no text', undefined as unknown as string],
-  ])('that gives a token %s is told so, and nothing is sent', async (_, token) => {
+  ])('that returns a token %s fails, and nothing is sent', async (_, token) => {
     await expect(connect({ token: () => token }).wallet.balance()).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       definite: true,
@@ -482,7 +482,7 @@ describe('a token function', () => {
   })
 })
 
-it('what a server says is told in the words of the SDK: members of details, and codes that are known', async () => {
+it('an error of a server has names and codes of the SDK', async () => {
   const body = (code: string) => ({
     ...refusal('CHOICE_REFUSED'),
     code,

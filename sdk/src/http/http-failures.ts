@@ -1,25 +1,58 @@
-/** What an HTTP reply that is no answer means: D-6, the ledger interface's errors, and what others say. */
-import { type ErrorCode, failure, type QuorumscanError } from '../errors.ts'
+/** Requests to a validator, and the meaning of replies that are not answers: D-6, the ledger interface's errors, others. */
+import { type ErrorCode, type ErrorFacts, failure, type QuorumscanError } from '../errors.ts'
 import { type ServerErrorCode, serverErrorCodes } from '../generated/error-codes.ts'
 import { toCamel } from '../platform/camel.ts'
-import { type HttpReply, type HttpRequest, isSafe, nameOf } from './request.ts'
 
-/** null: it is an answer. */
+export type HttpRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH'
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  /** Default `application/json`; `text/plain` if a browser should need no preflight (D-14). */
+  readonly contentType?: 'text/plain'
+  /** Whether a repeat changes nothing more than the first request. Default: for GET only. */
+  readonly isSafe?: boolean | undefined
+  /** Whether to send the token. Default true. */
+  readonly isAuthenticated?: boolean
+  readonly signal?: AbortSignal | undefined
+  readonly timeoutMs?: number | undefined
+  /** Which replies without a 2xx status are answers. */
+  readonly isAnswer?: (reply: HttpReply) => boolean
+}
+
+export type HttpReply = {
+  readonly status: number
+  header(name: string): string | null
+  readonly text: string
+}
+
+/** Whether a repeat changes nothing more than the first request. */
+export function isSafe(request: HttpRequest): boolean {
+  return request.isSafe ?? request.method === 'GET'
+}
+
+/** For messages: `GET /v0/wallet/balance`. */
+export function nameOf(request: HttpRequest): string {
+  return `${request.method} ${request.path}`
+}
+
+/** null: the reply is an answer. */
 export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanError | null {
   const { status } = reply
   if ((status >= 200 && status < 300) || request.isAnswer?.(reply) === true) return null
-  if (status >= 300 && status < 400)
-    return failure(
-      'INVALID_RESPONSE',
-      `${nameOf(request)} is redirected${reply.header('location') === null ? '' : ` to ${reply.header('location')}`}. Redirects are not followed: configure the final address.`,
-      { status },
-    )
+  if (status >= 300 && status < 400) {
+    const location = reply.header('location')
+    const where = location === null ? '' : ` to ${location}`
+    const message = `${nameOf(request)} is redirected${where}. Redirects are not followed: configure the final address.`
+    return failure('INVALID_RESPONSE', message, { status })
+  }
   const facts = { status, retryAfterMs: retryAfter(reply.header('retry-after')) }
   const said = errorIn(reply.text, { ...facts, definite: isSafe(request) })
   if (said !== null) return said
-  // Whoever stands before the server says so without our body, or with none at all.
+  // A proxy in front of the server refuses without such a body, or without any.
   const isRefusal = status === 429 || (status >= 400 && status < 500 && status !== 408)
-  // The ledger interface says in one line of text what it could not read.
+  // The ledger interface reports what it could not decode in one line of text.
   const line = status === 400 && reply.text.length < 500 ? reply.text.trim() : ''
   const isUnread = request.path.startsWith('/v2/') && line !== '' && !line.startsWith('<')
   return failure(
@@ -34,7 +67,7 @@ export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanErr
   )
 }
 
-/** What the ledger interface says at the end of a stream; null: it is no error of it. */
+/** The error that the ledger interface sends at the end of a stream; null: the text is another one. */
 export function ledgerErrorOf(text: string): QuorumscanError | null {
   return errorIn(text, { definite: true })
 }
@@ -45,28 +78,22 @@ export function retryAfter(text: string | null): number | null {
 }
 
 /**
- * What a body says of a failure: D-6, or the ledger interface's (docs/upstream.md §L7.1); null: neither.
+ * The error in a body: of D-6, or of the ledger interface (docs/upstream.md §L7.1); null: neither.
  *
- * @param facts.definite - It certainly had no effect, whatever the body says.
+ * @param facts.definite - The request certainly had no effect, for any body.
  */
 function errorIn(
   text: string,
-  facts: {
-    readonly status?: number
-    readonly retryAfterMs?: number | null
-    readonly definite: boolean
-  },
+  facts: Pick<ErrorFacts, 'status' | 'retryAfterMs' | 'definite'>,
 ): QuorumscanError | null {
-  const { code, error, cause, ...body } = Object(parseJson(text)) as Readonly<
-    Record<string, unknown>
-  >
-  const { status = 400 } = facts // At the end of a stream none comes.
+  const { code, error, cause, ...body }: Readonly<Record<string, unknown>> = Object(parseJson(text))
+  const status = facts.status ?? 400 // The end of a stream has none.
   if (typeof code !== 'string') return null
   if (typeof cause === 'string') {
     const { definiteAnswer, retryInfo, correlationId, traceId } = body
     return failure(codeOf(code), cause, {
       ...facts,
-      // Without an answer of its own: what was refused as a request was not submitted.
+      // Without a `definiteAnswer`: a refused request was not submitted.
       definite: facts.definite || ((definiteAnswer as boolean | null) ?? status < 500),
       retryable: typeof retryInfo === 'string' || status === 503,
       requestId: String(correlationId ?? traceId ?? ''),
@@ -89,7 +116,7 @@ function codeOf(code: string): ErrorCode {
   return isServerCode(code) ? code : 'UNKNOWN_ERROR'
 }
 
-/** With the code, where it is one that only a newer server knows. */
+/** With the code, if only a newer server knows it. */
 function detailsOf(code: string, said: unknown): QuorumscanError['details'] {
   const details = toCamel(said ?? null) as QuorumscanError['details']
   return isServerCode(code) ? details : { ...details, code }
@@ -99,20 +126,17 @@ function isServerCode(code: string): code is ServerErrorCode {
   return (serverErrorCodes as readonly string[]).includes(code)
 }
 
-/** A success that is none of the operation's. */
+/** A successful reply that the operation does not have. */
 export function unreadable(request: HttpRequest, status: number): QuorumscanError {
-  return failure(
-    'INVALID_RESPONSE',
-    `The answer to ${nameOf(request)} is not what this version of the SDK understands.`,
-    { definite: isSafe(request), status },
-  )
+  const message = `This version of the SDK does not understand the answer to ${nameOf(request)}.`
+  return failure('INVALID_RESPONSE', message, { definite: isSafe(request), status })
 }
 
-/** @returns undefined for what is no JSON, a truncated body for one. */
+/** @returns undefined if the text is not JSON, such as a truncated body. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // The caller says what that means.
+    return undefined // The caller decides what that means.
   }
 }

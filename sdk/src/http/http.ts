@@ -1,17 +1,37 @@
-/**
- * One HTTP call to a validator: token, deadline, repeats where a repeat is safe, and every failure as one
- * class. It knows no operation.
- */
+/** HTTP calls to a validator: token, deadline, safe retries, and every failure as one class. It knows no operation. */
 
 import { backoffMs } from '@quorumscan/verifier'
 import { failure, invalidArgument, QuorumscanError } from '../errors.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
-import { failureOf, parseJson, unreadable } from './http-failures.ts'
-import { type HttpReply, type HttpRequest, isSafe, nameOf } from './request.ts'
+import {
+  failureOf,
+  type HttpReply,
+  type HttpRequest,
+  isSafe,
+  nameOf,
+  parseJson,
+  unreadable,
+} from './http-failures.ts'
 import { createTokenKeeper, type TokenSource } from './token.ts'
 
-export type HttpOptions = {
+export type Http = ReturnType<typeof createHttp>
+
+const ATTEMPTS_MAX = 3
+const DOUBT = '; it may or may not have taken effect'
+const BACKOFF = { minMs: 200, maxMs: 2000 }
+/** The largest page of the largest rows is smaller. */
+const ANSWER_CHARACTERS_MAX = 32 * 1024 * 1024
+
+/** Sends no cookies or referrer of the page, and never sends a token elsewhere because of a redirect. */
+const ISOLATED = {
+  redirect: 'manual',
+  credentials: 'omit',
+  cache: 'no-store',
+  referrerPolicy: 'no-referrer',
+} as const
+
+export function createHttp(options: {
   /** Without trailing slash. */
   readonly url: string
   /** Of the ledger interface, whose paths begin with `/v2`; without trailing slash. */
@@ -21,35 +41,9 @@ export type HttpOptions = {
   readonly clock: Clock
   readonly random: Random
   readonly timeoutMs: number
-  /** Told of the newest offset that an answer shows, whether it is of a write or of a read. */
+  /** Called with the offset of each answer, of writes and of reads. */
   readonly onShown?: (offset: number) => Promise<void>
-}
-
-export interface Http {
-  /** @throws {QuorumscanError} Unless an answer came. @throws The signal's reason when aborted. */
-  send(request: HttpRequest): Promise<HttpReply>
-  /** Sends, parses and checks. */
-  call<T>(request: HttpRequest, isValid: (body: unknown) => body is T): Promise<T>
-  /** The newest offset that an answer has shown (D-39). */
-  offset(): number
-  /** The current token, for what is no HTTP call. null: none is configured. */
-  token(refused: string | null, signal: AbortSignal): Promise<string | null>
-}
-
-const ATTEMPTS_MAX = 3
-const BACKOFF = { minMs: 200, maxMs: 2000 }
-/** The largest page of the largest rows stays below. */
-const ANSWER_CHARACTERS_MAX = 32 * 1024 * 1024
-
-/** Nothing of the page travels along, and a token is never carried elsewhere by a redirect. */
-const ISOLATED = {
-  redirect: 'manual',
-  credentials: 'omit',
-  cache: 'no-store',
-  referrerPolicy: 'no-referrer',
-} as const
-
-export function createHttp(options: HttpOptions): Http {
+}) {
   const { clock, random } = options
   const token = createTokenKeeper(options.token)
   let newest = 0
@@ -57,108 +51,101 @@ export function createHttp(options: HttpOptions): Http {
     const offset = Number(reply.header('x-ledger-offset'))
     if (!Number.isSafeInteger(offset) || offset <= 0) return
     newest = Math.max(newest, offset)
-    // A store that is slow, or cannot be opened now, keeps no answer back.
+    // A slow or failing store does not delay the answer.
     options.onShown?.(offset).catch(() => {})
+  }
+
+  const exchange = async (
+    request: HttpRequest,
+    bearer: string | null,
+    signal: AbortSignal,
+  ): Promise<HttpReply> => {
+    const base = request.path.startsWith('/v2/') ? options.ledgerUrl : options.url
+    const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
+    if (bearer !== null) headers['authorization'] = `Bearer ${headerText(bearer)}`
+    if (request.body !== undefined)
+      headers['content-type'] = request.contentType ?? 'application/json'
+    try {
+      const response = await options.fetch(urlOf(base, request), {
+        method: request.method,
+        headers,
+        signal,
+        body: request.body === undefined ? null : JSON.stringify(request.body),
+        ...ISOLATED,
+      })
+      const text = await response.text()
+      if (text.length > ANSWER_CHARACTERS_MAX) throw new RangeError('the answer is too large')
+      const status = response.type === 'opaqueredirect' ? 302 : response.status
+      return { status, text, header: (name) => response.headers.get(name) }
+    } catch (cause) {
+      signal.throwIfAborted()
+      const definite = isSafe(request)
+      const message = `${nameOf(request)} got no answer from ${base}${definite ? '' : DOUBT}. Is the server running, and the address right?`
+      throw failure('NETWORK_ERROR', message, { definite, retryable: true, cause })
+    }
   }
 
   const attempt = async (request: HttpRequest, signal: AbortSignal): Promise<HttpReply> => {
     const isAuthenticated = request.isAuthenticated ?? true
     for (let refused: string | null = null; ; ) {
       const bearer: string | null = isAuthenticated ? await token.get(refused, signal) : null
-      const reply = await exchange(options, { request, bearer, signal })
+      const reply = await exchange(request, bearer, signal)
       note(reply)
-      // Refused before anything was done, so that even a write may be sent again.
+      // A 401 comes before any effect, so that even a write can be sent again.
       if (reply.status !== 401 || refused !== null || !token.isRenewable || bearer === null)
         return reply
       refused = bearer
     }
   }
 
+  /** @throws {QuorumscanError} Unless an answer came. @throws The signal's reason when aborted. */
   const send = (request: HttpRequest): Promise<HttpReply> => {
-    const timeoutMs = request.timeoutMs ?? options.timeoutMs
+    const { signal, timeoutMs = options.timeoutMs } = request
     const endsAtMs = clock.monotonicMs() + timeoutMs
-    return withDeadline(
-      {
-        clock,
-        timeoutMs,
-        signal: request.signal,
-        what: nameOf(request),
-        doubt: isSafe(request) ? undefined : '; it may or may not have taken effect',
-      },
-      async (signal) => {
-        for (let count = 1; ; count++) {
-          const outcome = await attempt(request, signal).then(
-            (reply) => ({ reply, error: failureOf(request, reply) }),
-            (error: unknown) => ({ reply: null, error }),
-          )
-          if (outcome.reply !== null && outcome.error === null) return outcome.reply
-          signal.throwIfAborted()
-          const { error } = outcome
-          const pause = pauseMs(count, error, random)
-          // To wait beyond the deadline would make a timeout, which says nothing, of what is known.
-          const isTooLate = clock.monotonicMs() + pause >= endsAtMs
-          if (count >= ATTEMPTS_MAX || isTooLate || !isRepeatable(request, error)) throw error
-          await clock.delay(pause, signal)
+    const doubt = isSafe(request) ? undefined : DOUBT
+    const bound = { clock, timeoutMs, signal, what: nameOf(request), doubt }
+    return withDeadline(bound, async (signal) => {
+      for (let count = 1; ; count++) {
+        let error: unknown
+        try {
+          const reply = await attempt(request, signal)
+          error = failureOf(request, reply)
+          if (error === null) return reply
+        } catch (thrown) {
+          error = thrown
         }
-      },
-    )
+        signal.throwIfAborted()
+        const pause = pauseMs(count, error, random)
+        // A wait beyond the deadline would replace what is known by a timeout.
+        const isTooLate = clock.monotonicMs() + pause >= endsAtMs
+        if (count >= ATTEMPTS_MAX || isTooLate || !isRepeatable(request, error)) throw error
+        await clock.delay(pause, signal)
+      }
+    })
   }
 
   return {
     send,
-    async call(request, isValid) {
+    /** Sends, parses and checks. Throws as `send`. */
+    async call<T>(request: HttpRequest, isValid: (body: unknown) => body is T): Promise<T> {
       const reply = await send(request)
       const body = reply.text === '' ? null : parseJson(reply.text)
       if (body === undefined || !isValid(body)) throw unreadable(request, reply.status)
       return body
     },
+    /** The newest offset that an answer has shown (D-39). */
     offset: () => newest,
-    token: (refused, signal) => token.get(refused, signal),
+    /** The current token, for other connections than HTTP calls. null: none is configured. */
+    token: (refused: string | null, signal: AbortSignal) => token.get(refused, signal),
   }
 }
 
-async function exchange(
-  options: HttpOptions,
-  input: {
-    readonly request: HttpRequest
-    readonly bearer: string | null
-    readonly signal: AbortSignal
-  },
-): Promise<HttpReply> {
-  const { request, bearer, signal } = input
-  const base = request.path.startsWith('/v2/') ? options.ledgerUrl : options.url
-  const headers: Record<string, string> = { accept: 'application/json', ...request.headers }
-  if (bearer !== null) headers['authorization'] = `Bearer ${headerText(bearer)}`
-  if (request.body !== undefined)
-    headers['content-type'] = request.contentType ?? 'application/json'
-  try {
-    const response = await options.fetch(urlOf(base, request), {
-      method: request.method,
-      headers,
-      signal,
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      ...ISOLATED,
-    })
-    const text = await response.text()
-    if (text.length > ANSWER_CHARACTERS_MAX) throw new RangeError('the answer is too large')
-    const status = response.type === 'opaqueredirect' ? 302 : response.status
-    return { status, text, header: (name) => response.headers.get(name) }
-  } catch (cause) {
-    signal.throwIfAborted()
-    throw failure(
-      'NETWORK_ERROR',
-      `${nameOf(request)} got no answer from ${base}${isSafe(request) ? '' : '; it may or may not have taken effect'}. Is the server running, and the address right?`,
-      { definite: isSafe(request), retryable: true, cause },
-    )
-  }
-}
-
-/** Read from a file, a token often ends with the line. */
+/** Removes the line end of a token that was read from a file. */
 function headerText(token: string): string {
   const text = typeof token === 'string' ? token.trim() : null
   if (text === null || !/^[!-~]*$/.test(text))
     throw invalidArgument(
-      'The token is no bearer token: a text of visible ASCII characters. What does `token` give?',
+      'The token is not a bearer token of visible ASCII characters. Check what `token` returns.',
     )
   return text
 }
@@ -170,14 +157,14 @@ function urlOf(base: string, request: HttpRequest): string {
   return `${base}${request.path}${query.length === 0 ? '' : `?${query.join('&')}`}`
 }
 
-/** Where a repeat cannot do anything twice: the request is safe, or it certainly did nothing. */
+/** Whether a repeat cannot have a second effect: the request is safe, or it certainly had no effect. */
 function isRepeatable(request: HttpRequest, error: unknown): boolean {
-  if (!(error instanceof QuorumscanError)) return false // Thrown by the token function, say.
-  if (error.status === 404) return false // Whatever its body says: what is not there is an answer.
+  if (!(error instanceof QuorumscanError)) return false // Such as an error of the token function.
+  if (error.status === 404) return false // For any body: that something is missing is an answer.
   return error.retryable && (isSafe(request) || error.definite)
 }
 
-/** The usual back-off, unless the server asks for more. */
+/** The usual backoff, unless the server asks for a longer pause. */
 function pauseMs(count: number, error: unknown, random: Random): number {
   const asked = error instanceof QuorumscanError ? error.retryAfterMs : null
   return Math.max(asked ?? 0, backoffMs(count, { ...BACKOFF, random }))

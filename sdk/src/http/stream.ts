@@ -1,28 +1,190 @@
-/** Streams: walked to their end or followed, over a socket where one opens, resumed where they were. */
+/** Streams: one WebSocket read frame by frame, and reads that continue over sockets or pages after the last item. */
 import { backoffMs } from '@quorumscan/verifier'
-import { isQuorumscanError } from '../errors.ts'
+import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
 import { type Checkpoint, createProgress } from '../platform/checkpoint.ts'
 import type { Clock, Random } from '../platform/clock.ts'
-import {
-  type FrameBatch,
-  type FramesOptions,
-  readFrames,
-  SocketRefused,
-  type WebSocketConstructor,
-} from './socket.ts'
+import { ledgerErrorOf, parseJson } from './http-failures.ts'
 
-/** Something on the way lets no WebSocket through: pages for so long. */
+/** The members of a WebSocket that the SDK uses. Those of browsers, Node 22, undici and `ws` have them. */
+export interface WebSocketLike {
+  onopen: ((event: never) => void) | null
+  onmessage: ((event: never) => void) | null
+  onerror: ((event: never) => void) | null
+  onclose: ((event: never) => void) | null
+  /** Sends a text frame. */
+  send(data: string): void
+  /** Starts to close; `onclose` follows. */
+  close(code?: number): void
+}
+/** Opens a connection to the URL and offers the sub-protocols (RFC 6455). */
+export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike
+
+/** Frames that arrived together. `isDone`: the server has sent all of them. */
+export type FrameBatch<Frame> = { readonly frames: readonly Frame[]; readonly isDone: boolean }
+
+const OPEN_MS = 10_000
+/** Servers send a frame every 15 s, so a connection that is silent for this long is dead. */
+const SILENT_MS = 45_000
+/** As of an answer over HTTP: the largest page of the largest rows is smaller. */
+const FRAME_CHARACTERS_MAX = 32 * 1024 * 1024
+/** Bounds the memory for a consumer that is slower than the server. It continues from its position on a new socket. */
+const WAITING_MAX = 1000
+const DONE = 1000 // RFC 6455 §7.4.1.
+/** If no WebSocket opens, such as behind a proxy, pages are read for this long. */
 const SOCKET_RETRY_MS = 60_000
 
-/** Milliseconds after so many failures in a row. */
+/** No socket opened. Browsers hide the reason, such as the HTTP status; the request for a page shows it. */
+class SocketRefused extends Error {
+  override readonly name = 'SocketRefused'
+}
+
+type FramesOptions<Frame> = {
+  readonly WebSocket: WebSocketConstructor
+  /** http or https. */
+  readonly url: string
+  readonly protocols: readonly string[]
+  readonly clock: Clock
+  readonly signal: AbortSignal | undefined
+  /** For messages: `updates`. */
+  readonly what: string
+  /** The first frame. */
+  readonly request: object
+  /** Any other body is an error of the server, or not understood. */
+  readonly isFrame: (body: unknown) => body is Frame
+  /** Whether the server may end the stream; otherwise an end is a failure. */
+  readonly isFinite: boolean
+}
+
+/**
+ * Opens a socket, sends the request and yields the frames until the server has sent all of them.
+ *
+ * @throws {SocketRefused} If it does not open. @throws {QuorumscanError} An error that the server sends, or
+ *   NETWORK_ERROR when the connection is lost. @throws The signal's reason.
+ */
+async function* readFrames<Frame>(
+  options: FramesOptions<Frame>,
+): AsyncGenerator<FrameBatch<Frame>> {
+  const { clock, signal, what } = options
+  signal?.throwIfAborted()
+  const inbox: Frame[] = []
+  let isOpen = false
+  let ended: 'done' | QuorumscanError | null = null
+  let wake = () => {}
+  const ending = () => ended
+
+  const socket = open(options)
+  const end = (how: 'done' | QuorumscanError): void => {
+    if (ended !== null) return
+    ended = how
+    socket.close()
+    wake()
+  }
+  socket.onopen = () => {
+    if (ended !== null) return
+    isOpen = true
+    socket.send(JSON.stringify(options.request))
+    wake()
+  }
+  socket.onmessage = ({ data }: { readonly data: unknown }) => {
+    if (!isOpen || ended !== null) return
+    const text = String(data)
+    const frame = text.length > FRAME_CHARACTERS_MAX ? undefined : parseJson(text)
+    if (!options.isFrame(frame)) end(ledgerErrorOf(text) ?? unreadable(what))
+    else if (inbox.push(frame) >= WAITING_MAX) end(lost(what, 'frames were not consumed in time'))
+    else wake()
+  }
+  socket.onerror = () => {} // `close` follows.
+  socket.onclose = ({ code }: { readonly code: number }) =>
+    end(
+      isOpen && code === DONE && options.isFinite
+        ? 'done'
+        : lost(what, 'the connection was closed'),
+    )
+  /** Resolves with true after an event, and with false after `ms` without one. */
+  const event = async (ms: number): Promise<boolean> => {
+    const over = new AbortController()
+    const woken = new Promise<true>((resolve) => {
+      wake = () => resolve(true)
+    })
+    const bound = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal])
+    try {
+      return await Promise.race([woken, clock.delay(ms, bound).then(() => false)])
+    } finally {
+      over.abort()
+    }
+  }
+
+  try {
+    if (!isOpen) await event(OPEN_MS)
+    if (!isOpen) throw new SocketRefused('no WebSocket could be opened')
+    for (;;) {
+      const isDone = ending() === 'done'
+      const frames = inbox.splice(0)
+      if (frames.length > 0 || isDone) yield { frames, isDone }
+      if (isDone) return
+      const how = ending()
+      if (inbox.length > 0 || how === 'done') continue // They came while the consumer was busy.
+      if (how !== null) throw how
+      if (!(await event(SILENT_MS))) throw lost(what, 'the connection has been silent')
+    }
+  } finally {
+    end('done')
+  }
+}
+
+/** Browsers throw if a policy of the page forbids the address. */
+function open<Frame>({ WebSocket, url, protocols }: FramesOptions<Frame>): WebSocketLike {
+  try {
+    return new WebSocket(url.replace(/^http/, 'ws'), [...protocols])
+  } catch (cause) {
+    throw new SocketRefused('no WebSocket could be created', { cause })
+  }
+}
+
+function lost(what: string, why: string): QuorumscanError {
+  return passing('NETWORK_ERROR', `The stream of ${what} was interrupted: ${why}.`)
+}
+
+function unreadable(what: string): QuorumscanError {
+  const message = `This version of the SDK does not understand a frame of the stream of ${what}.`
+  return failure('INVALID_RESPONSE', message)
+}
+
+/**
+ * Returns a function that reads over sockets as `readFrames`. It returns false if no socket opens, and for a minute
+ * after that without trying. A socket that did not open with one token may open with another.
+ *
+ * @param WebSocket - null: the platform has none.
+ */
+export function createSocketReads(WebSocket: WebSocketConstructor | null, clock: Clock) {
+  let refusal: { readonly token: string | null; readonly atMs: number } | null = null
+  const isRefused = (token: string | null): boolean =>
+    refusal?.token === token && clock.monotonicMs() - refusal.atMs < SOCKET_RETRY_MS
+  return async function* read<Frame>(
+    token: string | null,
+    options: Omit<FramesOptions<Frame>, 'WebSocket' | 'clock'>,
+  ): AsyncGenerator<FrameBatch<Frame>, boolean> {
+    if (WebSocket === null || isRefused(token)) return false
+    try {
+      yield* readFrames({ ...options, WebSocket, clock })
+      return true
+    } catch (error) {
+      if (!(error instanceof SocketRefused)) throw error
+      refusal = { token, atMs: clock.monotonicMs() }
+      return false
+    }
+  }
+}
+
+/** The pause in ms after consecutive failures. */
 export function retryPauseMs(failures: number, random: Random): number {
   return backoffMs(failures, { minMs: 500, maxMs: 10_000, random })
 }
 
 /**
- * Yields each item once, in order. Failures that may pass are waited out, and the stream continues after the last item.
+ * Yields each item once, in order. After a failure that may pass, the stream continues after the last item.
  *
- * @throws {QuorumscanError} What does not pass, and STORE_UNAVAILABLE. @throws The reason of the aborted signal.
+ * @throws {QuorumscanError} Permanent failures, and STORE_UNAVAILABLE. @throws The reason of the aborted signal.
  */
 export async function* follow<Frame, Item>(stream: {
   readonly checkpoint: Checkpoint | undefined
@@ -30,11 +192,11 @@ export async function* follow<Frame, Item>(stream: {
   readonly after: string | undefined
   readonly clock: Clock
   readonly signal: AbortSignal | undefined
-  /** What comes after the position of the last item. It is called again when it ends without `isDone`, or fails. */
+  /** Frames after the position of the last item. It is called again when it ends without `isDone`, or fails. */
   read(position: () => string | null): AsyncIterable<FrameBatch<Frame>>
-  /** `item` null: it only says how far the stream is. */
+  /** `item` null: the frame only has a position. */
   take(frame: Frame): { readonly position: string; readonly item: Item | null }
-  /** After so many failures in a row; null: the stream fails. */
+  /** The pause after consecutive failures; null: the stream fails. */
   pauseMs(failures: number): number | null
 }): AsyncGenerator<Item, void> {
   const { clock, signal } = stream
@@ -64,35 +226,5 @@ export async function* follow<Frame, Item>(stream: {
     }
   } finally {
     await progress.save()
-  }
-}
-
-/**
- * Reads over sockets, as `readFrames` does. Returns false where none opens, and for a minute after one did not: one
- * that did not open with one token may with another.
- */
-export type SocketReads = <Frame>(
-  token: string | null,
-  options: Omit<FramesOptions<Frame>, 'WebSocket' | 'clock'>,
-) => AsyncGenerator<FrameBatch<Frame>, boolean>
-
-/** @param WebSocket - null: there is none. */
-export function createSocketReads(
-  WebSocket: WebSocketConstructor | null,
-  clock: Clock,
-): SocketReads {
-  let refusal: { readonly token: string | null; readonly atMs: number } | null = null
-  const isRefused = (token: string | null): boolean =>
-    refusal?.token === token && clock.monotonicMs() - refusal.atMs < SOCKET_RETRY_MS
-  return async function* read(token, options) {
-    if (WebSocket === null || isRefused(token)) return false
-    try {
-      yield* readFrames({ ...options, WebSocket, clock })
-      return true
-    } catch (error) {
-      if (!(error instanceof SocketRefused)) throw error
-      refusal = { token, atMs: clock.monotonicMs() }
-      return false
-    }
   }
 }

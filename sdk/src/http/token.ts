@@ -1,18 +1,18 @@
-/** Where the token comes from, and when it is asked for anew. */
+/** Provides the bearer token, and requests another one when the server refuses it. */
 
 import { failure, isQuorumscanError } from '../errors.ts'
 
-/** A text, or asked for when one is needed; asked again, once, when the server refuses the last one. */
+/** A token, or a function that returns one. It is called at the first request, and again when the server refuses the last token. */
 export type TokenSource =
   | string
   | ((context: {
       /** The token that the server refused, null the first time. */
       readonly refused: string | null
-      /** Of the call that needs the token: aborts when it is given up, or late. */
+      /** Aborts when the call that needs the token is aborted or times out. */
       readonly signal: AbortSignal
     }) => string | Promise<string>)
 
-/** Asks the source once for the calls of one moment. */
+/** Calls the source once for concurrent calls. */
 export function createTokenKeeper(source: TokenSource | null) {
   let current: string | null = typeof source === 'string' ? source : null
   let asking: { readonly signal: AbortSignal; readonly token: Promise<string> } | undefined
@@ -21,9 +21,8 @@ export function createTokenKeeper(source: TokenSource | null) {
     async get(refused: string | null, signal: AbortSignal): Promise<string | null> {
       if (typeof source !== 'function') return current
       for (;;) {
-        // Another call may have brought a newer one meanwhile.
+        // Another call may have received a newer token meanwhile.
         if (current !== null && current !== refused) return current
-        // Calls of one moment ask once.
         if (asking === undefined) {
           const ask = async () => source({ refused, signal })
           const token = ask().finally(() => {
@@ -36,12 +35,10 @@ export function createTokenKeeper(source: TokenSource | null) {
           current = await token
           return current
         } catch (error) {
-          // The call that asked was given up; that is no failure of the others.
+          // If only the call that asked was aborted, the others ask again.
           if (signal.aborted || isQuorumscanError(error)) throw error
           if (!askedFor.aborted)
-            throw failure('UNAUTHENTICATED', 'The function that was passed as `token` failed.', {
-              cause: error,
-            })
+            throw failure('UNAUTHENTICATED', 'The `token` function failed.', { cause: error })
         }
       }
     },

@@ -1,8 +1,8 @@
-/** Tells servers which trace a request belongs to. */
+/** Sends the trace context of requests to servers. */
 
 /**
- * A `traceparent` as the W3C defines it, or a function that is asked at each request. A server whose operator
- * traces continues it; null, undefined and what is none of the form are not sent. In browsers it costs a preflight.
+ * A W3C `traceparent`, or a function that returns it for each request. Servers with tracing continue the trace. null,
+ * undefined and invalid texts are not sent. In browsers the header costs a preflight.
  */
 export type Traceparent = string | (() => string | null | undefined)
 
@@ -16,7 +16,7 @@ export function tracedFetch(
   if (traceparent === undefined) return fetch
   return (input, init) => {
     const trace = typeof traceparent === 'function' ? traceparent() : traceparent
-    // No answer is lost for the sake of a trace.
+    // An invalid trace context does not fail the request.
     if (typeof trace !== 'string' || !FORM.test(trace)) return fetch(input, init)
     const headers = { ...(init?.headers as Record<string, string>), traceparent: trace }
     return fetch(input, { ...init, headers })

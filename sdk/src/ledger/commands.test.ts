@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
-import type { HttpRequest } from '../http/request.ts'
+import type { HttpRequest } from '../http/http-failures.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createCommands } from './commands.ts'
 

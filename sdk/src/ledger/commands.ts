@@ -1,27 +1,26 @@
-/** Submitting commands: at most one effect for a command id, and an honest answer about what happened. */
+/** Submits commands: at most one effect for a command id, and an outcome that distinguishes what is not known. */
 
 import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
 import { isSubmitAndWaitResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
-import type { Clock } from '../platform/clock.ts'
-import { randomId } from '../platform/random-id.ts'
-import { formatOf, readLedgerEnd, readPage } from './update-pages.ts'
+import { type Clock, randomId } from '../platform/clock.ts'
+import { formatOf, readLedgerEnd, readPage } from './updates.ts'
 
 type Schemas = components['schemas']
 
 /** Commands to submit, as the ledger interface takes them: `actAs`, `commands`, and more. */
 export type Submission = Omit<Schemas['JsCommands'], 'commandId' | 'submissionId'> & {
   /**
-   * The change ID is this with user and `actAs`: what has the same takes effect once. Keep it where a
-   * crash does not lose it, to be able to ask again. Default: a new one.
+   * Together with user and `actAs` it is the change ID: commands with the same change ID take effect once. Store it
+   * durably to be able to submit again after a crash. Default: a new one.
    */
   readonly commandId?: string
 }
 
-/** What is known of a submission. */
+/** The outcome of a submission. */
 export type CommandOutcome =
-  /** It took effect, at this offset. `updateId` is null if it did so before and nobody shows it any more. */
+  /** It took effect, at this offset. `updateId` is null if an earlier call submitted it and the update is pruned. */
   | {
       readonly kind: 'committed'
       readonly commandId: string
@@ -30,17 +29,17 @@ export type CommandOutcome =
       /** A submission with this command id had taken effect before. */
       readonly wasDuplicate: boolean
     }
-  /** It has no effect and never will have. */
+  /** It has no effect, and never will. */
   | { readonly kind: 'rejected'; readonly commandId: string; readonly error: QuorumscanError }
   /** It may or may not take effect. Submit again with the same `commandId` to find out. */
   | { readonly kind: 'unknown'; readonly commandId: string; readonly error: QuorumscanError }
 
-/** The user's commands to the ledger. */
+/** Commands of the user. */
 export interface Commands {
   /**
-   * Submits and waits for the completion; a lost answer is asked for again, with the same command id.
+   * Submits and waits for the completion. After a lost answer it submits again with the same command id.
    *
-   * @param options.timeoutMs - For all of it. Default 30 000.
+   * @param options.timeoutMs - For the whole call. Default 30 000.
    * @throws {QuorumscanError} Only before anything was submitted. @throws The signal's reason.
    */
   submit(
@@ -63,7 +62,7 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
       let lost: QuorumscanError | null = null
       for (;;) {
         const timeoutMs = Math.max(1, endsAtMs - clock.monotonicMs())
-        const attempt = await submitOnce({ commandId, submission, timeoutMs, signal })
+        const attempt = await submitOnce(commandId, submission, { timeoutMs, signal })
         if (!isQuorumscanError(attempt)) return { ...attempt, wasDuplicate: false }
         const prior = duplicateOf(attempt)
         if (prior !== null) {
@@ -75,7 +74,7 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
         const isInFlight = attempt.code === 'SUBMISSION_ALREADY_IN_FLIGHT'
         if (attempt.definite && !isInFlight && lost === null)
           return { kind: 'rejected', commandId, error: attempt }
-        // A refusal now says nothing of the attempt before: that may have used the contract up itself.
+        // A refusal now proves nothing about the attempt before, which may itself have consumed the contract.
         lost ??= attempt
         const found = await findUpdate({ submission, commandId, after: before, signal })
         if (found !== null) return { kind: 'committed', commandId, ...found, wasDuplicate: false }
@@ -86,13 +85,11 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
     },
   }
 
-  async function submitOnce(input: {
-    readonly commandId: string
-    readonly submission: Omit<Submission, 'commandId'>
-    readonly timeoutMs: number
-    readonly signal: AbortSignal | undefined
-  }) {
-    const { commandId, submission, ...bounds } = input
+  async function submitOnce(
+    commandId: string,
+    submission: Omit<Submission, 'commandId'>,
+    bounds: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
+  ) {
     const path = '/v2/commands/submit-and-wait'
     const body = { ...submission, commandId, submissionId: randomId() }
     const request = { method: 'POST', path, body, ...bounds } as const
@@ -106,7 +103,7 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
     }
   }
 
-  /** The submitter sees his own transactions, and their command ids. Best effort: null says nothing. */
+  /** Searches the submitter's transactions for the command id. Best effort: null proves nothing. */
   async function findUpdate(input: {
     readonly submission: Omit<Submission, 'commandId'>
     readonly commandId: string
@@ -134,7 +131,7 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
   }
 }
 
-/** The offset at which the same change took effect before; null: it is another error. */
+/** The offset at which the same change took effect before; null: another error. */
 function duplicateOf(error: QuorumscanError): number | null {
   const offset = Number(error.details?.['completionOffset'])
   return error.code === 'DUPLICATE_COMMAND' && Number.isSafeInteger(offset) ? offset : null

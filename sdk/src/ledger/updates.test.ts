@@ -1,9 +1,9 @@
-/** How a stream of updates goes on when sockets and pages fail: against a ledger interface told what to do. */
+/** How a stream of updates continues when sockets and pages fail, against a scripted ledger interface. */
 import { expect, it } from 'vitest'
-import { type ToldSide, toldSockets } from '../../testing/told-socket.ts'
+import { type ServerSide, scriptedSockets } from '../../testing/scripted-socket.ts'
 import { QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
-import type { HttpRequest } from '../http/request.ts'
+import type { HttpRequest } from '../http/http-failures.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import { createLocalStorageStore, createMemoryStore, type WebStorage } from '../platform/store.ts'
 import { createUpdates, type Update, type UpdatesOptions } from './updates.ts'
@@ -44,7 +44,7 @@ const silent = (offset: number) => ({
 
 /** `serve` is what the server does with each socket, in order of opening; `pages` with each page. */
 function world(behaviour: {
-  readonly serve?: readonly ((server: ToldSide) => void)[]
+  readonly serve?: readonly ((server: ServerSide) => void)[]
   readonly pages?: readonly ((request: HttpRequest) => unknown)[]
   readonly ledgerEnd?: number
   readonly tokens?: readonly string[]
@@ -89,7 +89,7 @@ function world(behaviour: {
       return body
     },
   }
-  const { WebSocket, opened } = toldSockets(behaviour.serve ?? [])
+  const { WebSocket, opened } = scriptedSockets(behaviour.serve ?? [])
   const updates = createUpdates({
     http,
     clock,
@@ -129,7 +129,7 @@ it('come over a WebSocket, asked for once, with the token as a sub-protocol', as
   expect(pagesRead).toEqual([])
 })
 
-it('go on after the last one when the connection is lost, with growing pauses', async () => {
+it('continue after the last one when the connection is lost, with growing pauses', async () => {
   const { take, opened, delays } = world({
     serve: [
       (server) => {
@@ -152,7 +152,7 @@ it('go on after the last one when the connection is lost, with growing pauses', 
   expect(delays).toEqual([375, 750])
 })
 
-it('go on when the connection says nothing for too long', async () => {
+it('continue when the connection is silent for too long', async () => {
   const { take, delays } = world({
     serve: [
       (server) => {
@@ -252,7 +252,7 @@ it('end with an error that does not pass, in the words of the server', async () 
   })
 })
 
-it('go on with a new token when the old one expires', async () => {
+it('continue with a new token when the old one expires', async () => {
   const { take, opened } = world({
     tokens: ['t-1', 't-2'],
     serve: [
@@ -303,11 +303,11 @@ it.each([
   ['memory', () => createMemoryStore()],
   ['localStorage', () => createLocalStorageStore(createWebStorage())],
 ])(
-  'go on from the checkpoint in %s, which holds what the consumer is done with',
+  'continue from the checkpoint in %s, which has the processed position',
   async (_, createStore) => {
     const checkpoint = { store: createStore(), key: 'updates' }
     const { take, opened } = world({
-      serve: Array(2).fill((server: ToldSide) => {
+      serve: Array(2).fill((server: ServerSide) => {
         server.open()
         server.send(...[1, 2, 3].filter((n) => n > server.request().beginExclusive).map(element))
       }),
@@ -339,7 +339,7 @@ it('end when the signal aborts, with its reason', async () => {
 it('that cannot be followed end after three failures in a row where nothing is followed', async () => {
   const { take, opened } = world({
     ledgerEnd: 9,
-    serve: Array(9).fill((server: ToldSide) => {
+    serve: Array(9).fill((server: ServerSide) => {
       server.open()
       server.close(1006)
     }),

@@ -1,56 +1,56 @@
-/** The updates of the ledger as one iterator, over WebSocket or by pages, resumed from the last offset. */
+/** The updates of the ledger as one iterator, over a WebSocket or by pages, continued after the last offset. */
 
-import { isQuorumscanError } from '../errors.ts'
+import { invalidArgument, isQuorumscanError } from '../errors.ts'
 import type { components } from '../generated/ledger.ts'
-import { isJsGetUpdatesResponse } from '../generated/ledger-checks.ts'
+import { isGetLedgerEndResponse, isJsGetUpdatesResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
-import type { FrameBatch, WebSocketConstructor } from '../http/socket.ts'
-import { createSocketReads, follow, retryPauseMs } from '../http/stream.ts'
+import type { HttpRequest } from '../http/http-failures.ts'
+import {
+  createSocketReads,
+  type FrameBatch,
+  follow,
+  retryPauseMs,
+  type WebSocketConstructor,
+} from '../http/stream.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import type { Checkpoint } from '../platform/checkpoint.ts'
 import type { Clock, Random } from '../platform/clock.ts'
-import {
-  formatOf,
-  readLedgerEnd,
-  readPage,
-  requestOf,
-  type UpdateElement,
-  type UpdateRange,
-} from './update-pages.ts'
 
 type Schemas = components['schemas']
 
-/** As the ledger interface shows them (its own names); offsets only grow. */
+/** An update with the member names of the ledger interface. Offsets only grow. */
 export type Update =
   | ({ readonly kind: 'transaction' } & Schemas['JsTransaction'])
   | ({ readonly kind: 'topology' } & Schemas['JsTopologyTransaction'])
 
-/** Which updates, from where on, and whether to wait for more. */
+/** Which updates to read, where to begin, and whether to follow. */
 export type UpdatesOptions = {
-  /** Whose transactions: all that these parties may see. The token has to allow it. */
+  /** All transactions that these parties can see. The token must allow it. */
   readonly parties?: readonly string[]
-  /** In place of `parties`: exactly what to deliver. */
+  /** Instead of `parties`: the exact filter. */
   readonly updateFormat?: Schemas['UpdateFormat']
-  /** Only what comes after this offset. Default: that of the checkpoint, else 0, the beginning. */
+  /** Only updates after this offset. Default: the offset of the checkpoint, else 0, the beginning. */
   readonly after?: number
   /** Whether to wait for more at the end. Default true. */
   readonly follow?: boolean
-  /** From 1 to 200, where there is no WebSocket. Default 100. */
+  /** Used without a WebSocket: from 1 to 200. Default 100. */
   readonly pageSize?: number
   readonly checkpoint?: Checkpoint
   readonly signal?: AbortSignal
 }
 
 /**
- * Every update once, in order: over a WebSocket where there is one, else page by page. While following, failures that may pass are waited out and the stream goes
- * on after the last update. Leaving the loop or aborting the signal ends it.
+ * Yields every update once, in order, over a WebSocket if the platform has one, else page by page. After a failure that
+ * may pass, a followed stream continues after the last update. Leave the loop or abort the signal to stop.
  *
- * @throws {QuorumscanError} INVALID_ARGUMENT, PERMISSION_DENIED, …; without `follow` also what may pass.
+ * @throws {QuorumscanError} INVALID_ARGUMENT, PERMISSION_DENIED, …; without `follow` also failures that may pass.
  */
 export type Updates = (options: UpdatesOptions) => AsyncIterableIterator<Update>
 
+type UpdateElement = Schemas['JsGetUpdatesResponse']
+
 const PAGE_SIZE_MAX = 200
-/** Failures in a row, where nothing is followed. */
+/** Consecutive failures of a stream that does not follow. */
 const FAILURES_MAX = 3
 
 export function createUpdates(parts: {
@@ -67,7 +67,7 @@ export function createUpdates(parts: {
   const readSocket = createSocketReads(parts.WebSocket, clock)
   let expired: string | null = null
 
-  /** Over a socket (D-28); where none opens, a page, which works or tells why. */
+  /** Reads over a socket (D-28). If none opens, reads a page, whose failure has a reason. */
   async function* read(
     range: UpdateRange,
     pageSize: number,
@@ -93,7 +93,7 @@ export function createUpdates(parts: {
       }
     }
     const frames = await readPage(http, range, pageSize)
-    // All that there is up to the end was in a page that is not full.
+    // A page that is not full reaches the end.
     yield { frames, isDone: end !== null && frames.length < pageSize }
   }
 
@@ -112,26 +112,99 @@ export function createUpdates(parts: {
         if (end !== null && after >= end) yield { frames: [], isDone: true }
         else yield* read({ after, end, updateFormat, signal }, pageSize)
       },
-      take: ({ update }: UpdateElement) => ({
-        position: String(offsetOf(update)),
-        item: shownOf(update),
-      }),
+      take: itemOf,
       pauseMs: (failures) =>
         isFollowing || failures < FAILURES_MAX ? retryPauseMs(failures, random) : null,
     })
   }
 }
 
-/** null: an OffsetCheckpoint, which only says how far the stream is. */
-function shownOf(update: UpdateElement['update']): Update | null {
-  if ('Transaction' in update) return { kind: 'transaction', ...update.Transaction.value }
-  if ('TopologyTransaction' in update)
-    return { kind: 'topology', ...update.TopologyTransaction.value }
-  return null
+/** `item` null: an OffsetCheckpoint, which has only a position. */
+function itemOf({ update }: UpdateElement): { position: string; item: Update | null } {
+  if ('OffsetCheckpoint' in update)
+    return { position: String(update.OffsetCheckpoint.value.offset), item: null }
+  const item: Update =
+    'Transaction' in update
+      ? { kind: 'transaction', ...update.Transaction.value }
+      : { kind: 'topology', ...update.TopologyTransaction.value }
+  return { position: String(item.offset), item }
 }
 
-function offsetOf(update: UpdateElement['update']): number {
-  if ('Transaction' in update) return update.Transaction.value.offset
-  if ('TopologyTransaction' in update) return update.TopologyTransaction.value.offset
-  return update.OffsetCheckpoint.value.offset
+/** Updates after `after`, up to `end`; null: without end. */
+type UpdateRange = {
+  readonly after: number
+  readonly end: number | null
+  readonly updateFormat: Schemas['UpdateFormat']
+  readonly signal: AbortSignal | undefined
+}
+
+/** How long the server waits for the next update. */
+const IDLE_MS = 5000
+const PAGE_TIMEOUT_MS = 20_000
+
+export async function readLedgerEnd(http: Http, signal: AbortSignal | undefined): Promise<number> {
+  const request = { method: 'GET', path: '/v2/state/ledger-end', signal } as const
+  return (await http.call(request, isGetLedgerEndResponse)).offset
+}
+
+/**
+ * The next updates, at most `pageSize`. Without an end it waits some seconds for the first one.
+ *
+ * On a busy ledger a page without an end would never complete. So it reads existing updates up to the current end, and
+ * waits for the next one only if nothing is left to read.
+ */
+export async function readPage(
+  http: Http,
+  range: UpdateRange,
+  pageSize: number,
+): Promise<UpdateElement[]> {
+  if (range.end !== null) return ask(http, range, { limit: pageSize })
+  const end = await readLedgerEnd(http, range.signal)
+  if (end > range.after) {
+    const page = await ask(http, { ...range, end }, { limit: pageSize })
+    if (page.length > 0) return page
+  }
+  const after = Math.max(range.after, end)
+  return ask(http, { ...range, after }, { limit: 1, stream_idle_timeout_ms: IDLE_MS })
+}
+
+function ask(
+  http: Http,
+  range: UpdateRange,
+  query: NonNullable<HttpRequest['query']>,
+): Promise<UpdateElement[]> {
+  return http.call(
+    {
+      method: 'POST',
+      path: '/v2/updates',
+      query,
+      body: requestOf(range),
+      isSafe: true,
+      timeoutMs: PAGE_TIMEOUT_MS,
+      signal: range.signal,
+    },
+    isPage,
+  )
+}
+
+/** The request of a page and of a WebSocket. */
+function requestOf({ after, end, updateFormat }: UpdateRange): object {
+  return { beginExclusive: after, updateFormat, ...(end === null ? {} : { endInclusive: end }) }
+}
+
+/** A filter for all transactions that the parties can see, with their effects. */
+export function formatOf(parties: readonly string[]): Schemas['UpdateFormat'] {
+  if (parties.length === 0) throw invalidArgument('Pass `parties` or `updateFormat`.')
+  return {
+    includeTransactions: {
+      eventFormat: {
+        filtersByParty: Object.fromEntries(parties.map((party) => [party, {}])),
+      },
+      transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
+    },
+  }
+}
+
+function isPage(body: unknown): body is UpdateElement[] {
+  return Array.isArray(body) && body.every(isJsGetUpdatesResponse)
 }

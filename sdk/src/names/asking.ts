@@ -1,31 +1,32 @@
-/** How answers are asked for: again where waiting helps, and pages after the one before. */
+/** Requests answers: retries while that can help, and reads pages one after the other. */
 import { type CertifiedReadOptions, requestOfEntriesPage } from '@quorumscan/reader/certified'
 import { type CertifiedPage, formatPageToken, sha256 } from '@quorumscan/verifier/certified'
 import type { Clock } from '../platform/clock.ts'
-import type { BoundRead, Bounds } from './bounded.ts'
 import {
   type Answered,
+  type BoundRead,
+  type Bounds,
   type EntriesPage,
   isAnswered,
-  type LookupOptions,
   type ReadOutcome,
   type Unanswered,
-} from './lookups.ts'
+} from './bounded.ts'
+import type { LookupOptions } from './lookups.ts'
 import type { OpenedReader } from './open-reader.ts'
 import { outcomeError } from './outcome-error.ts'
 
-/** Nodes that lag have usually caught up by then. */
+/** Lagging nodes have usually caught up after as many retries. */
 const LAGGING_RETRIES_MAX = 2
-/** Nodes that were away for a moment, as under a load that starves them, are back by then. */
+/** Nodes that were unreachable for a moment, such as under high load, are back after these pauses. */
 const AWAY_PAUSES_MS = [250, 500, 1000, 2000]
-/** Whoever asks to wait for less is asked again no sooner. */
+/** The least pause, also if a node asks for a shorter one. */
 const WAIT_MS_MIN = 250
 
 /**
- * Resolves with the outcomes as soon as none is worth waiting for, or none that the deadline leaves time
- * for: to wait beyond it would make a timeout, which says nothing, of what is known.
+ * Retries until no outcome is worth waiting for, or the deadline leaves no time: a wait beyond it would replace what is
+ * known by a timeout.
  *
- * @param bounds.outcomes - What the first question ended in. Default: it is asked here.
+ * @param bounds.outcomes - Of the first request. Default: it is sent here.
  */
 export async function retryLookups<Answer>(
   ask: () => Promise<ReadOutcome<Answer>[]>,
@@ -55,11 +56,7 @@ function retryAfterMs(outcome: ReadOutcome): number | null {
   return 'retryAfterMs' in outcome ? outcome.retryAfterMs : null
 }
 
-/**
- * The answer to one question, asked within a deadline.
- *
- * @throws {QuorumscanError} Where the outcome is no answer.
- */
+/** The answer to one request, within a deadline. @throws {QuorumscanError} If the outcome is not an answer. */
 export function readAnswer<Answer>(
   { bounded, clock }: Bounds,
   what: string,
@@ -71,7 +68,7 @@ export function readAnswer<Answer>(
   )
 }
 
-/** @throws {QuorumscanError} Where the one outcome is no answer. */
+/** @throws {QuorumscanError} If the only outcome is not an answer. */
 export function decided<Answer>(
   what: string,
   [outcome]: readonly ReadOutcome<Answer>[],
@@ -82,7 +79,7 @@ export function decided<Answer>(
 
 const RETRY_AFTER_MS = 250
 
-/** A page; of a walk that has outlived what nodes keep, the one after its last name at a newer offset. */
+/** A page of entries. If nodes no longer keep the offset of the walk, it continues after its last name at a newer one. */
 export async function readEntriesPage(
   { reader, options }: OpenedReader,
   page: EntriesPage,

@@ -1,49 +1,87 @@
-/** What clients that read have in common, and the bounds of each call: a deadline, and a lowest offset. */
-import type { CertifiedReadOptions } from '@quorumscan/reader/certified'
-import type { CryptoPort, Threshold } from '@quorumscan/verifier'
+/** What all reads share: options of the clients, bounds of a call, and the outcomes of reads before callers get them. */
+import type { Insufficient, Lagging, Disputed as ReadDisputed } from '@quorumscan/reader'
+import type {
+  CertifiedAnswer,
+  CertifiedQuery,
+  CertifiedReadOptions,
+} from '@quorumscan/reader/certified'
+import type { CryptoPort, Lookup, Threshold } from '@quorumscan/verifier'
+import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
 import type { Traceparent } from '../http/traced-fetch.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
 import type { Store } from '../platform/store.ts'
-import type { LookupOptions, NameChange } from './lookups.ts'
+import type { ContractId } from '../platform/values.ts'
+import type { LookupOptions, NameChange, NameEntry } from './lookups.ts'
 
-/** What clients that read have in common. */
+/** Options of every client that reads. */
 export type ReadsOptions = {
   /** Default for every lookup; `weak` (f+1 signers) unless given. */
   readonly threshold?: Threshold
-  /** Default for every lookup: how old an answer may be by record time, in ms. 60 000 unless given. */
+  /** Default for every lookup: the greatest age of an answer by record time, in ms. 60 000 unless given. */
   readonly maxAgeMs?: number
-  /** For a whole call, in ms. Default 10 000. */
+  /** Timeout of a whole call, in ms. Default 10 000. */
   readonly timeoutMs?: number
-  /** Keeps the floor, addresses and last seen parties over restarts. Default: in memory. */
+  /** Stores the read floor, node addresses and last seen parties across restarts. Default: in memory. */
   readonly store?: Store
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch
-  /** The trace that requests belong to; of lookups that share a request, when it is sent. */
+  /** The trace of requests. It is read when a request is sent, which several lookups may share. */
   readonly traceparent?: Traceparent
-  /** For deadlines, pauses and freshness. Default: the platform's. */
+  /** For timeouts, pauses and freshness. Default: the platform's. */
   readonly clock?: Clock
-  /** SHA-256 and Ed25519. Default: WebCrypto; without either nothing is read. */
+  /** SHA-256 and Ed25519. Default: WebCrypto. Without either, reads fail. */
   readonly crypto?: CryptoPort
   /**
-   * Names that this client remembers with their parties. A lookup of another name throws SEEN_NAMES_FULL, since no name
-   * is forgotten. Default 10 000; with 0 none is remembered, and no change of owner is noticed.
+   * How many names this client remembers with their parties. No name is forgotten, so a lookup of one more name throws
+   * SEEN_NAMES_FULL. Default 10 000; with 0 no name is remembered, and no change of owner is detected.
    */
   readonly seenNamesMax?: number
-  /** A name belongs to another party than when it was last accepted. */
+  /** Called if a name has another owner than when it was last accepted. */
   readonly onChanged?: (change: NameChange) => void
 }
 
 export type BoundRead = CertifiedReadOptions & {
   readonly signal: AbortSignal
-  /** When the call has to be over, by the monotonic clock. */
+  /** When the call has to end, by the monotonic clock. */
   readonly endsAtMs: number
 }
 
 export type Bounds = {
   readonly clock: Clock
-  /** Runs a call within its deadline, and reads nothing older than what clients of the store have seen or written. */
+  /** Runs a call within its deadline. It reads nothing older than what clients of the store have seen or written. */
   bounded<T>(what: string, lookup: LookupOptions, run: (read: BoundRead) => Promise<T>): Promise<T>
+}
+
+/** A proven answer. The receipt is removed unless the caller wants it. */
+export type Answered<Answer> = CertifiedAnswer<Answer>
+export type Unanswered = ReadDisputed | Insufficient | Lagging
+export type ReadOutcome<Answer = unknown> = Answered<Answer> | Unanswered
+
+/** Where lookups are answered: by the nodes themselves, or by the scan proxy of a validator. */
+export type LookupSource = {
+  readonly verifiedBy: 'self' | 'proxy'
+  /** The key of a stored value of this network. */
+  storeKey(what: string): Promise<string>
+  lookup(
+    lookups: readonly Lookup[],
+    options: CertifiedReadOptions,
+  ): Promise<ReadOutcome<CertifiedEntry | null>[]>
+  page(page: EntriesPage, options: CertifiedReadOptions): Promise<ReadOutcome<CertifiedPage>>
+  read<Answer>(
+    query: CertifiedQuery<Answer>,
+    options: CertifiedReadOptions,
+  ): Promise<ReadOutcome<Answer>>
+}
+
+/** A page of the entries of a prefix or of a party. */
+export type EntriesPage = {
+  readonly subject: PageSubject
+  readonly pageSize: number
+  /** Of the page before; null: the first page. */
+  readonly pageToken: string | null
+  /** The last name of the pages before. */
+  readonly after: string | null
 }
 
 export function createBounded(
@@ -63,7 +101,22 @@ export function createBounded(
   }
 }
 
-/** The higher of what a caller asks for and a floor; what is no offset stays, for the reader to refuse. */
+/** The higher of a floor and the caller's offset. An invalid offset is returned as it is, for the reader to refuse. */
 export function notBelow(floor: number, minOffset = 0): number {
   return minOffset < 0 ? minOffset : Math.max(minOffset, floor)
+}
+
+export function isAnswered<Answer>(outcome: ReadOutcome<Answer>): outcome is Answered<Answer> {
+  return 'answer' in outcome
+}
+
+export function toEntry(entry: CertifiedEntry): NameEntry {
+  return {
+    name: entry.name,
+    party: entry.user,
+    url: entry.url,
+    description: entry.description,
+    expiresAt: entry.expires_at,
+    contractId: entry.contract_id as ContractId | null, // As the ledger has it.
+  }
 }

@@ -1,10 +1,10 @@
-/** What is told where a name belongs to somebody else than when it was last accepted. */
+/** Reports that the owner of a name has changed since the name was last accepted. */
 import { formatInstant, parseInstant } from '@quorumscan/verifier'
 import { failure, type QuorumscanError } from '../errors.ts'
 import type { NameChange, ResolveOptions } from './lookups.ts'
 import type { SeenNames, Sighting } from './seen-names.ts'
 
-/** Each in its place; null: it is whose it was, or it was not known. */
+/** The change of each name, in order; null: the owner is the same, or the name was not known. */
 export function nameChanges(
   before: readonly (Sighting | null)[],
   read: readonly Sighting[],
@@ -23,16 +23,16 @@ export function nameChanges(
   })
 }
 
-/** A name that is not remembered could change its owner unnoticed. */
+/** A change of owner of a name that is not remembered could not be detected. */
 export function seenNamesFull(max: number): QuorumscanError {
   return failure(
     'SEEN_NAMES_FULL',
-    `This client remembers ${max} names, as many as \`seenNamesMax\` allows: it could not notice that another name changes its owner. Raise \`seenNamesMax\`, or pass 0 to remember no names.`,
+    `This client remembers ${max} names, as many as \`seenNamesMax\` allows: it could not detect a change of owner of another name. Raise \`seenNamesMax\`, or pass 0 to remember no names.`,
   )
 }
 
 /**
- * Returns once the change is accepted, for good.
+ * Returns once the change is accepted, permanently.
  *
  * @throws {QuorumscanError} NAME_CHANGED if it is not.
  */
@@ -46,7 +46,7 @@ export async function settleChange(
     return accept({ name, party, atMicros: parseInstant(change.seenAt) ?? 0 })
   throw failure(
     'NAME_CHANGED',
-    `${name} belongs to ${party} now. It was ${change.previousParty}, as of ${change.previousSeenAt}: ask the user, then pass \`acceptChange\`.`,
+    `${name} belongs to ${party} now. Its owner was ${change.previousParty}, as of ${change.previousSeenAt}: ask the user, then pass \`acceptChange\`.`,
     { details: change },
   )
 }

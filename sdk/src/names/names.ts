@@ -1,8 +1,8 @@
 /** Looking names up: one interface, whether the nodes themselves are asked or a validator's scan proxy. */
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { hasEnded } from '../platform/clock.ts'
-import type { ReadsOptions } from './bounded.ts'
-import type { Names, ReadOutcome } from './lookups.ts'
+import type { ReadOutcome, ReadsOptions } from './bounded.ts'
+import type { Names } from './lookups.ts'
 import { isName, normalizeName } from './name-rules.ts'
 import type { NamesBase, OtherLookups } from './other-lookups.ts'
 import type { Reads } from './reads.ts'
@@ -15,13 +15,13 @@ export function createNames(
   options: Pick<ReadsOptions, 'seenNamesMax' | 'onChanged'>,
 ): Names {
   const { clock, extras, bounded } = reads
-  const seen = createSeenNames(reads.kept, () => reads.storeKey('names'), {
+  const seen = createSeenNames(reads.shared, () => reads.storeKey('names'), {
     seenNamesMax: options.seenNamesMax,
     seenNamesFull: async (max) => (await extras()).seenNamesFull(max),
   })
 
-  const changesOf: NamesBase['changesOf'] = async (read, isKept) => {
-    const before = await seen.compare(read, isKept)
+  const changesOf: NamesBase['changesOf'] = async (read, isRemembered) => {
+    const before = await seen.compare(read, isRemembered)
     if (before.every((each) => each === null)) return before as null[]
     const changes = (await extras()).nameChanges(before, read)
     for (const change of changes) if (change !== null) options.onChanged?.(change)

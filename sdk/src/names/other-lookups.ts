@@ -1,50 +1,50 @@
-/** The lookups other than `resolve`: with all facts, backwards, many at once, and by lists. */
+/** The lookups other than `resolve`: with all facts, by party, many at once, and lists. */
 import { BATCH_LOOKUPS_MAX, formatInstant, type Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry, CertifiedPage, PageSubject } from '@quorumscan/verifier/certified'
 import type { QuorumscanError } from '../errors.ts'
 import { assertTexts, pageSizeOf } from '../platform/arguments.ts'
 import { hasEnded } from '../platform/clock.ts'
-import { isParty, parseParty } from '../platform/party.ts'
+import { isParty, parseParty } from '../platform/values.ts'
 import { decided, readAnswer, retryLookups } from './asking.ts'
-import type { BoundRead, Bounds } from './bounded.ts'
 import {
-  type Absent,
   type Answered,
-  type AnswerFacts,
-  type Expired,
-  type Found,
-  type FoundEntry,
-  type Invalid,
+  type BoundRead,
+  type Bounds,
   isAnswered,
-  type ListOptions,
-  type LookupOutcome,
   type LookupSource,
-  type NameChange,
-  type Names,
   type ReadOutcome,
   toEntry,
+} from './bounded.ts'
+import type {
+  FoundEntry,
+  Invalid,
+  ListOptions,
+  LookupOutcome,
+  Mismatch,
+  NameChange,
+  Names,
 } from './lookups.ts'
 import { isName, normalizeName } from './name-rules.ts'
-import { toldOutcome } from './outcome-error.ts'
+import { publicOutcome } from './outcome-error.ts'
 import { parseName, parsePrefix, parseRegistrableName, refusalOfName } from './parse-name.ts'
 import type { SeenNames, Sighting } from './seen-names.ts'
 import { watchName } from './watch.ts'
 
 export type NamesBase = LookupSource &
   Bounds & {
-    /** What changed since it was last accepted, each in its place. */
-    changesOf(read: readonly Sighting[], isKept: boolean): Promise<(NameChange | null)[]>
+    /** The change of each name since it was last accepted, in order. `isRemembered`: new names are remembered. */
+    changesOf(read: readonly Sighting[], isRemembered: boolean): Promise<(NameChange | null)[]>
     readonly accept: SeenNames['accept']
   }
 
 export type OtherLookups = Omit<Names, 'resolve'>
 type Read = ReadOutcome<CertifiedEntry | null>
-type Decided = Exclude<LookupOutcome, { readonly kind: 'mismatch' }>
+type Decided = Exclude<LookupOutcome, Mismatch>
 
 export function createOtherLookups(base: NamesBase): OtherLookups {
   const { clock, bounded, changesOf } = base
 
-  /** In order, however many: those of one request are asked again together, where waiting helps. */
+  /** Outcomes in order, for any number of lookups. Lookups of one request are retried together. */
   const ask = async (lookups: readonly Lookup[], read: BoundRead): Promise<Read[]> => {
     const outcomes: Read[] = []
     for (let first = 0; first < lookups.length; first += BATCH_LOOKUPS_MAX) {
@@ -54,8 +54,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     return outcomes
   }
 
-  /** As callers get them, with what changed of each. */
-  const told = async (outcomes: readonly Read[], hasReceipt = false): Promise<Decided[]> => {
+  /** The outcomes for callers, with the change of each name. */
+  const present = async (outcomes: readonly Read[], hasReceipt = false): Promise<Decided[]> => {
     const entries = outcomes.flatMap((outcome) =>
       isAnswered(outcome) && outcome.answer !== null
         ? [{ ...toEntry(outcome.answer), atMicros: outcome.recordTime }]
@@ -63,14 +63,36 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     )
     const changes = await changesOf(entries, true)
     return outcomes.map((outcome) => {
-      if (!isAnswered(outcome)) return toldOutcome(outcome)
+      if (!isAnswered(outcome)) return publicOutcome(outcome)
       // One change for each entry, in order.
       const changed = outcome.answer === null ? null : (changes.shift() ?? null)
-      return toldAnswer(hasReceipt ? outcome : { ...outcome, receipt: null }, changed, base)
+      return answerOf(outcome, changed, hasReceipt)
     })
   }
 
-  /** Between the two reads a name may have lapsed or changed hands: then there is none, rightly. */
+  const answerOf = (
+    { answer, kind, recordTime, ...read }: Answered<CertifiedEntry | null>,
+    changed: NameChange | null,
+    hasReceipt: boolean,
+  ): Decided => {
+    const { offset, threshold, nodeCount, agreed, dissented } = read
+    const facts = {
+      offset,
+      recordTime: formatInstant(recordTime),
+      threshold,
+      nodeCount,
+      agreed,
+      dissented,
+      verifiedBy: base.verifiedBy,
+      receipt: hasReceipt ? read.receipt : null,
+    }
+    const basis = kind.startsWith('trusted') ? 'trusted' : 'verified'
+    if (answer === null) return { kind: `${basis}-absent`, entry: null, ...facts }
+    const isOver = hasEnded(answer.expires_at, clock)
+    return { kind: isOver ? 'expired' : basis, entry: toEntry(answer), changed, ...facts }
+  }
+
+  /** Looks up the names of parties, and then their owners. A name that resolves to another party counts as absent. */
   const askReverse = async (parties: readonly string[], read: BoundRead): Promise<Read[]> => {
     const found = await ask(
       parties.map((party) => ({ party })),
@@ -117,7 +139,10 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     const { name } = parseName(typed)
     const { receipt = true, expectParty = null } = options
     return bounded(`look up ${name}`, options, async (read) => {
-      const [outcome] = await told(await ask([{ name }], { ...read, isShared: !receipt }), receipt)
+      const [outcome] = await present(
+        await ask([{ name }], { ...read, isShared: !receipt }),
+        receipt,
+      )
       const isOther = outcome && 'changed' in outcome && outcome.kind !== 'expired'
       return isOther && expectParty !== null && expectParty !== outcome.entry.party
         ? { ...outcome, kind: 'mismatch', expectedParty: expectParty }
@@ -128,13 +153,13 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
   return {
     lookup,
     async resolveMany(typed, lookup = {}) {
-      assertTexts('names', typed)
+      assertTexts('`names`', typed)
       return bounded(`resolve ${typed.length} names`, lookup, async (read) => {
         const lookups = typed.filter(isName).map((name) => ({ name: normalizeName(name) }))
-        const outcomes = await told(await ask(lookups, read))
+        const outcomes = await present(await ask(lookups, read))
         return typed.map((name) => {
           const error = refusalOfName(name)
-          // One outcome for each that can be a name, in order.
+          // One outcome for each text that can be a name, in order.
           return error ? { kind: 'invalid', entry: null, error } : (outcomes.shift() as Decided)
         })
       })
@@ -144,17 +169,17 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       return bounded(`reverse ${party}`, lookup, async (read) => {
         const outcomes = await askReverse([party], read)
         decided(party, outcomes)
-        const [found] = await told(outcomes)
+        const [found] = await present(outcomes)
         return found && 'changed' in found && found.kind !== 'expired'
           ? { ...found.entry, changed: found.changed }
           : null
       })
     },
     async reverseMany(parties, lookup = {}) {
-      assertTexts('parties', parties)
+      assertTexts('`parties`', parties)
       return bounded(`reverse ${parties.length} parties`, lookup, async (read) => {
-        const outcomes = await told(await askReverse(parties.filter(isParty), read))
-        // One outcome for each that can be a party, in order.
+        const outcomes = await present(await askReverse(parties.filter(isParty), read))
+        // One outcome for each text that can be a party, in order.
         return parties.map((party) => refusalOfParty(party) ?? (outcomes.shift() as Decided))
       })
     },
@@ -179,27 +204,6 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       await base.accept({ name: parseName(typed).name, party, atMicros: clock.nowMicros() })
     },
   }
-}
-
-function toldAnswer(
-  { answer, kind, recordTime, ...read }: Answered<CertifiedEntry | null>,
-  changed: NameChange | null,
-  { verifiedBy, clock }: Pick<NamesBase, 'verifiedBy' | 'clock'>,
-): Found | Absent | Expired {
-  const facts: AnswerFacts = {
-    offset: read.offset,
-    recordTime: formatInstant(recordTime),
-    threshold: read.threshold,
-    nodeCount: read.nodeCount,
-    agreed: read.agreed,
-    dissented: read.dissented,
-    verifiedBy,
-    receipt: read.receipt,
-  }
-  const basis = kind.startsWith('trusted') ? 'trusted' : 'verified'
-  if (answer === null) return { kind: `${basis}-absent`, entry: null, ...facts }
-  const isOver = hasEnded(answer.expires_at, clock)
-  return { kind: isOver ? 'expired' : basis, entry: toEntry(answer), changed, ...facts }
 }
 
 /** null: it can be one. */

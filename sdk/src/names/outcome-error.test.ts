@@ -1,7 +1,7 @@
-/** What a dispute tells: who signed what, and when, as all times are told. */
+/** A dispute for callers: the signers of each state, with times as texts. */
 import { expect, it } from 'vitest'
-import type { ReadOutcome } from './lookups.ts'
-import { outcomeError, toldOutcome } from './outcome-error.ts'
+import type { ReadOutcome } from './bounded.ts'
+import { outcomeError, publicOutcome } from './outcome-error.ts'
 
 const group = { nodes: ['sv-1'], offset: 7, historyHash: 'a', answerDigest: 'b', entry: null }
 const part = { threshold: 2, nodeCount: 4, answered: 2, agreed: [], dissented: [] }
@@ -13,8 +13,8 @@ const disputed = {
 
 it('the times of a dispute are texts, in the outcome as in the error', () => {
   const told = { ...disputed, groups: [{ ...group, recordTime: '2025-11-21T10:00:00.123456Z' }] }
-  expect(toldOutcome(disputed)).toEqual(told)
-  for (const outcome of [disputed, toldOutcome(disputed)])
+  expect(publicOutcome(disputed)).toEqual(told)
+  for (const outcome of [disputed, publicOutcome(disputed)])
     expect(outcomeError('a', outcome as typeof disputed)).toMatchObject({
       ...{ code: 'CONSENSUS_DISPUTED', details: { outcome: told } },
     })

@@ -1,21 +1,16 @@
-/** What goes wrong with reads, as errors of the SDK, with the codes of the scan proxy (D-38). */
+/** Outcomes and errors of reads as errors of the SDK, with the codes of the scan proxy (D-38). */
 
 import { type Insufficient, type Lagging, ReaderError, type SeedAnswer } from '@quorumscan/reader'
 import { formatInstant, GenesisError, toHex, utf8 } from '@quorumscan/verifier'
 import { type CertifiedEntry, sha256 } from '@quorumscan/verifier/certified'
-import {
-  type ErrorCode,
-  failure,
-  isQuorumscanError,
-  passing,
-  type QuorumscanError,
-} from '../errors.ts'
+import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
 import { wrongGenesis } from '../genesis-pin.ts'
 import { parseJson } from '../http/http-failures.ts'
-import { type Disputed, toEntry, type Unanswered } from './lookups.ts'
+import { toEntry, type Unanswered } from './bounded.ts'
+import type { Disputed } from './lookups.ts'
 
-/** As callers get it: times are texts. */
-export function toldOutcome(outcome: Unanswered | Disputed): Disputed | Insufficient | Lagging {
+/** The outcome for callers, with times as texts. */
+export function publicOutcome(outcome: Unanswered | Disputed): Disputed | Insufficient | Lagging {
   if (outcome.kind !== 'disputed') return outcome
   const groups = outcome.groups.map(({ recordTime, ...group }) => ({
     ...group,
@@ -24,9 +19,9 @@ export function toldOutcome(outcome: Unanswered | Disputed): Disputed | Insuffic
   return { ...outcome, groups }
 }
 
-/** The details hold the outcome, so that a caller of `resolve` can see who said what. */
+/** The error for an outcome without an answer. `details.outcome` has the outcome, with the answers of the nodes. */
 export function outcomeError(what: string, outcome: Unanswered | Disputed): QuorumscanError {
-  const facts = { details: { outcome: toldOutcome(outcome) } }
+  const facts = { details: { outcome: publicOutcome(outcome) } }
   switch (outcome.kind) {
     case 'disputed':
       return passing(
@@ -36,23 +31,19 @@ export function outcomeError(what: string, outcome: Unanswered | Disputed): Quor
       )
     case 'insufficient': {
       const { retryAfterMs, reachable, nodeCount, needed } = outcome
-      if (retryAfterMs !== null)
-        return passing(
-          'RATE_LIMITED',
-          `${what}: the scan nodes refuse more lookups. Try again in ${Math.ceil(retryAfterMs / 1000)} s.`,
-          { ...facts, retryAfterMs },
-        )
-      if (reachable === 0)
-        return passing(
-          'NETWORK_ERROR',
-          `${what}: none of the ${nodeCount} scan nodes can be reached. Check the network, then the seeds.`,
-          facts,
-        )
-      return passing(
-        'NOT_ENOUGH_NODES',
-        `${what}: ${reachable} of ${nodeCount} scan nodes can be used, ${needed} must agree. Check the network, then the seeds.`,
-        facts,
-      )
+      if (retryAfterMs !== null) {
+        const seconds = Math.ceil(retryAfterMs / 1000)
+        const message = `${what}: the scan nodes refuse more lookups. Try again in ${seconds} s.`
+        return passing('RATE_LIMITED', message, { ...facts, retryAfterMs })
+      }
+      const [code, why] =
+        reachable === 0
+          ? (['NETWORK_ERROR', `none of the ${nodeCount} scan nodes can be reached`] as const)
+          : ([
+              'NOT_ENOUGH_NODES',
+              `${reachable} of ${nodeCount} scan nodes can be used, ${needed} must agree`,
+            ] as const)
+      return passing(code, `${what}: ${why}. Check the network, then the seeds.`, facts)
     }
     case 'lagging': {
       const { reason, retryAfterMs } = outcome
@@ -61,7 +52,7 @@ export function outcomeError(what: string, outcome: Unanswered | Disputed): Quor
   }
 }
 
-/** The entry has ended by the clock of this device. */
+/** The entry has expired by the clock of this device. */
 export function nameExpired(entry: CertifiedEntry): QuorumscanError {
   return passing(
     'NAME_EXPIRED',
@@ -77,13 +68,13 @@ const LAGGING: Record<Lagging['reason'], string> = {
   floor: 'the scan nodes have not reached `minOffset` yet. Try again.',
 }
 
-const READER_CODES: Record<ReaderError['code'], ErrorCode> = {
+const READER_CODES = {
   INVALID_THRESHOLD: 'INVALID_QUORUM',
   INVALID_ARGUMENT: 'INVALID_ARGUMENT',
   OVERLOADED: 'OVERLOADED',
   CLOSED: 'CLOSED',
   NO_FLOOR: 'STORE_UNAVAILABLE',
-}
+} as const satisfies Record<ReaderError['code'], QuorumscanError['code']>
 
 /** Errors of verifier and reader as errors of the SDK; others unchanged. */
 export function ownError(error: unknown): unknown {
@@ -96,18 +87,18 @@ export function ownError(error: unknown): unknown {
 }
 
 /**
- * Why no seed gave the genesis that is pinned: out of reach, of another network, or no scan node at all. That one seed
- * lies, or is misconfigured, comes first; then what may pass.
+ * Why no seed served the pinned genesis. A seed of another network comes first, then failures that may pass, then a
+ * seed that is not a scan node.
  */
 function genesisError(error: GenesisError): QuorumscanError {
   const { errors } = Object(error.cause) as { readonly errors?: readonly Error[] }
-  const own = errors?.find(isQuorumscanError) // A scan proxy was asked.
-  if (own !== undefined) return own
+  const proxyError = errors?.find(isQuorumscanError)
+  if (proxyError !== undefined) return proxyError
   const answers = (errors ?? []).flatMap(({ cause }) => (isAnswer(cause) ? [cause] : []))
   const other = answers.find((answer) => answer.status === 200 && isGenesis(answer.text))
   if (other !== undefined)
     return wrongGenesis(
-      `${other.seed} serves the genesis document ${toHex(sha256(utf8(other.text)))}, not the one that is pinned. Never take the hash from a seed: compare it with what the members of the network publish.`,
+      `${other.seed} serves the genesis document ${toHex(sha256(utf8(other.text)))}, not the pinned one. Never take the hash from a seed: compare it with what the members of the network publish.`,
       error,
     )
   const isAway = answers.length === 0 || errors?.length !== answers.length
@@ -121,7 +112,7 @@ function genesisError(error: GenesisError): QuorumscanError {
   const { seed, status } = noNode
   return failure(
     'INVALID_RESPONSE',
-    `${seed} is no scan node: it answers GET /v0/genesis with status ${status}${status === 200 ? ' and something else' : ''}. Check the seeds.`,
+    `${seed} is not a scan node: it answers GET /v0/genesis with status ${status}${status === 200 ? ' and another document' : ''}. Check the seeds.`,
     { status, cause: error },
   )
 }
@@ -135,7 +126,7 @@ function isAnswer(cause: unknown): cause is SeedAnswer {
   return typeof Object(cause).seed === 'string'
 }
 
-/** Valid or not: it means to be one. */
+/** Whether the text looks like a genesis document, valid or not. */
 function isGenesis(text: string): boolean {
   return Array.isArray(Object(parseJson(text)).nodes)
 }

@@ -24,7 +24,7 @@ import { createValidator, type ValidatorOptions } from '../validator.ts'
 
 const URL = 'http://validator.test/api/validator'
 const ALICE = 'alice.unverified.ns'
-const NOBODY = 'nobody.unverified.ns'
+const ABSENT = 'absent.unverified.ns'
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const PATH = '/v0/scan-proxy/ans-entries'
 const HEAD = 7
@@ -82,9 +82,9 @@ describe.each([
     told()
     const badheaders = ['authorization', 'x-quorum', 'x-min-offset', 'x-max-age-ms']
     nock(URL, { badheaders, reqheaders: { accept: CERTIFIED_MEDIA_TYPE } })
-      .get(`${PATH}/by-name/${NOBODY}?quorum=strong`)
-      .reply(...proven(askName(NOBODY)))
-      .post(`${PATH}/batch`, { lookups: [{ name: ALICE }, { name: NOBODY }] })
+      .get(`${PATH}/by-name/${ABSENT}?quorum=strong`)
+      .reply(...proven(askName(ABSENT)))
+      .post(`${PATH}/batch`, { lookups: [{ name: ALICE }, { name: ABSENT }] })
       .matchHeader('content-type', /^text\/plain/)
       .reply((_uri, body) => {
         const { lookups } = JSON.parse(String(body)) as { lookups: Lookup[] }
@@ -93,8 +93,8 @@ describe.each([
       .get(`${PATH}?name_prefix=al&page_size=5`)
       .reply(...proven(askEntries('al', { pageSize: 5, pageToken: null }, network)))
     const names = connect({ ...options, token: 't-1' })
-    expect(await names.resolve(NOBODY, { threshold: 'strong' })).toBeNull()
-    expect(await names.resolveMany([ALICE, NOBODY])).toMatchObject([
+    expect(await names.resolve(ABSENT, { threshold: 'strong' })).toBeNull()
+    expect(await names.resolveMany([ALICE, ABSENT])).toMatchObject([
       { kind: 'verified', entry: { party: PARTY } },
       { kind: 'verified-absent', entry: null },
     ])
@@ -157,10 +157,10 @@ describe('a proxy whose genesis is pinned by its hash', () => {
 })
 
 it.each<[string, Reply, RegExp]>([
-  ['proves another name', proven(askName(NOBODY)), /shown|claimed|proof/],
+  ['proves another name', proven(askName(ABSENT)), /shown|claimed|proof/],
   ['has too few signatures', proven(askName(ALICE), state, state.certificate(1)), /members signed/],
   [
-    'is signed by nobody',
+    'is not signed',
     [200, state.document(askName(ALICE)).replace(/[0-9a-f]{128}/, 'ab'.repeat(64)), DOCUMENT],
     /sign/,
   ],
@@ -174,7 +174,7 @@ it.each<[string, Reply, RegExp]>([
   })
 })
 
-it('who is no scan proxy, or refuses, or is not there, is named', async () => {
+it('names a server that is not a scan proxy, refuses, or does not answer', async () => {
   for (const [reply, error] of [
     [[200, '<h1>Welcome</h1>'], { code: 'INVALID_RESPONSE', retryable: false }],
     [[404, 'Not Found'], { code: 'INVALID_RESPONSE', status: 404 }],
@@ -206,7 +206,7 @@ describe('bounds of the caller', () => {
       .twice()
       .reply(...proven(askName(ALICE), stateAt(HEAD, 30_000)))
     const names = connect()
-    // Nobody else can be asked whether there is something newer.
+    // No other node can be asked for a newer answer.
     expect(await names.resolve(ALICE)).toBe(PARTY)
     expect(await names.lookup(ALICE, { maxAgeMs: 20_000, timeoutMs: 100 })).toMatchObject({
       kind: 'lagging',
@@ -214,7 +214,7 @@ describe('bounds of the caller', () => {
     })
   })
 
-  it('reach the proxy: what nodes have not yet is lagging, what nobody signed is missing', async () => {
+  it('reach the proxy: an offset that nodes have not reached is lagging, an unsigned one is missing', async () => {
     nock(URL, { reqheaders: { 'x-min-offset': String(HEAD + 1) } })
       .get(`${PATH}/by-name/${ALICE}`)
       .reply(...refusal(503, 'CONSENSUS_LAGGING'))
@@ -234,13 +234,13 @@ describe('bounds of the caller', () => {
   })
 
   it('are never behind what was seen: the proxy is asked again, for no older offset', async () => {
-    byName(NOBODY).reply(...proven(askName(NOBODY), stateAt(HEAD + 1)))
+    byName(ABSENT).reply(...proven(askName(ABSENT), stateAt(HEAD + 1)))
     byName().reply(...proven(askName(ALICE)))
     nock(URL, { reqheaders: { 'x-min-offset': String(HEAD + 1) } })
       .get(`${PATH}/by-name/${ALICE}`)
       .reply(...proven(askName(ALICE), stateAt(HEAD + 2)))
     const names = connect()
-    expect(await names.resolve(NOBODY)).toBeNull()
+    expect(await names.resolve(ABSENT)).toBeNull()
     expect(await names.lookup(ALICE)).toMatchObject({ kind: 'verified', offset: HEAD + 2 })
   })
 })

@@ -1,23 +1,21 @@
-/** What all lookups of a client share: the reader, which the first of them opens, and the bounds of each call. */
+/** What all lookups of a client share: the reader, which the first of them opens, and the lowest offset to read at. */
 import type { CertifiedReader } from '@quorumscan/reader/certified'
 import { QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import { createKept, type Kept } from '../platform/kept.ts'
+import { createSharedStore, type SharedStore, sharedValue } from '../platform/shared-store.ts'
 import { storeKey } from '../platform/store.ts'
 import type { LoadScanExtras } from '../scan-extras.ts'
-import { type Bounds, createBounded, type ReadsOptions } from './bounded.ts'
-import type { LookupSource } from './lookups.ts'
+import { type Bounds, createBounded, type LookupSource, type ReadsOptions } from './bounded.ts'
 import type { OpenedReader } from './open-reader.ts'
 import type { Writer } from './writer.ts'
-import { createWritten, type Written } from './written.ts'
 
 export type Reads = LookupSource &
   Bounds & {
-    readonly kept: Kept
-    readonly written: Written
-    /** What resolving a name does without. The reader and this are all that is loaded late. */
+    readonly shared: SharedStore
+    readonly written: ReturnType<typeof createWritten>
+    /** Code that `resolve` does not need. Only this and the reader are loaded late. */
     readonly extras: LoadScanExtras
-    /** null: nothing was read yet. */
+    /** null before the first read. */
     reader(): CertifiedReader | null
     close(): Promise<void>
   }
@@ -26,25 +24,25 @@ export function createReads(options: {
   readonly client: ReadsOptions
   readonly clock: Clock
   readonly verifiedBy: LookupSource['verifiedBy']
-  /** What is remembered belongs to it; null: to the network of the reader, by its genesis hash. */
+  /** Prefix of stored values; null: the genesis hash of the reader. */
   readonly network: string | null
   /** Another client, whose writes are read too. */
   readonly writer?: Writer | undefined
-  open(kept: Kept): Promise<OpenedReader>
+  open(shared: SharedStore): Promise<OpenedReader>
   readonly extras: LoadScanExtras
 }): Reads {
   const { client, clock, network, writer, extras } = options
-  const kept = createKept(client.store, clock)
+  const shared = createSharedStore(client.store, clock)
   let opening: Promise<OpenedReader> | undefined
   let opened: OpenedReader | null = null
 
   const ownError = async (error: unknown): Promise<never> => {
-    // What is one of ours needs no words that would have to be loaded, and may be gone for the same reason.
+    // An error of the SDK needs no conversion, whose code may fail to load for the same reason.
     throw error instanceof QuorumscanError ? error : (await extras()).ownError(error)
   }
   const open = async (): Promise<OpenedReader> => {
     try {
-      opened = await options.open(kept)
+      opened = await options.open(shared)
       return opened
     } catch (error) {
       opening = undefined // The next call tries again.
@@ -57,13 +55,13 @@ export function createReads(options: {
   }
   const keyOf = async (what: string, of: string | null) =>
     storeKey(of ?? (await whenOpened()).options.genesisHash, what)
-  /** Of the type that is asked for: only walks over entries expire, and their pages begin again. */
+  /** Of the type that the caller needs: only walks over entries can be `expired`, and `page` starts those again. */
   const reading = async (read: (opened: OpenedReader) => Promise<unknown>): Promise<never> =>
     (await read(await whenOpened()).catch(ownError)) as never
-  // Clients of a network share it, whatever they are verified by. That of a pinned one is known without a reader.
+  // All clients of a network share it. The key of a pinned network is known without a reader.
   const pin = options.verifiedBy === 'self' ? network : null
   const writtenKey = async () => (client.store === undefined ? 'written' : keyOf('written', pin))
-  const written = createWritten(kept, writtenKey, clock)
+  const written = createWritten(shared, writtenKey, clock)
   let writerOffset: (() => Promise<number>) | undefined
   const floor = async () => {
     if (writer) writerOffset ??= (await extras()).createWriterOffset(writer, clock)
@@ -72,20 +70,52 @@ export function createReads(options: {
 
   return {
     clock,
-    kept,
+    shared,
     written,
     extras,
     bounded: createBounded({ ...client, clock, floor }),
     verifiedBy: options.verifiedBy,
     storeKey: (what) => keyOf(what, network),
     lookup: (lookups, read) => reading(({ reader }) => reader.lookup(lookups, read)),
-    read: (request, read) => reading(({ reader }) => reader.read(request, read)),
+    read: (query, read) => reading(({ reader }) => reader.read(query, read)),
     page: (page, read) =>
       reading(async (opened) => (await extras()).readEntriesPage(opened, page, read)),
     reader: () => opened?.reader ?? null,
     async close() {
-      await opening?.catch(() => {}) // It failed, or was ended just now.
+      await opening?.catch(() => {}) // It failed, or was aborted just now.
       await opened?.reader[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** An offset that a client of the store has written or seen. */
+type WrittenMark = { readonly offset: number; readonly atMs: number }
+
+/**
+ * How long a written offset is a lower bound of reads. After this time no answer is older by default (D-39), and an
+ * offset that a lying validator invented does not block reads for longer.
+ */
+const WRITTEN_MS = 60_000
+
+/**
+ * The newest offset that clients of the store have written or seen, so that reads include it.
+ *
+ * @param key - Of the network, so that clients of one store share it.
+ */
+export function createWritten(shared: SharedStore, key: () => Promise<string>, clock: Clock) {
+  const nowMs = () => clock.nowMicros() / 1000
+  const isFresh = (mark: WrittenMark) =>
+    Number.isSafeInteger(mark?.offset) && Math.abs(nowMs() - mark.atMs) < WRITTEN_MS
+  const merge = (known: WrittenMark, next: WrittenMark) =>
+    isFresh(next) && !(isFresh(known) && known.offset >= next.offset) ? next : known
+  const mark = async () =>
+    sharedValue(shared, await key(), { first: { offset: 0, atMs: 0 }, merge })
+  return {
+    note: async (offset: number): Promise<void> => (await mark()).save({ offset, atMs: nowMs() }),
+    /** 0: no offset was written or seen recently. */
+    async offset(): Promise<number> {
+      const found = await (await mark()).load()
+      return isFresh(found) ? found.offset : 0
     },
   }
 }

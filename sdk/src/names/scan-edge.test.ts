@@ -1,4 +1,4 @@
-/** The HTTP edge of direct lookups: what is asked of a node, and what of all that it may say proves anything. */
+/** The HTTP edge of direct lookups: requests to nodes, and which of their replies prove an answer. */
 
 import {
   createSignedState,
@@ -39,7 +39,7 @@ import type { FoundEntry, Invalid, LookupOutcome, NameChange, Names } from './lo
 const ALICE = 'alice.unverified.ns'
 const BOB = 'bob.unverified.ns'
 const ENDED = 'ended.unverified.ns'
-const NOBODY = 'nobody.unverified.ns'
+const ABSENT = 'absent.unverified.ns'
 const PARTY = `alice::1220${'a'.repeat(64)}`
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4'] as const
 const HEAD = 7
@@ -49,7 +49,7 @@ const FAR_MICROS = 4_000_000_000_000_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 const urlOf = (name: string) => `https://${name}.scan.test`
 
-/** null: proven that there is none. */
+/** null: the absence is proven. */
 const partyOf = (outcome: LookupOutcome | Invalid) =>
   'entry' in outcome && outcome.kind !== 'invalid' ? (outcome.entry?.party ?? null) : outcome.kind
 
@@ -114,7 +114,7 @@ const error = (code: string) =>
     details: null,
   })
 
-/** What is known shortly before a deadline is told. */
+/** A read ends with what is known shortly before its deadline. */
 const untilTold = (timeoutMs: number) => ({
   timeoutMs,
   clock: withoutDeadline(systemClock, timeoutMs),
@@ -144,7 +144,7 @@ const FAILURES: Record<string, Behaviour> = {
     document(questionOf(request), state.certificate(0, 2).replace('["sv-1"', '["sv-2"')),
 }
 
-/** Node by node, in order of the genesis. Where they send us, somebody answers who is nobody. */
+/** Node by node, in order of the genesis. A redirect leads to a server that is not a node. */
 function serve(...behaviours: readonly Behaviour[]): void {
   nock('https://elsewhere.test')
     .persist()
@@ -186,13 +186,13 @@ describe('a lookup', () => {
     serve()
     await using scan = connect()
     expect(await scan.names.resolve(ALICE)).toBe(PARTY)
-    expect(await scan.names.resolve(NOBODY)).toBeNull()
-    expect((await scan.names.resolveMany([ALICE, NOBODY])).map(partyOf)).toEqual([PARTY, null])
+    expect(await scan.names.resolve(ABSENT)).toBeNull()
+    expect((await scan.names.resolveMany([ALICE, ABSENT])).map(partyOf)).toEqual([PARTY, null])
     const lookups = asked.filter(({ uri }) => !uri.startsWith('/v0/certificate'))
     expect(lookups.map(({ uri, body }) => `${uri} ${body}`.trim())).toEqual([
       `/v0/ans-entries/by-name/${ALICE}`,
-      `/v0/ans-entries/by-name/${NOBODY}`,
-      `/v0/ans-entries/batch ${JSON.stringify({ lookups: [{ name: ALICE }, { name: NOBODY }] })}`,
+      `/v0/ans-entries/by-name/${ABSENT}`,
+      `/v0/ans-entries/batch ${JSON.stringify({ lookups: [{ name: ALICE }, { name: ABSENT }] })}`,
     ])
     for (const { headers } of lookups) {
       expect(headers['accept']).toBe(CERTIFIED_MEDIA_TYPE)
@@ -238,7 +238,7 @@ describe('a lookup', () => {
     expect([isHashed, asked.length > 0]).toEqual([true, true])
   })
 
-  it('names the trace that it is told', async () => {
+  it('sends the trace context that it is given', async () => {
     asked = []
     serve()
     const traceparent = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`
@@ -289,24 +289,24 @@ describe('a lookup', () => {
     expect(first.length).toBeGreaterThanOrEqual(3)
   })
 
-  it('comes with what proves it to anybody', async () => {
+  it('comes with a receipt that proves it', async () => {
     asked = []
     serve()
     await using scan = connect()
-    for (const name of [ALICE, NOBODY]) {
+    for (const name of [ALICE, ABSENT]) {
       const [outcome] = await Promise.all([scan.names.lookup(name), scan.names.resolve(BOB)])
       if (!('receipt' in outcome)) throw new Error(outcome.kind)
       const stored: unknown = JSON.parse(JSON.stringify(outcome.receipt))
       const proven = await verifyReceipt(stored, { genesis, name })
       expect(proven).toMatchObject({
         ...{ offset: HEAD, signers: NAMES, recordTime: formatInstant(RECORD_TIME), genesisHash },
-        entry: name === NOBODY ? null : { name, party: PARTY, contractId: expect.any(String) },
+        entry: name === ABSENT ? null : { name, party: PARTY, contractId: expect.any(String) },
       })
     }
   })
 })
 
-describe('a name that belongs to somebody else than when it was last accepted', () => {
+describe('a name whose owner has changed since it was last accepted', () => {
   const OTHER = `mallory::1220${'b'.repeat(64)}`
   const changed = {
     name: ALICE,
@@ -387,7 +387,7 @@ describe('what can be no name', () => {
     search: (names, name) => names.search(name).next(),
   }
 
-  it.each(Object.entries(reads))('%s refuses it, and asks nobody', async (_, read) => {
+  it.each(Object.entries(reads))('%s refuses it, and sends no request', async (_, read) => {
     asked = []
     serve()
     await using scan = connect()
@@ -398,11 +398,11 @@ describe('what can be no name', () => {
     expect(asked).toEqual([])
   })
 
-  it('is told among many others, each in its place', async () => {
+  it('is reported among many others, in order', async () => {
     asked = []
     serve()
     await using scan = connect()
-    expect(await scan.names.resolveMany([NOBODY, 'not a name', ' Alice'])).toMatchObject([
+    expect(await scan.names.resolveMany([ABSENT, 'not a name', ' Alice'])).toMatchObject([
       { kind: 'verified-absent' },
       { kind: 'invalid', entry: null, error: { code: 'INVALID_NAME' } },
       { kind: 'verified', entry: { name: ALICE } },
@@ -511,7 +511,7 @@ describe('a genesis pinned by its hash', () => {
       definite: true,
       retryable: false,
       message: expect.stringMatching(
-        /sv-1.* serves the genesis document [0-9a-f]{64}, not the one/,
+        /sv-1.* serves the genesis document [0-9a-f]{64}, not the pinned one/,
       ),
     })
     nock(urlOf('sv-1')).get('/v0/genesis').reply(200, genesisText())
@@ -532,7 +532,7 @@ describe('a genesis pinned by its hash', () => {
       { code: 'NETWORK_ERROR', retryable: true, message: expect.stringContaining('answers 502') },
     ],
     [
-      'one is no scan node, and the other may be back',
+      'one is not a scan node, and the other may recover',
       () => [genesisOf('sv-1').reply(404), refused('sv-2')],
       { code: 'NETWORK_ERROR', retryable: true },
     ],
@@ -544,7 +544,7 @@ describe('a genesis pinned by its hash', () => {
       ],
       {
         ...{ code: 'INVALID_RESPONSE', retryable: false, status: 404 },
-        message: expect.stringMatching(/sv-1.* is no scan node: .* status 404\./),
+        message: expect.stringMatching(/sv-1.* is not a scan node: .* status 404\./),
       },
     ],
     [
@@ -552,7 +552,7 @@ describe('a genesis pinned by its hash', () => {
       () => [refused('sv-1'), genesisOf('sv-2').reply(200, { ...genesis, ...wrong })],
       { code: 'WRONG_GENESIS', retryable: false },
     ],
-  ])('is told apart where %s', async (_, answer, error) => {
+  ])('is distinguished if %s', async (_, answer, error) => {
     asked = []
     answer()
     await using scan = connect({ seeds: ['sv-1', 'sv-2'].map(urlOf), genesis: genesisHash })
@@ -595,7 +595,7 @@ it('a document is pinned, and no node can be reached: that is said, and worth tr
   })
 })
 
-it('an entry that has ended by the clock of the caller is resolved by nobody', async () => {
+it('no client resolves an entry that has expired by the clock of the caller', async () => {
   asked = []
   serve()
   await using scan = connect()
@@ -624,14 +624,14 @@ it('nothing is read that is older than what was written: by the client, one it w
   await using writer = connect({ store, ...bounds })
   await using reader = connect({ store, ...bounds })
   await using follower = connect({ validator: { writtenOffset }, ...bounds })
-  expect(await reader.names.resolve(NOBODY)).toBeNull()
+  expect(await reader.names.resolve(ABSENT)).toBeNull()
   await writer.readFrom(HEAD + 1)
   for (const scan of [writer, reader, follower])
-    await expect(scan.names.resolve(NOBODY)).rejects.toMatchObject(behind)
+    await expect(scan.names.resolve(ABSENT)).rejects.toMatchObject(behind)
   await expect(writer.readFrom(-1)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   await using other = connect()
   await other.readFrom(HEAD)
-  expect(await other.names.resolve(NOBODY)).toBeNull()
+  expect(await other.names.resolve(ABSENT)).toBeNull()
 })
 
 it.each([
@@ -647,8 +647,8 @@ it.each([
     waitCount++
   }
   await using scan = connect({ validator: { writtenOffset }, clock: { ...systemClock, delay } })
-  expect(await scan.names.resolve(NOBODY)).toBeNull()
-  expect(await scan.names.resolve(NOBODY)).toBeNull()
+  expect(await scan.names.resolve(ABSENT)).toBeNull()
+  expect(await scan.names.resolve(ABSENT)).toBeNull()
   expect(waitCount).toBeLessThanOrEqual(1)
 })
 
@@ -676,7 +676,7 @@ describe('a store', () => {
     const clock = { ...systemClock, delay }
     await using scan = connect({ clock, store: { get, set: get as () => Promise<void> } })
     for (const name of [ALICE, BOB, ALICE]) expect(await scan.names.resolve(name)).toBe(PARTY)
-    expect(await scan.names.resolve(NOBODY)).toBeNull()
+    expect(await scan.names.resolve(ABSENT)).toBeNull()
     expect(waitCount).toBe(title === 'hangs' ? 1 : 0)
   })
 
@@ -686,7 +686,7 @@ describe('a store', () => {
     const full: Store = { get: () => null, set: () => Promise.reject(new Error('full')) }
     await using scan = connect({ store: full })
     expect(await scan.names.resolve(ALICE)).toBe(PARTY)
-    expect(await scan.names.resolve(NOBODY)).toBeNull()
+    expect(await scan.names.resolve(ABSENT)).toBeNull()
   })
 })
 
@@ -712,10 +712,10 @@ it.each([
   ['no seeds', { seeds: [] }],
   ['a seed that is no URL', { seeds: ['sv-1'] }],
   ['a text for seeds', { seeds: 'https://sv-1.test' as unknown as string[] }],
-  ['a seed with a host that is none', { seeds: ['https://[sv-1]'] }],
+  ['a seed with an invalid host', { seeds: ['https://[sv-1]'] }],
   ['a seed with credentials', { seeds: ['https://me:secret@sv-1.test'] }],
   ['a seed with a query', { seeds: ['https://sv-1.test/?a'] }],
-  ['a hash that is none', { genesis: 'abc' }],
+  ['an invalid hash', { genesis: 'abc' }],
 ])('%s is refused at once', (_, options) => {
   expect(() => connect(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
 })
@@ -747,7 +747,7 @@ it('what can be no party is refused, and of several it alone is', async () => {
   ])
 })
 
-it('a genesis document that is none is refused by the first lookup, before anything is asked', async () => {
+it('the first lookup refuses an invalid genesis document before it sends a request', async () => {
   asked = []
   serve()
   await using scan = connect({ genesis: { ...genesis, nodes: [] } })

@@ -1,17 +1,17 @@
-/** The warning that a name changed hands: what keeps it, and who shares it. */
+/** The warning about a change of owner: how long it remains, and which clients share it. */
 import { expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
-import { createKept } from '../platform/kept.ts'
+import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
 import { seenNamesFull } from './name-changes.ts'
 import { createSeenNames, type Sighting } from './seen-names.ts'
 
 const FRIEND = 'friend.unverified.ns'
-/** What is remembered where the name is another's now. */
+/** What is remembered after a change of owner. */
 const OLD: Sighting = { name: FRIEND, party: 'old', atMicros: 5 }
 const clientOf = (store: Store, seenNamesMax?: number) => {
-  const kept = createKept(store, systemClock)
-  const seen = createSeenNames(kept, async () => 'names', {
+  const shared = createSharedStore(store, systemClock)
+  const seen = createSeenNames(shared, async () => 'names', {
     seenNamesMax,
     seenNamesFull: async (max) => seenNamesFull(max),
   })
@@ -51,7 +51,7 @@ it('refuses a name that it cannot remember, and forgets none for it', async () =
   expect(await seen.compare(FRIEND, 'new')).toEqual(OLD)
   await seen.accept(FRIEND, 'new')
   expect(await seen.compare(FRIEND, 'new')).toBeNull()
-  // A client with a larger limit goes on with the same store.
+  // A client with a larger limit continues with the same store.
   expect(await clientOf(store, 3).compare('b', 'p')).toBeNull()
   expect(await clientOf(store, 3).compare('b', 'q')).toMatchObject({ party: 'p' })
 })
@@ -79,7 +79,7 @@ it('clients of one store know what the others saw, and what was accepted there',
     expect(await later.compare(name, 'x'), name).toMatchObject({ party: 'p' })
 })
 
-it('names that come at one moment are all kept, by however many clients of a slow store', async () => {
+it('names that come at one moment are all shared, by however many clients of a slow store', async () => {
   const values = createMemoryStore()
   const store: Store = {
     get: async (key) => values.get(key),

@@ -1,68 +1,56 @@
-/** The party that a name had when the user last accepted it, so that a change of owner is noticed. */
+/** Remembers the party of each name when the user last accepted it, to detect a change of owner. */
 import type { QuorumscanError } from '../errors.ts'
-import type { Kept } from '../platform/kept.ts'
-import { tellOthers } from '../platform/others.ts'
+import { broadcast } from '../platform/page.ts'
+import type { SharedStore } from '../platform/shared-store.ts'
 
 /** Default of `seenNamesMax`. A name takes 180 bytes at most, so that all fit into the 5 MB of a `localStorage`. */
 const NAMES_MAX = 10_000
 
-/** A name with its party, as it was read at a record time, in µs. */
+/** A name with its party, as read at a record time in µs. */
 export type Sighting = { readonly name: string; readonly party: string; readonly atMicros: number }
 
-export interface SeenNames {
-  /**
-   * What is remembered of each name under another party; null: nothing. With `isKept` new names are remembered.
-   *
-   * @throws {QuorumscanError} SEEN_NAMES_FULL where they cannot be, as no name is forgotten for another one.
-   */
-  compare(read: readonly Sighting[], isKept: boolean): Promise<(Sighting | null)[]>
-  /** From now on the name belongs to the party. Throws as `compare`. */
-  accept(read: Sighting): Promise<void>
-}
+export type SeenNames = ReturnType<typeof createSeenNames>
 
-/** How many names are remembered. */
-export type SeenNamesLimit = {
-  /** Default 10 000. With 0 no name is remembered. */
-  readonly seenNamesMax?: number | undefined
-  /** What is thrown for a name beyond them. */
-  readonly seenNamesFull: (max: number) => Promise<QuorumscanError>
-}
-
-/** A store that fails loses the warning, never the lookup: it says nothing about who owns the name. */
+/** If the store fails, the warning is lost, and the lookup still succeeds. */
 export function createSeenNames(
-  kept: Kept,
+  shared: SharedStore,
   key: () => Promise<string>,
-  limit: SeenNamesLimit,
-): SeenNames {
+  limit: {
+    /** Default 10 000. With 0 no name is remembered. */
+    readonly seenNamesMax?: number | undefined
+    /** The error for one name too many. */
+    readonly seenNamesFull: (max: number) => Promise<QuorumscanError>
+  },
+) {
   const { seenNamesMax = NAMES_MAX } = limit
   const seenByName = new Map<string, Sighting>()
 
-  /** What is stored wins: another client of the same store, in another tab for one, may have written it. How many. */
-  const take = (text: string | null): number => {
+  /** Reads the stored list, which wins, since another client of the store may have written it. Returns its length. */
+  const restore = (text: string | null): number => {
     try {
       const rows = (JSON.parse(text ?? '[]') as unknown[]).filter(isRow)
       for (const [name, party, atMicros] of rows) seenByName.set(name, { name, party, atMicros })
       return rows.length
     } catch {
-      return 0 // Unreadable is as good as empty; the next name writes the list again.
+      return 0 // An unreadable list counts as empty. The next name replaces it.
     }
   }
   const all = (): string =>
     JSON.stringify(
       [...seenByName.values()].map(({ name, party, atMicros }) => [name, party, atMicros]),
     )
-  /** What another tab left out. */
+  /** Adds what another tab has left out. */
   const join = (text: string | null): string => {
-    const stored = take(text)
+    const stored = restore(text)
     return text !== null && stored >= seenByName.size ? text : all()
   }
   const remember = async (sightings: readonly Sighting[], isAccepted: boolean): Promise<void> => {
     const added = sightings.filter(({ name }) => !seenByName.has(name))
     if (seenByName.size + added.length > seenNamesMax) throw await limit.seenNamesFull(seenNamesMax)
-    await kept.update(
+    await shared.update(
       await key(),
       (text) => {
-        take(text)
+        restore(text)
         for (const seen of sightings)
           if (isAccepted || !seenByName.has(seen.name)) seenByName.set(seen.name, seen)
         return all()
@@ -72,19 +60,25 @@ export function createSeenNames(
   }
 
   return {
-    async compare(read, isKept) {
+    /**
+     * What is remembered of each name under another party; null: nothing. With `isRemembered` new names are added.
+     *
+     * @throws {QuorumscanError} SEEN_NAMES_FULL if they cannot be: no name is forgotten for another one.
+     */
+    async compare(read: readonly Sighting[], isRemembered: boolean): Promise<(Sighting | null)[]> {
       if (read.some(({ name, party }) => seenByName.get(name)?.party !== party))
-        take(await kept.get(await key()))
+        restore(await shared.get(await key()))
       const fresh = read.filter(({ name }) => !seenByName.has(name))
-      if (isKept && seenNamesMax > 0 && fresh.length > 0) await remember(fresh, false)
+      if (isRemembered && seenNamesMax > 0 && fresh.length > 0) await remember(fresh, false)
       return read.map(({ name, party }) => {
         const seen = seenByName.get(name)
         return seen === undefined || seen.party === party ? null : seen
       })
     },
-    async accept(read) {
+    /** Records the party as the accepted owner of the name. Throws as `compare`. */
+    async accept(read: Sighting): Promise<void> {
       await remember([read], true)
-      tellOthers(await key(), read.name)
+      broadcast(await key(), read.name)
     },
   }
 }

@@ -42,7 +42,10 @@ const found = (recordMs: number, expiresMs: number | null = null): Found => ({
 const away = { ...facts, kind: 'insufficient', reachable: 1, needed: 2, answered: 1 } as const
 const failure = (retryAfterMs: number | null) =>
   new QuorumscanError('no', { code: 'TIMEOUT', definite: true, retryable: true, retryAfterMs })
-const told = (outcome: object): WatchEvent => ({ kind: 'told', outcome: outcome as LookupOutcome })
+const answered = (outcome: object): WatchEvent => ({
+  kind: 'answered',
+  outcome: outcome as LookupOutcome,
+})
 
 type Happening = readonly [ms: number, event: WatchEvent, isOffline?: boolean]
 
@@ -66,7 +69,7 @@ describe('a name that is watched', () => {
     expect(run([0, tick], [900, tick]).askCount).toBe(1)
     const known = [
       [0, tick],
-      [10, told(found(0))],
+      [10, answered(found(0))],
     ] as const
     expect(run(...known, [259, tick]).askCount).toBe(1)
     expect(run(...known, [260, tick]).askCount).toBe(2)
@@ -74,7 +77,7 @@ describe('a name that is watched', () => {
   })
 
   it('is verified no longer than the answer is recent by record time, and then says why not', () => {
-    const { kindAt, state } = run([0, tick], [10, told(found(-10_000))])
+    const { kindAt, state } = run([0, tick], [10, answered(found(-10_000))])
     expect(kindAt(50_000)).toBe('verified')
     expect(view(state, at(50_001), pace)).toMatchObject({ kind: 'unverified', reason: 'stale' })
     expect(view(state, at(50_001, true), pace)).toMatchObject({ reason: 'offline' })
@@ -82,31 +85,40 @@ describe('a name that is watched', () => {
   })
 
   it('is expired from the moment on that its entry ends, and asked for at that moment', () => {
-    const { kindAt, state } = run([0, tick], [10, told(found(0, 100))])
+    const { kindAt, state } = run([0, tick], [10, answered(found(0, 100))])
     expect(kindAt(99)).toBe('verified')
     expect(kindAt(100)).toBe('expired')
     expect(nextTickMs(state, at(10), pace)).toBe(START_MS + 100)
     expect(step(state, tick, { now: at(100), pace }).asks).toBe(true)
     // The state that is read may be behind: it is asked for again, and not in a circle.
-    const still = run([0, tick], [10, told(found(0, 100))], [100, tick], [105, told(found(0, 100))])
+    const still = run(
+      [0, tick],
+      [10, answered(found(0, 100))],
+      [100, tick],
+      [105, answered(found(0, 100))],
+    )
     expect(step(still.state, tick, { now: at(1104), pace }).asks).toBe(false)
     expect(step(still.state, tick, { now: at(1105), pace }).asks).toBe(true)
   })
 
   it('keeps its answer while nodes are gone, until that is too old; contradictions end it at once', () => {
-    const gone = run([0, tick], [10, told(found(0))], [260, tick], [270, told(away)])
+    const gone = run([0, tick], [10, answered(found(0))], [260, tick], [270, answered(away)])
     expect(gone.kindAt(60_000)).toBe('verified')
     expect(gone.kindAt(60_001)).toBe('insufficient')
-    const forked = run([0, tick], [10, told(found(0))], [20, told({ ...away, kind: 'disputed' })])
+    const forked = run(
+      [0, tick],
+      [10, answered(found(0))],
+      [20, answered({ ...away, kind: 'disputed' })],
+    )
     expect(forked.kindAt(21)).toBe('disputed')
   })
 
-  it.each<WatchEvent>([told(away), { kind: 'failed', error: failure(null) }])(
-    'is offline, and nobody else to blame, until what was asked since has failed, too: $kind',
+  it.each<WatchEvent>([answered(away), { kind: 'failed', error: failure(null) }])(
+    'is offline, and blames no node until a later request has failed, too: $kind',
     (failed) => {
       const known = [
         [0, tick],
-        [10, told(found(-60_000))],
+        [10, answered(found(-60_000))],
         [300, tick, true],
       ] as const
       const seenAt = (ms: number, ...events: readonly Happening[]) =>
@@ -132,7 +144,7 @@ describe('a name that is watched', () => {
     [60_000, 3000],
   ])('that is undecided, with %s ms to wait, is asked for again after %s', (retryAfterMs, ms) => {
     for (const event of [
-      told({ ...away, retryAfterMs }),
+      answered({ ...away, retryAfterMs }),
       { kind: 'failed', error: failure(retryAfterMs) },
     ] as const) {
       const { state } = run([0, tick], [10, event])
@@ -143,10 +155,12 @@ describe('a name that is watched', () => {
 
   it('is asked for at once after a sleep, whatever is under way, and not twice in a moment', () => {
     expect(run([0, tick], [100_000, wake]).askCount).toBe(2)
-    expect(run([0, tick], [10, told(found(0))], [100_000, wake], [100_100, wake]).askCount).toBe(2)
+    expect(
+      run([0, tick], [10, answered(found(0))], [100_000, wake], [100_100, wake]).askCount,
+    ).toBe(2)
   })
 
   it('is asked for soon where the clock was set back', () => {
-    expect(run([0, tick], [10, told(found(0))], [-3_600_000, tick]).askCount).toBe(2)
+    expect(run([0, tick], [10, answered(found(0))], [-3_600_000, tick]).askCount).toBe(2)
   })
 })

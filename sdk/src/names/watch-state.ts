@@ -1,51 +1,43 @@
 /**
- * What is known of a name that is watched, and when it is asked for again. Pure: the driver in `watch.ts` owns clock,
- * timers and requests.
+ * The state of a watched name, and the time of the next request. Pure: the driver in `watch.ts` owns clock, timers and
+ * requests.
  */
 import type { QuorumscanError } from '../errors.ts'
 import { instantMs } from '../platform/clock.ts'
-import type {
-  Absent,
-  Expired,
-  Found,
-  LookupOutcome,
-  Mismatch,
-  Unverified,
-  Watched,
-} from './lookups.ts'
+import type { Expired, LookupOutcome, Unverified, Watched } from './lookups.ts'
 
-type Decided = Found | Absent | Mismatch | Expired
+type Decided = Extract<LookupOutcome, { readonly entry: unknown }>
 
 export type WatchState = {
-  /** The last answer that says who owns the name. */
+  /** The last answer with the owner of the name. */
   readonly decided: Decided | null
-  /** What came instead of an answer since. */
+  /** The newest outcome since then without an answer. */
   readonly doubt: Watched | null
   readonly isAsking: boolean
   readonly askedAtMs: number
-  /** Whether the device said that it was offline when it last asked. */
+  /** Whether the device reported to be offline at the last request. */
   readonly wasOffline: boolean
   readonly asksAtMs: number
 }
 export type WatchEvent =
-  | { readonly kind: 'told'; readonly outcome: LookupOutcome }
+  | { readonly kind: 'answered'; readonly outcome: LookupOutcome }
   | { readonly kind: 'failed'; readonly error: QuorumscanError }
   | { readonly kind: 'tick' }
-  /** The device slept, came back to the network, or the user came back to the page; or somebody else knows more. */
+  /** The device, the network or the page is active again, or another client has news. */
   | { readonly kind: 'wake' }
 
-export type Now = {
+type Now = {
   /** Of the wall clock. */
   readonly ms: number
   readonly isOffline: boolean
 }
-export type Pace = { readonly maxAgeMs: number; readonly pollMs: number }
+type Pace = { readonly maxAgeMs: number; readonly pollMs: number }
 
-/** Where there is no answer it is asked again no sooner, */
+/** Without an answer, the next request comes no sooner, */
 const RETRY_MS_MIN = 1000
 /** and no later. */
 const RETRY_MS_MAX = 3000
-/** What was asked so shortly before is asked no second time for a wake. */
+/** A wake causes no request so soon after the last one. */
 const WAKE_MS_MIN = 500
 
 export const NOTHING_KNOWN: WatchState = {
@@ -57,7 +49,7 @@ export const NOTHING_KNOWN: WatchState = {
   asksAtMs: Number.NEGATIVE_INFINITY,
 }
 
-/** `asks`: a request is to be sent; the one before, if it is still under way, is no use any more. */
+/** `asks`: a request must be sent, which replaces the one in flight. */
 export function step(
   state: WatchState,
   event: WatchEvent,
@@ -68,20 +60,20 @@ export function step(
     state: { ...state, isAsking: true, askedAtMs: now.ms, wasOffline: now.isOffline },
     asks: true,
   }
-  // Whom an offline device does not reach is not to blame, nor once it is back, until it has asked again.
+  // Failures of an offline device do not count against the nodes, nor before its first request online.
   const blames = !now.isOffline && !state.wasOffline
   switch (event.kind) {
-    case 'told': {
+    case 'answered': {
       const { outcome } = event
       if (isDecided(outcome)) {
         const { entry } = outcome
-        // The moment that an entry ends it may be somebody else's.
+        // When an entry expires, the name may get another owner.
         const endsAtMs = entry?.expiresAt ? instantMs(entry.expiresAt) : Number.POSITIVE_INFINITY
         const isOver = endsAtMs <= now.ms
         const asksAtMs = isOver ? now.ms + RETRY_MS_MIN : Math.min(now.ms + pace.pollMs, endsAtMs)
         return quiet({ decided: outcome, doubt: null, isAsking: false, asksAtMs })
       }
-      // Nodes that contradict each other end all believing; that they cannot be reached does not.
+      // A dispute invalidates the last answer. Unreachable nodes do not.
       const decided = outcome.kind === 'disputed' ? null : state.decided
       const doubt = blames || outcome.kind !== 'insufficient' ? outcome : offline(null)
       return quiet({ decided, doubt, isAsking: false, asksAtMs: again(outcome, now) })
@@ -98,14 +90,14 @@ export function step(
       return isBack || now.ms - state.askedAtMs >= WAKE_MS_MIN ? asking : quiet({})
     }
     case 'tick': {
-      // A clock that was set back says nothing of how long ago it was.
+      // The clock was set back.
       const isFar = state.asksAtMs - now.ms > pace.pollMs + RETRY_MS_MAX
       return !state.isAsking && (now.ms >= state.asksAtMs || isFar) ? asking : quiet({})
     }
   }
 }
 
-/** What holds now; null: nothing is known yet. */
+/** What is known now; null: nothing yet. */
 export function view({ decided, doubt }: WatchState, now: Now, pace: Pace): Watched | null {
   if (decided !== null && now.ms <= oldAtMs(decided, pace)) {
     const isOver = decided.entry?.expiresAt && instantMs(decided.entry.expiresAt) <= now.ms
@@ -121,7 +113,7 @@ function offline(error: QuorumscanError | null): Unverified {
   return { kind: 'unverified', reason: 'offline', error }
 }
 
-/** When something follows from the time alone. */
+/** When the next change follows from the time alone. */
 export function nextTickMs(
   { decided, isAsking, asksAtMs }: WatchState,
   now: Now,
@@ -146,12 +138,12 @@ function again(said: object, now: Now): number {
   return now.ms + Math.min(Math.max(asked, RETRY_MS_MIN), RETRY_MS_MAX)
 }
 
-/** Whether it says the same to a person. */
+/** Whether both are the same for a user. */
 export function isSame(a: Watched | null, b: Watched | null): boolean {
-  return a === b || (a !== null && b !== null && says(a) === says(b))
+  return a === b || (a !== null && b !== null && contentOf(a) === contentOf(b))
 }
 
-function says(watched: Watched): string {
+function contentOf(watched: Watched): string {
   const entry = 'entry' in watched ? watched.entry : null
   const changed = 'changed' in watched ? watched.changed?.previousParty : null
   const reason = 'reason' in watched ? watched.reason : null

@@ -5,14 +5,14 @@ import { formatInstant } from '@quorumscan/verifier'
 import { afterEach, expect, it, vi } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { tellOthers } from '../platform/others.ts'
+import { broadcast } from '../platform/page.ts'
 import type { LookupOutcome } from './lookups.ts'
 import { watchName } from './watch.ts'
 
 const NAME = 'a.unverified.ns'
 const START_MICROS = 1_700_000_000_000_000
 
-/** A clock that goes on by what is waited for, or by more. */
+/** A clock that advances by each delay, or by more. */
 function createClock() {
   let micros = START_MICROS
   let sleptMs = 0
@@ -127,7 +127,7 @@ it('asks at once when another client of the store says that a change was accepte
   await until('a question', async () => {
     // What was asked half a second ago is asked again.
     await clock.delay(1000)
-    tellOthers('quorumscan:test', NAME)
+    broadcast('quorumscan:test', NAME)
     return askCount > 1 ? true : undefined
   })
   expect((await next).value).toMatchObject({ entry: { party: 'bob' } })

@@ -1,27 +1,26 @@
-/** Drives `watch-state.ts`: asks, keeps time, and hears what others tell. */
-import { isQuorumscanError, type QuorumscanError } from '../errors.ts'
+/** Drives `watch-state.ts`: sends requests, owns the timers, and receives news of other clients. */
+import { isQuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { onAbort } from '../platform/deadline.ts'
-import { hearOthers } from '../platform/others.ts'
-import { isOffline, onWake } from '../platform/wake.ts'
+import { isOffline, onBroadcast, onWake } from '../platform/page.ts'
 import type { LookupOptions, LookupOutcome, Watched, WatchOptions } from './lookups.ts'
 import { isSame, NOTHING_KNOWN, nextTickMs, step, view, type WatchEvent } from './watch-state.ts'
 
 /** D-39. */
 const MAX_AGE_MS = 60_000
-/** Certifiable offsets are as far apart (D-49), so that no change waits for a third one. */
+/** The distance of certifiable offsets (D-49), so that no change waits for a third one. */
 const POLL_MS = 250
-/** A timer that is set for longer would not show that the device slept meanwhile. */
+/** The longest timer, so that a sleep of the device is noticed soon. */
 const TIMER_MS_MAX = 1000
-/** A timer that is later than this says that it did. */
+/** A timer that is later than this shows that the device slept. */
 const SLEPT_MS = 2000
 const OVER = new Error('over')
 
 /**
- * What holds of a name, from now on: first what is known, then whenever it says something else.
+ * Yields what is known of a name: at first, and then at each change.
  *
  * @param name - As `lookup` takes it.
- * @throws {QuorumscanError} What no further asking can change. @throws The reason of an aborted signal.
+ * @throws {QuorumscanError} An error that a retry cannot change. @throws The reason of an aborted signal.
  */
 export async function* watchName(
   name: string,
@@ -31,7 +30,7 @@ export async function* watchName(
       name: string,
       options: LookupOptions & { readonly expectParty?: string; readonly receipt: false },
     ): Promise<LookupOutcome>
-    /** Of the channel by which clients that share a store say that a change was accepted; null: they have none. */
+    /** Key of the channel on which clients that share a store announce accepted changes. */
     channel(): Promise<string>
   },
 ): AsyncGenerator<Watched, never> {
@@ -45,7 +44,7 @@ export async function* watchName(
   let fatal: unknown = null
 
   const now = () => ({ ms: clock.nowMicros() / 1000, isOffline: isOffline() })
-  const tell = (event: WatchEvent): void => {
+  const apply = (event: WatchEvent): void => {
     const stepped = step(state, event, { now: now(), pace })
     state = stepped.state
     if (stepped.asks) void ask()
@@ -58,11 +57,10 @@ export async function* watchName(
     try {
       const bounds = { ...asked, receipt: false, signal: own.signal } as const
       const outcome = await lookup(name, bounds)
-      if (asking === own) tell({ kind: 'told', outcome })
+      if (asking === own) apply({ kind: 'answered', outcome })
     } catch (error) {
       if (asking !== own) return
-      if (isQuorumscanError(error) && error.retryable)
-        tell({ kind: 'failed', error: error as QuorumscanError })
+      if (isQuorumscanError(error) && error.retryable) apply({ kind: 'failed', error })
       else {
         fatal = error
         notice()
@@ -70,17 +68,17 @@ export async function* watchName(
     }
   }
 
-  onWake(() => tell({ kind: 'wake' }), closing.signal)
-  const hear = (changed: unknown) => {
-    if (changed === name) tell({ kind: 'wake' })
+  onWake(() => apply({ kind: 'wake' }), closing.signal)
+  const onNews = (changed: unknown) => {
+    if (changed === name) apply({ kind: 'wake' })
   }
   channel().then(
-    (key) => hearOthers(key, hear, closing.signal),
-    () => {},
-  ) // Nobody to hear.
+    (key) => onBroadcast(key, onNews, closing.signal),
+    () => {}, // Without a channel there is no news.
+  )
   try {
     let shown: Watched | null = null
-    tell({ kind: 'tick' })
+    apply({ kind: 'tick' })
     for (;;) {
       signal?.throwIfAborted()
       if (fatal !== null) throw fatal
@@ -88,14 +86,12 @@ export async function* watchName(
       if (seen !== null && !isSame(seen, shown)) {
         shown = seen
         yield seen
-        tell({ kind: 'tick' }) // Time has passed meanwhile.
+        apply({ kind: 'tick' }) // The consumer has taken time.
         continue
       }
       const startedAtMs = now().ms
-      const waitMs = Math.max(
-        1,
-        Math.min(nextTickMs(state, now(), pace) - startedAtMs, TIMER_MS_MAX),
-      )
+      const tickMs = nextTickMs(state, now(), pace) - startedAtMs
+      const waitMs = Math.max(1, Math.min(tickMs, TIMER_MS_MAX))
       const waiting = new AbortController()
       const noticed = new Promise<void>((resolve) => {
         notice = resolve
@@ -103,9 +99,9 @@ export async function* watchName(
       const forget = signal && onAbort(signal, () => notice())
       const timer = clock.delay(waitMs, waiting.signal).then(() => {
         const lateMs = now().ms - startedAtMs - waitMs
-        tell({ kind: lateMs > SLEPT_MS ? 'wake' : 'tick' })
+        apply({ kind: lateMs > SLEPT_MS ? 'wake' : 'tick' })
       })
-      await Promise.race([noticed, timer.catch(() => {})]) // It is ended below.
+      await Promise.race([noticed, timer.catch(() => {})]) // The abort below ends it.
       waiting.abort(OVER)
       forget?.()
     }

@@ -1,17 +1,17 @@
-/** Offsets that another client has written at, which a read must not be older than. */
+/** The newest offset of another client's writes, below which a client must not read. */
 import type { Clock } from '../platform/clock.ts'
 import { inTime } from '../platform/deadline.ts'
 
 /** A client that writes, such as that of a validator. */
 export type Writer = {
-  /** The newest offset that it has written at, or was shown; 0: none lately. Nothing older is to be read. */
+  /** The newest offset that the client has written or seen, below which to read nothing; 0: none recently. */
   writtenOffset(): Promise<number>
 }
 
-/** A read waits so long for a writer, and not again until it answers: it does not depend on a validator that hangs. */
+/** How long a read waits for a writer. After a timeout reads do not wait again until the writer answers. */
 const WRITER_MS = 1000
 
-/** The offset that another client has written at; 0 while its validator is dead or does not answer. */
+/** The offset of the other client; 0 while its validator does not answer. */
 export function createWriterOffset(writer: Writer, clock: Clock): () => Promise<number> {
   let isHanging = false
   return async () => {

@@ -1,14 +1,14 @@
 /** Who sees what was written, and for how long. */
 import { expect, it } from 'vitest'
 import { systemClock } from '../platform/clock.ts'
-import { createKept } from '../platform/kept.ts'
+import { createSharedStore } from '../platform/shared-store.ts'
 import { createMemoryStore, type Store } from '../platform/store.ts'
-import { createWritten } from './written.ts'
+import { createWritten } from './reads.ts'
 
 let nowMicros = 1_700_000_000_000_000
 const clock = { ...systemClock, nowMicros: () => nowMicros }
 const writtenIn = (store: Store | undefined) =>
-  createWritten(createKept(store, clock), async () => 'written', clock)
+  createWritten(createSharedStore(store, clock), async () => 'written', clock)
 
 it('clients of one store see the newest offset of all, for a minute', async () => {
   const store = createMemoryStore()

@@ -1,16 +1,16 @@
-/** Checks of what a program without types passes in. */
+/** Checks of arguments, for programs without types. */
 import { PAGE_SIZE_MAX } from '@quorumscan/verifier'
 import { invalidArgument } from '../errors.ts'
 
-/** @throws {QuorumscanError} INVALID_ARGUMENT if it is no text. */
+/** @throws {QuorumscanError} INVALID_ARGUMENT unless it is a string. */
 export function assertText(what: string, value: string): void {
-  if (typeof value !== 'string') throw invalidArgument(`${what} is a text.`)
+  if (typeof value !== 'string') throw invalidArgument(`${what} must be a string.`)
 }
 
-/** @throws {QuorumscanError} INVALID_ARGUMENT if they are no array of texts. */
+/** @throws {QuorumscanError} INVALID_ARGUMENT unless it is an array of strings. */
 export function assertTexts(what: string, values: readonly string[]): void {
-  if (!Array.isArray(values)) throw invalidArgument(`${what} are an array of texts.`)
-  for (const value of values) assertText(`each of ${what}`, value)
+  if (!Array.isArray(values)) throw invalidArgument(`${what} must be an array of strings.`)
+  for (const value of values) assertText(`each item of ${what}`, value)
 }
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT unless it is from 1 to `max`. */
@@ -19,5 +19,5 @@ export function pageSizeOf(
   max = PAGE_SIZE_MAX,
 ): number {
   if (Number.isInteger(pageSize) && pageSize >= 1 && pageSize <= max) return pageSize
-  throw invalidArgument(`pageSize is a whole number from 1 to ${max}.`)
+  throw invalidArgument(`\`pageSize\` must be a whole number from 1 to ${max}.`)
 }

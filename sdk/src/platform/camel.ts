@@ -1,5 +1,5 @@
-/** From wire names (`user_name`) to names in code (`userName`). Contract payloads stay as they are. */
-import type { ContractId } from './contract-id.ts'
+/** Converts wire names (`user_name`) to names in code (`userName`), except in contract payloads. */
+import type { ContractId } from './values.ts'
 
 type CamelName<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelName<Tail>>}`
@@ -8,7 +8,7 @@ type CamelName<Name extends string> = Name extends `${infer Head}_${infer Tail}`
 type ContractIdName = 'contract_id' | 'contractId' | `${string}_contract_id` | `${string}_cid`
 type IdOf<T> = T extends string ? ContractId : T
 
-/** The type in names of code. */
+/** The type with names in code. */
 export type Camel<T> = T extends readonly (infer Element)[]
   ? readonly Camel<Element>[]
   : T extends object
@@ -23,7 +23,7 @@ export type Camel<T> = T extends readonly (infer Element)[]
       }
     : T
 
-/** Renames members, however deep, but none of a `payload` or `details`, whose names are data. */
+/** Renames members at every depth, except in `payload` and `details`, whose names are data. */
 export function toCamel<T>(value: T): Camel<T> {
   return convert(value) as Camel<T> // The same walk as the type's.
 }

@@ -1,15 +1,15 @@
-/** How far a stream was processed, kept in a store. */
+/** Stores how far a stream was processed. */
 import { passing } from '../errors.ts'
 import type { Store } from './store.ts'
 
 /**
- * Where a stream goes on after a restart. It is written when the loop asks for what comes after a page
- * and when it ends, so that a crash repeats at most one page: what comes twice has the same id.
+ * Where a stream continues after a restart. It is written after each page and when the loop ends, so that a crash repeats
+ * at most one page. Repeated items have the same ids.
  */
 export type Checkpoint = {
-  /** That of a file or a database survives restarts. */
+  /** For example a file or a database, which survives restarts. */
   readonly store: Store
-  /** Unlike that of every other stream in the store. */
+  /** Unique among the streams of the store. */
   readonly key: string
 }
 
@@ -19,11 +19,11 @@ export function createProgress(checkpoint: Checkpoint | undefined) {
   return {
     load: (): Promise<string | null> =>
       ofStore(() => checkpoint?.store.get(checkpoint.key) ?? null),
-    /** The consumer is done with everything up to here. */
+    /** The consumer has processed all items up to the position. */
     note(position: string): void {
       noted = position
     },
-    /** Writes what was noted, if it is not written yet. */
+    /** Writes the noted position, if it is not written yet. */
     async save(): Promise<void> {
       if (noted === null) return
       const position = noted

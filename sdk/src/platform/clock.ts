@@ -1,10 +1,11 @@
-/** Time and chance, handed in so that tests hold them; only here the SDK asks the platform for time. */
+/** Time and randomness of the platform, which tests replace. */
+import { toHex } from '@quorumscan/verifier'
 
-/** All that the SDK needs of a clock. */
+/** The clock of a client. */
 export interface Clock {
-  /** µs since the epoch; only freshness looks at it. */
+  /** µs since the epoch, used only for freshness. */
   nowMicros(): number
-  /** Milliseconds that only grow; measures waits. */
+  /** Milliseconds that only grow, used for waits. */
   monotonicMs(): number
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
   delay(ms: number, signal?: AbortSignal): Promise<void>
@@ -12,22 +13,22 @@ export interface Clock {
 
 /** An instant of the ledger, such as `2026-11-21T10:00:00.000000Z`, in ms by the wall clock. */
 export function instantMs(instant: string): number {
-  // Platforms differ in what they make of six digits.
+  // Platforms parse six digits differently.
   return Date.parse(`${instant.slice(0, 23)}Z`)
 }
 
 /**
- * Whether an entry has ended by the caller's clock, whatever the state says that it was read from: somebody else may
- * own the name by now.
+ * Whether an entry has expired by the caller's clock, also if it was live at the offset that was read. The name may have
+ * another owner by now.
  */
 export function hasEnded(expiresAt: string | null, clock: Pick<Clock, 'nowMicros'>): boolean {
   return expiresAt !== null && instantMs(expiresAt) * 1000 <= clock.nowMicros()
 }
 
-/** Timers of platforms count in 31 bits and end at once beyond; nobody waits for 24 days. */
+/** The longest timer of platforms, 24 days. A longer one would end at once. */
 const DELAY_MS_MAX = 2 ** 31 - 1
 
-/** The platform's clock. It keeps no timer after an abort. */
+/** The platform's clock. It clears its timer on abort. */
 export const systemClock: Clock = {
   nowMicros: () => Date.now() * 1000,
   monotonicMs: () => performance.now(),
@@ -55,3 +56,8 @@ export type Random = () => number
 
 export const platformRandom: Random = () =>
   (globalThis.crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32
+
+/** A unique id. `crypto.randomUUID` is missing on pages that are neither https nor localhost. */
+export function randomId(): string {
+  return toHex(globalThis.crypto.getRandomValues(new Uint8Array(16)))
+}

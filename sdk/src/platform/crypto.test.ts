@@ -8,7 +8,7 @@ const { genesis } = createTestNetwork()
 const NAME = 'alice.unverified.ns'
 const refused = { code: 'CRYPTO_UNAVAILABLE', definite: true, retryable: false }
 
-/** Counts what is asked; nothing may be. */
+/** Counts requests, of which there must be none. */
 function server() {
   let asked = 0
   const fetch = async () => {

@@ -1,18 +1,18 @@
-/** A bound in time for one call, and what comes of it. */
+/** Timeouts of calls. */
 
 import { failure, invalidArgument } from '../errors.ts'
 import type { Clock } from './clock.ts'
 
-/** D-38: waits nest, and this is the outermost. */
+/** The outermost of the nested waits (D-38). */
 export const TIMEOUT_MS = 10_000
 
-/** Nobody is told it; an error made for each call would take longer than all else here. */
+/** An internal reason, shared because creating an error for each call is slow. */
 const OVER = new Error('over')
 
 /**
- * Runs with a signal that aborts when the caller's does, or after `timeoutMs` with a TIMEOUT.
+ * Runs with a signal that aborts with the caller's signal, or after `timeoutMs` with a TIMEOUT.
  *
- * @throws The caller's own reason when his signal aborts.
+ * @throws The reason of the caller's signal when it aborts.
  */
 export async function withDeadline<T>(
   options: {
@@ -21,13 +21,13 @@ export async function withDeadline<T>(
     readonly signal?: AbortSignal | undefined
     /** For the message: `GET /v0/wallet/balance`. */
     readonly what: string
-    /** Added to the message where a timeout may have had an effect; a read has none. */
+    /** Added to the message if the call may have had an effect. */
     readonly doubt?: string | undefined
   },
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { clock, timeoutMs, signal, what, doubt = '' } = options
-  if (!(timeoutMs >= 0)) throw invalidArgument('timeoutMs is a number of milliseconds.')
+  if (!(timeoutMs >= 0)) throw invalidArgument('`timeoutMs` must be a number of milliseconds.')
   signal?.throwIfAborted()
   const late = new AbortController()
   const done = new AbortController()
@@ -41,11 +41,11 @@ export async function withDeadline<T>(
           retryable: true,
         }),
       ),
-    () => {}, // Ended first.
+    () => {}, // The call ended first.
   )
   try {
     return await new Promise<T>((resolve, reject) => {
-      // What runs may not listen to its signal; and where it does, it may wrap the reason that callers see.
+      // The function may ignore its signal, or wrap the reason that the caller should get.
       bound.addEventListener('abort', () => reject(bound.reason))
       run(bound).then(resolve, (error) => reject(bound.aborted ? bound.reason : error))
     })
@@ -58,9 +58,9 @@ export async function withDeadline<T>(
 const callsBySignal = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls when the signal aborts, until the function that it returns is called. All calls that share a signal share one
- * listener, as Node warns of a leak at the eleventh. It stays, and keeps the caller's timeout alive: Node may drop one
- * that only `AbortSignal.any` follows.
+ * Calls when the signal aborts, until the returned function is called. All calls that share a signal share one listener,
+ * since Node warns of a leak at the eleventh. The listener remains and keeps the caller's timeout alive: Node may collect
+ * a timeout signal that only `AbortSignal.any` follows.
  */
 export function onAbort(signal: AbortSignal, call: () => void): () => void {
   const known = callsBySignal.get(signal)
@@ -75,7 +75,7 @@ export function onAbort(signal: AbortSignal, call: () => void): () => void {
   return () => calls.delete(call)
 }
 
-/** What comes within so many milliseconds. @throws What `coming` rejects with, and an error when it is late. */
+/** Resolves with `coming` within `ms`. @throws The error of `coming`, or another one when it is late. */
 export async function inTime<T>(clock: Clock, ms: number, coming: Promise<T>): Promise<T> {
   const done = new AbortController()
   try {

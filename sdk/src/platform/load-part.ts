@@ -1,8 +1,8 @@
-/** Parts of the SDK that are loaded when they are needed, by `import()`. */
+/** Loads parts of the SDK on demand, by `import()`. */
 import { failure } from '../errors.ts'
 
 /**
- * Loads a part; the next call tries again.
+ * Loads a part. After a failure the next call tries again.
  *
  * @throws {QuorumscanError} PART_UNAVAILABLE.
  */

@@ -1,8 +1,8 @@
 /**
- * What the SDK asks of a page, by types of its own: it also compiles in projects that know no browser.
- * Each member may be missing: Node and workers have some of them only.
+ * What the SDK uses of a page, by types of its own, so that it compiles in projects without DOM types. Each member may
+ * be missing: Node and workers have only some of them.
  */
-export interface Page {
+type Page = {
   readonly addEventListener?: (
     event: string,
     listener: (event: { readonly key?: string | null }) => void,
@@ -15,3 +15,39 @@ export interface Page {
 }
 
 export const page: Page = globalThis as Page
+
+/** Calls when the device or the page is active again: network, user, or a page out of the browser's cache. */
+export function onWake(run: () => void, signal: AbortSignal): void {
+  for (const event of ['online', 'pageshow', 'focus'])
+    page.addEventListener?.(event, run, { signal })
+  const listener = () => {
+    if (page.document?.visibilityState === 'visible') run()
+  }
+  page.document?.addEventListener('visibilitychange', listener, { signal })
+}
+
+/** Whether the device reports that it has no network. Servers on this device may still answer. */
+export function isOffline(): boolean {
+  return page.navigator?.onLine === false
+}
+
+/** Sends a text to clients with the same key, also in other tabs of the page, if the platform has channels. */
+export function broadcast(key: string, text: string): void {
+  if (typeof BroadcastChannel === 'undefined') return
+  const channel = new BroadcastChannel(key)
+  channel.postMessage(text)
+  channel.close()
+}
+
+/** Receives texts of other clients until the signal aborts. It does not keep a process alive. */
+export function onBroadcast(
+  key: string,
+  onText: (text: unknown) => void,
+  signal: AbortSignal,
+): void {
+  if (typeof BroadcastChannel === 'undefined' || signal.aborted) return
+  const channel = new BroadcastChannel(key)
+  channel.onmessage = ({ data }) => onText(data)
+  ;(channel as { unref?(): void }).unref?.()
+  signal.addEventListener('abort', () => channel.close(), { once: true })
+}

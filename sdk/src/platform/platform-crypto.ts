@@ -1,4 +1,4 @@
-/** SHA-256 and Ed25519 of the platform, and what is said where it has none. */
+/** SHA-256 and Ed25519 of the platform, with an error if it has none. */
 import { type CryptoPort, createWebCrypto, fromHex, type Genesis } from '@quorumscan/verifier'
 import { cryptoUnavailable } from '../errors.ts'
 
@@ -12,7 +12,7 @@ export function platformCrypto(): CryptoPort {
 }
 
 /**
- * Browsers before 2025 have WebCrypto without Ed25519, which shows when it is used.
+ * Browsers before 2025 have WebCrypto without Ed25519, which only its first use shows.
  *
  * @throws {QuorumscanError} CRYPTO_UNAVAILABLE.
  */
@@ -22,5 +22,5 @@ export async function requireEd25519(crypto: CryptoPort, genesis: Genesis): Prom
   const isBroken = await crypto.verifyEd25519(wrong).catch((cause: unknown) => {
     throw cryptoUnavailable(cause)
   })
-  if (isBroken) throw cryptoUnavailable(new TypeError('it takes any signature'))
+  if (isBroken) throw cryptoUnavailable(new TypeError('the platform accepts a wrong signature'))
 }

@@ -1,21 +1,21 @@
 /**
- * What the SDK remembers over restarts: the floor that reads never fall below, node addresses, the party
- * last seen for a name, and how far a stream was processed. A store maps texts to texts.
+ * Stores of values that survive restarts: the read floor, node addresses, the last seen party of names, and positions of
+ * streams. A store maps strings to strings.
  */
 import { invalidArgument } from '../errors.ts'
 import { page } from './page.ts'
 
-/** Bring your own: a database row, a keychain, `AsyncStorage`. Keys are ASCII and below 200 characters. */
+/** The port of a store, such as a database, a keychain or `AsyncStorage`. Keys are ASCII with less than 200 characters. */
 export interface Store {
   /** null: never set. */
   get(key: string): string | null | Promise<string | null>
-  /** Replaces what was there. Resolves once a crash cannot lose it, if the store can promise that. */
+  /** Replaces the value. Resolves once the value is durable, if the store can ensure that. */
   set(key: string, value: string): void | Promise<void>
-  /** Tells whenever somebody else, in another tab for one, has changed a value, where the store can know. */
-  onChange?(hear: (key: string) => void): void
+  /** Calls the listener when another client, such as another tab, has changed a value. Optional. */
+  onChange?(listener: (key: string) => void): void
 }
 
-/** Forgets when the process ends; the default. */
+/** A store in memory, which is the default. It loses its values when the process ends. */
 export function createMemoryStore(): Store {
   const values = new Map<string, string>()
   return {
@@ -26,26 +26,26 @@ export function createMemoryStore(): Store {
   }
 }
 
-/** What `localStorage` is, for pages, extensions and tests that have something like it. */
+/** The members of `localStorage` that the SDK uses. */
 export type WebStorage = {
   /** null: never set. */
   getItem(key: string): string | null
-  /** @throws Where the storage is full or forbidden. */
+  /** @throws If the storage is full or forbidden. */
   setItem(key: string, value: string): void
 }
 
 /**
- * Keeps values in the page's origin.
+ * A store in the `localStorage` of the page's origin.
  *
  * @param storage - Default: the page's `localStorage`.
- * @throws {QuorumscanError} INVALID_ARGUMENT if there is none, or the page may have none.
+ * @throws {QuorumscanError} INVALID_ARGUMENT if the platform has no `localStorage`, or the page may not use it.
  */
 export function createLocalStorageStore(storage: WebStorage = pageStorage()): Store {
   return {
     get: (key) => storage.getItem(key),
     set: (key, value) => storage.setItem(key, value),
-    onChange(hear) {
-      page.addEventListener?.('storage', ({ key }) => hear(String(key)))
+    onChange(listener) {
+      page.addEventListener?.('storage', ({ key }) => listener(String(key)))
     },
   }
 }
@@ -58,10 +58,10 @@ function pageStorage(): WebStorage {
   } catch (error) {
     cause = error
   }
-  throw invalidArgument('There is no localStorage here: pass one, or another store.', cause)
+  throw invalidArgument('This platform has no localStorage: pass one, or another store.', cause)
 }
 
-/** Keys of one network: two networks in one store do not meet. */
+/** The key of a value of one network, so that several networks can share a store. */
 export function storeKey(genesisHash: string, what: string): string {
   return `quorumscan:${genesisHash.slice(0, 16)}:${what}`
 }

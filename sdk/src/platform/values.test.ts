@@ -1,9 +1,16 @@
 /** Amounts, times and contract ids: what helpers make of texts. */
 import { expect, it } from 'vitest'
-import { addAmounts, compareAmounts } from './amount.ts'
-import { isContractId, parseContractId } from './contract-id.ts'
-import { isParty, parseParty, shortParty } from './party.ts'
-import { fromDate, toDate } from './time.ts'
+import {
+  addAmounts,
+  compareAmounts,
+  fromDate,
+  isContractId,
+  isParty,
+  parseContractId,
+  parseParty,
+  shortParty,
+  toDate,
+} from './values.ts'
 
 const refused = expect.objectContaining({ code: 'INVALID_ARGUMENT', definite: true })
 

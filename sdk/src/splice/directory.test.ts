@@ -51,7 +51,7 @@ describe('the member list', () => {
     expect(read([b, a])).toEqual([a, b])
   })
 
-  it('is refused where it is empty, endless, or has somebody twice', () => {
+  it('is refused if it is empty, too long, or has duplicates', () => {
     const many = Array.from({ length: 201 }, (_, index) => ({ name: `${index}`, party: 'p' }))
     for (const svs of [
       [],

@@ -1,37 +1,37 @@
-/** Who the super-validators are, and where their scans answer: read by votes, like everything else. */
+/** The list of super-validators and the addresses of their scans, read by votes like all else. */
 import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
 import { maxFaulty } from '@quorumscan/verifier'
 import { passing } from '../errors.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { askDso, askScans, readContract, sortNames } from './network-questions.ts'
-import { decided } from './outcome.ts'
 import { type Electorate, type Question, type ReadContext, readByVotes } from './question.ts'
+import { decided } from './splice-outcome.ts'
 
-/** A scan, as upstream's list of them writes it. */
+/** A scan, with the member names of upstream's list. */
 export type SpliceScanAddress = {
-  /** The name of the super-validator on the ledger. Whatever has the same name counts once. */
+  /** The name of the super-validator on the ledger. Scans with the same name count once. */
   readonly svName: string
-  /** https, or this machine; `/api/scan` is added where it does not end so. */
+  /** https, or this machine. `/api/scan` is added if it is missing. */
   readonly publicUrl: string
 }
 
-/** Where to begin. */
+/** The configured scans. */
 export type Origin = {
   readonly scans: readonly SpliceScanAddress[]
-  /** Whether these are the scans to ask; else they tell which are. */
+  /** Whether only these scans are asked; otherwise they list the others. */
   readonly areScansAll: boolean
-  /** n is never taken to be smaller; null: not said. */
+  /** The least n; null: not configured. */
   readonly svCount: number | null
 }
 
 type Member = { readonly name: string; readonly party: string }
 
-/** A longer list is that of a lying seed, which would have us ask thousands: the main network has thirteen members. */
+/** A longer list comes from a lying seed, and would cause thousands of requests. The main network has thirteen members. */
 const MEMBERS_MAX = 200
 /** Of the name of a super-validator. */
 const SV_NAME_LENGTH_MAX = 255
 
-/** The member list alone, so that rounds and contracts, in which scans that lag differ, do not matter to it. */
+/** The member list alone, without rounds and contracts, in which lagging scans differ. */
 export const askMembers: Question<readonly Member[]> = {
   ...askDso,
   what: 'the super-validators',
@@ -53,10 +53,10 @@ function readMember(row: JsonValue): Member | undefined {
 }
 
 /**
- * The electorate to read with, and whom the configured scans say its members to be.
+ * The electorate of the configured scans.
  *
- * Seeds that are asked for the others are believed as that many nodes of which f may lie; what they agree on is
- * confirmed by f+1 of the members that they name.
+ * Seeds that list the others count as that many nodes, of which f may lie. f+1 of the members that they name confirm the
+ * list.
  *
  * @throws {QuorumscanError} If too few agree on it, or scans of too few members are known.
  */
@@ -74,7 +74,7 @@ export async function openElectorate(
 }
 
 /**
- * What an electorate says of who its members are, and where.
+ * The electorate that the members of another one agree on.
  *
  * @throws {QuorumscanError} As `openElectorate`.
  */
@@ -98,7 +98,7 @@ export async function learn(
   return withEnough({ nodeCount, voters: votersOf(scans, names) })
 }
 
-/** Of addresses that strangers listed those that are safe to call; private ones where all seeds are. */
+/** The listed addresses that are safe to call: public ones, and private ones if all seeds are private. */
 function reachable(
   lists: readonly { readonly scans: readonly SpliceScanAddress[] }[],
   { scans }: Origin,
@@ -111,7 +111,7 @@ function reachable(
     .filter(({ publicUrl }) => parseScanUrl(publicUrl, isPrivateAllowed) !== undefined)
 }
 
-/** Below 2f+1, f that fail could keep the others from ever agreeing. */
+/** With fewer than 2f+1 voters, f failures could prevent every agreement. */
 function withEnough(electorate: Electorate): Electorate {
   const { nodeCount, voters } = electorate
   const neededCount = 2 * maxFaulty(nodeCount) + 1
@@ -125,7 +125,7 @@ function withEnough(electorate: Electorate): Electorate {
 /**
  * The address that requests go to, without trailing slash.
  *
- * @returns undefined unless it is a URL whose answers nobody on the way can write: https, or this machine; and,
+ * @returns undefined unless the URL authenticates the scan: https, or this machine; and,
  *   where `isPrivateAllowed` is false, no private address.
  */
 export function parseScanUrl(text: string, isPrivateAllowed: boolean): string | undefined {

@@ -1,20 +1,20 @@
-/** Questions about names, and which answers are none: another name, or an entry that has expired. */
+/** Questions about names. An answer with another name or an expired entry is not an answer. */
 import { entriesBytesMax } from '@quorumscan/reader'
 import { formatInstant, parseInstant } from '@quorumscan/verifier'
 import type { NameEntry } from '../names/lookups.ts'
-import { isContractId } from '../platform/contract-id.ts'
+import { isContractId } from '../platform/values.ts'
 import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
 import { sortNames } from './network-questions.ts'
 import { type Question, question } from './question.ts'
 
-/** Live entries of a prefix, in order of the name. */
+/** Live entries of a prefix, in order of the names. */
 export type EntryList = {
   readonly entries: readonly NameEntry[]
-  /** False: there may be more, for which there is no way to ask but with a longer prefix. */
+  /** False: there may be more, which only a longer prefix returns. */
   readonly isComplete: boolean
 }
 
-/** One entry with all its texts, and whatever newer versions add. */
+/** One entry with all its texts, and members of newer versions. */
 const ENTRY_BYTES_MAX = 64 * 1024
 
 export function askName(name: string): Question<NameEntry> {
@@ -28,7 +28,7 @@ export function askName(name: string): Question<NameEntry> {
     (body, nowMicros) => {
       const entry = readEntry(body['entry'])
       if (entry?.name !== name) return undefined
-      // A scan whose clock is behind still shows it; it says the same as those that do not.
+      // A scan whose clock lags still shows the entry. It counts like those that do not.
       return isLive(entry, nowMicros) ? entry : null
     },
   )
@@ -44,7 +44,7 @@ export function askParty(party: string): Question<NameEntry> {
     },
     (body, nowMicros) => {
       const entry = readEntry(body['entry'])
-      // The party may have another name, which this scan does not show before its clock is there too.
+      // The party may have another name, which this scan does not show until its clock has caught up.
       return entry?.party === party && isLive(entry, nowMicros) ? entry : undefined
     },
   )
@@ -55,20 +55,20 @@ export function askPrefix(prefix: string, pageSize: number): Question<EntryList>
     {
       path: `/v0/ans-entries?name_prefix=${encodeURIComponent(prefix)}&page_size=${pageSize}`,
       what: `names that begin with ${prefix}`,
-      bytesMax: entriesBytesMax(2 * pageSize), // With room for what newer versions add.
+      bytesMax: entriesBytesMax(2 * pageSize), // With room for members of newer versions.
     },
     (body, nowMicros) => {
       const all = readAll(body['entries'], readEntry)
       if (all === undefined || all.length > pageSize) return undefined
       if (!all.every(({ name }) => name.startsWith(prefix))) return undefined
-      // Scans differ in how they sort.
+      // Scans sort differently.
       const entries = sortNames(all.filter((entry) => isLive(entry, nowMicros)))
       return entries && { entries, isComplete: all.length < pageSize }
     },
   )
 }
 
-/** As upstream shows it: up to and with the moment of its expiry. */
+/** As upstream shows it: up to and including the time of its expiry. */
 export function isLive({ expiresAt }: NameEntry, nowMicros: number): boolean {
   return expiresAt === null || (parseInstant(expiresAt) ?? 0) >= nowMicros
 }
@@ -87,7 +87,7 @@ function readEntry(entry: JsonValue | undefined): NameEntry | undefined {
 
 const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z$/
 
-/** With six fractional digits, of which Java writes only as many as are needed. */
+/** Java writes up to six fractional digits. */
 function readInstant(text: JsonValue): string | null | undefined {
   if (text === null) return null
   const [, seconds, fraction = ''] = INSTANT.exec(typeof text === 'string' ? text : '') ?? []

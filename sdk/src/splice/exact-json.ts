@@ -1,4 +1,4 @@
-/** JSON of answers that are compared by what they say: no number is rounded, and member order does not matter. */
+/** JSON of answers that are compared by value: no number is rounded, and the order of members does not matter. */
 import { endOfString, parseStrictJson } from '@quorumscan/verifier'
 
 /** A value of JSON. A number that JavaScript cannot hold exactly comes as the text of its digits. */
@@ -7,28 +7,28 @@ export type JsonValue = null | boolean | number | string | readonly JsonValue[] 
 /** An object of JSON. */
 export type JsonObject = { readonly [member: string]: JsonValue }
 
-/** Contracts are a few levels deep; what is walked through by recursion must end. */
+/** Bounds of recursion. Contracts are a few levels deep. */
 const BOUNDS = { depthMax: 100, valuesMax: 1_000_000 }
-/** No amount, round or token has as many; what looks through its digits ends soon. */
+/** No amount, round or token is as long. It bounds the work for each number. */
 const NUMBER_LENGTH_MAX = 100
 
 const NUMBER = /-?\d[\d.eE+-]*/y
 const NUMBER_OF_JSON = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
-/** Most numbers; every integer of so many digits is exact. */
+/** Integers with so few digits are exact. Most numbers match. */
 const SMALL = /^-?\d{1,15}$/
 const [QUOTE, MINUS, ZERO, NINE] = [0x22, 0x2d, 0x30, 0x39]
 
 /**
  * Parses an answer.
  *
- * @throws {SyntaxError} If it is no JSON, or an object in it has a member twice, or one called `__proto__`.
+ * @throws {SyntaxError} If it is not JSON, or an object in it has a duplicate or `__proto__` member.
  * @throws {RangeError} If it is too deep, has too many values, or a number in it is too long.
  */
 export function parseExactJson(text: string): JsonValue {
-  return parseStrictJson(quoteInexact(text), BOUNDS) as JsonValue // Made of nothing else.
+  return parseStrictJson(quoteInexact(text), BOUNDS) as JsonValue // It creates no other values.
 }
 
-/** One text for all texts of the same value, whatever the order of members in objects. */
+/** The canonical text of a value, independent of the order of members. */
 export function canonicalText(value: JsonValue): string {
   return JSON.stringify(value, (_, inner: JsonValue) => (isObject(inner) ? sorted(inner) : inner))
 }
@@ -38,17 +38,17 @@ export function isObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The members of an object; of anything else none. */
+/** The members of an object; none of other values. */
 export function membersOf(value: JsonValue | undefined): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** undefined if it is no text. */
+/** undefined if the value is not a text. */
 export function text(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** undefined if any of its members is. */
+/** undefined if any member is undefined. */
 export function whole<T extends object>(
   parts: {
     readonly [Name in keyof T]: T[Name] | undefined
@@ -57,7 +57,7 @@ export function whole<T extends object>(
   return Object.values(parts).includes(undefined) ? undefined : (parts as T)
 }
 
-/** undefined if it is no list, or any in it is none. */
+/** undefined if the value is not a list, or any item cannot be read. */
 export function readAll<T>(
   values: JsonValue | undefined,
   read: (value: JsonValue) => T | undefined,
@@ -72,7 +72,7 @@ function sorted(value: JsonObject): JsonObject {
   return Object.fromEntries(names.map((name) => [name, value[name] as JsonValue]))
 }
 
-/** Puts quotation marks around numbers that would change when they are parsed. */
+/** Quotes numbers that would lose digits when they are parsed. */
 function quoteInexact(text: string): string {
   let quoted = ''
   let copiedTo = 0
@@ -93,14 +93,14 @@ function quoteInexact(text: string): string {
   return quoted + text.slice(copiedTo)
 }
 
-/** Of a number as JSON writes it; of anything else the parser will complain. */
+/** Whether a JSON number would lose digits. The parser refuses other texts. */
 function isInexact(number: string): boolean {
   if (SMALL.test(number)) return false
   const decimal = decimalOf(number)
   return decimal !== undefined && decimal !== decimalOf(String(Number(number)))
 }
 
-/** One text for all spellings of a number: sign, digits without zeros around them, power of ten. */
+/** One text for all spellings of a number: sign, significant digits, power of ten. */
 function decimalOf(number: string): string | undefined {
   const parts = NUMBER_OF_JSON.exec(number)
   if (parts === null) return undefined

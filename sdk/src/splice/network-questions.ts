@@ -1,7 +1,7 @@
-/** Questions about the network itself, of which only what is equal on all its scans is told. */
+/** Questions about the network. Answers leave out members that differ between scans. */
 import { activitiesBytesMax } from '@quorumscan/reader'
 import { toCamel } from '../platform/camel.ts'
-import { type ContractId, isContractId } from '../platform/contract-id.ts'
+import { type ContractId, isContractId } from '../platform/values.ts'
 import {
   isObject,
   type JsonObject,
@@ -18,20 +18,20 @@ export type SpliceContract = {
   /** With the package id. */
   readonly templateId: string
   readonly contractId: ContractId
-  /** In the names of its template. Integers and decimals of the ledger are texts. */
+  /** With the member names of its template. Integers and decimals of the ledger are texts. */
   readonly payload: JsonObject
-  /** To disclose it with a command; Base64. */
+  /** For disclosure with a command; Base64. */
   readonly createdEventBlob: string
   /** ISO-8601 UTC. */
   readonly createdAt: string
-  /** The synchronizer that it is assigned to; null while it moves, and where the scan does not say. */
+  /** The synchronizer of the contract; null while it moves, or if the scan does not name it. */
   readonly domainId: string | null
 }
 
 /** The operator and its rules. */
 export type SpliceDso = {
   readonly dsoPartyId: string
-  /** Votes that a change of the rules needs; says nothing about reads. */
+  /** Votes that a change of the rules needs. Reads do not use it. */
   readonly votingThreshold: number
   /** The newest round, which may not be open yet. */
   readonly latestMiningRound: SpliceContract
@@ -48,23 +48,23 @@ export type SpliceScans = {
   readonly scans: readonly { readonly svName: string; readonly publicUrl: string }[]
 }
 
-/** Rounds that can be used, in order of their numbers. */
+/** Open and issuing rounds, in order of their numbers. */
 export type SpliceRounds = {
   readonly open: readonly SpliceContract[]
   readonly issuing: readonly SpliceContract[]
 }
 
-/** What owners held at a moment. */
+/** Holdings of owners at a time. */
 export type SpliceHoldings = {
   /** Of the snapshot; ISO-8601 UTC. */
   readonly recordTime: string
   readonly migrationId: number
   readonly computedAsOfRound: number
-  /** A row for each owner, in order of the parties; amounts are decimal texts. */
+  /** One row for each owner, in order of the parties. Amounts are decimal texts. */
   readonly summaries: readonly (JsonObject & { readonly partyId: string })[]
 }
 
-/** One row of the history of coin; `offset`, which differs between scans, is left out. */
+/** One coin activity, without `offset`, which differs between scans. */
 export type SpliceActivity = JsonObject & {
   readonly eventId: string
   readonly activityType: string
@@ -73,7 +73,7 @@ export type SpliceActivity = JsonObject & {
 }
 
 const KIB = 1024
-/** Fifty times what thirteen super-validators say of themselves. */
+/** Fifty times the answer of a network with thirteen super-validators. */
 const DSO_BYTES_MAX = 4096 * KIB
 /** A thousand scans with long addresses. */
 const SCANS_BYTES_MAX = 512 * KIB
@@ -129,19 +129,19 @@ export const askRounds = question<SpliceRounds>(
 
 export const askClosedRounds = question<readonly SpliceContract[]>(
   { path: '/v0/closed-rounds', what: 'the closed rounds', bytesMax: CONTRACTS_BYTES_MAX },
-  // Contracts without their synchronizer.
+  // Contracts without a synchronizer.
   (body) => readAll(body['rounds'], (contract) => readContract({ contract }))?.sort(byRound),
 )
 
-/** Which holdings. */
+/** A request for holdings. */
 export type HoldingsRequest = {
   readonly migrationId: number
-  /** A moment; ISO-8601 UTC. */
+  /** ISO-8601 UTC. */
   readonly recordTime: string
-  /** `exact` (default): there is a snapshot of that very moment. Else the newest one that is not younger. */
+  /** `exact` (default): the snapshot of exactly this time. `at_or_before`: the newest snapshot that is not younger. */
   readonly recordTimeMatch?: 'exact' | 'at_or_before'
   readonly ownerPartyIds: readonly string[]
-  /** Fees are computed as of this round; say it, since scans that lag take an older one by default. */
+  /** The round for the fees. Pass it, since lagging scans use an older one by default. */
   readonly asOfRound?: number
 }
 
@@ -175,7 +175,7 @@ export function askActivities(page: {
   readonly after: string | null
 }): Question<readonly SpliceActivity[]> {
   const { pageSize, after } = page
-  // Upstream knows one order, and ignores this; our nodes begin with the oldest unless told.
+  // Upstream ignores the order. Nodes of this project need `desc` to begin with the newest.
   const order = { page_size: pageSize, sort_order: 'desc' }
   return question<readonly SpliceActivity[]>(
     {
@@ -191,7 +191,7 @@ export function askActivities(page: {
   )
 }
 
-/** With the synchronizer beside it. */
+/** A contract with its synchronizer. */
 export function readContract(value: JsonValue | undefined): SpliceContract | undefined {
   const { contract, domain_id } = membersOf(value)
   const { template_id, contract_id, payload, created_event_blob, created_at } = membersOf(contract)
@@ -235,7 +235,7 @@ function count(value: JsonValue | undefined): number | undefined {
   return Number.isSafeInteger(value) ? (value as number) : undefined
 }
 
-/** null where it is missing; undefined if it is anything else. */
+/** null if it is missing; undefined if it is not a text. */
 function textOrNull(value: JsonValue = null): string | null | undefined {
   return value === null ? null : text(value)
 }
@@ -255,7 +255,7 @@ function by<T>(keyOf: (value: T) => string): (a: T, b: T) => number {
 
 const byContractId = by<SpliceContract>(({ contractId }) => contractId)
 
-/** Their numbers are texts of digits: a longer one is larger. */
+/** Round numbers are texts of digits, so that they are padded to sort by value. */
 const byRound = by<SpliceContract>(({ payload, contractId }) => {
   const round = payload['round']
   const number = isObject(round) ? String(round['number']) : ''

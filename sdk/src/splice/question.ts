@@ -1,9 +1,16 @@
-/** What is asked of every scan alike, what makes a reply an answer to it, and what the answers of all amount to. */
+/** A question to all scans, the judgement of their replies, and the driver of a read. */
 import type { Transport, TransportReply } from '@quorumscan/reader'
 import { maxFaulty } from '@quorumscan/verifier'
 import { retryAfter } from '../http/http-failures.ts'
 import type { Clock } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
+import {
+  canonicalText,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseExactJson,
+} from './exact-json.ts'
 import {
   type Candidate,
   createVoteState,
@@ -15,15 +22,8 @@ import {
   type Voter,
   type VoteState,
   type VoteVerdict,
-} from './decider.ts'
-import {
-  canonicalText,
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  parseExactJson,
-} from './exact-json.ts'
-import type { SpliceAnswers, SpliceOutcome } from './outcome.ts'
+} from './splice-decider.ts'
+import type { SpliceAnswers, SpliceOutcome } from './splice-outcome.ts'
 
 /** A read of the Scan API. */
 export type Question<T extends JsonValue> = {
@@ -33,19 +33,19 @@ export type Question<T extends JsonValue> = {
   readonly path: string
   /** Of a POST; null: a GET. */
   readonly body: JsonValue | null
-  /** A larger answer is none. */
+  /** A larger answer is a failure. */
   readonly bytesMax: number
-  /** The text of the 404 that says that there is no such thing; null where no 404 is an answer. */
+  /** The error text of the 404 that means absence; null: no 404 is an answer. */
   readonly absence: string | null
   /**
-   * What the body says, without what differs from node to node; null: there is no such thing.
+   * The value of the body, without members that differ between nodes; null: absence.
    *
-   * @returns undefined if it is no answer to this question.
+   * @returns undefined if the body is not an answer to this question.
    */
   read(body: JsonValue, nowMicros: number): T | null | undefined
 }
 
-/** A question whose answers are objects. */
+/** Creates a question whose answers are objects. */
 export function question<T extends JsonValue>(
   asked: Pick<Question<T>, 'what' | 'path' | 'bytesMax'> &
     Partial<Pick<Question<T>, 'body' | 'absence'>>,
@@ -59,11 +59,11 @@ export function question<T extends JsonValue>(
   }
 }
 
-/** Whom to ask. */
+/** The super-validators to ask. */
 export type Electorate = {
-  /** n, those without an address included. */
+  /** n, including super-validators without an address. */
   readonly nodeCount: number
-  /** Super-validators with an address, each once. */
+  /** Super-validators with an address. */
   readonly voters: readonly Candidate[]
 }
 
@@ -71,21 +71,21 @@ export type ReadContext = {
   readonly transport: Transport
   readonly clock: Clock
   readonly threshold: SpliceThreshold
-  /** When the read has to be over, by the monotonic clock. */
+  /** When the read must end, by the monotonic clock. */
   readonly endsAtMs: number
-  /** Ends the read: it rejects with the signal's reason. */
+  /** Aborts the read, which rejects with the signal's reason. */
   readonly signal: AbortSignal
 }
 
-/** A scan that has not answered by then has failed; where its vote is needed, it is asked again. */
+/** A slower scan has failed. It is asked again if its vote is needed. */
 const SCAN_TIMEOUT_MS = 5000
 const SILENCE = { reason: 'no answer in time', isReachable: false }
 const OVER = new Error('over')
 
 /**
- * Asks all of the electorate.
+ * Asks all super-validators.
  *
- * @throws {QuorumscanError} INVALID_QUORUM. What scans say, or fail to say, is an outcome.
+ * @throws {QuorumscanError} INVALID_QUORUM. What scans answer, or fail to answer, is an outcome.
  */
 export async function readByVotes<T extends JsonValue>(
   question: Question<T>,
@@ -95,7 +95,7 @@ export async function readByVotes<T extends JsonValue>(
   const { clock, threshold, endsAtMs, signal } = context
   signal.throwIfAborted()
   const state = createVoteState(voters, VOTE_RULES.votesNeeded(threshold, nodeCount))
-  /** Each request and each pause has its own: Node warns of a leak at the eleventh listener of one signal. */
+  /** One for each request and pause, since Node warns of a leak at the eleventh listener of one signal. */
   const open = new Set<AbortController>()
   const begun = <R>(run: (signal: AbortSignal) => Promise<R>): Promise<R> => {
     const own = new AbortController()
@@ -116,7 +116,7 @@ export async function readByVotes<T extends JsonValue>(
         const ms = Math.max(0, atMs - clock.monotonicMs())
         begun((own) => clock.delay(ms, own)).then(
           () => feed(event),
-          () => {}, // The read is over.
+          () => {}, // The read has ended.
         )
       }
       const ask = async (voter: Voter): Promise<void> => {
@@ -136,14 +136,14 @@ export async function readByVotes<T extends JsonValue>(
   }
 }
 
-/** Asks one scan; whatever goes wrong is a failure of it. */
+/** Asks one scan. Every error is a failure of the scan. */
 async function askScan(
   question: Question<JsonValue>,
   { urls, requestCount }: Voter,
   { transport, clock, signal }: Pick<ReadContext, 'transport' | 'clock' | 'signal'>,
 ): Promise<Judged> {
   const { path, body, bytesMax } = question
-  const url = urls[(requestCount - 1) % urls.length] as string // None is without.
+  const url = urls[(requestCount - 1) % urls.length] as string // Each voter has one.
   const bound = { clock, timeoutMs: SCAN_TIMEOUT_MS, signal, what: url }
   try {
     const reply = await withDeadline(bound, (signal) =>
@@ -151,12 +151,12 @@ async function askScan(
         url,
         method: body === null ? 'GET' : 'POST',
         path,
-        // A GET needs none, and so no preflight in a browser.
+        // Without headers a GET needs no preflight in a browser.
         headers: body === null ? {} : { 'content-type': 'application/json' },
         body: body === null ? null : new TextEncoder().encode(JSON.stringify(body)),
         bytesMax,
         channel: 'lookup',
-        // Beyond this machine there is https alone, and no certificate is given for an address that is not public.
+        // Other machines need https, and private addresses have no certificates.
         isPublicOnly: false,
         signal,
       }),
@@ -169,8 +169,8 @@ async function askScan(
 }
 
 /**
- * Judges one reply. Only a 200 with an answer of the right form, or the 404 that names what was asked for, is a
- * vote: a 404 of a wrong address, of a proxy or of a scan that has not started says nothing about names.
+ * Judges one reply. A vote is a 200 with an answer of the right form, or the 404 that means absence. A 404 of a wrong
+ * address, of a proxy or of a scan that has not started is a failure.
  */
 function judgeReply(
   question: Question<JsonValue>,
@@ -184,26 +184,26 @@ function judgeReply(
   try {
     body = parseExactJson(new TextDecoder('utf-8', { fatal: true }).decode(reply.body))
   } catch {
-    return failed(`no JSON, with HTTP status ${status}`)
+    return failed(`not JSON, with HTTP status ${status}`)
   }
   if (status === 404)
     return question.absence !== null && isObject(body) && body['error'] === question.absence
       ? answered(null)
-      : failed('a 404 that is about something else')
+      : failed('a 404 with another meaning')
   const value = question.read(body, nowMicros)
-  return value === undefined ? failed('no answer to what was asked') : answered(value)
+  return value === undefined ? failed('not an answer to the question') : answered(value)
 }
 
 function answered(value: JsonValue | null): Judged {
   return { kind: 'answered', value, answer: canonicalText(value) }
 }
 
-/** What came is no answer. */
+/** The reply is not an answer. */
 function failed(reason: string, retryAfterMs: number | null = null): Judged {
   return { kind: 'failed', failure: { reason, isReachable: true }, retryAfterMs }
 }
 
-/** Values are what the question made of answers. */
+/** The outcome for the caller. */
 function outcomeOf<T>(
   verdict: VoteVerdict,
   { voters, needed }: VoteState,
@@ -235,7 +235,7 @@ function outcomeOf<T>(
   }
 }
 
-/** Those that said the same, most first. */
+/** Groups of equal answers, largest first. */
 function groupsOf<T>(voters: VoteState['voters']): SpliceAnswers<T>[] {
   const groups = new Map<string, { readonly svNames: string[]; readonly value: T | null }>()
   for (const { answer, value, svName } of voters) {

@@ -1,33 +1,33 @@
-/** What registering and renewing share: the names of the user, what they were asked for with, and what is known of the coin. */
+/** What registering and renewing share: names of the user, requested entries, and payment states of errors. */
 import { formatInstant } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, type PaymentState } from '../errors.ts'
 import { isOwnEntriesAnswer } from '../generated/checks.ts'
 import { isJsGetEventsByContractIdResponse } from '../generated/ledger-checks.ts'
 import type { Http } from '../http/http.ts'
-import { formatOf, readPage } from '../ledger/update-pages.ts'
+import { formatOf, readPage } from '../ledger/updates.ts'
 import type { NameEntry, Names } from '../names/lookups.ts'
 import { outcomeError } from '../names/outcome-error.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { ContractId } from '../platform/contract-id.ts'
+import type { ContractId } from '../platform/values.ts'
 import type { CallOptions, Contract } from './wallet.ts'
 
-/** A name of the user's own, with its subscription. */
+/** A name of the user, with its subscription. */
 export type OwnEntry = {
   readonly contractId: ContractId
   readonly name: string
-  /** What a renewal costs. */
+  /** The price of a renewal. */
   readonly amount: string
-  /** In which unit: `USDUnit`. */
+  /** The unit of `amount`: `USDUnit`. */
   readonly unit: string
   /** To the millisecond. */
   readonly expiresAt: string
-  /** What a payment adds. */
+  /** The time that a payment adds. */
   readonly paymentIntervalMs: number
-  /** How long before its end it can be renewed. */
+  /** How long before its expiry it can be renewed. */
   readonly paymentDurationMs: number
 }
 
-/** Those that are live. */
+/** Live names of the user. */
 export async function listOwnEntries(http: Http, options: CallOptions = {}): Promise<OwnEntry[]> {
   const { signal, timeoutMs } = options
   const request = { method: 'GET', path: '/v0/entry/all', signal, timeoutMs } as const
@@ -41,7 +41,7 @@ export async function listOwnEntries(http: Http, options: CallOptions = {}): Pro
   }))
 }
 
-/** As enough nodes have it; null: they prove that it is not the user's. */
+/** The entry that enough nodes show; null: they prove that the user does not own the name. */
 export async function ownEntry(
   names: Pick<Names, 'lookup'>,
   { name, party }: { readonly name: string; readonly party: string },
@@ -53,7 +53,7 @@ export async function ownEntry(
   return outcome.entry?.party === party ? outcome.entry : null
 }
 
-/** The name stands in quotes at the end of what the subscription says about itself; names hold no quote. */
+/** Whether the contract is for the name: its description ends with the name in quotes, which names do not contain. */
 export function isFor(
   contract: Contract,
   wanted: { readonly name: string; readonly party: string },
@@ -66,12 +66,12 @@ export function isFor(
   )
 }
 
-/** Whether it is certain that nothing happened; an abort by the caller goes through as it is. */
+/** Whether the call certainly had no effect, or the caller aborted it. */
 export function isCertain(error: unknown, signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true || !isQuorumscanError(error) || error.definite
 }
 
-/** Whether the contract is used up. */
+/** Whether the contract is consumed. */
 export function isGone(error: unknown): boolean {
   return (
     isQuorumscanError(error) &&
@@ -79,20 +79,20 @@ export function isGone(error: unknown): boolean {
   )
 }
 
-/** The same error, with what is known of the coin. */
+/** The same error, with the state of the payment. */
 export function withPayment(error: unknown, payment: PaymentState): unknown {
   if (!isQuorumscanError(error) || error.payment !== null) return error
   const { code, message, name: _, cause = error, ...facts } = error
   return failure(code, message, { ...facts, payment, cause })
 }
 
-/** Beside a name. */
+/** The members of an entry that its owner chooses. */
 export type EntryDetails = { readonly url: string; readonly description: string }
 
 /**
- * What was asked for together with a subscription request, which may be used up.
+ * The entry of a subscription request, which may be consumed.
  *
- * @returns null where the ledger interface does not tell.
+ * @returns null if the ledger interface does not show it.
  */
 export async function requestedDetails(
   http: Http,
@@ -122,13 +122,13 @@ export async function requestedDetails(
       }
     }
   } catch (error) {
-    // Pruned, forbidden, or out of reach: whoever asks decides what that means.
+    // Pruned, forbidden or unreachable: the caller decides what that means.
     if (!isQuorumscanError(error)) throw error
   }
   return null
 }
 
-/** Of each call: as long as any may take, and not beyond the end of all. */
+/** Options of each call: the timeout of one call, limited by the end of all. */
 export function callsUntil(
   parts: { readonly clock: Clock; readonly timeoutMs: number },
   endsAtMs: number,

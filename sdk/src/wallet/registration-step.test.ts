@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import type { NameEntry } from '../names/lookups.ts'
-import type { ContractId } from '../platform/contract-id.ts'
+import type { ContractId } from '../platform/values.ts'
 import { BEGUN, type Event, type Found, type State, step, type Task } from './registration-step.ts'
 
 const ENDS_AT_MS = 20_000

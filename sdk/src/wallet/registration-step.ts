@@ -1,20 +1,32 @@
 /**
- * What is known of a registration, and which call comes next. Pure: `registration.ts` makes the calls.
+ * The state of a registration, and the next call. Pure: `registration.ts` makes the calls.
  *
  * A name is requested, the request is chosen and paid, the payment is confirmed, and the nodes show the name. Each task
- * ends in one event. A lost answer is never taken for a refusal: the ledger is looked at until it shows what happened.
- * Paying uses the request up, so that a repeated payment of one request cannot pay twice; a second request is made only
- * while no coin can be locked.
+ * ends with one event. A lost answer is never treated as a refusal: the ledger is read until it shows the result.
+ * A payment consumes its request, so that a repeated payment of one request cannot pay twice. A second request is made
+ * only while no coin can be locked.
  */
 import { failure, type PaymentState, passing } from '../errors.ts'
 import type { NameEntry } from '../names/lookups.ts'
-import type { ContractId } from '../platform/contract-id.ts'
-import type { RegisterProgress } from './registration-steps.ts'
+import type { ContractId } from '../platform/values.ts'
 
-/** How long a request whose answer was lost may take to show up. */
+/** How long a request whose answer was lost may take to appear on the ledger. */
 const APPEAR_MS = 5000
 
-/** What there is of the name. */
+/** A completed step. `isResumed`: an earlier call had completed it. */
+export type RegisterProgress =
+  /** The name is requested; nothing is paid. */
+  | {
+      readonly step: 'requested'
+      readonly subscriptionRequestCid: ContractId
+      readonly isResumed: boolean
+    }
+  /** The coin is locked. Either the name is registered, or all of the coin is returned. */
+  | { readonly step: 'paid'; readonly paymentCid: ContractId; readonly isResumed: boolean }
+  /** The coin is spent, and enough scan nodes show that the user owns the name. */
+  | { readonly step: 'active'; readonly party: string; readonly isResumed: boolean }
+
+/** What exists of the registration. */
 export type Found =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'requested'; readonly requestCids: readonly ContractId[] }
@@ -24,20 +36,16 @@ export type Found =
 export type Task =
   /** → `found` */
   | { readonly kind: 'look' }
-  /** The nodes may show as the user's what the wallet does not list. → `found` */
+  /** The nodes may show the user as owner of a name that the wallet does not list. → `found` */
   | { readonly kind: 'ask' }
   /** → `requested` */
   | { readonly kind: 'request' }
-  /** Rejects requests that ask for something else. → `chosen` */
+  /** Rejects requests with another entry. → `chosen` */
   | { readonly kind: 'choose'; readonly requestCids: readonly ContractId[] }
   /** → `paid` */
   | { readonly kind: 'pay'; readonly requestCid: ContractId }
-  /** Fails where what an earlier call paid for differs. → `compared` */
-  | {
-      readonly kind: 'compare'
-      readonly requestCid: string
-      readonly paymentCid: ContractId
-    }
+  /** Fails if an earlier call paid for another entry. → `compared` */
+  | { readonly kind: 'compare'; readonly requestCid: string; readonly paymentCid: ContractId }
   /** → `decided` */
   | { readonly kind: 'confirm'; readonly paymentCid: ContractId }
   /** → `resolved` */
@@ -49,20 +57,20 @@ export type Task =
 export type Event =
   | { readonly kind: 'found'; readonly found: Found }
   | { readonly kind: 'requested'; readonly requestCid: ContractId }
-  /** null: no request is left that asks for the same. */
+  /** null: no request has the same entry. */
   | { readonly kind: 'chosen'; readonly requestCid: ContractId | null }
   | { readonly kind: 'paid'; readonly paymentCid: ContractId }
   | { readonly kind: 'compared' }
   /** null: the payment is still locked. */
   | { readonly kind: 'decided'; readonly isOurs: boolean | null }
-  /** null: the nodes do not show the name as the user's yet. */
+  /** null: the nodes do not show the user as owner yet. */
   | { readonly kind: 'resolved'; readonly entry: NameEntry | null }
   | {
       readonly kind: 'failed'
       readonly error: unknown
       /** It certainly had no effect. */
       readonly isCertain: boolean
-      /** The request is used up. */
+      /** The request is consumed. */
       readonly isGone: boolean
       /** A second try may succeed. */
       readonly isPassing: boolean
@@ -74,13 +82,13 @@ export type State = {
   readonly isPaused: boolean
   /** Reported before the task. */
   readonly progress: RegisterProgress | null
-  /** What errors say of the coin. */
+  /** The state of the payment, for errors. */
   readonly payment: PaymentState
-  /** What the first look found; null: it is to come. */
+  /** What the first look found; null: before it. */
   readonly wasThere: Found['kind'] | null
-  /** Whether the request was there before this call made one. */
+  /** Whether the request existed before this call. */
   readonly isResumed: boolean
-  /** Why an answer to a request or payment is missing, while the ledger is looked at. */
+  /** Set while the ledger is read for the result of a request or payment without an answer. */
   readonly lost: Lost | null
 }
 
@@ -157,12 +165,12 @@ function afterLook(state: State, found: Found, world: World): State {
     return lost.mayRepeat
       ? { ...state, task: { kind: 'pay', requestCid: lost.requestCid } }
       : again(state, world)
-  // Used up, and nothing came of it that is still there.
+  // The request is consumed, and no payment exists.
   if (state.payment === 'not-paid') return failed(state, lost.error)
   return failed({ ...state, payment: 'refunded' }, usedUp(world.name, lost.error))
 }
 
-/** What follows from what there is. */
+/** Continues from what exists. */
 function entered(before: State, found: Found): State {
   const state: State = { ...before, lost: null }
   switch (found.kind) {
@@ -198,7 +206,7 @@ function afterFailure(
   const { task, lost } = state
   const { error, isCertain, isGone, isPassing } = failure
   if (task.kind === 'request' && !isCertain) {
-    // Asking twice costs nothing, but leaves a second request behind.
+    // A second request costs nothing, but would remain on the ledger.
     const untilMs = Math.min(world.endsAtMs, world.nowMs + APPEAR_MS)
     return { ...state, task: LOOK, lost: { error, requestCid: null, mayRepeat: false, untilMs } }
   }
@@ -216,7 +224,7 @@ function afterFailure(
   return isPolled && isPassing ? again(state, world) : failed(state, error)
 }
 
-/** The same question after a pause, as long as there is time. */
+/** Repeats the task after a pause, as long as there is time. */
 function again(state: State, { name, nowMs, endsAtMs }: World): State {
   const { lost } = state
   const task = lost === null ? state.task : LOOK
@@ -235,29 +243,29 @@ const DOUBTFUL = { definite: false, retryable: true }
 const usedUp = (name: string, cause: unknown) =>
   passing(
     'PAYMENT_REFUNDED',
-    `The request for ${name} is used up, and no coin is locked: the payment came back in full, or never happened.`,
+    `The request for ${name} is consumed, and no coin is locked: the payment was returned in full, or never happened.`,
     { cause },
   )
 const cameBack = (name: string) =>
   passing(
     'PAYMENT_REFUNDED',
-    `The coin for ${name} came back in full: somebody else was first, or the lock ended before enough super-validators confirmed.`,
+    `The coin for ${name} was returned in full: another user was first, or the lock expired before enough super-validators confirmed.`,
   )
 const unknown = (name: string, { error: cause }: Lost) =>
   failure(
     'PAYMENT_UNKNOWN',
-    `Whether the coin for ${name} was locked could not be found out. Call register again: it looks first and never pays twice for one request.`,
+    `It is unknown whether the coin for ${name} was locked. Call register again: it checks first and never pays twice for one request.`,
     { ...DOUBTFUL, cause },
   )
 const pending = (name: string) =>
   failure(
     'PAYMENT_PENDING',
-    `The coin for ${name} is locked, and the super-validators have not decided yet. Call register again to go on waiting.`,
+    `The coin for ${name} is locked, and the super-validators have not decided yet. Call register again to continue waiting.`,
     DOUBTFUL,
   )
 const notShown = (name: string) =>
   failure(
     'CONSENSUS_LAGGING',
-    `${name} is registered, but not enough scan nodes say so yet. It needs no second call.`,
+    `${name} is registered, but not enough scan nodes show it yet. It needs no second call.`,
     DOUBTFUL,
   )

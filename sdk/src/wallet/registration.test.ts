@@ -1,12 +1,13 @@
-/** What a registration says about the coin when answers are lost: against a validator that is told what to do. */
+/** The payment state of a registration when answers are lost, against a scripted validator. */
 import { describe, expect, it } from 'vitest'
 import { QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
-import type { HttpRequest } from '../http/request.ts'
+import type { HttpRequest } from '../http/http-failures.ts'
 import type { LookupOutcome } from '../names/lookups.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
+import type { RegisterInput } from './registration.ts'
 import { register } from './registration.ts'
-import type { RegisterInput, RegisterProgress } from './registration-steps.ts'
+import type { RegisterProgress } from './registration-step.ts'
 import { createWallet } from './wallet.ts'
 
 const NAME = 'a.unverified.ns'
@@ -154,7 +155,7 @@ type Ledger = {
   /** What the newest request asks for, and what an older one did. */
   asked: Details
   older: Details
-  /** Of the subscription; null: there is none. */
+  /** Of the subscription; null: it does not exist. */
   autoRenew: boolean | null
   /** The ledger interface tells nothing. */
   isUntold?: boolean
@@ -206,7 +207,7 @@ describe('a payment whose answer is lost', () => {
   it('is found, if it happened, and not made again', async () => {
     const { ledger, run } = world((state) => {
       state.requests = []
-      state.isOwned = true // Confirmed before anybody could look.
+      state.isOwned = true // Confirmed before the next look.
       throw lostAnswer()
     })
     expect(await run()).toMatchObject({ party: PARTY })
@@ -274,7 +275,7 @@ describe('a payment that was made', () => {
   })
 })
 
-it('no call of a registration goes on beyond the end of all', async () => {
+it('no call of a registration takes longer than the whole may', async () => {
   const { run, timeouts } = world((state) => {
     state.requests = []
     state.payments = [PAYMENT]
@@ -304,7 +305,7 @@ describe('after a crash', () => {
     expect(ledger.accepts).toBe(0)
   })
 
-  it('nothing is known of the coin where nobody can look', async () => {
+  it('the payment is unknown if the ledger cannot be read', async () => {
     const { ledger, run } = world(unpaid)
     ledger.payments = [PAYMENT]
     ledger.isAway = true
@@ -348,8 +349,8 @@ describe('a request that is there', () => {
   it.each([
     ['another url', { older: { url: 'https://old.example', description: 'new' } }],
     ['another description', { older: { url: wished.url, description: '' } }],
-    ['nobody knows what', { isUntold: true }],
-  ])('and asks for %s is rejected, and asked anew', async (_, state) => {
+    ['an unknown entry', { isUntold: true }],
+  ])('and asks for %s is rejected, and made again', async (_, state) => {
     const { ledger, run } = world(confirm)
     Object.assign(ledger, { requests: [OLDER], ...state })
     const done = await run(() => {}, wished)
@@ -359,7 +360,7 @@ describe('a request that is there', () => {
     expect(ledger.accepts).toBe(1)
   })
 
-  it('beside one that asks for the same is rejected; the other is paid', async () => {
+  it('is rejected if another one has the same entry, which is paid', async () => {
     const { ledger, run } = world(confirm)
     const older = { url: 'https://old.example', description: '' }
     Object.assign(ledger, { requests: [OLDER, REQUEST], older, asked: wished })
@@ -382,7 +383,7 @@ describe('what is paid for with another url or description', () => {
   it.each([
     ['locked', { payments: [PAYMENT] }],
     ['paid', { isOwned: true }],
-  ])('is told as such, with what is known of the coin: %s', async (payment, state) => {
+  ])('is reported as such, with the payment state: %s', async (payment, state) => {
     const { ledger, run } = world(() => {})
     Object.assign(ledger, { asked: effective, ...state })
     await expect(run(() => {}, { url: 'https://new.example' })).rejects.toMatchObject({
@@ -392,7 +393,7 @@ describe('what is paid for with another url or description', () => {
     expect(ledger.accepts).toBe(0)
   })
 
-  it('is told at the end where nobody knew before', async () => {
+  it('is reported at the end if it was not known before', async () => {
     const { ledger, run } = world(
       () => {},
       (state) => {
@@ -406,7 +407,7 @@ describe('what is paid for with another url or description', () => {
     })
   })
 
-  it('is told by the result where the call asks for none', async () => {
+  it('is in the result if the call passes none', async () => {
     const { ledger, run, accepted } = world(() => {})
     Object.assign(ledger, { asked: effective, isOwned: true, autoRenew: false })
     expect(await run()).toMatchObject({ wasOwned: true, entry: effective, autoRenew: false })
@@ -417,9 +418,9 @@ describe('what is paid for with another url or description', () => {
 })
 
 it.each<[string, Partial<RegisterInput>, string]>([
-  ['a name that is none', { name: 'no name' }, 'INVALID_NAME'],
+  ['an invalid name', { name: 'no name' }, 'INVALID_NAME'],
   ['a name of the network', { name: 'dso.ns' }, 'NAME_SUFFIX_MISSING'],
-  ['a url that is none', { url: 'ftp://x' }, 'INVALID_URL'],
+  ['an invalid url', { url: 'ftp://x' }, 'INVALID_URL'],
   ['a long description', { description: 'x'.repeat(141) }, 'INVALID_DESCRIPTION'],
   ['a number as url', { url: 7 as never }, 'INVALID_ARGUMENT'],
   ['a text as autoRenew', { autoRenew: 'yes' as never }, 'INVALID_ARGUMENT'],

@@ -1,6 +1,6 @@
 /**
- * Registering a name: makes the calls that `registration-step.ts` decides on. It looks first at what is there, so that
- * it continues where an earlier call, or another device, stopped. Every error says what is known of the coin.
+ * Registers a name: makes the calls that `registration-step.ts` decides on. It first looks for an earlier registration,
+ * and continues where that call, or another device, stopped. Every error has the state of the payment.
  */
 
 import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
@@ -11,7 +11,7 @@ import type { NameEntry, Names } from '../names/lookups.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { assertText } from '../platform/arguments.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { ContractId } from '../platform/contract-id.ts'
+import type { ContractId } from '../platform/values.ts'
 import {
   callsUntil,
   type EntryDetails,
@@ -23,13 +23,59 @@ import {
   requestedDetails,
   withPayment,
 } from './own-names.ts'
-import { BEGUN, type Event, type Found, step, type Task } from './registration-step.ts'
-import type { RegisterInput, RegisterOptions, Registration } from './registration-steps.ts'
+import {
+  BEGUN,
+  type Event,
+  type Found,
+  type RegisterProgress,
+  step,
+  type Task,
+} from './registration-step.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
+const NO_PARTY = 'The user has no party yet: call `wallet.register()` first.'
 const TIMEOUT_MS = 120_000
-/** Confirmations take some hundred ms; each poll costs three small reads. */
+/** Confirmations take some hundred ms. Each poll costs three small reads. */
 const POLL_MS = 300
+
+/**
+ * What to register. An earlier request for the name that is not paid yet continues if it has the same url and
+ * description. Otherwise it is rejected and made again. If the name is paid for with another url or description, the
+ * error is REGISTRATION_DIFFERS.
+ */
+export type RegisterInput = {
+  /** As people type it: `alice` is `alice.unverified.ns`. */
+  readonly name: string
+  /** Empty, or http or https, at most 255 characters. Default: empty, or that of a name that is paid for. */
+  readonly url?: string
+  /** At most 140 UTF-16 units. Default as for `url`. */
+  readonly description?: string
+  /** Whether the wallet pays renewals automatically. Default: false, or as it is for a name that is paid for. */
+  readonly autoRenew?: boolean
+}
+
+/** Options of a registration. */
+export type RegisterOptions = {
+  /** Called after each step. An error that it throws ends the call, not the registration. */
+  readonly onProgress?: (event: RegisterProgress) => void
+  /** For all steps together, in ms. Default 120 000. */
+  readonly timeoutMs?: number
+  /** Ends the call with the signal's reason, not the registration. Call again to continue. */
+  readonly signal?: AbortSignal
+}
+
+/** A registered name, and what took effect. */
+export type Registration = {
+  readonly name: string
+  /** The party of the user, which now owns the name. */
+  readonly party: string
+  /** The entry that enough scan nodes show: url, description, and expiry. */
+  readonly entry: NameEntry
+  /** Whether the wallet pays renewals automatically; null: the subscription has ended, the name remains until it expires. */
+  readonly autoRenew: boolean | null
+  /** The user owned the name already: nothing was paid now. */
+  readonly wasOwned: boolean
+}
 
 export type RegistrationParts = {
   readonly http: Http
@@ -41,10 +87,10 @@ export type RegistrationParts = {
 }
 
 /**
- * Walks a registration to its end.
+ * Runs a registration to its end.
  *
- * @throws {QuorumscanError} With `payment` set, always. The reason of an aborted signal has none: the last
- *   progress event tells how far it came, and calling again goes on from there.
+ * @throws {QuorumscanError} Always with `payment`. The reason of an aborted signal has none: the last progress event
+ *   shows the step, and another call continues from there.
  */
 export async function register(
   parts: RegistrationParts,
@@ -62,12 +108,7 @@ export async function register(
     let state = BEGUN
     payment = state.payment
     const { partyId: party } = await wallet.status(call())
-    if (party === '')
-      throw failure(
-        'WALLET_NOT_FOUND',
-        'The user has no party yet: call `wallet.register()` first.',
-        { payment: 'not-paid' },
-      )
+    if (party === '') throw failure('WALLET_NOT_FOUND', NO_PARTY, { payment: 'not-paid' })
     const perform = createCalls(parts, { input, fields, party, call })
     for (;;) {
       const { task, progress } = state
@@ -116,7 +157,7 @@ function createCalls(
   const owns = async (): Promise<boolean> =>
     (await listOwnEntries(http, call())).some((entry) => entry.name === name)
 
-  /** What there is, in the order in which one becomes the next, so that none is missed. */
+  /** The state of the registration. The reads follow the order of its steps, so that no step is missed. */
   const find = async (): Promise<Found> => {
     const requests = (await wallet.subscriptionRequests(call())).filter(isOurs)
     const [paid] = (await wallet.initialPayments(call())).filter(isOurs)
@@ -129,20 +170,16 @@ function createCalls(
     return requestCids.length > 0 ? { kind: 'requested', requestCids } : { kind: 'nothing' }
   }
 
-  /** Of what is paid for only what this call names has to be as it names it. */
+  /** @throws {QuorumscanError} If the paid entry differs from the members that this call passes. */
   const demandSame = (effective: EntryDetails): void => {
     const { url = effective.url, description = effective.description } = input
     if (url === effective.url && description === effective.description) return
-    throw failure(
-      'REGISTRATION_DIFFERS',
-      `${name} is paid for with another url or description: pass those that took effect, or none.`,
-      {
-        details: {
-          requested: { url, description },
-          effective: { url: effective.url, description: effective.description },
-        },
-      },
-    )
+    const details = {
+      requested: { url, description },
+      effective: { url: effective.url, description: effective.description },
+    }
+    const message = `${name} is paid for with another url or description: pass those that took effect, or none.`
+    throw failure('REGISTRATION_DIFFERS', message, { details })
   }
 
   return {
@@ -159,11 +196,10 @@ function createCalls(
       madeNow = answer.subscriptionRequestCid as ContractId // It was checked.
       return { kind: 'requested', requestCid: madeNow }
     },
-    /** The request that asks for the same. The others are rejected, which costs nothing. */
+    /** Chooses the request with the same entry. The others are rejected, which costs nothing. */
     async choose({ requestCids }: TaskOf<'choose'>): Promise<Event> {
       let chosen: ContractId | null = null
       for (const requestCid of requestCids) {
-        // What the answer to this very call names is what it asked for.
         const asked =
           requestCid === madeNow
             ? fields
@@ -172,7 +208,7 @@ function createCalls(
         if (isSame && chosen === null) chosen = requestCid
         else
           await wallet.rejectSubscriptionRequest(requestCid, call()).catch((error: unknown) => {
-            if (!isGone(error)) throw error // Paid or rejected elsewhere: that is found below.
+            if (!isGone(error)) throw error // It was paid or rejected elsewhere, which the next look shows.
           })
       }
       return { kind: 'chosen', requestCid: chosen }
@@ -191,14 +227,14 @@ function createCalls(
       const payments = await wallet.initialPayments(call())
       if (payments.some(({ contractId }) => contractId === paymentCid))
         return { kind: 'decided', isOurs: null }
-      // Read after the payment had ended, so that what it led to is there.
+      // Read after the payment ended, so that its result is visible.
       return { kind: 'decided', isOurs: (await owns()) || (await own()) !== null }
     },
-    /** The validator is ahead of the nodes by a moment; a wallet that shows the name asks the nodes. */
+    /** The nodes lag the validator by a moment. */
     resolve: async (): Promise<Event> => ({ kind: 'resolved', entry: await own() }),
-    /** What the wallet does from now on; it is only changed where this call says so. */
+    /** Sets the automatic renewal if this call passes it. */
     async finish(entry: NameEntry): Promise<boolean | null> {
-      // The user asked for the name, whoever had it before.
+      // The user requested the name, so that a former owner is no reason to warn.
       await names.acceptChange(name, party)
       demandSame(entry)
       const subscriptions = await wallet.subscriptions(call())
@@ -215,7 +251,7 @@ function createCalls(
 type TaskOf<Kind extends Task['kind']> = Extract<Task, { readonly kind: Kind }>
 
 /**
- * What to ask for, whole.
+ * The checked input with its defaults.
  *
  * @throws {QuorumscanError} INVALID_NAME, NAME_SUFFIX_MISSING, INVALID_URL, INVALID_DESCRIPTION, INVALID_ARGUMENT.
  */
@@ -227,12 +263,12 @@ function checkedInput(input: RegisterInput): EntryFields {
     autoRenew = false,
   } = Object(input) as RegisterInput
   const name = parseRegistrableName(typed)
-  assertText('the url', url)
-  assertText('the description', description)
-  if (typeof autoRenew !== 'boolean') throw invalidArgument('autoRenew is true or false.')
+  assertText('`url`', url)
+  assertText('`description`', description)
+  if (typeof autoRenew !== 'boolean') throw invalidArgument('`autoRenew` must be true or false.')
   const fields = { name, url, description }
   const violation = findEntryFieldViolation(fields)
   if (violation === undefined) return fields
   const { code, rule } = violation
-  throw failure(code, `The request breaks a rule: ${rule}.`, { details: { rule } })
+  throw failure(code, `The request violates a rule: ${rule}.`, { details: { rule } })
 }

@@ -1,10 +1,9 @@
-/** What a renewal says about the coin when somebody else was first, or answers are lost. */
+/** The payment state of a renewal when another device paid first, or answers are lost. */
 import { describe, expect, it } from 'vitest'
 import { type ErrorCode, QuorumscanError } from '../errors.ts'
 import type { Http } from '../http/http.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { parseContractId } from '../platform/contract-id.ts'
-import { microsOf } from '../platform/time.ts'
+import { microsOf, parseContractId } from '../platform/values.ts'
 import type { RegistrationParts } from './registration.ts'
 import { cancel, renew, setAutoRenew } from './renewal.ts'
 import type { Subscription, Wallet } from './wallet.ts'
@@ -109,7 +108,11 @@ describe('a renewal that is refused', () => {
 })
 
 it.each([
-  ['nobody can look: an earlier call may have paid', error('NETWORK_ERROR', false), 'unknown'],
+  [
+    'the subscription cannot be read: an earlier call may have paid',
+    error('NETWORK_ERROR', false),
+    'unknown',
+  ],
   ['there is no subscription', null, 'not-paid'],
 ])('a renewal where %s', async (_, seen, payment) => {
   const parts = world(() => {}, seen === null ? [otherName] : [seen])
@@ -123,7 +126,7 @@ describe('a renewal that is paid', () => {
     expect(await renew(parts, NAME)).toEqual(renewed())
   })
 
-  it('and comes back says so; one that nobody takes is locked', async () => {
+  it('reports a returned payment as refunded, and one that is not collected as locked', async () => {
     await expect(
       renew(
         world(() => {}, [idle(DUE.before)]),
@@ -155,7 +158,7 @@ describe('a renewal that is paid', () => {
   })
 })
 
-it('no call of a renewal or a cancellation goes on beyond the end of all', async () => {
+it('no call of a renewal or a cancellation takes longer than the whole may', async () => {
   for (const run of [renew, cancel]) {
     const timeouts: (number | undefined)[] = []
     const parts = world(() => {}, [paying()], timeouts)

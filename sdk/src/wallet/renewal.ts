@@ -1,43 +1,43 @@
-/** What becomes of a name that one has: paying for it again, or letting it lapse. */
+/** Renews names of the user, or ends their subscriptions. */
 import { formatInstant } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
-import { microsOf } from '../platform/time.ts'
+import { microsOf } from '../platform/values.ts'
 import { callsUntil, isCertain, isFor, isGone, ownEntry, withPayment } from './own-names.ts'
 import type { RegistrationParts } from './registration.ts'
 import type { AtOffset, CallOptions, Subscription } from './wallet.ts'
 
-/** A name that is paid for another period. */
+/** A renewed name. */
 export type Renewal = {
   readonly name: string
-  /** When the next payment is due: until then the name is the user's. */
+  /** When the next payment is due. Until then the user owns the name. */
   readonly paidUntil: string
-  /** From when on the period after that can be paid. */
+  /** When the payment of the next period becomes possible. */
   readonly renewableFrom: string
-  /** All that can be paid was paid before: nothing was paid now. */
+  /** All possible periods were paid before: nothing was paid now. */
   readonly wasPaid: boolean
 }
 
-/** How to go through a renewal. */
+/** Options of a renewal. */
 export type RenewOptions = CallOptions & {
   /**
-   * `expiresAt`, or `paidUntil`, as it was when the user decided. If more is paid by now, by an earlier call for one,
-   * nothing is paid: so a second call can never pay for the period after.
+   * `expiresAt`, or `paidUntil`, at the time of the user's decision. If a later time is paid already, such as by an
+   * earlier call, nothing is paid. So a second call can never pay for a further period.
    */
   readonly after?: string
-  /** Told once the coin is locked. `isResumed`: an earlier call, or the wallet by itself, did that. */
+  /** Called once the coin is locked. `isResumed`: an earlier call, or the wallet automatically, locked it. */
   readonly onProgress?: (event: { readonly step: 'paid'; readonly isResumed: boolean }) => void
 }
 
 const TIMEOUT_MS = 120_000
 const POLL_MS = 300
-/** What lists tell of times; a period is longer by far. */
+/** The precision of times in lists. A period is much longer. */
 const MICROS_PER_MS = 1000
 
 /**
- * Pays for another period, inside the renewal window, and waits until a super-validator took the coin. Call it again
- * after a crash: a payment that is under way is waited for, and where no further period can be paid yet, the result
- * says until when the name is paid.
+ * Pays for another period, inside the renewal window, and waits until a super-validator has collected the coin. Call it
+ * again after a crash: it waits for a payment in progress. If no further period can be paid yet, the result has the time
+ * until which the name is paid.
  *
  * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the user has no subscription of that name, CHOICE_REFUSED after
  *   the entry expired, INVALID_NAME, PAYMENT_…; `payment` is always set.
@@ -58,7 +58,7 @@ export async function renew(
     const name = parseRegistrableName(typed)
     const after = options.after === undefined ? null : microsOf(options.after)
     const before = await ownSubscription(parts, name, call).catch((error) => {
-      // An earlier call may have paid: nothing is known where nobody could look.
+      // An earlier call may have paid, which is unknown without an answer.
       isUnknown = !isGone(error)
       throw error
     })
@@ -72,7 +72,7 @@ export async function renew(
       return done(before, true)
     if (isLocked) onProgress({ step: 'paid', isResumed: true })
     let cause: unknown
-    /** Of our payment: certain, but the wallet's automation or another device may have been first. */
+    /** Of this payment. The wallet's automation or another device may have paid first. */
     let refusal: unknown
     if (!isLocked)
       try {
@@ -82,7 +82,7 @@ export async function renew(
       } catch (error) {
         if (signal?.aborted === true || !isQuorumscanError(error)) throw error
         if (isCertain(error, signal)) refusal = error
-        // A second payment could be one for the period after; so the ledger is asked, not the wallet.
+        // A second payment could be for a further period, so the ledger is read instead.
         isUnknown = true
         cause = error
       }
@@ -93,17 +93,17 @@ export async function renew(
         else if (windowOf(now).dueAt !== dueBefore) return done(now, false)
         else if (isUnknown && refusal !== undefined) {
           isUnknown = false
-          // Refused for the window, which nobody's clock misses by half of it: it has not opened.
+          // The window has not opened. No clock is wrong by half of it.
           if (isOutsideWindow(refusal) && clock.nowMicros() < middle) return done(now, true)
           throw refusal
         } else if (!isUnknown)
           throw passing(
             'PAYMENT_REFUNDED',
-            `The coin for ${name} came back in full: the lock ended before a super-validator took it.`,
+            `The coin for ${name} was returned in full: the lock expired before a super-validator collected it.`,
             { payment: 'refunded' },
           )
       }
-      if (clock.monotonicMs() >= endsAtMs) throw notYet(name, { isUnknown, cause })
+      if (clock.monotonicMs() >= endsAtMs) throw notYet(name, isUnknown, cause)
       await clock.delay(POLL_MS, signal)
     }
   }
@@ -116,10 +116,10 @@ export async function renew(
 }
 
 /**
- * Ends the subscription, for good: the name stays until it expires. A payment that is under way is waited for. Where
- * the subscription of a name that is still the user's has ended, there is nothing to do.
+ * Ends the subscription permanently. The name remains until it expires. A payment in progress is waited for. If the
+ * subscription has ended and the user still owns the name, nothing happens.
  *
- * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the name is not the user's.
+ * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the user does not own the name.
  */
 export async function cancel(
   parts: RegistrationParts,
@@ -142,14 +142,14 @@ export async function cancel(
     if (clock.monotonicMs() >= endsAtMs)
       throw passing(
         'PAYMENT_PENDING',
-        `A payment for ${name} is under way; it can be cancelled when that is decided.`,
+        `A payment for ${name} is in progress. Cancel again after it is decided.`,
       )
     await clock.delay(POLL_MS, signal)
   }
 }
 
 /**
- * Whether the wallet pays renewals of the name by itself.
+ * Sets whether the wallet pays renewals of the name automatically.
  *
  * @throws {QuorumscanError} CONTRACT_NOT_FOUND if the user has no subscription of that name.
  */
@@ -189,14 +189,14 @@ function noSubscription(name: string): QuorumscanError {
   return failure('CONTRACT_NOT_FOUND', `The user has no subscription for ${name}.`)
 }
 
-/** What may pass is waited out: a payment is under way, and nothing is asked twice that could pay twice. */
+/** Ignores failures that may pass: the loop reads again, and reads cannot pay twice. */
 function unlessPassing(error: unknown): null {
   if (!isQuorumscanError(error) || !error.retryable) throw error
   return null
 }
 
-/** When the next payment is due, or that which is under way; and the window for it, in µs. */
-function windowOf({ state }: Subscription): Window {
+/** When the next payment, or the one in progress, is due, and its window in µs. */
+function windowOf({ state }: Subscription) {
   const { payload } = 'idle' in state ? state.idle : state.payment
   const dueAt = String(payload['idle' in state ? 'nextPaymentDueAt' : 'thisPaymentDueAt'])
   const { paymentDuration } = Object(payload['payData'])
@@ -205,26 +205,14 @@ function windowOf({ state }: Subscription): Window {
   return { dueAt, opensAt: due - duration, middle: due - duration / 2 }
 }
 
-type Window = { readonly dueAt: string; readonly opensAt: number; readonly middle: number }
-
 function isOutsideWindow(refusal: unknown): boolean {
   return isQuorumscanError(refusal) && refusal.details?.['windowOpensAt'] !== undefined
 }
 
-function notYet(
-  name: string,
-  facts: { readonly isUnknown: boolean; readonly cause: unknown },
-): QuorumscanError {
-  const { isUnknown, cause } = facts
-  return isUnknown
-    ? failure(
-        'PAYMENT_UNKNOWN',
-        `Whether the coin for ${name} was locked could not be found out. Call renew again: it looks first.`,
-        { definite: false, retryable: true, cause },
-      )
-    : failure(
-        'PAYMENT_PENDING',
-        `The coin for ${name} is locked, and no super-validator has taken it yet. Call renew again to go on waiting.`,
-        { definite: false, retryable: true },
-      )
+function notYet(name: string, isUnknown: boolean, cause: unknown): QuorumscanError {
+  const message = isUnknown
+    ? `It is unknown whether the coin for ${name} was locked. Call renew again: it checks first.`
+    : `The coin for ${name} is locked, and no super-validator has collected it yet. Call renew again to continue waiting.`
+  const code = isUnknown ? 'PAYMENT_UNKNOWN' : 'PAYMENT_PENDING'
+  return failure(code, message, { definite: false, retryable: true, cause })
 }

@@ -1,6 +1,6 @@
 /** A small honest network with a reader, for scenarios that are written by hand. */
-import type { Decisions, Outcome, Reader, ReaderOptions, ReadOptions } from '@quorumscan/reader'
-import { createReader } from '@quorumscan/reader/voted'
+import type { Decisions, Outcome, ReaderOptions, ReadOptions } from '@quorumscan/reader'
+import { createReader, type Reader } from '@quorumscan/reader/voted'
 import {
   createSimWorld,
   type SimHandler,

@@ -1,4 +1,4 @@
-/** How large an answer to a question can be; whoever sends more has failed. */
+/** The largest valid answer of each kind. A node that sends more has failed. */
 
 /** What is around the entries or rows of an answer, or an error body in their place. */
 const ENVELOPE_BYTES_MAX = 4096
@@ -7,9 +7,9 @@ const ENVELOPE_BYTES_MAX = 4096
  * the names of the members, and a signature are below 1700.
  */
 const ENTRY_BYTES_MAX = 2048
-/** A row tells of one entry of the log, 256 KiB; its parties and amounts stand there up to five times. */
+/** A row is derived from one log entry of 256 KiB, and repeats its parties and amounts up to five times. */
 const ACTIVITY_BYTES_MAX = 2 * 1024 * 1024
-/** A node ends a page of more than one row there. */
+/** A node ends a page with more than one row at this size. */
 const ACTIVITIES_BYTES_MAX = 4 * 1024 * 1024
 /** A name, a URL of 255 bytes and a signature, with the names of the members, are half of it. */
 const SCAN_BYTES_MAX = 1024
@@ -24,7 +24,7 @@ export function activitiesBytesMax(count: number): number {
   return ENVELOPE_BYTES_MAX + Math.min(count * ACTIVITY_BYTES_MAX, ACTIVITIES_BYTES_MAX)
 }
 
-/** Of the addresses, or anything else that is told of every node of a network of so many. */
+/** Of the addresses, or any other list with one item for each node of the network. */
 export function scansBytesMax(nodeCount: number): number {
   return ENVELOPE_BYTES_MAX + nodeCount * SCAN_BYTES_MAX
 }

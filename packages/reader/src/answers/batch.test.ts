@@ -1,7 +1,7 @@
 import { bytesEqual, utf8 } from '@quorumscan/verifier'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isLookup } from '../base.ts'
+import { isLookup } from '../reader-base.ts'
 import { cutBatchAnswer, isAbsence, isEntryAnswer } from './batch.ts'
 import { decodeText } from './reply.ts'
 
@@ -78,12 +78,12 @@ it.each([
   ['another member', '{"results":[{"entry":null}],"more":1}'],
   ['another member of an answer', '{"results":[{"entry":null,"more":1}]}'],
   ['an escape that need not be', '{"results":[{"\\u0065ntry":null}]}'],
-])('a batch answer with %s is none', (_, text) => {
+])('refuses a batch answer with %s', (_, text) => {
   expect(cutBatchAnswer('{"results":[{"entry":null}]}', 1)).toHaveLength(1)
   expect(cutBatchAnswer(decodeText(utf8(text)), 1)).toBeUndefined()
 })
 
-it('an answer with a member of another type is none', () => {
+it('refuses an answer with a member of another type', () => {
   const good = {
     contract_id: '00ab',
     user: party,

@@ -6,42 +6,32 @@ import type { TransportRequest } from '../source/transport.ts'
 import { entriesBytesMax } from './answer-sizes.ts'
 import { parseJson } from './reply.ts'
 
-const BATCH_PATH = '/v0/ans-entries/batch'
 const TEXTS = ['user', 'name', 'url', 'description']
 const ABSENT = utf8('{"entry":null}')
 const STRING = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"'
 const MEMBER = `"[a-z_]+":(?:null|${STRING})`
-/** An answer of D-8, whatever its texts: nothing in it is nested. Takes time in proportion to the text. */
+/** An answer of D-8 with any texts. It has no nested values, so that matching takes linear time. */
 const ANSWER = new RegExp(`\\{"entry":(?:null|\\{${MEMBER}(?:,${MEMBER}){5}\\})\\}`, 'y')
 
-/** `atOffset` null asks for the newest. */
-export function encodeBatch(
+/** The request of a batch. `atOffset` null: the newest offset. */
+export function batchRequest(
   lookups: readonly Lookup[],
   atOffset: number | null,
-): Uint8Array<ArrayBuffer> {
-  return utf8(JSON.stringify({ lookups, ...(atOffset === null ? {} : { at_offset: atOffset }) }))
-}
-
-/** The request for such a body to a node. */
-export function batchRequest(
-  body: Uint8Array<ArrayBuffer>,
-  lookupCount: number,
 ): Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body' | 'bytesMax'> {
   return {
     method: 'POST',
-    path: BATCH_PATH,
+    path: '/v0/ans-entries/batch',
     // Needs no preflight in a browser (D-14).
     headers: { 'content-type': 'text/plain' },
-    body,
-    bytesMax: entriesBytesMax(lookupCount),
+    body: utf8(JSON.stringify(atOffset === null ? { lookups } : { lookups, at_offset: atOffset })),
+    bytesMax: entriesBytesMax(lookups.length),
   }
 }
 
 /**
- * Cuts `{"results":[…]}` into its answers, byte for byte. What they say is not looked at: they are voted on
- * as bytes.
+ * Cuts `{"results":[…]}` into its answers, byte for byte, without parsing them: votes are compared as bytes.
  *
- * @returns undefined unless there are exactly so many, each of the form of an answer, and nothing else.
+ * @returns undefined unless the text holds exactly `lookupCount` answers of the right form.
  */
 export function cutBatchAnswer(
   text: string,
@@ -59,14 +49,14 @@ export function cutBatchAnswer(
   return text === `{"results":[${answers}]}` ? answers.map(utf8) : undefined
 }
 
-/** Whether the answer says that there is no such entry. */
+/** Whether the answer is that no such entry exists. */
 export function isAbsence(answer: Uint8Array): boolean {
   return bytesEqual(answer, ABSENT)
 }
 
 /**
- * Whether an answer out of a batch is a valid one to this lookup, visible at the record time (D-8, D-9). Cut
- * out of one, it has no other members than those looked at here.
+ * Whether an answer of a batch is valid for this lookup and visible at the record time (D-8, D-9).
+ * `cutBatchAnswer` has left no other members than those checked here.
  */
 export function isEntryAnswer(answer: Uint8Array, lookup: Lookup, recordTime: number): boolean {
   if (isAbsence(answer)) return true

@@ -1,4 +1,4 @@
-/** What one HTTP answer of a node amounts to (D-35): an answer, lag, or a failure that never votes. */
+/** Judges one HTTP reply of a node (D-35): an answer, lag, or a failure, which never votes. */
 
 import type { HistoryPoint } from '@quorumscan/verifier'
 import { parseInstant } from '@quorumscan/verifier'
@@ -17,7 +17,7 @@ const OFFSET = /^(?:0|[1-9][0-9]{0,15})$/
 const HASH = /^[0-9a-f]{64}$/
 const CODE = /^[A-Z_]{1,40}$/
 const ERROR_BODY_BYTES_MAX = 4096 // A body of D-6 is far smaller; more is not read.
-/** As for entries of the log: no document of a node comes near it. */
+/** As for log entries; no document of a node is as deep. */
 const JSON_DEPTH_MAX = 32
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -68,7 +68,7 @@ export function parseJson(body: Uint8Array): unknown {
   }
 }
 
-/** Looked at before parsing, which would make a value, and cost memory, of every bracket. */
+/** Checked before parsing, which would allocate a value for every bracket. */
 function isShallow(body: Uint8Array): boolean {
   let depth = 0
   let isText = false
@@ -84,15 +84,15 @@ function isShallow(body: Uint8Array): boolean {
   return true
 }
 
-/** What a node says that does not answer: its error code, and how long it wants to be left alone. */
+/** The refusal in a reply that is not an answer: error code, and how long the node asks to wait. */
 export function readRefusal({ status, header, body }: TransportReply): {
-  /** Empty where it has none. */
+  /** Empty if the node sent none. */
   readonly code: string
   /** For people: the status, and the code if there is one. */
   readonly text: string
-  /** Its own words; empty where it has none. */
+  /** The node's error sentence; empty if it sent none. */
   readonly sentence: string
-  /** null: it does not say. */
+  /** null: the node named no time. */
   readonly retryAfterMs: number | null
 } {
   const said = body.byteLength > ERROR_BODY_BYTES_MAX ? {} : Object(parseJson(body))

@@ -1,34 +1,37 @@
-/** Whether an answer is to be believed at this moment, who has to be heard for that, and what else a read ends in. */
+/**
+ * Whether a proven answer is recent enough, which nodes have to be heard before it is, and with what reason a read
+ * ends without an answer (`undecided`).
+ */
 import { expectedMs, type Known } from '../source/source.ts'
-import { HEDGE_FACTOR } from './decisions.ts'
-import type { Asked, Ending, Read, ReaderState, Told } from './state.ts'
+import { HEDGE_FACTOR } from './certified-decisions.ts'
+import type { Asked, Ending, Proven, Read, ReaderState } from './certified-state.ts'
 
-/** As long as a proxy waits (D-38): who is silent for so long counts as heard, and may still answer. */
+/** As long as a proxy waits (D-38): a node that is silent for so long counts as heard, and may still answer. */
 const SILENT_MS = 2000
 
-/** How many have to be asked at a time where an answer is suspiciously old. */
-export function doubtedCount(state: ReaderState, read: Read, best: Told): number {
+/** How many nodes to ask at a time while the best answer is suspiciously old. */
+export function doubtedCount(state: ReaderState, read: Read, best: Proven): number {
   const { decisions, faultyMax, floor } = state
   if (decisions.isBehind(best.point.offset, floor)) return 1
   const names = heard(state, read, true)
   const open = flightsOf(state, read).filter(({ isLate }) => !isLate)
-  // Those who were asked already are among the names.
+  // Nodes that were asked already are among the names.
   return decisions.heardMin(faultyMax) - names.size + open.length
 }
 
-/** Whether the reader may believe that there is nothing newer to be had. */
-export function isCredible(state: ReaderState, read: Read, best: Told): boolean {
+/** Whether the reader may believe that no newer state exists. */
+export function isCredible(state: ReaderState, read: Read, best: Proven): boolean {
   const { decisions, faultyMax, floor } = state
   if (!decisions.isSuspicious(ageOf(best, state))) return true
   if (decisions.isBehind(best.point.offset, floor)) return false
-  // Without a node that may lie, each is believed.
+  // With f = 0 each node is believed.
   return faultyMax === 0 || heard(state, read, false).size >= decisions.heardMin(faultyMax)
 }
 
 /**
  * Distinct nodes that were asked since the read began, and have answered, failed, or been silent for long.
  *
- * @param isOpenCounted - All that were asked, whether they are silent yet or not.
+ * @param isOpenCounted - Whether nodes with an open request count as well.
  */
 function heard(
   { decisions, sources }: ReaderState,
@@ -46,7 +49,15 @@ function heard(
   return names
 }
 
-/** What a read ends in that has no answer to believe. */
+/**
+ * How a read ends that has no answer to believe; the first that holds:
+ * - `lagging`, `stale`: a proven answer came. It is older than `maxAge` or than the floor, or it is suspiciously old and
+ *   too few nodes were heard.
+ * - `lagging`, `floor`: nodes have not reached the caller's `minOffset`; `not-reached`: they have no certificate that
+ *   reaches the reader's own floor.
+ * - `lagging`, `pruned`: the walk's offset is no longer certified (`expired` for the caller).
+ * - `insufficient`: no node sent a valid proof. `unproven` has the reason of the last one that was refused.
+ */
 export function undecided(state: ReaderState, read: Read): Ending {
   const { best, unproven } = read
   const { minOffset } = read.wanted
@@ -72,11 +83,11 @@ export function flightsOf({ sources }: ReaderState, read: Read): readonly Asked[
   return sources.flatMap(({ flights }) => [...flights].filter((flight) => flight.read === read))
 }
 
-/** So long after it was asked a node is silent. */
+/** How long after a request a node is silent. */
 export function silentMs(source: Known): number {
   return Math.max(SILENT_MS, HEDGE_FACTOR * expectedMs(source))
 }
 
-function ageOf({ point }: Told, { nowMicros }: ReaderState): number {
+function ageOf({ point }: Proven, { nowMicros }: ReaderState): number {
   return (nowMicros - point.recordTime) / 1000
 }

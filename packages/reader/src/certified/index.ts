@@ -1,5 +1,5 @@
 /** The reader of certified answers: what the SDK reads with. */
-export { CERTIFIED_DECISIONS, type CertifiedDecisions } from './decisions.ts'
+export { CERTIFIED_DECISIONS, type CertifiedDecisions } from './certified-decisions.ts'
 export {
   type CertifiedAnswer,
   type CertifiedOutcome,
@@ -7,18 +7,11 @@ export {
   type Expired,
   kindOf,
   type Unproven,
-} from './outcome.ts'
+} from './certified-outcome.ts'
+export * from './certified-reader.ts'
 export {
-  type CertifiedNodeStatus,
-  type CertifiedReader,
-  type CertifiedReaderOptions,
-  type CertifiedReaderStatus,
-  type CertifiedReadOptions,
-  createCertifiedReader,
-} from './reader.ts'
-export {
-  type CertifiedRequest,
+  type CertifiedQuery,
   requestOfActivitiesPage,
   requestOfEntriesPage,
   requestOfLookups,
-} from './requests.ts'
+} from './node-request.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createSource, type Flight } from '../source/source.ts'
-import { createWorld, type Event, NEVER, send } from './decider.ts'
+import { createWorld, type Event, NEVER, send } from './decider-protocol.ts'
 import { createDriver } from './run.ts'
 
 interface Request extends Flight<Request> {

@@ -1,21 +1,21 @@
 /**
- * Drives a decider: sends what it asks for, hears what comes, and keeps its time.
+ * Drives a decider: sends its requests, reports replies and times to it.
  *
- * Each request is told to the decider when it is late, when it ends, and when it has taken too long; each read when
- * the time that it may wait has passed. One alarm, at the earliest of these times, finds all
- * that are due: it may ring too early, which costs a look, and is not moved back with every answer.
+ * The decider learns of a request when it is late, when it ends, and when it has taken too long, and of a read when
+ * it has waited as long as it may. One alarm, at the earliest of these times, finds all that are due. It may ring too
+ * early, which costs one check, and is not moved back with every reply.
  *
- * Where the alarm or an answer comes much later than the alarm was set to, this process itself stalled. The clock of
- * the world leaves that time out, so that no node is late for it, and what came meanwhile is read before the rest.
+ * If the alarm or a reply comes much later than the alarm was set to, this process stalled. The clock of the world
+ * leaves that time out, so that no node is late because of it. Replies that arrived meanwhile are read first.
  */
 import type { ReaderClock } from '../reader-options.ts'
 import type { Flight } from '../source/source.ts'
-import { type Begun, drop, type Effect, type Event, NEVER, type World } from './decider.ts'
+import { type Begun, drop, type Effect, type Event, NEVER, type World } from './decider-protocol.ts'
 
-/** By then what came while the process stalled is read. */
+/** After a stall, how long replies that arrived meanwhile are read before timers count again. */
 const TURN_MS = 1
 
-/** How a request becomes HTTP, and its answer what the decider hears. Rejects where there is none. */
+/** Sends a request over HTTP and judges its reply. Rejects without a reply. */
 export type Asker<F, R> = (flight: F, signal: AbortSignal) => Promise<R>
 
 type Pending<O> = {
@@ -31,11 +31,11 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   readonly asker: Asker<F, R>
   readonly clock: ReaderClock
   readonly note: (fact: N) => void
-  /** Whether a timer that is so late says that this process stalled. */
+  /** Whether a timer that is this late shows that this process stalled. */
   readonly isStalled: (missedMs: number) => boolean
-  /** What the error of an asker is called. Default: `unreachable`. */
+  /** The reason for an error of the asker. Default: `unreachable`. */
   readonly reasonOf?: (error: unknown, flight: F) => string
-  /** Calls a function once what came at the same moment has come. Default: a microtask. */
+  /** As `defer` of `ReaderOptions`. */
   readonly defer?: (run: () => void) => void
 }) {
   const { world, clock, defer = queueMicrotask, reasonOf = () => 'unreachable' } = options
@@ -60,7 +60,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
     world.nowMicros = clock.nowMicros()
   }
 
-  const tell = (event: Event<F, R, I> | X): void => {
+  const report = (event: Event<F, R, I> | X): void => {
     if (isClosed) return
     readClock()
     options.step(event)
@@ -97,16 +97,16 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
     } catch (error) {
       event = { kind: 'failed', flight, reason: reasonOf(error, flight), isTimeout: false }
     }
-    // Dropped meanwhile, otherwise.
-    if (aborts.delete(flight)) heard(event)
+    // Otherwise the decider dropped the request meanwhile.
+    if (aborts.delete(flight)) completed(event)
   }
 
   /** A request ended. */
-  const heard = (event: Event<F, R, I> & { readonly flight: F }): void => {
+  const completed = (event: Event<F, R, I> & { readonly flight: F }): void => {
     const { source, sentAtMs } = event.flight
     source.flights.delete(event.flight)
     source.heardSentAtMs = Math.max(source.heardSentAtMs, sentAtMs)
-    tell(event)
+    report(event)
   }
 
   const setAlarm = (atMs: number): void => {
@@ -114,7 +114,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
     alarmAtMs = atMs
     alarm?.abort()
     alarm = new AbortController()
-    // Timers count whole milliseconds, and may be early by a part of one. Aborted: another was set, or it is closed.
+    // Timers count whole milliseconds, and may be early by a part of one. Aborted: another alarm was set, or the driver closed.
     const ms = Math.max(1, Math.ceil(atMs + stalledMs - clock.monotonicMs()))
     clock.delay(ms, alarm.signal).then(ring, () => {})
   }
@@ -128,7 +128,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
     else sweep(world.nowMs)
   }
 
-  /** Tells what is due, and sets the next alarm. */
+  /** Reports all that is due, and sets the next alarm. */
   const sweep = (nowMs: number): void => {
     let nextMs = NEVER
     const isDue = (atMs: number): boolean => {
@@ -141,24 +141,24 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
       for (const flight of flights) {
         if (isDue(flight.lateAtMs)) {
           flight.lateAtMs = NEVER
-          tell({ kind: 'late', flight })
+          report({ kind: 'late', flight })
           isDue(flight.lateAtMs)
         }
         if (!isDue(flight.endsAtMs) || !flights.has(flight)) continue
         drop(world, flight)
-        heard({ kind: 'failed', flight, reason: 'no answer', isTimeout: true })
+        completed({ kind: 'failed', flight, reason: 'no answer', isTimeout: true })
       }
     const reads: number[] = []
     for (const [id, { endsAtMs }] of pending) if (isDue(endsAtMs)) reads.push(id)
-    if (reads.length > 0) tell({ kind: 'deadline', reads })
-    if (isWaking) tell({ kind: 'woke' })
+    if (reads.length > 0) report({ kind: 'deadline', reads })
+    if (isWaking) report({ kind: 'woke' })
     setAlarm(Math.min(nextMs, world.wakeAtMs))
   }
 
   const begin = (): void => {
     const reads = fresh.filter(({ id }) => pending.has(id))
     fresh = []
-    tell({ kind: 'began', reads })
+    report({ kind: 'began', reads })
   }
 
   const end = (id: number, outcome: O | Promise<never>): void => {
@@ -169,13 +169,13 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
   }
 
   return {
-    /** Something happened that only this decider knows of. */
-    tell: (event: X): void => tell(event),
+    /** An event that only this decider knows. */
+    report: (event: X): void => report(event),
     waitingCount: () => pending.size,
     /**
-     * What a read ends in.
+     * Starts a read and resolves with its outcome.
      *
-     * @param endsAtMs - How long it may wait, by the reader's clock.
+     * @param endsAtMs - Until when the read may wait, by the reader's clock.
      * @throws The signal's reason, or that of `close`.
      */
     ask: (input: I, endsAtMs: number, signal: AbortSignal | undefined): Promise<O> =>
@@ -183,7 +183,7 @@ export function createDriver<F extends Flight<F>, R, I, O, N, X>(options: {
         const id = ++readCount
         const leave = () => {
           end(id, Promise.reject(signal?.reason))
-          tell({ kind: 'left', reads: [id] })
+          report({ kind: 'left', reads: [id] })
         }
         signal?.addEventListener('abort', leave)
         pending.set(id, { endsAtMs: endsAtMs - stalledMs, resolve, signal, leave })

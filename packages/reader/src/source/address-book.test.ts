@@ -43,7 +43,7 @@ it('a record that the node did not sign is not taken', async () => {
   expect(book.records()).toEqual([])
 })
 
-it('a private address is told when its node has signed it, and not taken', async () => {
+it('reports a private address once its node has signed it, and refuses it', async () => {
   const { book, checks, refused } = createBook()
   const atHome = (sequence: number) => ({ ...record(sequence), url: 'https://10.0.0.1/' })
   const forged = book.offer([atHome(1)])

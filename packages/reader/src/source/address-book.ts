@@ -1,6 +1,6 @@
 /**
- * Where the nodes are (D-34). The set of nodes is the genesis's; a node says itself, signed, where it
- * can be reached, so one honest source is enough and no quorum is needed to learn the list.
+ * The addresses of the nodes (D-34). The genesis has the set of nodes, and each node signs its own address. So one
+ * honest source is enough, and no quorum is needed.
  */
 
 import {
@@ -12,7 +12,7 @@ import {
 } from '@quorumscan/verifier'
 import { parseNodeUrl } from './node-url.ts'
 
-/** A node's own statement of where it can be reached, as `/v0/scans` serves it. */
+/** A node's signed statement of its address, as `/v0/scans` serves it. */
 export type AddressRecord = {
   readonly name: string
   readonly url: string
@@ -21,24 +21,24 @@ export type AddressRecord = {
   readonly signature: string
 }
 
-/** Where a node is, as its newest record says; the URL without trailing slash. */
+/** The address of a node by its newest record; the URL without trailing slash. */
 export type Address = Pick<AddressRecord, 'name' | 'url' | 'sequence'>
 
-const RECORDS_OFFERED_MAX = 1000 // Ten times the largest network; more is noise.
+const RECORDS_OFFERED_MAX = 1000 // Ten times the largest network.
 
 export function createAddressBook(options: {
   readonly genesis: Genesis
   readonly genesisHash: string
   readonly crypto: CryptoPort
   readonly allowPrivate: boolean
-  /** Told, as often as it is offered, of what would have been taken over were it not private. */
+  /** Called each time with an address that is refused only because it is private. */
   readonly onPrivate?: ((address: Address) => void) | undefined
 }) {
-  const recordByName = new Map<string, AddressRecord>()
+  const knownByName = new Map<string, { readonly record: AddressRecord; readonly url: string }>()
   const keyByName = new Map(options.genesis.nodes.map((node) => [node.name, node.scanKey]))
 
   const isNewer = ({ name, sequence }: AddressRecord): boolean =>
-    sequence > (recordByName.get(name)?.sequence ?? -1)
+    sequence > (knownByName.get(name)?.record.sequence ?? -1)
 
   const isSigned = (record: AddressRecord): Promise<boolean> =>
     options.crypto.verifyEd25519({
@@ -48,7 +48,7 @@ export function createAddressBook(options: {
     })
 
   return {
-    /** Takes over what is signed by the node it names and newer than what is known. Returns what was. */
+    /** Admits records that their node has signed and that are newer than the known one. Returns their addresses. */
     async offer(records: readonly unknown[]): Promise<Address[]> {
       const taken: Address[] = []
       for (const record of records.slice(0, RECORDS_OFFERED_MAX)) {
@@ -56,19 +56,21 @@ export function createAddressBook(options: {
         const { name, sequence } = record
         const url = parseNodeUrl(record.url, true)
         if (url === undefined || !isNewer(record) || !(await isSigned(record))) continue
-        // Asked again after the check, during which another source may have brought a newer one.
+        // Tested again: another source may have brought a newer record during the check.
         if (!isNewer(record)) continue
         const address = { name, url, sequence }
         if (parseNodeUrl(url, options.allowPrivate) === undefined) options.onPrivate?.(address)
         else {
-          recordByName.set(name, record)
+          knownByName.set(name, { record, url })
           taken.push(address)
         }
       }
       return taken
     },
     /** The newest record of each node that has one. */
-    records: (): AddressRecord[] => [...recordByName.values()],
+    records: (): AddressRecord[] => [...knownByName.values()].map(({ record }) => record),
+    /** Their URLs, without trailing slash. */
+    urls: (): string[] => [...knownByName.values()].map(({ url }) => url),
   }
 }
 
@@ -89,7 +91,7 @@ function scansOf(value: unknown): unknown[] {
   return Array.isArray(scans) ? scans : []
 }
 
-/** Not looked at here: that the name is in the genesis, and the sequence newer than what is known or than -1. */
+/** The caller tests that the name is in the genesis, and that the sequence is newer than the known one or -1. */
 function isRecord(value: unknown): value is AddressRecord {
   const record = Object(value)
   return (

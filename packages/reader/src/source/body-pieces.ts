@@ -1,12 +1,12 @@
-/** A body as it comes in, of an answer or a request, bounded in bytes and in pieces. */
+/** Collects the pieces of a body, of an answer or a request, bounded in bytes and in number. */
 import { concatBytes } from '@quorumscan/verifier'
 
-/** However small they are: the last of every packet, of every buffer on the way. */
+/** These may be of any size, such as the last piece of a packet or buffer. */
 const PIECES_FREE = 64
-/** Of all further ones on average: below the smallest packets of slow links, far above one byte. */
+/** Average size of all further pieces: below the smallest packets of slow links, far above one byte. */
 const PIECE_BYTES_MIN = 256
 
-/** Where it is known how long the body will be, pieces are copied as they come, and not kept beside the whole. */
+/** If the length is known, pieces are copied into one buffer as they arrive. */
 export function createBodyPieces(bytesMax: number, lengthSaid: number | null = null) {
   const pieces: Uint8Array[] = []
   let whole: Uint8Array<ArrayBuffer> | null = null
@@ -20,7 +20,7 @@ export function createBodyPieces(bytesMax: number, lengthSaid: number | null = n
       if (byteCount > Math.min(bytesMax, lengthSaid ?? bytesMax))
         throw new RangeError(`a body of more than ${bytesMax} bytes, or than it was said to have`)
       pieceCount++
-      // What each piece costs us, in time and memory, costs its sender nothing.
+      // Each piece costs time and memory here, and nothing at its sender.
       if ((pieceCount - PIECES_FREE) * PIECE_BYTES_MIN > byteCount)
         throw new RangeError('a body in pieces that are too small')
       if (lengthSaid === null) pieces.push(piece)

@@ -1,7 +1,6 @@
 /**
- * Learns where the nodes are and keeps it current while reads go on (D-34): any one live source is
- * enough, and no source is ever given up, so there is no state in which addresses cannot be learned
- * although a node that knows them lives.
+ * Learns the addresses of the nodes and keeps them current (D-34). One live source is enough, and no source is ever
+ * given up, so addresses are learned as long as one node that knows them is alive.
  */
 
 import type { CryptoPort } from '@quorumscan/verifier'
@@ -12,13 +11,13 @@ import { type Address, createAddressBook, recordsOfScans } from './address-book.
 import { parseNodeUrl } from './node-url.ts'
 import { GET } from './transport.ts'
 
-/** While every node answers; addresses change rarely, and an old one shows as a failing node. */
+/** While every node answers. Addresses change rarely, and a node with an old one fails. */
 const REFRESH_MS = 30_000
 /** While a node is failing, or has no address. */
-const REFRESH_MS_UNEASY = 1000
-/** For one that takes seconds to answer, on a bad link. */
+const REFRESH_MS_URGENT = 1000
+/** For a source that takes seconds to answer, on a bad link. */
 const ASK_MS_MAX = 5000
-/** From then on a request may be lost, and the next refresh asks again. */
+/** After this time a request may be lost, and the next refresh sends another one. */
 const LOST_MS = 2500
 
 export function createDirectory(options: {
@@ -27,7 +26,7 @@ export function createDirectory(options: {
   /** Aborted when the reader closes. */
   readonly signal: AbortSignal
   readonly onAddress: (address: Address) => void
-  /** Told of an address that a node has signed and that is not taken, as it is private. */
+  /** Called with a signed address that is refused because it is private. */
   readonly onPrivate?: (address: Address) => void
 }) {
   const { reader } = options
@@ -44,27 +43,23 @@ export function createDirectory(options: {
     allowPrivate,
     onPrivate: options.onPrivate,
   })
-  const urlByName = new Map<string, string>()
   const asking = new Map<string, Promise<void>>()
   let refreshedAtMs = Number.NEGATIVE_INFINITY
   let learned = false
   let loaded: Promise<void> | undefined
 
-  const take = async (records: readonly unknown[]): Promise<boolean> => {
+  const admit = async (records: readonly unknown[]): Promise<boolean> => {
     const addresses = await book.offer(records)
-    for (const address of addresses) {
-      urlByName.set(address.name, address.url)
-      options.onAddress(address)
-    }
+    for (const address of addresses) options.onAddress(address)
     return addresses.length > 0
   }
 
   const load = async (): Promise<void> => {
     try {
       const records: unknown = await reader.addressStore?.load()
-      if (Array.isArray(records)) await take(records)
+      if (Array.isArray(records)) await admit(records)
     } catch {
-      // Whatever is wrong with the store: the seeds remain.
+      // Without the store, the seeds remain.
     }
   }
 
@@ -72,7 +67,7 @@ export function createDirectory(options: {
     const abort = new AbortController()
     const giveUp = () => abort.abort(new Error('no answer'))
     const forget = () => asking.delete(url)
-    // Both end when it has answered.
+    // Both delays end when the source has answered.
     reader.clock.delay(LOST_MS, abort.signal).then(forget, forget)
     reader.clock.delay(ASK_MS_MAX, abort.signal).then(giveUp, giveUp)
     try {
@@ -84,32 +79,30 @@ export function createDirectory(options: {
         isPublicOnly: !allowPrivate && !seeds.includes(url),
         signal: AbortSignal.any([abort.signal, options.signal]),
       })
-      const isNews = reply.status === 200 && (await take(recordsOfScans(parseJson(reply.body))))
+      const isNews = reply.status === 200 && (await admit(recordsOfScans(parseJson(reply.body))))
       if (isNews) await reader.addressStore?.save(book.records())
     } catch {
-      // A source that fails says nothing; the others and the next refresh remain. What cannot be kept is
-      // learned again from the seeds.
+      // The other sources and the next refresh remain. Addresses that cannot be stored are learned again.
     } finally {
       giveUp()
     }
   }
 
   return {
-    /** Those of the reader, without trailing slash. */
+    /** Seeds of the reader, without trailing slash. */
     seeds,
     /** True until every source of the first round has answered or failed: addresses may still come. */
     isLearning: () => !learned,
-    /** Asks all sources if it is time to, or at once; a source that hangs does not keep others waiting. */
-    async refresh(how: { readonly isUneasy: boolean; readonly isForced?: boolean }): Promise<void> {
-      const { isUneasy, isForced = false } = how
+    /** Asks all sources if a refresh is due, or at once. A hung source does not delay the others. */
+    async refresh(how: { readonly isUrgent: boolean; readonly isForced?: boolean }): Promise<void> {
+      const { isUrgent, isForced = false } = how
       const now = reader.clock.monotonicMs()
-      const periodMs = isUneasy ? REFRESH_MS_UNEASY : REFRESH_MS
+      const periodMs = isUrgent ? REFRESH_MS_URGENT : REFRESH_MS
       if (!isForced && now - refreshedAtMs < periodMs) return
       refreshedAtMs = now
       loaded ??= load()
       await loaded
-      for (const url of [...seeds, ...urlByName.values()])
-        if (!asking.has(url)) asking.set(url, ask(url))
+      for (const url of [...seeds, ...book.urls()]) if (!asking.has(url)) asking.set(url, ask(url))
       await Promise.all(asking.values())
       learned = true
     },

@@ -1,10 +1,10 @@
-/** From a pinned hash to the genesis document (D-34): any seed may serve it, none has to be trusted. */
+/** Fetches the genesis document of a pinned hash (D-34). Any seed may serve it; none has to be trusted. */
 
 import type { CryptoPort } from '@quorumscan/verifier'
 import { type Genesis, GenesisError, toHex } from '@quorumscan/verifier'
 import { GET, type Transport } from './transport.ts'
 
-/** What a seed answered in place of the genesis that is pinned. */
+/** The answer of a seed that is not the pinned genesis. */
 export type SeedAnswer = { readonly seed: string; readonly status: number; readonly text: string }
 
 /** A genesis with 100 nodes has some 30 kB. */
@@ -12,10 +12,10 @@ const GENESIS_BYTES_MAX = 262_144
 
 /**
  * Asks all seeds at once for `/v0/genesis`, which serves the RFC 8785 form, and returns the first document whose
- * hash is the pinned one. It is that which was pinned, to the last byte, so that nothing is checked once more.
+ * hash is the pinned one. Its bytes are those that were pinned, so that the content needs no check.
  *
- * @throws {GenesisError} If no seed serves it; `cause` holds why, in the order of the seeds: a GenesisError with a
- *   `SeedAnswer` as cause, or what the transport says of one that gave none.
+ * @throws {GenesisError} If no seed serves it. `cause` has the reasons in the order of the seeds: a GenesisError with a
+ *   `SeedAnswer` as cause, or the error of the transport.
  * @throws The signal's reason when aborted.
  */
 export async function fetchGenesis(options: {
@@ -34,7 +34,7 @@ export async function fetchGenesis(options: {
       url: seed.replace(/\/+$/, ''),
       path: '/v0/genesis',
       bytesMax: GENESIS_BYTES_MAX,
-      isPublicOnly: false, // Who configured a seed knows where it is.
+      isPublicOnly: false, // Seeds are configured.
       signal: AbortSignal.any([signal, decided.signal]),
     })
     const text = new TextDecoder().decode(body)
@@ -48,6 +48,6 @@ export async function fetchGenesis(options: {
     signal.throwIfAborted()
     throw new GenesisError('no seed serves the genesis with the pinned hash', { cause })
   } finally {
-    decided.abort() // The others need not finish what nobody waits for.
+    decided.abort() // The other answers are not needed.
   }
 }

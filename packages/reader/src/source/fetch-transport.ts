@@ -1,6 +1,5 @@
 /**
- * The transport of browsers, and of Node without our undici transport: global `fetch`, held to the
- * bounds of the port.
+ * The transport of browsers, and of Node without the undici transport: global `fetch` with the bounds of the port.
  */
 import { createBodyPieces } from './body-pieces.ts'
 import type { Transport } from './transport.ts'
@@ -13,7 +12,7 @@ export function createFetchTransport(
   options: { readonly fetch?: typeof globalThis.fetch | undefined } = {},
 ): Transport {
   const send = options.fetch ?? globalThis.fetch
-  if (send === undefined) throw new TypeError('no fetch here')
+  if (send === undefined) throw new TypeError('this platform has no fetch: pass one')
   return {
     async request(input) {
       const response = await send(input.url + input.path, {
@@ -21,7 +20,7 @@ export function createFetchTransport(
         headers: input.headers,
         body: input.body,
         signal: input.signal,
-        redirect: 'error', // D-34: a node that sends us elsewhere does not answer.
+        redirect: 'error', // A redirect is not an answer (D-34).
         credentials: 'omit',
         cache: 'no-store',
         referrerPolicy: 'no-referrer',
@@ -36,10 +35,10 @@ export function createFetchTransport(
 }
 
 /**
- * The body of an answer. Gives up while it is still coming: a node cannot fill our memory, nor our time with pieces.
+ * The body of an answer. Aborts as soon as a bound is exceeded, so that a node can exhaust neither memory nor time.
  *
- * @throws {RangeError} If it is too large, or comes in pieces that are too small.
- * @throws The signal's reason when aborted. Node's `fetch` may have forgotten its own signal once the headers are there.
+ * @throws {RangeError} If it is too large, or its pieces are too small.
+ * @throws The signal's reason when aborted. Node's `fetch` may ignore its own signal after the headers.
  */
 export async function readAtMost(
   response: Response,
@@ -47,7 +46,7 @@ export async function readAtMost(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const answer = createBodyPieces(bytesMax)
   const reader = response.body?.getReader()
-  // The connection may be gone already.
+  // The connection may be closed already.
   const cancel = (reason: unknown) => void reader?.cancel(reason).catch(() => {})
   const leave = () => cancel(signal.reason)
   signal.addEventListener('abort', leave)

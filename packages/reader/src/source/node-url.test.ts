@@ -22,7 +22,7 @@ describe('the URL of a node', () => {
     'https://a.example/?q',
     'https://a.example/#f',
     `https://a.example/${'x'.repeat(255)}`,
-  ])('%s is none', (text) => {
+  ])('refuses %s', (text) => {
     expect(parseNodeUrl(text, true)).toBeUndefined()
   })
 

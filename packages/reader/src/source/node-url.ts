@@ -1,4 +1,4 @@
-/** Which URLs a node may be reached at. */
+/** Which URLs a node may have. */
 
 const NODE_URL_LENGTH_MAX = 255
 const LOOPBACK = /^(?:(?:.*\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
@@ -14,7 +14,7 @@ const PRIVATE_IPV6 = /^\[(?:[^23]|.{1,3}:|200(?:1:(?:1?.?.?|db8)|2):|3fff:.{0,3}
  *
  * @returns undefined unless it is http or https without credentials, query and fragment, and at most
  *   255 characters; and, where `allowPrivate` is false, no loopback, private or single-label host.
- *   What a public name resolves to is for the transport to look at.
+ *   The transport checks the address that a public name resolves to.
  */
 export function parseNodeUrl(text: string, allowPrivate: boolean): string | undefined {
   if (text.length > NODE_URL_LENGTH_MAX || !URL.canParse(text)) return undefined
@@ -27,7 +27,7 @@ export function parseNodeUrl(text: string, allowPrivate: boolean): string | unde
   return address.replace(/\/+$/, '')
 }
 
-/** Whether a connection to the URL says who answers: https, or this machine. */
+/** Whether a connection to the URL authenticates the node: https, or this machine. */
 export function isAuthenticated(url: string): boolean {
   const { protocol, hostname } = new URL(url)
   return protocol === 'https:' || LOOPBACK.test(hostname)

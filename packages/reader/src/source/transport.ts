@@ -1,4 +1,4 @@
-/** How the reader reaches nodes. `fetch-transport.ts` serves browsers, `packages/server` serves Node. */
+/** The port by which readers reach nodes: `fetch-transport.ts` in browsers, undici (`packages/runtime`) in servers. */
 
 export type TransportRequest = {
   /** Base address of the node, without a trailing slash. */
@@ -8,18 +8,17 @@ export type TransportRequest = {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array<ArrayBuffer> | null
-  /** A larger answer is given up on: the promise rejects. */
+  /** A larger answer is aborted: the promise rejects. */
   readonly bytesMax: number
   /** Pages and activities ('bulk') use connections of their own, so that they delay no lookup (D-14). */
   readonly channel: 'lookup' | 'bulk'
   /**
-   * How long an answer must be at most to be of any use by now: where it comes and is longer by far, a transport
-   * may stop reading it, and reject.
+   * The longest answer that is still useful. A transport may stop reading one that is much longer, and reject.
    */
   readonly bytesWanted?: () => number
   /**
-   * Refuse to connect where the name of the node resolves to an address that is not public (D-34). A
-   * browser does not tell, so there this is not looked at.
+   * Refuse to connect if the host resolves to an address that is not public (D-34). Browsers do not show the address,
+   * so that their transport ignores this.
    */
   readonly isPublicOnly: boolean
   readonly signal: AbortSignal
@@ -29,11 +28,11 @@ export type TransportReply = {
   readonly status: number
   /** The header's value, or null. `name` is lower-case. */
   header(name: string): string | null
-  /** The reader's: nobody else writes to it. */
+  /** Owned by the reader: the transport does not write to it later. */
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** What a transport rejects with that refuses to connect for `isPublicOnly`. */
+/** A transport rejects with it if it refuses to connect because of `isPublicOnly`. */
 export class PrivateAddressError extends Error {
   override readonly name = 'PrivateAddressError'
 }
@@ -43,5 +42,5 @@ export interface Transport {
   request(input: TransportRequest): Promise<TransportReply>
 }
 
-/** What requests for a document have in common. */
+/** The common members of requests for a document. */
 export const GET = { method: 'GET', headers: {}, body: null, channel: 'bulk' } as const

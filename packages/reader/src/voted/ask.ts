@@ -1,8 +1,8 @@
-/** What nodes are asked for the sake of items, and their answers cut into votes. The same goes to every node. */
+/** The request for some items, which is the same for all nodes, and the votes in its answers. */
 
 import type { HistoryPoint, Lookup } from '@quorumscan/verifier'
 import { bodiesEqual } from '@quorumscan/verifier'
-import { batchRequest, cutBatchAnswer, encodeBatch } from '../answers/batch.ts'
+import { batchRequest, cutBatchAnswer } from '../answers/batch.ts'
 import { decodeText, type Reply } from '../answers/reply.ts'
 import type { ReadRequest } from '../reader-options.ts'
 import type { TransportRequest } from '../source/transport.ts'
@@ -17,13 +17,13 @@ export type NodeRequest = Pick<
 type Answer = Reply & { readonly kind: 'answer' }
 
 export type Ask = {
-  /** `probe`: an empty batch at no offset, which only asks for heads (D-37). */
+  /** `probe`: an empty batch without an offset, which only asks for heads (D-37). */
   readonly kind: 'probe' | 'batch' | 'read'
   readonly channel: Channel
   readonly items: readonly Item[]
   /** The round of the items that this belongs to. */
   readonly pin: number | null
-  /** What the nodes are asked for: the pin. Null where they choose. */
+  /** The offset in the request: the pin. Null: nodes choose it. */
   readonly atOffset: number | null
   /** Written once. */
   request: NodeRequest | null
@@ -65,7 +65,7 @@ export function requestOf(ask: Ask): NodeRequest {
 function lookupsRequest({ items, atOffset }: Ask): NodeRequest {
   // Batches hold nothing else.
   const lookups = items.map(({ asked }) => (asked as { readonly lookup: Lookup }).lookup)
-  return batchRequest(encodeBatch(lookups, atOffset), lookups.length)
+  return batchRequest(lookups, atOffset)
 }
 
 function readRequest({ items, atOffset }: Ask): NodeRequest {
@@ -84,8 +84,8 @@ function readRequest({ items, atOffset }: Ask): NodeRequest {
 }
 
 /**
- * The votes in an answer, as bytes; undefined if it is not of the form of one. Equal answers of several nodes
- * give the same Vote objects.
+ * The votes in an answer, as bytes; undefined if it has another form. Equal answers of several nodes give the same
+ * `Vote` objects.
  */
 export function votesIn(ask: Ask, { point, body }: Answer): readonly Vote[] | undefined {
   const same = ask.cut.find(

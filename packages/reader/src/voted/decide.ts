@@ -1,14 +1,15 @@
 /**
- * What becomes of an item as votes come in and hopes fade (D-38): an answer, a second round, or one of the
- * outcomes without an answer. The counting is in `tally.ts`; here is what follows from it.
+ * Decides on an item as votes arrive and nodes fail (D-38): an answer, a second round, or an outcome without an
+ * answer. `tally.ts` counts the votes.
  */
 import { isEntryAnswer } from '../answers/batch.ts'
 import { parseJson } from '../answers/reply.ts'
 import { noteError } from '../source/source.ts'
 import { isForkAt } from '../votes/histories.ts'
-import type { Decided } from '../votes/outcome.ts'
 import { claimedByMany } from '../votes/pins.ts'
+import type { Decided } from '../votes/read-outcome.ts'
 import {
+  createBallot,
   type Group,
   judge,
   largestGroup,
@@ -19,21 +20,21 @@ import {
 import { claimedHeads, nextPin } from './heads.ts'
 import {
   type Asked,
-  createRound,
   type Item,
   isPruned,
   isSelfPinned,
   type Round,
+  type Standing,
   type Undecided,
 } from './item.ts'
 import type { Node } from './node.ts'
 import { compareAt, isUncompared } from './own-history.ts'
-import { finish, type State, wait } from './state.ts'
 import { type Ending, participation, undecided } from './undecided.ts'
 import { isHopeless, isUnusable } from './usable.ts'
+import { finish, type State, wait } from './voted-state.ts'
 
 const MALFORMED = 'malformed answer'
-/** How long the own replica may hold up an answer; it is compared afterwards too. */
+/** How long an answer waits for the own replica, which is compared afterwards too. */
 const LOCAL_HASH_WAIT_MS = 50
 
 /** Ends the item, or begins its second round, if what is known suffices. */
@@ -46,7 +47,7 @@ export function decide(state: State, item: Item): void {
     if (verdict.kind === 'decided') {
       if (isHeldForReplica(state, round)) return
       if (!isTooOld(state, item, verdict.group)) {
-        accept(state, item, { round, group: verdict.group })
+        accept(state, item, round, verdict.group)
         return
       }
     }
@@ -55,10 +56,10 @@ export function decide(state: State, item: Item): void {
     else if (round !== current)
       continue // The second round may still decide.
     else if (verdict.kind === 'insufficient') {
-      // What was pruned can be read at a newer offset: nobody is gone.
+      // A pruned offset can be read again at a newer one.
       if (!isPruned(round) || !repin(state, item, round)) giveUp(state, item, round, verdict)
     }
-    // Lagging, or agreed on something too old: once more, lower or newer.
+    // Lagging, or agreed on an old offset: a second round at a lower or newer one.
     else if (!repin(state, item, round)) lag(state, item)
     return
   }
@@ -66,7 +67,7 @@ export function decide(state: State, item: Item): void {
     giveUp(state, item, undefined, { kind: 'insufficient' })
 }
 
-/** Ends the item: the nodes are not there yet. */
+/** Ends the item: the nodes have not reached the offset. */
 export function lag(state: State, item: Item): void {
   const round = item.rounds.at(-1)
   giveUp(state, item, round, {
@@ -76,21 +77,26 @@ export function lag(state: State, item: Item): void {
   })
 }
 
-/** Puts a round at the pin behind the item's others. */
+/** Adds a round at the pin. */
 export function startRound(state: State, item: Item, pin: number | null): void {
   if (pin !== null) compareAt(state, pin)
-  const { nowMs: startedAtMs, nodes } = state
-  item.rounds.push(createRound({ pin, startedAtMs, nodeCount: nodes.length }))
+  item.rounds.push({
+    pin,
+    startedAtMs: state.nowMs,
+    ballot: createBallot(),
+    standings: new Array<Standing>(state.nodes.length).fill('open'),
+    reasons: new Map(),
+  })
 }
 
-/** Starts the second round; false if there was one, or none could do better. */
+/** Starts the second round. Returns false if the item had one, or no other pin could decide. */
 export function repin(state: State, item: Item, round: Round): boolean {
   if (item.rounds.length > 1 || round.pin === null || item.isOverdue) return false
   const pin = nextPin(state, item, round)
   if (pin === null) return false
   item.staleAgeMs = null
   item.nextPin = pin
-  // Holds the place of the second round, so that there is no third.
+  // Counts as the second round, so that no third one starts.
   startRound(state, item, pin)
   wait(state, item)
   return true
@@ -112,7 +118,7 @@ function judgeRound(state: State, item: Item, round: Round): Verdict {
     laggingCount,
     isFork: round.pin !== null && isForkAt(state.histories, round.pin),
   })
-  // Parsed only here, where enough nodes said the same: what one of them sends costs nothing.
+  // Parsed only after enough nodes sent the same, so that one node cannot cause the cost.
   if (verdict.kind !== 'decided' || isAnswer(item.asked, verdict.group.vote)) return verdict
   strikeGroup(round.ballot, verdict.group)
   for (const voter of verdict.group.voters) {
@@ -128,7 +134,7 @@ function isHeldForReplica(state: State, { pin, startedAtMs }: Round): boolean {
   return isWaiting && state.nowMs - startedAtMs < LOCAL_HASH_WAIT_MS
 }
 
-/** Whether what was agreed on is older than asked, which is noted (D-39). */
+/** Whether the agreed answer is older than `maxAge`, which is noted (D-39). */
 function isTooOld({ decisions, nowMicros }: State, item: Item, { vote }: Group): boolean {
   const { recordTime } = vote
   if (isSelfPinned(item)) return false
@@ -137,11 +143,7 @@ function isTooOld({ decisions, nowMicros }: State, item: Item, { vote }: Group):
   return true
 }
 
-function accept(
-  state: State,
-  item: Item,
-  { round, group }: { readonly round: Round; readonly group: Group },
-): void {
+function accept(state: State, item: Item, round: Round, group: Group): void {
   const { nodes, nowMicros } = state
   for (const other of round.ballot.groups)
     if (other !== group)
@@ -149,17 +151,16 @@ function accept(
   item.decided = group.vote
   if (item.asked.kind === 'read') shortenOthers(state, item, group)
   if (!isSelfPinned(item)) state.floor = Math.max(state.floor, group.vote.offset)
-  const { threshold } = item
   const isAbsent = state.decisions.isAbsence(group.vote, nowMicros)
   const kind = state.faultyMax === 0 ? 'trusted' : 'verified'
   conclude(state, item, {
     kind: isAbsent ? `${kind}-absent` : kind,
     ...group.vote,
-    ...participation({ state, threshold, ballot: round.ballot, group }),
+    ...participation(state, { item, round, group }),
   })
 }
 
-/** Nodes that have not answered yet need not say more than was decided. */
+/** Lets transports stop reading answers that are longer than the decided one. */
 function shortenOthers({ nodes }: State, item: Item, { vote }: Group): void {
   for (const { lanes } of nodes)
     for (const flight of lanes.bulk.flights)
@@ -180,7 +181,7 @@ function conclude(state: State, item: Item, outcome: Decided | Undecided): void 
   state.effects.push({ kind: 'done', read: call.id, outcome: call.outcomes })
 }
 
-/** Whether what enough nodes said is an answer to what was asked (D-35). */
+/** Whether the bytes that enough nodes sent are an answer to the request (D-35). */
 function isAnswer(asked: Asked, { answer, recordTime }: Vote): boolean {
   if (asked.kind === 'lookup') return isEntryAnswer(answer, asked.lookup, recordTime)
   const body = parseJson(answer)

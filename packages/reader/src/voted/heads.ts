@@ -1,21 +1,21 @@
-/** The pins that follow from what the nodes claim to have (D-37). */
+/** Chooses pins from the heads that nodes claim (D-37). */
 import { quorumOf } from '@quorumscan/verifier'
-import { wakeBy } from '../driver/decider.ts'
+import { wakeBy } from '../driver/decider-protocol.ts'
 import { chooseNextPin } from '../votes/pins.ts'
 import { largestGroup } from '../votes/tally.ts'
 import { type Item, isPruned, type Round, type Standing } from './item.ts'
-import type { State } from './state.ts'
 import { isFresh, isHeadless, isUnusable } from './usable.ts'
+import type { State } from './voted-state.ts'
 
-/** The longest that a first pin waits for heads beyond those that it needs: a moment, for a person. */
+/** The longest that a first pin waits for more heads than it needs. A person does not notice it. */
 const MORE_HEADS_MS_MAX = 50
 
-/** Of nodes that told one. */
+/** Heads of the nodes that reported one. */
 export function claimedHeads({ nodes }: State): number[] {
   return nodes.flatMap(({ head }) => (head === null ? [] : [head]))
 }
 
-/** The pin of a first round; null while too few nodes have told their heads and more may. */
+/** The pin of a first round; null while too few nodes have reported their heads and more may. */
 export function firstPin(state: State, item: Item): number | null {
   const { decisions, floor, nodeCount, nodes } = state
   const isAwaited = nodes.some(
@@ -25,8 +25,8 @@ export function firstPin(state: State, item: Item): number | null {
   const heads = claimedHeads(state)
   const own = decisions.choosePin(heads, { threshold: item.threshold, floor })
   if (own === null) return null
-  // The lookups of one moment share the pins of weak, strong and all: the best that is not above
-  // this threshold's own.
+  // Lookups of one moment share the pins of weak, strong and all: the highest that is not above this
+  // threshold's own.
   const shared = [state.faultyMax + 1, quorumOf(nodeCount), nodeCount].flatMap((threshold) => {
     const pin = decisions.choosePin(heads, { threshold, floor })
     return pin === null || pin > own ? [] : [pin]
@@ -35,23 +35,23 @@ export function firstPin(state: State, item: Item): number | null {
 }
 
 /**
- * Whether the heads told so far do not make a pin yet. Of those that tell first, f may claim to have
- * little; with f more than needed, they cannot pull the pin below what an honest node has (D-37). For
- * those f the pin waits as long as it waited for the others, so that a node that hangs costs little.
+ * Whether the pin should wait for more heads. The first f heads may be lies that are too low. With f more heads than
+ * needed, they cannot pull the pin below what an honest node has (D-37). The pin waits for those f as long as it
+ * waited for the others, so that a hung node costs little.
  */
 function isTooEarly(state: State, threshold: number): boolean {
-  const told = state.nodes.filter((node) => isFresh(state, node))
-  const toldAtMs = told.map(({ headAtMs }) => headAtMs).sort((a, b) => a - b)
-  const enoughAtMs = toldAtMs[threshold - 1]
+  const fresh = state.nodes.filter((node) => isFresh(state, node))
+  const reportedAtMs = fresh.map(({ headAtMs }) => headAtMs).sort((a, b) => a - b)
+  const enoughAtMs = reportedAtMs[threshold - 1]
   if (enoughAtMs === undefined) return true
-  if (toldAtMs.length >= threshold + state.faultyMax) return false
+  if (reportedAtMs.length >= threshold + state.faultyMax) return false
   const graceMs = Math.min(enoughAtMs - state.headsSinceMs, MORE_HEADS_MS_MAX)
   const leftMs = enoughAtMs + graceMs - state.nowMs
   if (leftMs > 0) wakeBy(state, state.nowMs + leftMs)
   return leftMs > 0
 }
 
-/** The pin of the second round; null if there is none that could do better. */
+/** The pin of the second round; null if no other pin could decide. */
 export function nextPin(state: State, item: Item, round: Round): number | null {
   const { decisions, faultyMax, nodes } = state
   const { threshold } = item

@@ -1,15 +1,15 @@
-/** One read on its way: what is asked, and what the nodes said so far, round by round. */
+/** One read in progress: the request, and the votes so far, round by round. */
 
 import type { Lookup } from '@quorumscan/verifier'
 import type { ReaderError, ReadRequest } from '../reader-options.ts'
-import type { Decided, Disputed, Insufficient, Lagging, VoteGroup } from '../votes/outcome.ts'
-import { type Ballot, createBallot, type Vote } from '../votes/tally.ts'
+import type { Decided, Disputed, Insufficient, Lagging, VoteGroup } from '../votes/read-outcome.ts'
+import type { Ballot, Vote } from '../votes/tally.ts'
 
 export type Asked =
   | { readonly kind: 'lookup'; readonly lookup: Lookup }
   | { readonly kind: 'read'; readonly request: ReadRequest }
 
-/** What a caller asks together, with every option filled in and checked. */
+/** The requests of one call, with checked options. */
 export type Wanted = {
   readonly asked: readonly Asked[]
   /** Equal votes needed. */
@@ -19,14 +19,14 @@ export type Wanted = {
   readonly headers: Readonly<Record<string, string>> | undefined
 }
 
-/** As the outcome that the caller gets, with the answers themselves in the place of their digests. */
+/** As the outcome for the caller, with answers instead of their digests. */
 export type Undecided =
   | Insufficient
   | Lagging
   | (Omit<Disputed, 'groups'> & { readonly groups: readonly Undigested[] })
 export type Undigested = Omit<VoteGroup, 'answerDigest'> & Pick<Vote, 'answer'>
 
-/** One for each that was asked; an error where there is no room for them. */
+/** An outcome for each request, or an error if there is no room for the call. */
 export type Ended = (Decided | Undecided)[] | ReaderError
 
 /** The items of one caller, which end together. */
@@ -40,7 +40,7 @@ export type Call = {
 /** What a node did in a round; `open`: nothing yet. */
 export type Standing = 'open' | 'voted' | 'lagging' | 'failed'
 
-/** One try at one offset; a read has at most two (D-37). */
+/** One vote at one offset; a read has at most two rounds (D-37). */
 export type Round = {
   /** Null where the request names its offset itself. */
   readonly pin: number | null
@@ -63,9 +63,9 @@ export type Item = Omit<Wanted, 'asked'> & {
   nextPin: number | null
   /** Set once the votes agreed on something older than asked. */
   staleAgeMs: number | null
-  /** Decided, refused, or not wanted any more: nothing more is decided about it. */
+  /** Decided, refused or abandoned. */
   isDone: boolean
-  /** The time that the read may wait has passed: a node that has not voted will not. */
+  /** The read has waited as long as it may: nodes that have not voted count as unusable. */
   isOverdue: boolean
   /** What was decided, to count late dissent. */
   decided: Vote | null
@@ -74,7 +74,7 @@ export type Item = Omit<Wanted, 'asked'> & {
 export function createCall(id: number, wanted: Wanted, startedAtMs: number): Call {
   const { asked, threshold, minOffset, maxAgeMs, headers } = wanted
   const call: Call = { id, items: [], outcomes: [], missing: asked.length }
-  // Field by field: objects of spread others are several times as slow to look into, and a crowd of them is.
+  // Field by field: V8 reads objects made by spread several times more slowly.
   for (const [index, one] of asked.entries())
     call.items.push({
       call,
@@ -95,26 +95,12 @@ export function createCall(id: number, wanted: Wanted, startedAtMs: number): Cal
   return call
 }
 
-export function createRound(options: {
-  readonly pin: number | null
-  readonly startedAtMs: number
-  readonly nodeCount: number
-}): Round {
-  return {
-    pin: options.pin,
-    startedAtMs: options.startedAtMs,
-    ballot: createBallot(),
-    standings: new Array<Standing>(options.nodeCount).fill('open'),
-    reasons: new Map(),
-  }
-}
-
-/** Whether a request that names its own offset: neither floor nor freshness nor pin (D-39). */
+/** Whether the request names its own offset, so that floor, freshness and pin do not apply (D-39). */
 export function isSelfPinned({ asked }: Item): boolean {
   return asked.kind === 'read' && asked.request.pin === 'request'
 }
 
-/** Whether a node said that it no longer holds the offset: then a newer one may do better. */
+/** Whether a node has pruned the offset. A newer one may succeed. */
 export function isPruned(round: Round): boolean {
   return [...round.reasons.values()].includes('pruned')
 }

@@ -1,33 +1,29 @@
 /**
- * What waits for each node, what is on its way, and who is failing.
+ * The queue of each node, its requests in flight, and whether it fails.
  *
- * A node that is dead or hung costs nothing but its vote: nothing here waits for it, what is sent to it in
- * a second is bounded, and so it is asked again, by single probes once it is known to fail. No state ends
- * that: neither a request that is lost nor one that hangs keeps the next from being sent.
+ * A dead or hung node costs only its vote: no read waits for it, and the requests sent to it per second are bounded.
+ * A failing node is asked again by single probes. A lost or hung request never blocks the next one.
  */
 import { backoffMs } from '@quorumscan/verifier'
 import { type Reply, readRefusal } from '../answers/reply.ts'
-import { send } from '../driver/decider.ts'
+import { send } from '../driver/decider-protocol.ts'
 import { noteAnswer, noteError } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
 import { type Ask, type Channel, isWanted, PROBE, requestOf } from './ask.ts'
 import { isFailing, type Lane, lanesOf, type Node, noteHead, type Sent } from './node.ts'
-import { note, type State } from './state.ts'
+import { note, type State } from './voted-state.ts'
 
-/**
- * Requests in flight per node, of those that it was sent within `LATE_MS`. One that is too tight refuses
- * requests, one too wide feeds hung nodes.
- */
+/** Requests in flight per node, of those sent within `LATE_MS`. A higher limit sends more to hung nodes. */
 const FLIGHTS_MAX: Readonly<Record<Channel, number>> = { lookup: 4, bulk: 8 }
-/** From then on a request keeps no other from being sent. */
+/** After this time a request does not count as in flight. */
 const LATE_MS = 1000
-/** From then on it may be lost, and is sent once more; it may still be answered. */
+/** After this time it is sent again, as it may be lost. The first may still be answered. */
 const LOST_MS = 2500
-/** What is sent to a node that fails. */
+/** Requests in flight to a failing node. */
 const PROBES_MAX = 1
 const BACKOFF = { minMs: 50, maxMs: 1000 }
-const QUEUE_COMPACTED_AT = 32 // Asks; decided ones are dropped from there on.
-/** Of a node that refuses and does not say for how long. */
+const QUEUE_COMPACTED_AT = 32 // Asks; a longer queue drops those that are decided.
+/** Of a node that refuses without `retry-after`. */
 const RETRY_AFTER_MS = 1000
 
 /** Whether the node would be sent another batch at once. */
@@ -45,7 +41,7 @@ function hasRoom(lane: Lane): boolean {
 /** Queues something for a node and sends it when there is room. */
 export function offer(state: State, node: Node, ask: Ask): void {
   const lane = node.lanes[ask.channel]
-  // One probe tells as much as many.
+  // One probe is enough.
   if (ask === PROBE && lane.queue.includes(ask)) return
   lane.queue.push(ask)
   if (lane.queue.length > QUEUE_COMPACTED_AT)
@@ -80,20 +76,20 @@ function nextAsk(node: Node, lane: Lane): Ask | undefined {
   return lane.channel === 'lookup' && isFailing(lane) ? PROBE : undefined
 }
 
-/** Makes room where an answer takes long, and then asks once more, as long as a caller waits. */
+/** The first time, makes room for other requests. The second time, sends the request again while a caller waits. */
 export function noteLate(state: State, flight: Sent): void {
   const { ask, source, sentAtMs } = flight
   const isLost = flight.isLate
   flight.isLate = true
   if (!isLost) flight.lateAtMs = sentAtMs + LOST_MS
-  // Nodes that hang are not probed for ever.
+  // A node that hangs is probed only while a caller waits.
   if (state.items.size === 0) return
   if (isLost) offer(state, source.node, ask)
   else pump(state, source.node)
 }
 
-/** Takes over that the node answered, whatever it says. */
-export function land(state: State, flight: Sent, reply: TransportReply): Reply {
+/** Notes that the node replied, and judges the reply. */
+export function noteReply(state: State, flight: Sent, reply: TransportReply): Reply {
   const { source: lane, sentAtMs } = flight
   const { node } = lane
   const { nowMs } = state
@@ -107,8 +103,8 @@ export function land(state: State, flight: Sent, reply: TransportReply): Reply {
   return judged
 }
 
-/** Takes over that the connection failed, or took too long. Null where it is tried once more. */
-export function crash(
+/** Notes that the connection failed or the request timed out. Returns null if it is sent again. */
+export function noteLost(
   state: State,
   flight: Sent,
   { reason, isTimeout }: { readonly reason: string; readonly isTimeout: boolean },
@@ -116,12 +112,12 @@ export function crash(
   const { source: lane, ask, sentAtMs } = flight
   lane.endedAtMs = state.nowMs
   if (isTimeout) {
-    // A node that answered others since has lost a request, and does not fail.
+    // A node that answered later requests has lost this one, and does not fail.
     if (lane.answeredAtMs < sentAtMs) lane.failureCount = Math.max(2, lane.failureCount + 1)
     return judge(state, flight, new Error(reason))
   }
   lane.failureCount++
-  // A connection that was kept open may just have been closed by the other side: once more, at once.
+  // The node may just have closed a kept-alive connection: the request is sent again at once.
   if (lane.failureCount === 1 && isWanted(ask, lane.node.index)) {
     noteError(lane, 'connection lost')
     lane.queue.unshift(ask)
@@ -131,7 +127,7 @@ export function crash(
   return judge(state, flight, new Error(reason))
 }
 
-/** What the end of a request amounts to, counted. */
+/** Judges the end of a request, and counts it. */
 function judge(
   state: State,
   { source, ask, sentAtMs }: Sent,
@@ -145,7 +141,7 @@ function judge(
   return judged
 }
 
-/** Forgets failures: they are too old to count. */
+/** Forgets failures, which are too old to count. */
 export function forgive({ nodes }: State): void {
   for (const lane of nodes.flatMap(lanesOf)) {
     lane.failureCount = 0

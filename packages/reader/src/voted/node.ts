@@ -1,4 +1,4 @@
-/** One node: what is known of it, and what it owes. */
+/** What is known of one node, and its queues. */
 
 import { parseOffsetText } from '../answers/reply.ts'
 import type { NodeStatus } from '../reader-options.ts'
@@ -8,42 +8,42 @@ import { createSource, type Flight, type Source } from '../source/source.ts'
 import type { TransportReply } from '../source/transport.ts'
 import type { Ask, Channel } from './ask.ts'
 
-/** A node that owes an answer and gave none for so long is shown as silent; it may still answer. */
+/** A node that owes an answer for this long is shown as silent. It may still answer. */
 const SILENCE_MS = 1000
 
-/** A request on its way. */
+/** A request in flight. */
 export interface Sent extends Flight<Sent> {
   readonly source: Lane
   readonly ask: Ask
-  /** It keeps no other from being sent. */
+  /** It does not count against the limit of requests in flight. */
   isLate: boolean
-  /** An answer of more bytes has lost, and is not worth megabytes. */
+  /** A longer answer cannot win the vote, and need not be read. */
   bytesWanted: number
 }
 
-/** Lookups and large answers travel apart (D-14), and fail apart. The flights are in order, oldest first. */
+/** Lookups and large answers have separate queues (D-14) and fail separately. The flights are in order, oldest first. */
 export interface Lane extends Source<Sent> {
   readonly node: Node
   readonly channel: Channel
   queue: Ask[]
   /** When the node last answered, ms. */
   answeredAtMs: number
-  /** When a request last ended, in whatever way. */
+  /** When a request last ended, with any result. */
   endedAtMs: number
 }
 
 export type Node = {
-  /** Its position: the voter. */
+  /** Its position in the genesis, and its number as a voter. */
   readonly index: number
   readonly name: string
   url: string | null
   sequence: number | null
-  /** Its connection would not say who answers: it is not asked for votes (D-35). */
+  /** Its connection would not authenticate the node, so that it is not asked for votes (D-35). */
   isInsecure: boolean
   /** Newest offset that it claims to have, and when it said so. */
   head: number | null
   headAtMs: number
-  /** Until when it refuses for its limits (D-33), as it said itself. */
+  /** Until when the node refuses because of its limits (D-33), by its own `retry-after`. */
   refusesUntilMs: number
   readonly lanes: Readonly<Record<Channel, Lane>>
   readonly counters: Lane['counters'] & {
@@ -56,8 +56,12 @@ export type Node = {
 export function createNode(name: string, index: number): Node {
   const never = Number.NEGATIVE_INFINITY
   const counters = {
-    ...{ requests: 0, errors: 0, lastError: null },
-    ...{ votes: 0, dissents: 0, latencyMsLast: null },
+    requests: 0,
+    errors: 0,
+    lastError: null,
+    votes: 0,
+    dissents: 0,
+    latencyMsLast: null,
   }
   const lane = (channel: Channel): Lane => {
     const source = { ...createSource<Sent>(null, false), counters }
@@ -71,8 +75,14 @@ export function createNode(name: string, index: number): Node {
     })
   }
   const node: Node = {
-    ...{ index, name, url: null, sequence: null, isInsecure: false },
-    ...{ head: null, headAtMs: never, refusesUntilMs: never },
+    index,
+    name,
+    url: null,
+    sequence: null,
+    isInsecure: false,
+    head: null,
+    headAtMs: never,
+    refusesUntilMs: never,
     lanes: { lookup: lane('lookup'), bulk: lane('bulk') },
     counters,
   }
@@ -84,7 +94,7 @@ export function lanesOf({ lanes }: Node): readonly Lane[] {
   return [lanes.lookup, lanes.bulk]
 }
 
-/** Takes over where the node is. */
+/** Sets the address of the node. */
 export function noteAddress(node: Node, { url, sequence }: Omit<Address, 'name'>): void {
   const isInsecure = !isAuthenticated(url)
   Object.assign(node, { url, sequence, isInsecure })
@@ -92,7 +102,7 @@ export function noteAddress(node: Node, { url, sequence }: Omit<Address, 'name'>
   if (isInsecure) node.counters.lastError = 'its address is neither https nor loopback'
 }
 
-/** Takes over the head that an answer tells. */
+/** Notes the head that an answer reports. */
 export function noteHead(node: Node, reply: TransportReply, nowMs: number): void {
   const head = parseOffsetText(reply.header('x-ledger-head'))
   if (head === undefined) return
@@ -111,7 +121,7 @@ export function isSilent({ flights, answeredAtMs }: Lane, nowMs: number): boolea
   return oldest !== undefined && nowMs - Math.max(oldest.sentAtMs, answeredAtMs) >= SILENCE_MS
 }
 
-/** Counters, never a verdict that would exclude a node (D-43). */
+/** Counters and state, which never exclude a node (D-43). */
 export function nodeStatus(node: Node, nowMs: number): NodeStatus {
   const { name, url, sequence, head, counters } = node
   const { lookup, bulk } = node.lanes

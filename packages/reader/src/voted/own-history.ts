@@ -1,12 +1,12 @@
 /** Asks the own replica for its history at the offsets that are read, to compare it with the nodes' (D-38). */
-import { type Comparison, note, notePoint, type State } from './state.ts'
+import { type Comparison, note, notePoint, type State } from './voted-state.ts'
 
 /** Offsets remembered: some seconds of reading under load. */
 const OFFSETS_MAX = 256
-const RETRY_MS = 1000 // Our own replica may come to the offset later than the nodes.
+const RETRY_MS = 1000 // The own replica may reach the offset later than the nodes.
 const TRIES_MAX = 20
 
-/** Asks about an offset that is going to be read. */
+/** Compares the replica at an offset that is about to be read. */
 export function compareAt(state: State, offset: number): void {
   const { hasReplica, ownHistory } = state
   if (!hasReplica || ownHistory.has(offset)) return
@@ -18,7 +18,7 @@ export function compareAt(state: State, offset: number): void {
   ask(state, offset)
 }
 
-/** Takes what the replica says; null: it has no history there. */
+/** Notes the reply of the replica; null: it has no history at the offset. */
 export function noteCompared(state: State, offset: number, historyHash: string | null): void {
   const comparison = state.ownHistory.get(offset)
   if (comparison !== undefined) {
@@ -28,7 +28,7 @@ export function noteCompared(state: State, offset: number, historyHash: string |
   if (historyHash !== null) notePoint(state, null, { offset, historyHash })
 }
 
-/** Whether the replica has not yet said whether it knows the offset. */
+/** Whether the first question to the replica about the offset is still open. */
 export function isUncompared({ ownHistory }: State, offset: number): boolean {
   const comparison = ownHistory.get(offset)
   return comparison?.isAsking === true && comparison.tries === 1

@@ -1,25 +1,22 @@
-/**
- * Sends the items that wait: for a pin, or for room at enough nodes. They leave together with those that can
- * share a request, at most 256 in a batch (D-14).
- */
+/** Sends items once they have a pin and enough nodes have room, in batches of at most 256 (D-14). */
 import { BATCH_LOOKUPS_MAX } from '@quorumscan/verifier'
-import { overloaded } from '../base.ts'
+import { overloaded } from '../reader-base.ts'
 import { createAsk } from './ask.ts'
 import { decide, startRound } from './decide.ts'
 import { firstPin } from './heads.ts'
 import { type Call, type Item, isSelfPinned, roundAt } from './item.ts'
 import { offer } from './lanes.ts'
-import { finish, type State } from './state.ts'
 import { hasRoomFor, isHopeless } from './usable.ts'
+import { finish, type State } from './voted-state.ts'
 
-/** Of its time a lookup may wait to be sent; with the rest it is answered. */
+/** Share of its time that a lookup may wait to be sent. The rest is for the answers. */
 const QUEUE_SHARE = 1 / 4
 
 type Batch = { readonly pin: number; readonly items: Item[] }
 
 /** Sends what can be sent. */
 export function sendWaiting(state: State): void {
-  // What was sent may have to be sent once more, at another pin; a third time there is not.
+  // An item may be sent again at another pin, but not a third time.
   for (let sentCount = 1; sentCount > 0; ) sentCount = sendReads(state) + sendLookups(state)
 }
 
@@ -54,39 +51,30 @@ function sendLookups(state: State): number {
   return batches.size
 }
 
-/** Puts items of one kind into the batch of their pin, if there is room. Returns what goes on waiting. */
+/** Puts items of one kind into the batch of their pin, if there is room. Returns those that still wait. */
 function putIntoBatch(state: State, alike: readonly Item[], batches: Map<number, Batch>): Item[] {
   const waiting = alike.filter((item) => !item.isDone)
   const [first] = waiting
   if (first === undefined) return []
   const pin = pinOf(state, first)
   if (pin === null) return keep(state, waiting)
-  const hasRoom = hasRoomFor(state, first)
-  const rest = hasRoom ? fillBatch(state, waiting, { pin, batches }) : waiting
-  return keep(state, rest.length < BATCH_LOOKUPS_MAX ? rest : refuseLate(state, rest))
-}
-
-function fillBatch(
-  state: State,
-  waiting: readonly Item[],
-  target: { readonly pin: number; readonly batches: Map<number, Batch> },
-): Item[] {
-  const { pin, batches } = target
   const batch = batches.get(pin) ?? { pin, items: [] }
+  const roomCount = hasRoomFor(state, first) ? BATCH_LOOKUPS_MAX : 0
   let position = 0
-  for (; position < waiting.length && batch.items.length < BATCH_LOOKUPS_MAX; position++) {
+  for (; position < waiting.length && batch.items.length < roomCount; position++) {
     const item = waiting[position] as Item
     if (item.minOffset > pin) state.unsent.floored.push(item)
     else batch.items.push(item)
   }
   if (batch.items.length > 0) batches.set(pin, batch)
-  return waiting.slice(position)
+  const rest = waiting.slice(position)
+  return keep(state, rest.length < BATCH_LOOKUPS_MAX ? rest : refuseLate(state, rest))
 }
 
-/** A crowd cannot be served in time: who waited too long is refused while its caller still listens. */
+/** Refuses items that have waited too long, while their callers still have time to react. */
 function refuseLate(state: State, waiting: Item[]): Item[] {
   const lateMs = state.waitMs * QUEUE_SHARE
-  // Who waits longest stands first.
+  // The oldest comes first.
   const position = waiting.findIndex(
     (item) => item.rounds.length > 0 || state.nowMs - item.startedAtMs <= lateMs,
   )
@@ -95,14 +83,14 @@ function refuseLate(state: State, waiting: Item[]): Item[] {
   return waiting.slice(lateCount).filter((item) => !item.isDone)
 }
 
-/** Gives a call up for want of room. */
+/** Refuses a call because there is no room. */
 export function refuse(state: State, call: Call): void {
   for (const item of call.items) finish(state, item)
   if (state.calls.delete(call.id))
     state.effects.push({ kind: 'done', read: call.id, outcome: overloaded() })
 }
 
-/** Those, alike, that go on waiting: who cannot be served is told so at once. */
+/** Returns those items of one kind that still wait. Hopeless ones end at once. */
 function keep(state: State, alike: Item[]): Item[] {
   const [first] = alike
   if (first?.rounds.length !== 0 || !isHopeless(state, first)) return alike

@@ -1,19 +1,25 @@
-/** What a read that was not decided ends in (D-38). */
+/** The outcome of a read that was not decided (D-38). */
 
 import { ENTRY_NAME_LENGTH_MAX } from '@quorumscan/verifier'
 import { parseJson } from '../answers/reply.ts'
-import type { Disputed, Insufficient, Lagging, Participation, VoteGroup } from '../votes/outcome.ts'
-import { type Ballot, createBallot, type Group } from '../votes/tally.ts'
+import type {
+  Disputed,
+  Insufficient,
+  Lagging,
+  Participation,
+  VoteGroup,
+} from '../votes/read-outcome.ts'
+import type { Group } from '../votes/tally.ts'
 import type { Item, Round, Undecided, Undigested } from './item.ts'
 import type { Node } from './node.ts'
-import type { State } from './state.ts'
 import { isFresh, isHeadless, isUnusable } from './usable.ts'
+import type { State } from './voted-state.ts'
 
 const PARTY_LENGTH_MAX = 255 // D-30.
-const GROUPS_MAX = 16 // A liar cannot make more groups than there are nodes; this bounds the body.
+const GROUPS_MAX = 16 // Bounds the body of the answer.
 const RETRY_AFTER_MS = { 'not-reached': 250, stale: 1000, floor: 250 } as const
 
-/** How a read ends without an answer, as far as it is judged. */
+/** Kind and reason of an outcome without an answer. */
 export type Ending =
   | Pick<Disputed, 'kind' | 'reason'>
   | Pick<Insufficient, 'kind'>
@@ -22,28 +28,26 @@ export type Ending =
 /** An item at its end. */
 export type Ended = {
   readonly item: Item
-  /** Undefined if it was never asked. */
+  /** Undefined if no node was asked. */
   readonly round: Round | undefined
   /** The group that decided, or the largest. */
   readonly group: Group | undefined
 }
 
 export function undecided(state: State, ended: Ended, ending: Ending): Undecided {
-  const { item, round, group } = ended
-  const { threshold, staleAgeMs } = item
-  const { nodes } = state
-  const ballot = round?.ballot ?? createBallot()
-  const part = participation({ state, threshold, ballot, group })
+  const { threshold, staleAgeMs } = ended.item
+  const part = participation(state, ended)
   switch (ending.kind) {
     case 'disputed':
       return { ...ending, groups: voteGroups(state, ended), ...part }
     case 'insufficient': {
-      const reachable = nodes.filter((node) => isReachable(state, ended, node)).length
+      const reachable = state.nodes.filter((node) => isReachable(state, ended, node)).length
       const retryAfterMs = refusedMs(state, threshold - reachable)
       return { ...ending, reachable, needed: threshold, retryAfterMs, ...part }
     }
     case 'lagging': {
-      const reason = staleAgeMs !== null ? 'stale' : round === undefined ? 'floor' : 'not-reached'
+      const reason =
+        staleAgeMs !== null ? 'stale' : ended.round === undefined ? 'floor' : 'not-reached'
       return { ...ending, reason, ageMs: staleAgeMs, retryAfterMs: RETRY_AFTER_MS[reason], ...part }
     }
   }
@@ -54,12 +58,12 @@ function isReachable(state: State, ended: Ended, node: Node): boolean {
   if (standing !== 'open') return standing !== 'failed'
   const isRefusing = node.refusesUntilMs > state.nowMs
   if (isHeadless(state, node) || isRefusing) return false
-  // Who told its head answers, even where time ran out.
+  // A node that reported its head is reachable, even if time ran out.
   const isHeard = ended.round === undefined && isFresh(state, node)
   return isHeard || !isUnusable(state, ended.item, node)
 }
 
-/** How long until so many of the nodes that refuse no longer do; null if they are fewer. */
+/** How long until `missingCount` of the refusing nodes accept requests; null if fewer refuse. */
 function refusedMs({ nodes, nowMs }: State, missingCount: number): number | null {
   const waits = nodes
     .map(({ refusesUntilMs }) => Math.ceil(refusesUntilMs - nowMs))
@@ -74,7 +78,7 @@ function voteGroups({ nodes }: State, { item, round }: Ended): Undigested[] {
   return largestFirst.slice(0, GROUPS_MAX).map(({ vote, voters }) => ({
     ...vote,
     nodes: namesOf(voters, nodes),
-    // A page has none, and one that did not win is not parsed.
+    // A page has no single entry, and is not parsed.
     entry: item.asked.kind === 'lookup' ? entryOf(vote.answer) : null,
   }))
 }
@@ -90,27 +94,18 @@ function entryOf(answer: Uint8Array): VoteGroup['entry'] {
     : null
 }
 
-export function participation({
-  state: { nodes, nodeCount },
-  threshold,
-  ballot,
-  group,
-}: {
-  readonly state: Pick<State, 'nodes' | 'nodeCount'>
-  readonly threshold: number
-  readonly ballot: Ballot
-  readonly group: Group | undefined
-}): Participation {
-  const others = ballot.groups.filter((other) => other !== group)
+export function participation(
+  { nodes, nodeCount }: State,
+  { item: { threshold }, round, group }: Ended,
+): Participation {
+  const { groups, votedCount } = round?.ballot ?? { groups: [], votedCount: 0 }
+  const dissenters = groups.filter((other) => other !== group).flatMap(({ voters }) => voters)
   return {
     threshold,
     nodeCount,
-    answered: ballot.votedCount,
+    answered: votedCount,
     agreed: namesOf(group?.voters ?? [], nodes),
-    dissented: namesOf(
-      others.flatMap(({ voters }) => voters),
-      nodes,
-    ),
+    dissented: namesOf(dissenters, nodes),
   }
 }
 

@@ -1,8 +1,8 @@
-/** Which nodes an item can count on, as far as is known (D-38). */
+/** Which nodes can still vote on an item, as far as is known (D-38). */
 import type { Item } from './item.ts'
 import { hasRoomForLookups } from './lanes.ts'
 import { isSilent, type Node } from './node.ts'
-import type { State } from './state.ts'
+import type { State } from './voted-state.ts'
 
 /** Whether the node's vote on the item cannot be expected. */
 export function isUnusable(state: State, item: Item, node: Node): boolean {
@@ -14,17 +14,17 @@ export function isUnusable(state: State, item: Item, node: Node): boolean {
   return state.decisions.isGone({ failureCount, isSilent: isSilent(lane, state.nowMs) })
 }
 
-/** Whether the node told its head since heads were renewed. */
+/** Whether the node has reported its head since heads were renewed. */
 export function isFresh({ headsSinceMs }: State, { headAtMs }: Node): boolean {
   return headAtMs >= headsSinceMs
 }
 
-/** Asked for its head since, the node answered something else. */
+/** Whether the node was asked for its head since then and gave none. */
 export function isHeadless(state: State, node: Node): boolean {
   return !isFresh(state, node) && node.lanes.lookup.endedAtMs >= state.headsSinceMs
 }
 
-/** Whether too few nodes are left for an item that was not asked yet. */
+/** Whether too few nodes are usable for an item that was not sent yet. */
 export function isHopeless(state: State, item: Item): boolean {
   const unusable = state.nodes.filter(
     (node) => isUnusable(state, item, node) || isHeadless(state, node),
@@ -32,7 +32,7 @@ export function isHopeless(state: State, item: Item): boolean {
   return unusable.length > state.nodeCount - item.threshold
 }
 
-/** Whether enough nodes have room for another batch; what the others miss waits in their queues. */
+/** Whether enough nodes have room for another batch. The other nodes queue it. */
 export function hasRoomFor(state: State, item: Item): boolean {
   let roomy = 0
   let usable = 0

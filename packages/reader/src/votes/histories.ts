@@ -1,12 +1,12 @@
 /**
- * Which history hash each node gave at recent offsets, to see a fork (D-38): f+1 nodes hold another
- * history than f+1 others, or than our own replica. Looks on after answers went out.
+ * The history hash of each node at recent offsets, to detect a fork (D-38): f+1 nodes hold another history than
+ * f+1 others, or than the own replica. Late votes count too.
  */
 import type { HistoryPoint } from '@quorumscan/verifier'
 
 /** Offsets remembered: some seconds of reading under load. */
 const OFFSETS_MAX = 256
-/** Of one node at one offset. An honest node has one; one that has ever new ones fills no memory. */
+/** Of one node at one offset. An honest node has one; the bound limits the memory that a lying node can use. */
 const HASHES_PER_NODE_MAX = 4
 
 export type Fork = {
@@ -15,7 +15,7 @@ export type Fork = {
   readonly histories: readonly { readonly historyHash: string; readonly nodes: readonly string[] }[]
 }
 
-/** null stands for the own replica, whose word needs no others. */
+/** null stands for the own replica, which is believed alone. */
 type Holder = string | null
 
 type Place = { readonly holdersByHash: Map<string, Set<Holder>>; isFork: boolean }
@@ -26,7 +26,7 @@ export function createHistories(faultyMax: number): Histories {
   return { faultyMax, places: new Map() }
 }
 
-/** Notes what a node's valid answer says, or the own replica. Returns the fork that shows by it, once. */
+/** Notes the history of a node or of the own replica. Returns a fork once, when it shows. */
 export function noteHistory(
   histories: Histories,
   holder: Holder,
@@ -36,7 +36,7 @@ export function noteHistory(
   const { holdersByHash } = place
   const holders = holdersByHash.get(historyHash)
   if (holders?.has(holder)) return null
-  // To a hash that others hold it may always be added.
+  // A hash that others hold is always added.
   const others = [...holdersByHash.values()].filter((by) => by.has(holder))
   if (holders !== undefined || others.length < HASHES_PER_NODE_MAX)
     holdersByHash.set(historyHash, (holders ?? new Set<Holder>()).add(holder))

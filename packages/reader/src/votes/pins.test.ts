@@ -61,7 +61,7 @@ describe('the second pin', () => {
     expect(chooseNextPin({ ...lying, faultyMax: 4 })).toBe(6)
   })
 
-  it('falls back on all that answered, and is none where they are too few', () => {
+  it('falls back to all nodes that answered, and is null if they are too few', () => {
     const none = { ...input, laggingHeads: [] }
     expect(chooseNextPin({ ...none, largestGroupSize: 1 })).toBe(8)
     expect(chooseNextPin({ ...none, largestGroupSize: 1, threshold: 4 })).toBeNull()

@@ -1,9 +1,9 @@
-/** At which offset to read: pure arithmetic on what nodes claim to have (D-37). */
+/** The offset to read at: pure arithmetic on the heads that nodes claim (D-37). */
 
 /**
  * The t-th largest of the heads that distinct nodes claim, never below the floor.
  *
- * Whatever f liars claim, it lies between the t-th and the (t−f)-th most advanced honest node.
+ * For any claims of f liars, it is between the heads of the t-th and the (t−f)-th most advanced honest node.
  *
  * @returns null if fewer than t nodes have claimed a head.
  */
@@ -21,14 +21,13 @@ export function claimedByMany(heads: readonly number[], count: number): number |
 }
 
 /**
- * The second and last pin of a read whose votes did not come in (D-37): low enough for those that
- * lag to complete the largest group, whose members have it anyway, even if f of them lie about what
- * they have, or do not vote again.
+ * The second and last pin of a read without enough votes (D-37): low enough that lagging nodes complete the largest
+ * group, whose members have the offset, even if f of them lie about their heads or do not vote again.
  *
- * Members of smaller groups are not counted on: what they said was outvoted.
+ * Members of smaller groups do not count, since they were outvoted.
  */
 export function chooseNextPin(input: {
-  /** Heads of the nodes that said OFFSET_NOT_REACHED. */
+  /** Heads of the nodes that answered OFFSET_NOT_REACHED. */
   readonly laggingHeads: readonly number[]
   /** Heads of all nodes that answered. */
   readonly answeredHeads: readonly number[]

@@ -1,20 +1,19 @@
 /**
- * Counting votes: who said the same, whether that is enough, and what it means when it is not.
+ * Counts votes: which are equal, whether they suffice, and what follows if they do not.
  *
- * Pure: sends nothing, reads no clock. The decider feeds it votes as they arrive and stops at the
- * first verdict.
+ * Pure. The decider adds votes as they arrive and stops at the first verdict.
  */
 
 import type { HistoryPoint } from '@quorumscan/verifier'
 import { bytesEqual } from '@quorumscan/verifier'
 
-/** What one node says to one request at one offset (D-35). */
+/** The answer of one node to one request at one offset (D-35). */
 export type Vote = HistoryPoint & { readonly answer: Uint8Array<ArrayBuffer> }
 
 /** Equal votes and the voters (indices) that cast them, in order of arrival. */
 export type Group = { readonly vote: Vote; readonly voters: number[] }
 
-/** The votes on one request at one offset. Owned by whoever casts. */
+/** The votes on one request at one offset. `castVote` and `strikeGroup` change it. */
 export type Ballot = { readonly groups: Group[]; votedCount: number }
 
 export function createBallot(): Ballot {
@@ -35,7 +34,7 @@ export function isSameVote(a: Vote, b: Vote): boolean {
 /**
  * Adds a vote and returns the group that it joined.
  *
- * @throws {RangeError} If this voter has voted: each node counts once (D-35), so that is a caller's bug.
+ * @throws {RangeError} If this voter has voted already. Each node counts once (D-35), so that is a bug of the caller.
  */
 export function castVote(
   ballot: Ballot,
@@ -55,13 +54,13 @@ export function castVote(
   return joined
 }
 
-/** Takes the votes of a group back: what it says is no answer. */
+/** Removes the votes of a group, which are not an answer. */
 export function strikeGroup(ballot: Ballot, group: Group): void {
   ballot.groups.splice(ballot.groups.indexOf(group), 1)
   ballot.votedCount -= group.voters.length
 }
 
-/** The first of the largest groups; undefined while nobody voted. */
+/** The first of the largest groups; undefined without votes. */
 export function largestGroup(ballot: Ballot): Group | undefined {
   let largest: Group | undefined
   for (const group of ballot.groups)
@@ -70,8 +69,8 @@ export function largestGroup(ballot: Ballot): Group | undefined {
 }
 
 /**
- * The one group of the threshold's size. With two of them more than f nodes lie, and neither coming first
- * nor being larger makes one of them true: undefined, as where none is large enough.
+ * The only group that reaches the threshold; undefined if none or several do. Two such groups mean that more than f
+ * nodes lie, and neither order nor size shows which one is right.
  */
 export function decidingGroup(ballot: Ballot, threshold: number): Group | undefined {
   const [group, ...others] = ballot.groups.filter(({ voters }) => voters.length >= threshold)
@@ -86,7 +85,7 @@ export type Attendance = {
   readonly threshold: number
   /** Nodes without a vote that cannot be used: unreachable, silent, or answering nothing valid. */
   readonly unusableCount: number
-  /** Nodes that said that they have not, or no longer, the offset. */
+  /** Nodes that have not reached the offset. */
   readonly laggingCount: number
   /** Whether a fork is known at the offset (see `histories.ts`). */
   readonly isFork: boolean
@@ -102,8 +101,8 @@ export type Verdict =
 /**
  * Judges the votes received so far (D-38, in its order).
  *
- * A fork comes first: where honest nodes are known to hold two histories, no count of votes makes one
- * of them true. `open` means that votes that may still come can decide.
+ * A fork comes first: if honest nodes hold two histories, no count of votes makes one of them right. `open`: votes
+ * that may still arrive can decide.
  *
  * @throws {RangeError} If the threshold is not from 1 to n.
  */
@@ -121,7 +120,7 @@ export function judge(ballot: Ballot, attendance: Attendance): Verdict {
   if (unusableCount > nodeCount - threshold) return { kind: 'insufficient' }
   if (missingCount > unusableCount + laggingCount) return { kind: 'open' }
   if (laggingCount > 0) return { kind: 'lagging' }
-  // Spec silent: enough nodes answered, the rest is gone, and those that answered differ. A node that
-  // is down would have to decide between them; that is a dispute, not lag.
+  // The specification is silent on this: enough nodes answered, the others fail, and the answers differ. Only a
+  // node that is down could decide between them. That is a dispute, not lag.
   return { kind: 'disputed', reason: 'votes' }
 }

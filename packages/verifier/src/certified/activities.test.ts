@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { askActivities } from './activities.ts'
 import * as reader from './index.ts'
-import { questionOf } from './requests.ts'
+import { questionOf } from './question-of-request.ts'
 import {
   documentOf,
   findFlaws,

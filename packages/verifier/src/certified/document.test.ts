@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodeCertificate } from '../certificates/certificate.ts'
-import type { CanonicalRequest } from '../statements/requests.ts'
+import type { CanonicalRequest } from '../statements/canonical-request.ts'
 import { createCertifiedVerifier, encodeDocument, splitDocument } from './document.ts'
 import { isBehind, isStale } from './freshness.ts'
 import type { CertifiedPage } from './lists.ts'
 import type { Question } from './question.ts'
-import { questionOf } from './requests.ts'
+import { questionOf } from './question-of-request.ts'
 import { createTestNetwork } from './testing/network.ts'
 import {
   answerOf,

@@ -52,5 +52,5 @@ export {
   type Question,
   type RowsQuestion,
 } from './question.ts'
-export { questionOf } from './requests.ts'
+export { questionOf } from './question-of-request.ts'
 export { showDocument } from './shown.ts'

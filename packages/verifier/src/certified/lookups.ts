@@ -3,7 +3,7 @@ import type { Network } from '../certificates/certificate.ts'
 import { fromHex, toHex } from '../encoding/bytes.ts'
 import { InvalidProof } from '../proof/invalid-proof.ts'
 import type { Sha256 } from '../proof/tree-hash.ts'
-import type { Lookup } from '../statements/requests.ts'
+import type { Lookup } from '../statements/canonical-request.ts'
 import { type CertifiedEntry, canBeInKey, entryOf, type Question, rangeUnder } from './question.ts'
 
 /** What ranges are made from, in addition to the request. */

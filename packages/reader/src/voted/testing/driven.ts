@@ -5,12 +5,12 @@
 import { maxFaulty } from '@quorumscan/verifier'
 import { createVirtual } from '../../driver/testing/virtual.ts'
 import type { TransportReply } from '../../source/transport.ts'
-import { DECISIONS } from '../../votes/decisions.ts'
+import { DECISIONS } from '../../votes/voted-decisions.ts'
 import { requestOf } from '../ask.ts'
-import { step } from '../decider.ts'
 import type { Asked, Ended, Wanted } from '../item.ts'
 import { createNode, lanesOf, type Sent } from '../node.ts'
-import { createState, type Fact, type ReaderEvent } from '../state.ts'
+import { step } from '../voted-decider.ts'
+import { createState, type Fact, type ReaderEvent } from '../voted-state.ts'
 import { type Command, LIES, type Way } from './scripts.ts'
 import { answerAt, historyAt, replyTo } from './world.ts'
 
@@ -33,7 +33,11 @@ export function createRun(world: {
   const liars = world.liars.filter((index) => index < nodeCount).slice(0, faultyMax)
   const nodes = Array.from({ length: nodeCount }, (_, index) => createNode(`sv-${index}`, index))
   const state = createState({
-    ...{ nodes, nodeCount, waitMs: WAIT_MS, decisions: DECISIONS, hasReplica: true },
+    nodes,
+    nodeCount,
+    waitMs: WAIT_MS,
+    decisions: DECISIONS,
+    hasReplica: true,
   })
   const log: unknown[] = []
   const waiting = new Map<number, Waiting>()
@@ -114,17 +118,17 @@ export function createRun(world: {
 
   const pass = (ms: number): void => happen(() => driven.pass(ms))
 
-  const land = (flight: Sent | undefined, way: Way): void => {
+  const answer = (flight: Sent | undefined, way: Way): void => {
     if (flight === undefined) return
     const { index } = flight.source.node
     const isLie = LIES.some((lie) => lie === way)
-    const told = replyTo(requestOf(flight.ask), {
+    const answered = replyTo(requestOf(flight.ask), {
       way: isLie && !liars.includes(index) ? 'true' : way,
       head,
     })
-    for (const { name, offset, answer } of told?.said ?? [])
+    for (const { name, offset, answer } of answered?.said ?? [])
       said.add(`sv-${index} ${offset} ${name} ${answer}`)
-    happen(() => (told === null ? driven.fail(flight) : driven.answer(flight, told.reply)))
+    happen(() => (answered === null ? driven.fail(flight) : driven.answer(flight, answered.reply)))
   }
 
   const ask = ({ names, votes, ahead, isPage }: Command & { kind: 'ask' }): void => {
@@ -148,7 +152,7 @@ export function createRun(world: {
     const offset = comparing.shift()
     if (offset === undefined) return
     const historyHash = offset <= head ? historyAt(offset) : null
-    happen(() => driven.tell({ kind: 'compared', offset, historyHash }))
+    happen(() => driven.report({ kind: 'compared', offset, historyHash }))
   }
 
   const cancel = (id: number | undefined): void => {
@@ -160,12 +164,12 @@ export function createRun(world: {
   const move = (index: number): void => {
     const url = `http://127.0.0.1:${10 * ++moveCount + index}`
     const address = { name: `sv-${index}`, url, sequence: moveCount }
-    happen(() => driven.tell({ kind: 'located', ...address }))
+    happen(() => driven.report({ kind: 'located', ...address }))
   }
 
   const obey = (command: Command): void => {
     if (command.kind === 'ask') ask(command)
-    else if (command.kind === 'land') land(pickOf(open, command.pick), command.way)
+    else if (command.kind === 'land') answer(pickOf(open, command.pick), command.way)
     else if (command.kind === 'pass') pass(command.ms)
     else if (command.kind === 'append') head++
     else if (command.kind === 'compare') compare()
@@ -174,7 +178,7 @@ export function createRun(world: {
   }
 
   for (const { index } of nodes) move(index)
-  happen(() => driven.tell({ kind: 'learned' }))
+  happen(() => driven.report({ kind: 'learned' }))
   return { obey, pass, log, waiting, open }
 }
 

@@ -1,7 +1,7 @@
-/** What may befall the state machine, in any order. */
+/** The events of the state machine, in any order. */
 import fc from 'fast-check'
 
-/** How a request ends. What lies is said by liars only; the rest may happen to anybody. */
+/** How a request ends. Only liars send the lies; the rest may happen at every node. */
 export const LIES = ['lie', 'history', 'offset', 'garbage', 'nonsense', 'high'] as const
 const HITCHES = ['behind', 'behind', 'lagging', 'pruned', 'busy', 'missing', 'lost'] as const
 const way = fc.constantFrom('true', 'true', 'true', 'true', ...HITCHES, ...LIES)

@@ -13,12 +13,12 @@ import {
   sha256,
   type ValuedLeaf,
 } from '../../proof/testing/naive-tree.ts'
-import type { CanonicalRequest } from '../../statements/requests.ts'
+import type { CanonicalRequest } from '../../statements/canonical-request.ts'
 import type { StatePoint } from '../../statements/statements.ts'
 import { encodeDocument } from '../document.ts'
 import type * as certified from '../index.ts'
 import type { Question } from '../question.ts'
-import { questionOf } from '../requests.ts'
+import { questionOf } from '../question-of-request.ts'
 import { createTestNetwork } from './network.ts'
 import {
   answerOf,

@@ -11,7 +11,7 @@ import {
   sha256,
   type ValuedLeaf,
 } from '../../proof/testing/naive-tree.ts'
-import type { CanonicalRequest, Lookup } from '../../statements/requests.ts'
+import type { CanonicalRequest, Lookup } from '../../statements/canonical-request.ts'
 import type { StatePoint } from '../../statements/statements.ts'
 import type { CertifiedEntry, Question } from '../question.ts'
 import type { TestNetwork } from './network.ts'

@@ -1,0 +1,377 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createVirtual, START_MICROS } from '../driver/testing/virtual.ts'
+import { step } from './certified-decider.ts'
+import {
+  type Asked,
+  type Contradiction,
+  createReaderState,
+  type Ended,
+  type ReaderEvent,
+  type Reply,
+  type Wanted,
+} from './certified-state.ts'
+
+const FAULTY_MAX = 1
+const NODES = ['sv-1', 'sv-2', 'sv-3', 'sv-4']
+/** Of the clock, and the newest offset at the beginning: the ledger grows by one each millisecond. */
+const START = 100_000
+const WAIT_MS = 10_000
+const urlOf = (name: string) => `https://${name}.test`
+
+/** A reader whose nodes do what a test says, and a clock that is moved. */
+function createWorld(seeds: readonly string[] = NODES.map(urlOf)) {
+  const state = createReaderState(seeds, FAULTY_MAX)
+  /** By node: when it was last asked anything. */
+  const sentAtMs = new Map<string | null, number>()
+  const ended: (Omit<Ended, 'read'> & { readonly read: number; readonly endedAtMs: number })[] = []
+  const forks: Contradiction[] = []
+  const driven = createVirtual<Asked, Reply, Wanted, Ended, Contradiction, ReaderEvent>({
+    world: state,
+    step: (event) => step(state, event),
+    startMs: START,
+    onEffect(effect) {
+      if (effect.kind === 'ask') sentAtMs.set(effect.flight.source.url, driven.nowMs())
+      else if (effect.kind === 'done')
+        ended.push({ ...effect.outcome, read: effect.read, endedAtMs: driven.nowMs() })
+      else if (effect.kind === 'note') forks.push(effect.fact)
+    },
+  })
+  const { open, report } = driven
+  const pointOf = (offset: number, signerCount: number, root: number) => ({
+    offset,
+    recordTime: START_MICROS + offset * 1000,
+    historyHash: 'ab',
+    root: Uint8Array.of(root),
+    signers: NODES.slice(0, signerCount),
+  })
+  const world = {
+    ...{ state, sentAtMs, ended, forks },
+    ...driven,
+    ask(wanted: Partial<Wanted> & { readonly waitMs?: number } = {}) {
+      const all = { signers: 'weak', threshold: 2, minOffset: 0, maxAgeMs: 60_000 } as const
+      const lookups = { lookups: [{ name: 'a' }], key: null }
+      return driven.begin({ ...all, ...lookups, ...wanted }, WAIT_MS)
+    },
+    prove(
+      flight: Asked,
+      offset: number,
+      { signerCount = 2, root = 0 }: { readonly signerCount?: number; readonly root?: number } = {},
+    ) {
+      const point = pointOf(offset, signerCount, root)
+      driven.answer(flight, { kind: 'proven', point, answer: offset })
+    },
+    end(flight: Asked, { kind }: { readonly kind: 'failed' | 'lied' }) {
+      if (kind === 'failed') driven.fail(flight)
+      else driven.answer(flight, { kind, reason: 'for the test' })
+    },
+    /** Flights to a node, of reads or polls. */
+    flightsTo: (name: string, isPoll = false) =>
+      [...open].filter(
+        ({ source, read }) => source.url === urlOf(name) && (read === null) === isPoll,
+      ),
+    /** Nodes that are asked for reads now. */
+    asked: () => [...open].flatMap(({ source, read }) => (read === null ? [] : source.url)),
+    only() {
+      const flights = [...open].filter(({ read }) => read !== null)
+      expect(flights).toHaveLength(1)
+      return flights[0] as Asked
+    },
+  }
+  for (const name of NODES) report({ kind: 'located', name, url: urlOf(name) })
+  report({ kind: 'learning', isOver: true })
+  return world
+}
+
+describe('a reader of certified answers', () => {
+  it('blames no node when callers leave before it answers', () => {
+    const world = createWorld()
+    world.ask()
+    const [asked] = world.asked()
+    for (let read = 1; read <= 20; read++) {
+      world.pass(50)
+      world.leave(read)
+      expect(world.asked()).toEqual([])
+      world.ask()
+      expect(world.asked()).toEqual([asked])
+    }
+    for (const { counters, failureCount } of world.state.sources)
+      expect({ ...counters, failureCount }).toMatchObject({ errors: 0, failureCount: 0 })
+    world.prove(world.only(), START + 1000)
+    expect(world.ended).toMatchObject([{ ending: { kind: 'answered' } }])
+  })
+
+  it('asks one node, and believes what enough signed a moment ago', () => {
+    const world = createWorld()
+    world.ask()
+    world.prove(world.only(), START)
+    expect(world.ended).toMatchObject([{ ending: { kind: 'answered', answer: START } }])
+    expect(world.state.floor).toBe(START)
+  })
+
+  it('asks a second one when the first takes three times its usual time, and the first one stays asked', () => {
+    const world = createWorld()
+    world.ask()
+    world.prove(world.only(), START)
+    world.ask()
+    world.pass(49)
+    expect(world.asked()).toHaveLength(1)
+    world.pass(1)
+    expect(world.asked()).toHaveLength(2)
+  })
+
+  it('does not leave a node because its first answer, which had to connect, took long', () => {
+    const world = createWorld([urlOf('sv-1')])
+    const answerAfter = (ms: number, flight: Asked) => {
+      world.pass(ms)
+      world.prove(flight, START)
+    }
+    world.ask()
+    answerAfter(40, world.only())
+    const [poll] = [...world.open]
+    world.ask()
+    answerAfter(2, world.only())
+    answerAfter(20, poll as Asked)
+    world.ask()
+    expect(world.asked()).toEqual([urlOf('sv-1')])
+  })
+
+  it.each(['failed', 'lied'] as const)('asks another at once when one %s', (kind) => {
+    const world = createWorld()
+    world.ask()
+    const first = world.only()
+    const [url] = world.asked()
+    world.end(first, { kind })
+    expect(world.asked()).not.toContain(url)
+    world.prove(world.only(), START)
+    world.ask()
+    expect(world.asked()).not.toContain(url)
+  })
+
+  it('asks past caches once for an answer behind its floor, and blames no node', () => {
+    const world = createWorld()
+    world.state.floor = START
+    world.ask()
+    const [url] = world.asked()
+    world.prove(world.only(), START - 2)
+    expect(world.asked()).toEqual([url])
+    expect(world.only().minOffset).toBe(START)
+    world.prove(world.only(), START - 1)
+    expect(world.asked()).not.toContain(url)
+    expect(world.ended).toEqual([])
+  })
+
+  it('believes an old answer only after f + 1 nodes were heard, and not when one of them has a newer one', () => {
+    const world = createWorld()
+    world.ask()
+    world.prove(world.only(), START)
+    world.pass(13_000)
+    world.state.polledAtMs = 0
+    world.ask()
+    const [polled] = NODES.flatMap((name) => world.flightsTo(name, true)).slice(-1)
+    world.prove(world.only(), START)
+    expect(world.ended).toHaveLength(1)
+    world.prove(polled as Asked, START + 13_000)
+    expect(world.ended).toHaveLength(1)
+    expect(world.only().minOffset).toBe(START + 13_000)
+    world.prove(world.only(), START + 13_000)
+    expect(world.ended).toMatchObject([
+      {},
+      { ending: { kind: 'answered', answer: START + 13_000 } },
+    ])
+  })
+
+  it('asks f others for their certificates with the first read, and every quarter of maxAge', () => {
+    const world = createWorld()
+    const polls = () => NODES.flatMap((name) => world.flightsTo(name, true))
+    const read = () => {
+      world.ask({ maxAgeMs: 8000 })
+      world.prove(world.only(), world.nowMs())
+    }
+    read()
+    expect(polls()).toHaveLength(FAULTY_MAX)
+    world.pass(1999)
+    read()
+    expect(polls()).toHaveLength(FAULTY_MAX)
+    world.pass(1)
+    read()
+    expect(polls()).toHaveLength(2 * FAULTY_MAX)
+  })
+
+  it('believes nothing any more once two certificates contradict each other', () => {
+    const world = createWorld()
+    world.ask()
+    world.prove(world.only(), START)
+    world.ask()
+    world.prove(world.only(), START, { root: 1 })
+    expect(world.forks).toHaveLength(1)
+    world.ask()
+    expect(world.ended.map(({ ending }) => ending.kind)).toEqual([
+      'answered',
+      'disputed',
+      'disputed',
+    ])
+  })
+
+  it('takes a seed for no node of its own', () => {
+    const world = createWorld(['https://alias.test', ...NODES.map(urlOf)])
+    world.ask()
+    const alias = [...world.open].find(({ source }) => source.name === null)
+    const [poll] = NODES.flatMap((name) => world.flightsTo(name, true))
+    world.prove(alias as Asked, START - 13_000)
+    world.end(poll as Asked, { kind: 'failed' })
+    // The one that was polled is asked for the answer, too, and another, which makes two.
+    const [first, second] = [...world.open]
+    world.prove(first as Asked, START - 13_000)
+    expect(world.ended).toEqual([])
+    world.prove(second as Asked, START - 13_000)
+    expect(world.ended).toMatchObject([{ ending: { kind: 'answered' } }])
+  })
+
+  it('joins a lookup issued during a request with those that its answer triggers', () => {
+    const world = createWorld()
+    const ask = (name: string, key: string | null = '') => world.ask({ lookups: [{ name }], key })
+    const requests = () => [...world.state.reads].map(({ query }) => query.request.parameters)
+    ask('a')
+    const first = world.only()
+    expect(requests()).toEqual([{ name: 'a' }])
+    ask('b')
+    world.prove(first, START)
+    ask('c')
+    ask('d', 'other')
+    ask('e', null)
+    expect(world.asked()).toEqual([])
+    world.pass(1)
+    expect(requests()).toEqual([
+      { lookups: [{ name: 'b' }, { name: 'c' }] },
+      { name: 'd' },
+      { name: 'e' },
+    ])
+    const [both] = [...world.open].filter(({ read }) => read !== null)
+    world.prove(both as Asked, START)
+    expect(world.ended.map(({ read, first }) => [read, first])).toEqual([
+      [1, 0],
+      [2, 0],
+      [3, 1],
+    ])
+  })
+
+  it('reads for those who stay, and stops when all left', () => {
+    const world = createWorld()
+    world.ask({ key: '' })
+    const [second, third] = [world.ask({ key: '' }), world.ask({ key: '' })]
+    world.pass(1)
+    expect(world.asked()).toHaveLength(2)
+    world.leave(second)
+    expect(world.asked()).toHaveLength(2)
+    world.leave(third)
+    expect(world.asked()).toHaveLength(1)
+  })
+
+  it('has eight requests for lookups on their way at most', () => {
+    const world = createWorld()
+    for (let count = 0; count < 20; count++) world.ask()
+    world.pass(1)
+    expect(world.state.reads.size).toBe(8)
+    world.prove([...world.open].find(({ read }) => read !== null) as Asked, START)
+    world.pass(1)
+    expect(world.state.reads.size).toBe(8)
+  })
+
+  it('says why there is no answer', () => {
+    const world = createWorld()
+    const endAll = (how: 'failed' | 'gone' | 'limit') => {
+      world.ask()
+      while (world.open.size > 0)
+        for (const flight of [...world.open]) {
+          if (how === 'failed') world.fail(flight)
+          else world.answer(flight, { kind: how, reason: '', retryAfterMs: 700 })
+        }
+      return world.ended.at(-1)?.ending
+    }
+    expect(endAll('failed')).toMatchObject({ kind: 'insufficient', retryAfterMs: null })
+    expect(endAll('gone')).toMatchObject({ kind: 'lagging', reason: 'pruned' })
+    expect(endAll('limit')).toMatchObject({ kind: 'insufficient', retryAfterMs: 700 })
+  })
+})
+
+describe('whatever nodes do, and in whichever order', () => {
+  const action = fc.oneof(
+    fc.record({
+      kind: fc.constant('ask' as const),
+      minOffset: fc.constantFrom(0, 0, START - 60_000, START),
+      maxAgeMs: fc.constantFrom(1000, 20_000, 60_000),
+      threshold: fc.constantFrom(2, 3),
+    }),
+    fc.record({
+      kind: fc.constant('answer' as const),
+      flight: fc.nat(9),
+      ageMs: fc.constantFrom(0, 500, 11_000, 13_000, 50_000, 70_000),
+      signerCount: fc.constantFrom(1, 2, 3, 4),
+    }),
+    fc.record({ kind: fc.constantFrom('failed' as const, 'lied' as const), flight: fc.nat(9) }),
+    fc.record({
+      kind: fc.constant('refused' as const),
+      flight: fc.nat(9),
+      why: fc.constantFrom('behind', 'gone', 'limit', 'unable'),
+      retryAfterMs: fc.constantFrom(null, 1000),
+    }),
+    fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(1, 60, 2500, 14_000) }),
+  )
+
+  it('nothing is believed that is behind, stale, signed by too few, or old and unconfirmed; all reads end', () => {
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
+        const world = createWorld()
+        const asked = new Map<
+          number,
+          { readonly floor: number; readonly ms: number; readonly wanted: Partial<Wanted> }
+        >()
+        let checked = 0
+        const look = () => {
+          for (const { read, ending, endedAtMs } of world.ended.slice(checked)) {
+            checked += 1
+            const { floor, ms, wanted } = asked.get(read) ?? { floor: 0, ms: 0, wanted: {} }
+            asked.delete(read)
+            if (ending.kind !== 'answered') continue
+            const { point } = ending
+            const ageMs = endedAtMs - point.offset
+            expect(point.offset).toBeGreaterThanOrEqual(Math.max(floor, wanted.minOffset ?? 0))
+            expect(ageMs).toBeLessThanOrEqual(wanted.maxAgeMs ?? 0)
+            expect(point.signers.length).toBeGreaterThanOrEqual(wanted.threshold ?? 0)
+            if (ageMs <= 12_000) continue
+            const heard = NODES.filter((name) => (world.sentAtMs.get(urlOf(name)) ?? -1) >= ms)
+            expect(heard.length).toBeGreaterThan(FAULTY_MAX)
+          }
+        }
+        const flightOf = (index: number) => [...world.open][index]
+        for (const one of actions) {
+          if (one.kind === 'ask') {
+            asked.set(asked.size + checked + 1, {
+              floor: world.state.floor,
+              ms: world.nowMs(),
+              wanted: one,
+            })
+            const { kind: _, ...wanted } = one
+            world.ask(wanted)
+          } else if (one.kind === 'pass') world.pass(one.ms)
+          else {
+            const flight = flightOf(one.flight)
+            if (flight === undefined) continue
+            if (one.kind === 'answer') world.prove(flight, world.nowMs() - one.ageMs, one)
+            else if (one.kind === 'refused') {
+              const { why, retryAfterMs } = one
+              world.answer(flight, { kind: why, reason: '', retryAfterMs })
+            } else world.end(flight, one)
+          }
+          look()
+        }
+        world.pass(10_000)
+        look()
+        expect(world.state.reads.size).toBe(0)
+        expect([...world.open].every(({ read }) => read === null)).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

@@ -1,0 +1,96 @@
+/** What the caller of a certified read gets (D-38): kind and reason, made of the decider's `Ending`. */
+
+import type { CanonicalRequest } from '@quorumscan/verifier'
+import { maxFaulty, toHex } from '@quorumscan/verifier'
+import type { CheckedCertificate } from '@quorumscan/verifier/certified'
+import type {
+  Disputed,
+  Insufficient,
+  Lagging,
+  Participation,
+  VoteGroup,
+} from '../votes/read-outcome.ts'
+import type { Ended } from './certified-state.ts'
+
+/** A proven answer. `agreed` are the members who signed the state that it is proven from. */
+export type CertifiedAnswer<Answer> = Participation & {
+  /** `…-absent`: proven that no such entry exists. `trusted…`: f = 0, one node could lie (D-34). */
+  readonly kind: 'verified' | 'verified-absent' | 'trusted' | 'trusted-absent'
+  readonly answer: Answer
+  readonly offset: number
+  /** µs since the epoch. */
+  readonly recordTime: number
+  /** Lower-case hex. */
+  readonly historyHash: string
+  readonly receipt: CertifiedReceipt
+}
+
+/** Proves an answer to every holder of the genesis, without a time limit: the document as it came, and its request. */
+export type CertifiedReceipt = {
+  readonly request: CanonicalRequest
+  readonly document: string
+}
+
+/** A walk over pages took longer than nodes keep the state at its offset. The caller has to start again. */
+export type Expired = Participation & { readonly kind: 'expired' }
+
+/** No node sent a proven answer. */
+export type Unproven = Insufficient & {
+  /** Why the newest refused reply proves nothing; null: no node sent an answer. */
+  readonly unproven: string | null
+}
+
+export type CertifiedOutcome<Answer> =
+  | CertifiedAnswer<Answer>
+  | Disputed
+  | Unproven
+  | Lagging
+  | Expired
+
+/** Nodes certify several states per second. */
+const RETRY_AFTER_MS = 250
+/** Digits of a state root, for a person to compare. */
+const DIGEST_LENGTH = 16
+
+/** @param index - Of a lookup among those of its call; undefined: another query. */
+export function outcomeOf(
+  { ending, read, first, threshold }: Ended & { readonly threshold: number },
+  nodeCount: number,
+  index?: number,
+): CertifiedOutcome<unknown> {
+  const reachedCount = read.reached.size
+  const part = { threshold, nodeCount, answered: reachedCount, agreed: [], dissented: [] }
+  switch (ending.kind) {
+    case 'answered': {
+      const { offset, recordTime, historyHash, signers } = ending.point
+      // As `node-asker.ts` made it.
+      const { answer: all, document } = ending.answer as { answer: unknown; document: string }
+      const answer =
+        index === undefined ? all : ((all as readonly unknown[])[first + index] ?? null)
+      const receipt = { request: read.query.request, document }
+      const kind = kindOf(answer, nodeCount)
+      return { ...part, kind, answer, offset, recordTime, historyHash, agreed: signers, receipt }
+    }
+    case 'disputed':
+      return { ...part, ...ending, reason: 'fork', groups: ending.points.map(groupOf) }
+    case 'insufficient':
+      return { ...part, ...ending, reachable: reachedCount, needed: threshold }
+    case 'lagging': {
+      const { reason } = ending
+      if (reason === 'pruned') return { ...part, kind: 'expired' }
+      const ageMs = ending.ageMs === null ? null : Math.ceil(ending.ageMs)
+      return { ...part, ...ending, reason, ageMs, retryAfterMs: RETRY_AFTER_MS }
+    }
+  }
+}
+
+/** The kind of a proven answer, which is null if no such entry exists. */
+export function kindOf(answer: unknown, nodeCount: number): CertifiedAnswer<unknown>['kind'] {
+  if (maxFaulty(nodeCount) === 0) return answer === null ? 'trusted-absent' : 'trusted'
+  return answer === null ? 'verified-absent' : 'verified'
+}
+
+function groupOf({ signers, root, ...point }: CheckedCertificate): VoteGroup {
+  const answerDigest = toHex(root).slice(0, DIGEST_LENGTH)
+  return { nodes: signers, ...point, answerDigest, entry: null }
+}

@@ -1,0 +1,146 @@
+/** The state of the certified reader, and the events that `certified-decider.ts` applies to it. */
+import type { Lookup } from '@quorumscan/verifier'
+import type { AnyQuestion, CheckedCertificate } from '@quorumscan/verifier/certified'
+import { createWorld, type Event, type World } from '../driver/decider-protocol.ts'
+import type { Bounds } from '../reader-base.ts'
+import { createSource, type Flight, type Source } from '../source/source.ts'
+import type { Lagging } from '../votes/read-outcome.ts'
+import { CERTIFIED_DECISIONS, type CertifiedDecisions } from './certified-decisions.ts'
+import type { CertifiedQuery } from './node-request.ts'
+
+/** What a caller asks for: lookups, or another query. */
+export type Wanted = Bounds & {
+  readonly lookups: readonly Lookup[]
+  /** Lookups with equal keys may share a request; null: these share none. */
+  readonly key: string | null
+  /** Undefined: the lookups. */
+  readonly query?: CertifiedQuery<unknown>
+  readonly question?: AnyQuestion<unknown>
+}
+
+/** One call of a caller. Calls with lookups may share one read. */
+export type Call = { readonly id: number; readonly input: Wanted; read: Read | null }
+
+/** Two certificates that enough members signed, of which no ledger can have had both states. */
+export type Contradiction = readonly [CheckedCertificate, CheckedCertificate]
+
+/** A proven answer. The decider does not look into `answer`. */
+export type Proven = { readonly point: CheckedCertificate; readonly answer: unknown }
+
+/** What the reply of a node amounts to. */
+export type Reply =
+  /** A certificate, and the answer that was asked for, if any. */
+  | ({ readonly kind: 'proven' } & Proven)
+  /** `behind`: has no such certificate yet. `gone`: has it no longer. `limit`: the node limits our requests. */
+  | {
+      readonly kind: 'behind' | 'gone' | 'limit' | 'unable'
+      readonly reason: string
+      readonly retryAfterMs: number | null
+    }
+  /** No honest node sends this. */
+  | { readonly kind: 'lied'; readonly reason: string }
+
+export type Ending =
+  | ({ readonly kind: 'answered' } & Proven)
+  | { readonly kind: 'disputed'; readonly points: Contradiction }
+  | {
+      readonly kind: 'insufficient'
+      readonly retryAfterMs: number | null
+      readonly unproven: string | null
+    }
+  | (Pick<Lagging, 'wantedOffset' | 'headOffset' | 'ageMs'> & {
+      readonly kind: 'lagging'
+      readonly reason: Lagging['reason'] | 'pruned'
+    })
+
+/** How a call ended. */
+export type Ended = {
+  readonly ending: Ending
+  readonly read: Pick<Read, 'query' | 'reached'>
+  /** Index of the call's first lookup among those of the read. */
+  readonly first: number
+}
+
+/** What the directory of addresses reports. */
+export type AddressEvent =
+  /** A node has signed this address. */
+  | { readonly kind: 'located'; readonly name: string; readonly url: string }
+  /** `isOver`: all sources of addresses have answered or failed; else they are being asked. */
+  | { readonly kind: 'learning'; readonly isOver: boolean }
+
+export type ReaderEvent = Event<Asked, Reply, Wanted> | AddressEvent
+
+/** A request to a node. */
+export interface Asked extends Flight<Asked> {
+  /** null: it asks for the newest certificate only. */
+  readonly read: Read | null
+  readonly minOffset: number
+  /** When the node was first asked for this read. */
+  readonly beganAtMs: number
+  /** Another node is asked too. */
+  isLate: boolean
+  /** The node counts as heard. */
+  isSilent: boolean
+}
+
+/** A read for one call, or for several together. */
+export type Read = {
+  /** Of the first call, whose bounds hold for all. */
+  readonly wanted: Wanted
+  readonly calls: readonly Call[]
+  readonly query: CertifiedQuery<unknown>
+  /** Made of the query once it is asked. */
+  question: AnyQuestion<unknown> | undefined
+  /** The query names its offset itself, as pages after the first do: neither floor nor freshness applies (D-39). */
+  readonly isWalk: boolean
+  readonly beganAtMs: number
+  /** The newest offset that the reader had seen when the read began. */
+  readonly floor: number
+  readonly asked: Set<Source<Asked>>
+  /** Nodes that replied, with an answer or a refusal. */
+  readonly reached: Set<Source<Asked>>
+  /** Why the newest refused reply proves nothing. */
+  unproven: string | null
+  best: Proven | null
+  isBehind: boolean
+  isGone: boolean
+  /** The read has waited as long as it may. */
+  isOverdue: boolean
+}
+
+export type ReaderState = World<Asked, Ended, Contradiction> & {
+  readonly decisions: CertifiedDecisions
+  /** 0 also if no other nodes can be asked. */
+  readonly faultyMax: number
+  readonly calls: Map<number, Call>
+  /** Calls with lookups that no read asks for yet, in order. */
+  readonly waiting: Set<Call>
+  readonly reads: Set<Read>
+  /** Offset of the newest certificate seen. */
+  floor: number
+  /** Certificates by offset. */
+  readonly points: Map<number, CheckedCertificate>
+  fork: Contradiction | null
+  polledAtMs: number
+  isLearning: boolean
+}
+
+export function createReaderState(
+  seeds: readonly string[],
+  faultyMax: number,
+  decisions: CertifiedDecisions = CERTIFIED_DECISIONS,
+): ReaderState {
+  return {
+    ...createWorld([...new Set(seeds)].map((url) => createSource(url, true))),
+    decisions,
+    faultyMax,
+    calls: new Map(),
+    waiting: new Set(),
+    reads: new Set(),
+    floor: 0,
+    points: new Map(),
+    fork: null,
+    polledAtMs: Number.NEGATIVE_INFINITY,
+    isLearning: true,
+  }
+}

@@ -1,0 +1,160 @@
+/** A query as an HTTP request to a node. */
+
+import {
+  type CanonicalRequest,
+  type Lookup,
+  requestOfActivities,
+  requestOfEntries,
+  requestOfEntriesByParty,
+  requestOfLookup,
+  type Threshold,
+  utf8,
+} from '@quorumscan/verifier'
+import {
+  type ActivitiesAnswer,
+  type ActivitiesPage,
+  type AnyQuestion,
+  askActivities,
+  askBatch,
+  askEntries,
+  askEntriesOfParty,
+  CERTIFIED_MEDIA_TYPE,
+  type CertifiedEntry,
+  type CertifiedPage,
+  type HashedNetwork,
+  type PageRequest,
+  type PageSubject,
+  type Question,
+} from '@quorumscan/verifier/certified'
+import type { TransportRequest } from '../source/transport.ts'
+
+/** A query with all its forms: stored with the proof, as a question to the state, and on the wire. */
+export type CertifiedQuery<Answer, Asked = AnyQuestion<Answer>> = {
+  /** As it is stored with the proof. */
+  readonly request: CanonicalRequest
+  /** Which part of the state answers it. @throws {RangeError} If no part does. */
+  question(network: HashedNetwork): Asked
+  /** Path and query below the node's base address. */
+  readonly path: string
+  /** Body of a POST; null: a GET. */
+  readonly body: object | null
+  /** Entries in the answer, at most; they bound its size. A node that sends more bytes has failed. */
+  readonly entryCountMax: number
+}
+
+type LookupAnswers = readonly (CertifiedEntry | null)[]
+
+/** Only characters that need no escaping in a path. */
+const PLAIN = /^[\w-][\w.:-]*$/
+
+/** One lookup goes by an address that caches can store, several by one request. */
+export function requestOfLookups(
+  lookups: readonly Lookup[],
+): CertifiedQuery<LookupAnswers, Question<LookupAnswers>> {
+  const question = (network: HashedNetwork) => askBatch(lookups, network)
+  const [lookup, ...others] = lookups
+  const asked = lookup && ('name' in lookup ? lookup.name : lookup.party)
+  if (lookup === undefined || asked === undefined || others.length > 0 || !PLAIN.test(asked))
+    return {
+      request: { operation: 'lookupEntries', parameters: { lookups } },
+      question,
+      path: '/v0/ans-entries/batch',
+      body: { lookups },
+      entryCountMax: lookups.length,
+    }
+  return {
+    request: requestOfLookup(lookup),
+    question,
+    path: `/v0/ans-entries/by-${'name' in lookup ? 'name' : 'party'}/${asked}`,
+    body: null,
+    entryCountMax: 1,
+  }
+}
+
+/** A page of the entries of a prefix, or of all entries of a party. */
+export function requestOfEntriesPage(
+  page: PageRequest & { readonly subject: PageSubject },
+): CertifiedQuery<CertifiedPage> {
+  const { subject, pageSize, pageToken } = page
+  const asked = { page_size: pageSize, page_token: pageToken }
+  const token = pageToken === null ? '' : `&page_token=${encodeURIComponent(pageToken)}`
+  const query = `page_size=${pageSize}${token}`
+  const shared = { body: null, entryCountMax: pageSize + 1 }
+  if (subject.kind === 'party') {
+    const { party } = subject
+    return {
+      ...shared,
+      request: requestOfEntriesByParty(party, asked),
+      question: (network) => askEntriesOfParty(party, page, network),
+      path: `/v0/ans-entries/by-party/${encodeURIComponent(party)}/all?${query}`,
+    }
+  }
+  const { prefix } = subject
+  return {
+    ...shared,
+    request: requestOfEntries({ name_prefix: prefix, ...asked }),
+    question: (network) => askEntries(prefix, page, network),
+    path: `/v0/ans-entries?name_prefix=${encodeURIComponent(prefix)}&${query}`,
+  }
+}
+
+/** A page of rows is bounded as this many entries, for any number of rows: one row may have megabytes. */
+const ACTIVITIES_ENTRIES = 100
+
+export function requestOfActivitiesPage(page: ActivitiesPage): CertifiedQuery<ActivitiesAnswer> {
+  const { pageSize, after, order } = page
+  const request = requestOfActivities({
+    page_size: pageSize,
+    begin_after_id: after,
+    sort_order: order,
+  })
+  return {
+    request,
+    question: (network) => askActivities(page, network),
+    path: '/v0/activities',
+    body: request.parameters,
+    entryCountMax: ACTIVITIES_ENTRIES,
+  }
+}
+
+/** A certificate of a hundred members, or an error. */
+const CERTIFICATE_BYTES_MAX = 24_000
+/** An entry as JSON in JSON, */
+const ENTRY_BYTES_MAX = 8_000
+/** and its path, if an attacker has crowded names around it: a hash for each bit of its key. */
+const PATH_BYTES_MAX = 160_000
+/** Bound of every answer: what a lying node can make this process store. */
+const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024
+
+const NEWEST_CERTIFICATE = { path: '/v0/certificate', body: null, entryCountMax: 0 }
+
+/**
+ * The HTTP request of a query; undefined: of the newest certificate alone.
+ *
+ * @param bounds.minOffset - 0: any offset.
+ */
+export function wireRequest(
+  asked: CertifiedQuery<unknown> | undefined,
+  bounds: { readonly signers: Threshold; readonly minOffset: number; readonly nodeCount: number },
+): Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body' | 'bytesMax' | 'channel'> {
+  const { path, body, entryCountMax } = asked ?? NEWEST_CERTIFICATE
+  const signers = bounds.signers === 'all' ? bounds.nodeCount : bounds.signers
+  const query = {
+    ...(signers === 'weak' ? {} : { signers: String(signers) }),
+    ...(bounds.minOffset > 0 ? { min_offset: bounds.minOffset as never } : {}),
+  }
+  const search = body === null ? `${new URLSearchParams(query)}` : ''
+  const documentBytes = CERTIFICATE_BYTES_MAX + entryCountMax * (ENTRY_BYTES_MAX + PATH_BYTES_MAX)
+  return {
+    method: body === null ? 'GET' : 'POST',
+    path: path + (search && (path.includes('?') ? '&' : '?')) + search,
+    // Needs no preflight in a browser (D-14).
+    headers: {
+      accept: CERTIFIED_MEDIA_TYPE,
+      ...(body === null ? {} : { 'content-type': 'text/plain' }),
+    },
+    body: body === null ? null : utf8(JSON.stringify({ ...body, ...query })),
+    bytesMax: Math.min(documentBytes, DOCUMENT_BYTES_MAX),
+    channel: entryCountMax > 1 ? 'bulk' : 'lookup',
+  }
+}

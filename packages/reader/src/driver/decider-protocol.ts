@@ -1,0 +1,75 @@
+/**
+ * The protocol between a decider and its driver.
+ *
+ * A decider is a pure `step(state, event)`. It changes only its state, which extends `World`, and has no clock, no
+ * sockets and no randomness. Two use this protocol: certified and voted. The driver (`run.ts`) sets the times of the
+ * world, calls `step`, and performs the effects that `step` has pushed.
+ */
+import type { Flight, Source } from '../source/source.ts'
+
+/** A time that never comes. */
+export const NEVER: number = Number.POSITIVE_INFINITY
+
+/** A new read. `id` names it until it is done. */
+export type Begun<I> = { readonly id: number; readonly input: I }
+
+export type Event<F, R, I> =
+  /** Reads of one moment. */
+  | { readonly kind: 'began'; readonly reads: readonly Begun<I>[] }
+  /** `left`: their callers aborted. `deadline`: they have waited as long as they may, and the decider must end them. */
+  | { readonly kind: 'left' | 'deadline'; readonly reads: readonly number[] }
+  | { readonly kind: 'reply'; readonly flight: F; readonly reply: R }
+  /** `isTimeout`: the request took too long and was aborted. */
+  | {
+      readonly kind: 'failed'
+      readonly flight: F
+      readonly reason: string
+      readonly isTimeout: boolean
+    }
+  /** The request takes longer than expected. The decider may set `lateAtMs` again. */
+  | { readonly kind: 'late'; readonly flight: F }
+  /** `World.wakeAtMs` has passed. */
+  | { readonly kind: 'woke' }
+
+/** @typeParam N - Facts to report outside the decider, such as a fork. */
+export type Effect<F, O, N> =
+  /** Sends the request of a flight that `send` has added. */
+  | { readonly kind: 'ask'; readonly flight: F }
+  /** Aborts a request. */
+  | { readonly kind: 'drop'; readonly flight: F }
+  | { readonly kind: 'note'; readonly fact: N }
+  | { readonly kind: 'done'; readonly read: number; readonly outcome: O }
+
+/** What the driver and a decider share. Written in place: a step allocates only its effects. */
+export type World<F, O, N> = {
+  /** Monotonic, without the time during which this process stalled. */
+  nowMs: number
+  nowMicros: number
+  /** When to send `woke`; infinite: never. The driver resets it each time. */
+  wakeAtMs: number
+  /** All nodes that can be asked. */
+  readonly sources: Source<F>[]
+  /** Effects of this step, in order. */
+  effects: Effect<F, O, N>[]
+}
+
+export function createWorld<F, O, N>(sources: Source<F>[]): World<F, O, N> {
+  return { nowMs: 0, nowMicros: 0, wakeAtMs: NEVER, sources, effects: [] }
+}
+
+/** Begins a request. */
+export function send<F extends Flight<F>, O, N>({ effects }: World<F, O, N>, flight: F): void {
+  flight.source.flights.add(flight)
+  flight.source.counters.requests++
+  effects.push({ kind: 'ask', flight })
+}
+
+/** Aborts a request. */
+export function drop<F extends Flight<F>, O, N>({ effects }: World<F, O, N>, flight: F): void {
+  if (flight.source.flights.delete(flight)) effects.push({ kind: 'drop', flight })
+}
+
+/** Asks for `woke` no later than this. */
+export function wakeBy(world: Pick<World<never, never, never>, 'wakeAtMs'>, atMs: number): void {
+  world.wakeAtMs = Math.min(world.wakeAtMs, atMs)
+}

@@ -1,0 +1,73 @@
+/** Counts the replies of nodes in the rounds of the items (D-35). */
+import type { Reply } from '../answers/reply.ts'
+import { noteError } from '../source/source.ts'
+import { castVote, type Vote } from '../votes/tally.ts'
+import { PROBE, votesIn } from './ask.ts'
+import { decide } from './decide.ts'
+import { type Item, isVoteWanted, roundAt } from './item.ts'
+import type { Sent } from './node.ts'
+import { notePoint, type State } from './voted-state.ts'
+
+/** A request ended, with an answer or without. */
+export function onReply(state: State, flight: Sent, reply: Reply): void {
+  const { ask, source } = flight
+  if (ask === PROBE) return // Its only result is the head of the node, which is noted already.
+  if (reply.kind !== 'answer') standAside(state, flight, reply)
+  else if (ask.atOffset !== null && reply.point.offset !== ask.atOffset)
+    reject(state, flight, 'answered another offset')
+  else {
+    const votes = votesIn(ask, reply)
+    if (votes === undefined) reject(state, flight, 'malformed answer')
+    else {
+      if (ask.atOffset !== null) notePoint(state, source.node.name, reply.point)
+      for (const [index, item] of ask.items.entries())
+        takeVote(state, flight, item, votes[index] as Vote) // As many as items.
+    }
+  }
+}
+
+/** An answer with status 200 that is not a vote. */
+function reject(state: State, flight: Sent, reason: string): void {
+  noteError(flight.source, reason)
+  standAside(state, flight, { kind: 'failed', reason })
+}
+
+/** The node does not vote. */
+function standAside(
+  state: State,
+  { ask, source }: Sent,
+  reply: Exclude<Reply, { readonly kind: 'answer' }>,
+): void {
+  const { index } = source.node
+  for (const item of ask.items) {
+    const round = roundAt(item, ask.pin)
+    if (round === undefined || !isVoteWanted(item, ask.pin, index)) continue
+    // A node that pruned the offset cannot vote on it, and a lower pin would not help.
+    const isLagging = reply.kind === 'lagging' && reply.reason === 'not-reached'
+    round.standings[index] = isLagging ? 'lagging' : 'failed'
+    round.reasons.set(index, reply.reason)
+    decide(state, item)
+  }
+}
+
+function takeVote(state: State, { ask, source }: Sent, item: Item, vote: Vote): void {
+  const { isVote, isSameVote } = state.decisions
+  const { index: voter, counters } = source.node
+  if (!isVote(vote)) return
+  if (item.isDone) {
+    // A late vote is counted, and compared with what was decided.
+    if (item.decided?.offset !== vote.offset) return
+    counters.votes++
+    if (!isSameVote(item.decided, vote)) counters.dissents++
+    return
+  }
+  const round = roundAt(item, ask.pin)
+  if (round === undefined || round.standings[voter] === 'voted') return
+  round.standings[voter] = 'voted'
+  round.reasons.delete(voter)
+  counters.votes++
+  const group = castVote(round.ballot, { voter, vote }, isSameVote)
+  // Another equal vote below the threshold decides nothing while all agree and none has failed.
+  const isQuiet = round.ballot.groups.length === 1 && round.reasons.size === 0
+  if (!isQuiet || group.voters.length >= item.threshold) decide(state, item)
+}

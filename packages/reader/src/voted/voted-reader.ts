@@ -1,0 +1,182 @@
+/**
+ * The reader of votes: all nodes are asked, and equal answers of enough of them decide (D-34 to D-39).
+ *
+ * Lookups of one moment reach `voted-decider.ts` together. It asks the nodes for their heads, chooses the offset that
+ * all are asked at (the pin), sends batches and counts the votes. The driver (`../driver/run.ts`) owns sockets, clock
+ * and callers. This file provides the rest: addresses, and the history of the own replica to compare with the nodes'.
+ */
+
+import { type CryptoPort, type Lookup, toHex } from '@quorumscan/verifier'
+import { createDriver } from '../driver/run.ts'
+import { checkLookups, createReaderBase } from '../reader-base.ts'
+import {
+  ReaderError,
+  type ReaderOptions,
+  type ReaderStatus,
+  type ReadRequest,
+} from '../reader-options.ts'
+import type { Address } from '../source/address-book.ts'
+import { PrivateAddressError } from '../source/transport.ts'
+import type { Fork } from '../votes/histories.ts'
+import type { Decided, Outcome, ReadOptions } from '../votes/read-outcome.ts'
+import { DECISIONS, type Decisions } from '../votes/voted-decisions.ts'
+import { requestOf } from './ask.ts'
+import type { Asked, Ended, Undecided, Undigested } from './item.ts'
+import { createNode, nodeStatus } from './node.ts'
+import { step } from './voted-decider.ts'
+import { createState, type Fact, type ReaderEvent } from './voted-state.ts'
+
+export type Reader = ReturnType<typeof createReader>
+
+const WAIT_MS = 2000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
+const FORKS_KEPT_MAX = 16
+const DIGEST_DIGITS = 16
+
+/**
+ * Creates a reader; nothing is sent before the first read. Dispose it to end what is in flight.
+ *
+ * @param decisions - Only for tests, which break one and watch the checkers.
+ * @throws {ReaderError} INVALID_ARGUMENT if a seed is not an http or https URL.
+ */
+export function createReader(options: ReaderOptions, decisions: Decisions = DECISIONS) {
+  const { genesis, clock, transport, localHistoryHash, defer, waitMs = WAIT_MS } = options
+  const nodes = decisions.connections(genesis).map((of, index) => {
+    const { name } = genesis.nodes[of] as { readonly name: string } // It is one of them.
+    return createNode(name, index)
+  })
+  /** The last private address reported of each node. */
+  const privateUrls = new Map<string, string>()
+  const forks: Fork[] = []
+
+  const notePrivate = ({ name, url }: Pick<Address, 'name' | 'url'>): void => {
+    if (privateUrls.get(name) === url) return
+    privateUrls.set(name, url)
+    options.onPrivateAddress?.({ name, url })
+  }
+  const base = createReaderBase(options, {
+    votesOf: decisions.thresholdVotes,
+    onAddress: (address) => driver.report({ kind: 'located', ...address }),
+    onPrivate(address) {
+      const lastError = `its address is private: ${address.url}`
+      for (const { name, counters } of nodes)
+        if (name === address.name) Object.assign(counters, { lastError })
+      notePrivate(address)
+    },
+  })
+  const { nodeCount, faultyMax, floor, directory } = base
+  const hasReplica = localHistoryHash !== undefined
+  const state = createState({ nodes, nodeCount, waitMs, decisions, hasReplica })
+
+  const note = (fact: Fact): void => {
+    switch (fact.kind) {
+      case 'compare':
+        void compare(fact.offset)
+        break
+      case 'learn':
+        void learn(fact.isUrgent)
+        break
+      case 'fork':
+        forks.push(fact.fork)
+        if (forks.length > FORKS_KEPT_MAX) forks.shift()
+        options.onFork?.(fact.fork)
+        break
+      default:
+        options.onReply?.(fact)
+    }
+  }
+
+  const compare = async (offset: number): Promise<void> => {
+    let historyHash: string | null = null
+    try {
+      historyHash = (await localHistoryHash?.(offset)) ?? null
+    } catch {
+      // Without the replica, the nodes are only compared among themselves.
+    }
+    driver.report({ kind: 'compared', offset, historyHash })
+  }
+
+  const learn = async (isUrgent: boolean): Promise<void> => {
+    // A node whose address cannot be learned is shown without one.
+    await directory.refresh({ isUrgent }).catch(() => {})
+    if (state.isLearning && !directory.isLearning()) driver.report({ kind: 'learned' })
+  }
+
+  const driver = createDriver({
+    world: state,
+    step(event: ReaderEvent) {
+      state.floor = Math.max(state.floor, floor.value())
+      step(state, event)
+      floor.raise(state.floor)
+    },
+    asker: (flight, signal) =>
+      transport.request({
+        ...requestOf(flight.ask),
+        url: flight.source.url as string, // It is asked because it has one.
+        channel: flight.source.channel,
+        isPublicOnly: options.allowPrivateAddresses !== true,
+        signal,
+        bytesWanted: () => flight.bytesWanted,
+      }),
+    clock,
+    note,
+    isStalled: decisions.isStalled,
+    reasonOf(error, { source }) {
+      if (!(error instanceof PrivateAddressError)) return 'unreachable'
+      notePrivate({ name: source.node.name, url: source.url as string })
+      return error.message
+    },
+    ...(defer && { defer }),
+  })
+
+  const ask = async (asked: readonly Asked[], read: ReadOptions): Promise<Outcome[]> => {
+    const { threshold, minOffset, maxAgeMs } = await base.admit(read, state.items.size)
+    if (asked.length === 0) return []
+    const wanted = { asked, threshold, minOffset, maxAgeMs, headers: read.headers }
+    const ended: Ended = await driver.ask(wanted, clock.monotonicMs() + waitMs, read.signal)
+    if (ended instanceof ReaderError) throw ended
+    const isDecided = ended.every((outcome) => 'answer' in outcome)
+    return isDecided ? ended : Promise.all(ended.map((outcome) => digested(outcome, base.crypto)))
+  }
+
+  return {
+    /**
+     * Answers in the order asked; lookups of one moment share their requests to the nodes.
+     *
+     * @throws {ReaderError} OVERLOADED, INVALID_THRESHOLD, INVALID_ARGUMENT (more than 256 lookups), CLOSED.
+     * @throws The signal's reason when aborted.
+     */
+    async lookup(lookups: readonly Lookup[], read: ReadOptions = {}): Promise<Outcome[]> {
+      checkLookups(lookups)
+      const asked = lookups.map((lookup) => ({ kind: 'lookup', lookup }) as const)
+      return ask(asked, read)
+    },
+    /** A page or another operation, on the connections for large answers. Throws as `lookup`. */
+    async read(request: ReadRequest, read: ReadOptions = {}): Promise<Outcome> {
+      const [outcome] = await ask([{ kind: 'read', request }], read)
+      return outcome as Outcome // One asked, one answered.
+    },
+    status: (): ReaderStatus => ({
+      nodeCount,
+      faultyMax,
+      floor: floor.value(),
+      waiting: state.items.size,
+      nodes: nodes.map((node) => nodeStatus(node, state.nowMs)),
+      forks: [...forks],
+    }),
+    /** Asks for addresses now; resolves when all sources have answered or failed. */
+    refreshAddresses: () => directory.refresh({ isUrgent: true, isForced: true }),
+    async [Symbol.asyncDispose](): Promise<void> {
+      driver.close(base.close())
+    },
+  }
+}
+
+/** Replaces the answers of a dispute by their digests. */
+async function digested(outcome: Decided | Undecided, crypto: CryptoPort): Promise<Outcome> {
+  if (outcome.kind !== 'disputed') return outcome
+  const digest = async ({ answer, ...group }: Undigested) => ({
+    ...group,
+    answerDigest: toHex(await crypto.sha256(answer)).slice(0, DIGEST_DIGITS),
+  })
+  return { ...outcome, groups: await Promise.all(outcome.groups.map(digest)) }
+}

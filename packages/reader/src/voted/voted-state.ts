@@ -1,0 +1,153 @@
+/** State, events and facts of the decider of votes. Only functions of this folder change the state, within a step. */
+
+import type { HistoryPoint } from '@quorumscan/verifier'
+import { maxFaulty } from '@quorumscan/verifier'
+import { createWorld, type Event, type World } from '../driver/decider-protocol.ts'
+import type { NodeReply } from '../reader-options.ts'
+import type { Address } from '../source/address-book.ts'
+import type { TransportReply } from '../source/transport.ts'
+import { createHistories, type Fork, type Histories, noteHistory } from '../votes/histories.ts'
+import type { Decisions } from '../votes/voted-decisions.ts'
+import type { Call, Ended, Item, Wanted } from './item.ts'
+import { lanesOf, type Node, type Sent } from './node.ts'
+
+export type ReaderEvent =
+  | Event<Sent, TransportReply, Wanted>
+  /** The own replica's history at an offset; null where it has none. */
+  | { readonly kind: 'compared'; readonly offset: number; readonly historyHash: string | null }
+  /** A node has another address. */
+  | ({ readonly kind: 'located' } & Address)
+  /** All sources of addresses have answered once or failed. */
+  | { readonly kind: 'learned' }
+
+export type Fact =
+  /** The own replica's history at the offset is wanted, as `compared`. */
+  | { readonly kind: 'compare'; readonly offset: number }
+  /** Addresses may be refreshed; urgent if nodes do not answer. */
+  | { readonly kind: 'learn'; readonly isUrgent: boolean }
+  | { readonly kind: 'fork'; readonly fork: Fork }
+  /** How a request ended, for measurements. */
+  | NodeReply
+
+export type State = World<Sent, Ended, Fact> & {
+  /** n of the genesis. */
+  readonly nodeCount: number
+  readonly faultyMax: number
+  /** How long a read may wait (D-38). */
+  readonly waitMs: number
+  readonly decisions: Decisions
+  /** Whether there is an own replica to compare with. */
+  readonly hasReplica: boolean
+  /** One for each connection: more than n only if a test breaks that decision. */
+  readonly nodes: readonly Node[]
+  readonly histories: Histories
+  /** By offset. */
+  readonly ownHistory: Map<number, Comparison>
+  /** Lowest offset to read at: the highest verified pin (D-39). */
+  floor: number
+  /** Whether addresses may still come. */
+  isLearning: boolean
+  /** When a node was last asked anything. */
+  askedAtMs: number
+  /** When a read last ended. */
+  finishedAtMs: number
+  /** Heads reported before this time no longer suffice for a first pin. */
+  headsSinceMs: number
+  /** Calls that wait, by the read id of the driver. */
+  readonly calls: Map<number, Call>
+  /** Items of these calls that are not decided. */
+  readonly items: Set<Item>
+  /** Sum of the largest answers of one node to the pages and activities among the items. */
+  readBytesMax: number
+  readonly unsent: Unsent
+}
+
+/** What the own replica was asked about an offset. */
+export type Comparison = {
+  isKnown: boolean
+  isAsking: boolean
+  tries: number
+  askedAtMs: number
+}
+
+/** Items that wait to be sent: for a pin, or for room at enough nodes. */
+export type Unsent = {
+  reads: Item[]
+  /** Lookups with the same pin and threshold, which are tried together. */
+  readonly lookupsByKind: Map<string, Item[]>
+  /** Items whose `minOffset` no pin had reached. */
+  floored: Item[]
+}
+
+export function createState(
+  config: Pick<State, 'nodeCount' | 'waitMs' | 'decisions' | 'hasReplica' | 'nodes'>,
+): State {
+  const faultyMax = maxFaulty(config.nodeCount)
+  const never = Number.NEGATIVE_INFINITY
+  // Field by field: V8 reads objects made by spread more slowly.
+  const { effects, sources, nowMs, nowMicros, wakeAtMs } = createWorld<Sent, Ended, Fact>(
+    config.nodes.flatMap(lanesOf),
+  )
+  return {
+    effects,
+    sources,
+    nowMs,
+    nowMicros,
+    wakeAtMs,
+    nodeCount: config.nodeCount,
+    waitMs: config.waitMs,
+    decisions: config.decisions,
+    hasReplica: config.hasReplica,
+    nodes: config.nodes,
+    faultyMax,
+    histories: createHistories(faultyMax),
+    ownHistory: new Map(),
+    floor: 0,
+    isLearning: true,
+    askedAtMs: never,
+    finishedAtMs: never,
+    headsSinceMs: 0,
+    calls: new Map(),
+    items: new Set(),
+    readBytesMax: 0,
+    unsent: { reads: [], lookupsByKind: new Map(), floored: [] },
+  }
+}
+
+export function note({ effects }: State, fact: Fact): void {
+  effects.push({ kind: 'note', fact })
+}
+
+/** The most bytes that a node may answer to the item; lookups are bounded by their number. */
+export function bytesMaxOf({ asked }: Pick<Item, 'asked'>): number {
+  return asked.kind === 'read' ? asked.request.bytesMax : 0
+}
+
+/** Ends the item. */
+export function finish(state: State, item: Item): void {
+  item.isDone = true
+  state.finishedAtMs = state.nowMs
+  if (state.items.delete(item)) state.readBytesMax -= bytesMaxOf(item)
+}
+
+/** Queues the item, to be sent at the end of the step. */
+export function wait({ unsent }: State, item: Item): void {
+  if (item.asked.kind === 'read') {
+    unsent.reads.push(item)
+    return
+  }
+  const kind = `${item.nextPin} ${item.threshold}`
+  const alike = unsent.lookupsByKind.get(kind)
+  if (alike === undefined) unsent.lookupsByKind.set(kind, [item])
+  else alike.push(item)
+}
+
+/** Notes the history that a valid answer shows; null stands for the own replica. */
+export function notePoint(
+  state: State,
+  holder: string | null,
+  point: Pick<HistoryPoint, 'offset' | 'historyHash'>,
+): void {
+  const fork = noteHistory(state.histories, holder, point)
+  if (fork !== null) note(state, { kind: 'fork', fork })
+}

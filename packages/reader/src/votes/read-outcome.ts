@@ -1,0 +1,100 @@
+/** The outcomes of a verified read (D-38), as one union, so that a caller cannot mistake one for another. */
+import type { Threshold } from '@quorumscan/verifier'
+
+/** Which nodes took part, in every outcome. Node names are in genesis order. */
+export type Participation = {
+  /** Equal votes that were needed. */
+  readonly threshold: number
+  /** n of the genesis. */
+  readonly nodeCount: number
+  /** Nodes whose valid votes arrived in time. */
+  readonly answered: number
+  readonly agreed: readonly string[]
+  readonly dissented: readonly string[]
+}
+
+/** An answer that `threshold` nodes gave at one offset. */
+export type Decided = Participation & {
+  /** `verified-absent`: the answer is `{"entry":null}`. `trusted…`: f = 0, one node could lie (D-34). */
+  readonly kind: 'verified' | 'verified-absent' | 'trusted' | 'trusted-absent'
+  /** The exact bytes that the nodes agreed on. */
+  readonly answer: Uint8Array<ArrayBuffer>
+  readonly offset: number
+  /** µs since the epoch. */
+  readonly recordTime: number
+  /** Lower-case hex. */
+  readonly historyHash: string
+}
+
+/** Votes that are equal in offset, record time, history hash and answer. */
+export type VoteGroup = {
+  readonly nodes: readonly string[]
+  readonly offset: number
+  readonly recordTime: number
+  readonly historyHash: string
+  /** First 16 hex digits of the SHA-256 of the answer. */
+  readonly answerDigest: string
+  /** Known fields of the answer, cut to their legal lengths; null for absence and for other operations. */
+  readonly entry: { readonly name: string; readonly user: string } | null
+}
+
+/** The nodes contradict each other. Waiting does not help. */
+export type Disputed = Participation & {
+  readonly kind: 'disputed'
+  /** `votes`: no group can reach the threshold. `fork`: f+1 nodes, or our own replica, hold another history. */
+  readonly reason: 'votes' | 'fork'
+  /** Largest first. */
+  readonly groups: readonly VoteGroup[]
+}
+
+/** More than n − threshold nodes cannot be used. */
+export type Insufficient = Participation & {
+  readonly kind: 'insufficient'
+  readonly reachable: number
+  readonly needed: number
+  /**
+   * When enough of the nodes that refuse because of their limits (429) accept lookups again, by their `retry-after`;
+   * null if that would not suffice.
+   */
+  readonly retryAfterMs: number | null
+}
+
+/** The nodes have not reached the offset, or their state is too old. */
+export type Lagging = Participation & {
+  readonly kind: 'lagging'
+  /**
+   * `not-reached`: nodes have not applied the offset that the reader asked for. `stale`: the record time of the answer
+   * is older than `maxAgeMs` (D-39), or too few nodes confirmed that no newer one exists. `floor`: nodes have not
+   * reached the caller's `minOffset`.
+   */
+  readonly reason: 'not-reached' | 'stale' | 'floor'
+  /** The offset that was asked for, or the floor. */
+  readonly wantedOffset: number
+  /** The offset that `threshold` nodes claim to have; null if fewer claimed any. */
+  readonly headOffset: number | null
+  /** Age of the answer's record time by the reader's clock, if the reason is `stale`. */
+  readonly ageMs: number | null
+  readonly retryAfterMs: number
+}
+
+export type Outcome = Decided | Disputed | Insufficient | Lagging
+
+export type ReadOptions = {
+  /** Default `weak`. */
+  readonly threshold?: Threshold | undefined
+  /** Floor for this call (D-39). */
+  readonly minOffset?: number | undefined
+  /** Default 60 000; Infinity accepts any age. */
+  readonly maxAgeMs?: number | undefined
+  /**
+   * Headers of the requests to the nodes, such as a request id. Reads that share a request send those of the first.
+   * In a browser they cost a preflight.
+   */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Whether the outcome carries an answer. */
+export function isDecided(outcome: Outcome): outcome is Decided {
+  return 'answer' in outcome
+}

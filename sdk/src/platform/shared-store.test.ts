@@ -1,0 +1,59 @@
+/** A store that several clients share, and that may fail. */
+import { until } from '@quorumscan/testkit'
+import { expect, it } from 'vitest'
+import { systemClock } from './clock.ts'
+import { createSharedStore, sharedValue } from './shared-store.ts'
+import { createMemoryStore, type Store } from './store.ts'
+
+const KEY = 'floor'
+const higher = { first: 0, merge: (a: number, b: number) => Math.max(a, b) }
+
+it('a floor that two clients share never goes down, in any order of writes', async () => {
+  const store = createMemoryStore()
+  const [one, other] = [
+    createSharedStore(store, systemClock),
+    createSharedStore({ ...store }, systemClock),
+  ]
+  await sharedValue(one, KEY, higher).save(100)
+  await sharedValue(other, KEY, higher).save(90)
+  expect(store.get(KEY)).toBe('100')
+  expect(await sharedValue(other, KEY, higher).load()).toBe(100)
+})
+
+it('a store that hangs is waited for once; values are in memory meanwhile, and stored once it answers', async () => {
+  const values = createMemoryStore()
+  let held: (() => void)[] | null = []
+  const gate = () =>
+    held === null ? Promise.resolve() : new Promise<void>((resolve) => held?.push(resolve))
+  const store: Store = {
+    get: (key) => gate().then(() => values.get(key)),
+    set: (key, value) => gate().then(() => values.set(key, value)),
+  }
+  let waitCount = 0
+  const delay = () =>
+    held === null ? new Promise<never>(() => {}) : Promise.resolve(void waitCount++)
+  const clock = { ...systemClock, delay }
+  const shared = createSharedStore(store, clock)
+  const floor = sharedValue(shared, KEY, higher)
+  await floor.save(5)
+  const waited = waitCount
+  await floor.save(7)
+  expect(await floor.load()).toBe(7)
+  expect(waitCount).toBe(waited)
+  for (const release of held ?? []) release()
+  held = null
+  await until('the store to have it', async () => {
+    await floor.save(7)
+    return values.get(KEY) === '7' ? true : undefined
+  })
+})
+
+it('a store that hangs for one client keeps no other one out', async () => {
+  const hung: Store = { get: () => new Promise(() => {}), set: () => {} }
+  const clock = { ...systemClock, delay: async () => {} }
+  const hanging = createSharedStore(hung, clock).update(KEY, () => '1')
+  const store = createMemoryStore()
+  await createSharedStore(store, systemClock).update(KEY, () => '2')
+  await hanging
+  expect(store.get(KEY)).toBe('2')
+})

@@ -1,0 +1,95 @@
+/** Values of the ledger as texts: amounts, contract ids, parties and times. */
+import { formatInstant, parseInstant } from '@quorumscan/verifier'
+import { failure, invalidArgument } from '../errors.ts'
+
+const SCALE = 10
+const AMOUNT = /^(-?)(\d{1,28})(?:\.(\d{1,10}))?$/
+
+/** The exact sum of amounts, with ten digits after the point; without amounts it is zero. @throws {QuorumscanError} INVALID_ARGUMENT. */
+export function addAmounts(...amounts: readonly string[]): string {
+  const sum = amounts.map(unitsOf).reduce((a, b) => a + b, 0n)
+  const digits = String(sum < 0n ? -sum : sum).padStart(SCALE + 1, '0')
+  return `${sum < 0n ? '-' : ''}${digits.slice(0, -SCALE)}.${digits.slice(-SCALE)}`
+}
+
+/** Compares two amounts, for `sort`: less than 0, 0, or greater. @throws {QuorumscanError} INVALID_ARGUMENT. */
+export function compareAmounts(a: string, b: string): number {
+  const [left, right] = [unitsOf(a), unitsOf(b)]
+  return left < right ? -1 : Number(left > right)
+}
+
+function unitsOf(amount: string): bigint {
+  const [, sign, whole, fraction = ''] = AMOUNT.exec(String(amount)) ?? []
+  if (whole === undefined)
+    throw invalidArgument(
+      'An amount must be a decimal text with at most 10 digits after the point, such as "1.50".',
+    )
+  return BigInt(`${sign}${whole}${fraction.padEnd(SCALE, '0')}`)
+}
+
+declare const contractIdBrand: unique symbol
+/** The id of a contract on the ledger: `00` and hex digits. `parseContractId` makes one of a text. */
+export type ContractId = string & { readonly [contractIdBrand]: 'ContractId' }
+
+/** Whether the text has the form of a contract id. Only the ledger knows whether the contract exists. */
+export function isContractId(text: unknown): text is ContractId {
+  return typeof text === 'string' && /^00[0-9a-f]{64,}$/.test(text)
+}
+
+/** Parses a contract id. @throws {QuorumscanError} INVALID_ARGUMENT if the text has another form. */
+export function parseContractId(text: string): ContractId {
+  if (isContractId(text)) return text
+  throw invalidArgument('A contract id must be 00 and 64 or more lower-case hex digits.')
+}
+
+declare const partyBrand: unique symbol
+/** The id of a party: a hint, `::`, and its fingerprint. `parseParty` makes one of a text. */
+export type Party = string & { readonly [partyBrand]: 'Party' }
+
+const PARTY = /^([A-Za-z0-9_-]{1,185})::(1220[0-9a-f]{64})$/
+/** Digits of the fingerprint to show from each end. */
+const [FIRST_DIGITS, LAST_DIGITS] = [8, 4]
+
+/** Whether the text has the form of a party, and so cannot be a name. Only the ledger knows whether the party exists. */
+export function isParty(text: unknown): text is Party {
+  return typeof text === 'string' && PARTY.test(text)
+}
+
+/** Parses a typed or stored party, and trims it. @throws {QuorumscanError} INVALID_PARTY. */
+export function parseParty(typed: string): Party {
+  const text = String(typed).trim()
+  if (isParty(text)) return text
+  throw failure('INVALID_PARTY', 'A party is a hint, "::", 1220 and 64 lower-case hex digits.')
+}
+
+/**
+ * A short form for display: `alice::12205c3f…09ab`. It does not identify the party, which chose the hint itself.
+ *
+ * @returns A text that is not a party unchanged.
+ */
+export function shortParty(party: string): string {
+  const [, hint, fingerprint] = PARTY.exec(party) ?? []
+  return fingerprint === undefined
+    ? party
+    : `${hint}::${fingerprint.slice(0, FIRST_DIGITS)}…${fingerprint.slice(-LAST_DIGITS)}`
+}
+
+/** Converts a time of the SDK (ISO-8601 UTC with six fractional digits) to a `Date`, in ms. @throws {QuorumscanError} INVALID_ARGUMENT. */
+export function toDate(time: string): Date {
+  return new Date(Math.floor(microsOf(time) / 1000))
+}
+
+/** Converts a `Date` to a time of the SDK. @throws {QuorumscanError} INVALID_ARGUMENT if it is invalid, or before 1970. */
+export function fromDate(date: Date): string {
+  const ms = Number(date)
+  if (!(ms >= 0 && Number.isSafeInteger(ms * 1000)))
+    throw invalidArgument('The date is invalid, or before 1970.')
+  return formatInstant(ms * 1000)
+}
+
+/** The µs since 1970 of a time of the SDK, or of `Date.toISOString`. */
+export function microsOf(time: string): number {
+  const micros = parseInstant(String(time)) ?? Date.parse(time) * 1000
+  if (Number.isSafeInteger(micros) && micros >= 0) return micros
+  throw invalidArgument('A time must be ISO-8601 UTC, such as 2026-11-22T10:00:00.000000Z.')
+}

@@ -1,0 +1,220 @@
+/**
+ * The decider of reads of a Splice network: one question to several super-validators. Pure: `step` changes the state and
+ * returns effects; `question.ts` owns sockets and clock. Answers are compared by their canonical text.
+ *
+ * Each super-validator has one vote, its newest answer in this read. A failure is not a vote, and withdraws none. The
+ * read ends as soon as `needed` votes are equal. Super-validators that failed are asked again after a pause. While votes
+ * differ all are asked again, since lagging ones catch up. At the deadline the existing votes decide.
+ *
+ * It has its own driver, because that of `@quorumscan/reader` would take the bundle over its limit.
+ */
+import { maxFaulty } from '@quorumscan/verifier'
+import { failure } from '../errors.ts'
+import type { JsonValue } from './exact-json.ts'
+
+/**
+ * How many answers must be equal. `f+1`: at least one honest super-validator gave the answer. `2f+1`: more than half of
+ * the honest ones did. A number: from f+1 to n.
+ */
+export type SpliceThreshold = 'f+1' | '2f+1' | number
+
+/** Consecutive failures; with their pauses, a scan that recovers within 1.5 s is heard. */
+const FAILURES_MAX = 5
+
+/** The rules on which correct reads depend, as one record, so that a test can break one and expect its checks to fail. */
+export const VOTE_RULES = {
+  /**
+   * How many of n answers must be equal.
+   *
+   * @throws {QuorumscanError} INVALID_QUORUM for a number outside f+1..n.
+   */
+  votesNeeded(threshold: SpliceThreshold, nodeCount: number): number {
+    const faultyMax = maxFaulty(nodeCount)
+    if (threshold === 'f+1') return faultyMax + 1
+    if (threshold === '2f+1') return 2 * faultyMax + 1
+    if (Number.isInteger(threshold) && threshold > faultyMax && threshold <= nodeCount)
+      return threshold
+    throw failure(
+      'INVALID_QUORUM',
+      `The threshold is f+1, 2f+1 or a number from ${faultyMax + 1} to ${nodeCount}.`,
+    )
+  },
+  /** The voters with this answer: each super-validator once, with its newest answer. */
+  votersOf: <V extends { readonly answer: string | null }>(
+    voters: readonly V[],
+    answer: string,
+  ): readonly V[] => voters.filter((voter) => voter.answer === answer),
+  /** A failure has no answer. */
+  answerOfFailure: (_reason: string): string | null => null,
+  /** Whether a super-validator with so many consecutive failures is not asked again in this read. */
+  isGivenUp: (failureCount: number): boolean => failureCount >= FAILURES_MAX,
+}
+export type VoteRules = typeof VOTE_RULES
+
+/** Why a request has no answer. */
+export type VoteFailure = {
+  readonly reason: string
+  /** Whether a server replied. */
+  readonly isReachable: boolean
+}
+
+/** A super-validator with the addresses of its scans, which are asked in turn. */
+export type Candidate = { readonly svName: string; readonly urls: readonly string[] }
+
+/** A super-validator in one read. */
+export type Voter = Candidate & {
+  isAsked: boolean
+  requestCount: number
+  /** Its newest answer, as canonical text and as a value. */
+  answer: string | null
+  value: JsonValue | null
+  /** Consecutive failures. */
+  failureCount: number
+  /** Of its newest request; null if that did not fail. */
+  failure: VoteFailure | null
+  /** Until when it is not asked, by its `retry-after`, on the monotonic clock. */
+  restsUntilMs: number
+}
+
+/** A judged reply. */
+export type Judged =
+  | { readonly kind: 'answered'; readonly answer: string; readonly value: JsonValue | null }
+  | {
+      readonly kind: 'failed'
+      readonly failure: VoteFailure
+      /** How long the scan asks to wait. */
+      readonly retryAfterMs: number | null
+    }
+
+export type VoteEvent =
+  | { readonly kind: 'began' | 'woke' | 'deadline' }
+  | { readonly kind: 'reply'; readonly voter: Voter; readonly reply: Judged }
+
+export type VoteEffect =
+  | { readonly kind: 'ask'; readonly voter: Voter }
+  | { readonly kind: 'wake'; readonly atMs: number }
+  | { readonly kind: 'done'; readonly verdict: VoteVerdict }
+
+export type VoteVerdict =
+  | { readonly kind: 'agreed'; readonly answer: string }
+  /** Enough answered, but not equally. `lagging`: some changed to the answer of others. */
+  | { readonly kind: 'disputed' | 'lagging' }
+  /** Too few answered. */
+  | { readonly kind: 'insufficient' }
+
+/** One read. */
+export type VoteState = {
+  readonly rules: VoteRules
+  readonly voters: readonly Voter[]
+  /** How many votes must be equal. */
+  readonly needed: number
+  roundCount: number
+  isWaking: boolean
+  /** A voter changed to an earlier answer of another one: votes differ because of lag. */
+  hasConverged: boolean
+  isOver: boolean
+}
+
+/** Pause between two rounds, doubling. Answers take some hundred ms, and ledger rounds some seconds. */
+const PAUSE_MS = 100
+const PAUSE_MS_MAX = 1000
+
+export function createVoteState(
+  candidates: readonly Candidate[],
+  needed: number,
+  rules: VoteRules = VOTE_RULES,
+): VoteState {
+  const silent = { answer: null, value: null, failure: null, failureCount: 0, restsUntilMs: 0 }
+  return {
+    rules,
+    voters: candidates.map((one) => ({ ...one, ...silent, isAsked: false, requestCount: 0 })),
+    needed,
+    roundCount: 0,
+    isWaking: false,
+    hasConverged: false,
+    isOver: false,
+  }
+}
+
+/** The effects of an event; none once the read has ended. */
+export function step(state: VoteState, event: VoteEvent, nowMs: number): VoteEffect[] {
+  if (state.isOver) return []
+  if (event.kind === 'deadline') return end(state, undecided(state))
+  if (event.kind === 'reply') {
+    note(state, event.voter, event.reply, nowMs)
+    return judge(state, event.voter, nowMs)
+  }
+  state.isWaking = false
+  return round(state, nowMs)
+}
+
+function note(state: VoteState, voter: Voter, reply: Judged, nowMs: number): void {
+  const { rules, voters } = state
+  voter.isAsked = false
+  if (reply.kind === 'answered') {
+    const { answer, value } = reply
+    const isSaid = rules.votersOf(voters, answer).some((other) => other !== voter)
+    if (voter.answer !== null && voter.answer !== answer && isSaid) state.hasConverged = true
+    Object.assign(voter, { answer, value, failureCount: 0, failure: null })
+    return
+  }
+  const { failure, retryAfterMs } = reply
+  voter.failureCount++
+  voter.failure = failure
+  voter.restsUntilMs = nowMs + (retryAfterMs ?? 0)
+  voter.answer = rules.answerOfFailure(failure.reason) ?? voter.answer
+}
+
+/** Asks the voters whose answers can help. */
+function round(state: VoteState, nowMs: number): VoteEffect[] {
+  state.roundCount++
+  const asked = idle(state).filter(({ restsUntilMs }) => restsUntilMs <= nowMs)
+  for (const voter of asked) {
+    voter.isAsked = true
+    voter.requestCount++
+  }
+  return [...asked.map((voter) => ({ kind: 'ask', voter }) as const), ...settle(state, nowMs)]
+}
+
+/** Idle voters whose answer could change the verdict: without an answer, or while answers differ. */
+function idle({ voters, rules }: VoteState): Voter[] {
+  const isOpen = new Set(voters.flatMap(({ answer }) => answer ?? [])).size > 1
+  return voters.filter(
+    ({ isAsked, answer, failureCount }) =>
+      !isAsked && !rules.isGivenUp(failureCount) && (answer === null || isOpen),
+  )
+}
+
+/** Whether the newest vote decides. */
+function judge(state: VoteState, { answer }: Voter, nowMs: number): VoteEffect[] {
+  const { rules, voters, needed } = state
+  return answer !== null && rules.votersOf(voters, answer).length >= needed
+    ? end(state, { kind: 'agreed', answer })
+    : settle(state, nowMs)
+}
+
+/** Ends a read that cannot succeed, or plans the next round. */
+function settle(state: VoteState, nowMs: number): VoteEffect[] {
+  const { voters, needed, rules } = state
+  const usable = voters.filter(
+    ({ answer, failureCount }) => answer !== null || !rules.isGivenUp(failureCount),
+  )
+  if (usable.length < needed) return end(state, { kind: 'insufficient' })
+  const next = idle(state)
+  if (state.isWaking || next.length === 0) return []
+  state.isWaking = true
+  const pauseMs = Math.min(PAUSE_MS * 2 ** (state.roundCount - 1), PAUSE_MS_MAX)
+  const restsUntilMs = Math.min(...next.map((voter) => voter.restsUntilMs))
+  return [{ kind: 'wake', atMs: Math.max(nowMs + pauseMs, restsUntilMs) }]
+}
+
+function undecided({ voters, needed, hasConverged }: VoteState): VoteVerdict {
+  if (voters.filter(({ answer }) => answer !== null).length < needed)
+    return { kind: 'insufficient' }
+  return { kind: hasConverged ? 'lagging' : 'disputed' }
+}
+
+function end(state: VoteState, verdict: VoteVerdict): VoteEffect[] {
+  state.isOver = true
+  return [{ kind: 'done', verdict }]
+}

@@ -1,0 +1,135 @@
+/** Lookups over several scans. */
+import { LONE_SURROGATE, PAGE_SIZE_MAX } from '@quorumscan/verifier'
+import { failure, invalidArgument } from '../errors.ts'
+import type { NameEntry } from '../names/lookups.ts'
+import { pageSizeOf } from '../platform/arguments.ts'
+import { askName, askParty, askPrefix, isLive } from './entry-questions.ts'
+import { decided, type SpliceOutcome } from './splice-outcome.ts'
+import type { SpliceReader, SpliceReadOptions } from './splice-reader.ts'
+
+/**
+ * Lookups of names and parties. `resolve`, `reverse` and `search` have the parameters of `createScan`. Names are trimmed
+ * and converted to lower case. A text that cannot be a name is INVALID_NAME, never absent.
+ */
+export interface SpliceNames {
+  /**
+   * The party that owns a name, or null if enough scans answer that no such entry exists. An entry that has expired by
+   * the clock of this device counts as absent.
+   *
+   * @throws {QuorumscanError} INVALID_NAME, CONSENSUS_DISPUTED, CONSENSUS_LAGGING, NOT_ENOUGH_NODES, NETWORK_ERROR,
+   *   TIMEOUT, INVALID_QUORUM, INVALID_ARGUMENT, CLOSED. Only answers with an agreement are returned.
+   */
+  resolve(name: string, options?: SpliceReadOptions): Promise<string | null>
+  /**
+   * The entry that represents a party, or null. It is checked forward: a name that does not resolve to the party counts
+   * as absent. Throws as `resolve`.
+   */
+  reverse(party: string, options?: SpliceReadOptions): Promise<NameEntry | null>
+  /** `/v0/ans-entries/by-name`, with all answers. Throws INVALID_NAME, and if the scans to ask are not known. */
+  lookup(name: string, options?: SpliceReadOptions): Promise<SpliceOutcome<NameEntry>>
+  /** `/v0/ans-entries/by-party`: the first name of a party, not checked forward. Throws as `lookup`. */
+  lookupParty(party: string, options?: SpliceReadOptions): Promise<SpliceOutcome<NameEntry>>
+  /** As `lookup` for each, in order, within one `timeoutMs`. */
+  resolveMany(
+    names: readonly string[],
+    options?: SpliceReadOptions,
+  ): Promise<readonly SpliceOutcome<NameEntry>[]>
+  /**
+   * Live entries whose name starts with the prefix, in order of UTF-16 code units. Throws as `resolve`, and
+   * INVALID_ARGUMENT if there are more than a scan returns at once (1000): use a longer prefix.
+   */
+  search(
+    prefix: string,
+    options?: SpliceReadOptions & {
+      /** Size of the first page, from 1 to 1000. Default 100. */
+      readonly pageSize?: number
+    },
+  ): AsyncIterableIterator<NameEntry>
+}
+
+/** Longer than any name or party. */
+const TEXT_LENGTH_MAX = 1000
+/** Concurrent lookups: about a hundred requests to thirteen scans. */
+const PARALLEL_MAX = 8
+
+export function createSpliceNames(reader: SpliceReader): SpliceNames {
+  const lookup: SpliceNames['lookup'] = async (typed, options = {}) =>
+    unexpired(await reader.read(askName(spliceName(typed)), options))
+  const lookupParty: SpliceNames['lookupParty'] = async (party, options = {}) =>
+    reader.read(askParty(text('The party', party)), options)
+
+  /** Turns an entry that expired during the read into an absence. */
+  const unexpired = (outcome: SpliceOutcome<NameEntry>): SpliceOutcome<NameEntry> =>
+    outcome.kind !== 'agreed' || isLive(outcome.value, reader.nowMicros())
+      ? outcome
+      : { ...outcome, kind: 'agreed-absent', value: null }
+
+  return {
+    async resolve(name, options) {
+      return decided(`resolve ${name}`, await lookup(name, options)).value?.party ?? null
+    },
+    lookup,
+    lookupParty,
+    async resolveMany(names, options = {}) {
+      if (!Array.isArray(names)) throw invalidArgument('`names` must be an array of strings.')
+      for (const name of names) spliceName(name)
+      return reader.bounded(options, async (bound) => {
+        const outcomes: SpliceOutcome<NameEntry>[] = []
+        for (let first = 0; first < names.length; first += PARALLEL_MAX) {
+          const some = names.slice(first, first + PARALLEL_MAX)
+          outcomes.push(...(await Promise.all(some.map((name) => lookup(name, bound())))))
+        }
+        return outcomes
+      })
+    },
+    reverse(party, options = {}) {
+      return reader.bounded(options, async (bound) => {
+        const { value } = decided(`reverse ${party}`, await lookupParty(party, bound()))
+        if (value === null) return null
+        // Between the two reads the name may have lapsed, or its owner may have changed. Then it counts as absent.
+        const forward = decided(`reverse ${party}`, await lookup(value.name, bound())).value
+        return forward?.party === party ? forward : null
+      })
+    },
+    async *search(prefix, options = {}) {
+      const pageSize = pageSizeOf(options)
+      text('The prefix', prefix)
+      // Scans have no second page: a full page is requested again, larger.
+      for (let size = pageSize; ; size = Math.min(size * 4, PAGE_SIZE_MAX)) {
+        const { value } = decided(
+          `search ${prefix}`,
+          await reader.read(askPrefix(prefix, size), options),
+        )
+        if (value?.isComplete === false && size < PAGE_SIZE_MAX) continue
+        yield* value?.entries ?? []
+        if (value?.isComplete !== false) return
+        throw invalidArgument(
+          `More than ${PAGE_SIZE_MAX} names begin with "${prefix}": use a longer prefix.`,
+        )
+      }
+    },
+  }
+}
+
+/** A name of any network: characters of names, and a dot before the ending. */
+const NAME = /^[a-z0-9_.-]{1,200}\.[a-z0-9_-]+$/
+
+/** @throws {QuorumscanError} INVALID_NAME. */
+function spliceName(typed: string): string {
+  const name = text('The name', typed)
+    .trim()
+    .replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+  if (NAME.test(name)) return name
+  const rule =
+    'A name has only a-z, 0-9, "_", "-" and ".", and its ending, such as alice.unverified.cns'
+  throw failure('INVALID_NAME', `${rule}.`, { details: { rule } })
+}
+
+/** @throws {QuorumscanError} INVALID_ARGUMENT if the text cannot be part of a URL. */
+function text(what: string, value: string): string {
+  const isText =
+    typeof value === 'string' && value.length <= TEXT_LENGTH_MAX && !LONE_SURROGATE.test(value)
+  if (!isText)
+    throw invalidArgument(`${what} must be a string of at most ${TEXT_LENGTH_MAX} characters.`)
+  return value
+}

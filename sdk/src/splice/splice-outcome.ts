@@ -1,0 +1,89 @@
+/** Outcomes of a read, and the errors that they become in calls that return values. All exported types are public. */
+import { passing, type QuorumscanError } from '../errors.ts'
+import type { VoteFailure } from './splice-decider.ts'
+
+/** Numbers of a read. Super-validators have their names on the ledger. */
+export type SpliceParticipation = {
+  /** How many answers had to be equal. */
+  readonly needed: number
+  /** n: the number of super-validators. */
+  readonly nodeCount: number
+  /** f: how many of them may lie or be down without a wrong answer. */
+  readonly faultyMax: number
+}
+
+/** The answer of one or more super-validators; null: it does not exist. */
+export type SpliceAnswers<T> = { readonly svNames: readonly string[]; readonly value: T | null }
+
+/** Enough super-validators gave the same answer in this call. */
+export type Agreed<T> = SpliceParticipation & {
+  readonly kind: 'agreed'
+  readonly value: T
+  readonly agreed: readonly string[]
+  /** Super-validators with another answer at the time of the decision. */
+  readonly dissented: readonly string[]
+}
+
+/** Enough super-validators answered that it does not exist. */
+export type AgreedAbsent = Omit<Agreed<null>, 'kind'> & { readonly kind: 'agreed-absent' }
+
+/**
+ * Enough answered, but not equally before the deadline. `lagging`: some changed to the answer of others, so that a retry
+ * is likely to succeed. `disputed`: they continued to contradict each other.
+ */
+export type SpliceUndecided<T> = SpliceParticipation & {
+  readonly kind: 'disputed' | 'lagging'
+  /** Largest first. */
+  readonly groups: readonly SpliceAnswers<T>[]
+}
+
+/** Too few answered. */
+export type SpliceInsufficient = SpliceParticipation & {
+  readonly kind: 'insufficient'
+  /** How many answered. */
+  readonly reachable: number
+  /** Why the others did not answer. */
+  readonly failures: readonly ({ readonly svName: string } & VoteFailure)[]
+}
+
+/**
+ * All outcomes of a read. Only `agreed` and `agreed-absent` are answers to act on.
+ *
+ * They do not prove that the answer is the newest: f liars and one lagging honest node can agree on an older one, while
+ * `2f+1` needs f + 1 honest nodes. They do not prove the names of super-validators if the seeds lied about them.
+ * Answers are not signed, so they prove nothing to others. Only TLS authenticates the scans.
+ */
+export type SpliceOutcome<T> = Agreed<T> | AgreedAbsent | SpliceUndecided<T> | SpliceInsufficient
+
+/** @throws {QuorumscanError} If the outcome is not an answer. */
+export function decided<T>(what: string, outcome: SpliceOutcome<T>): Agreed<T> | AgreedAbsent {
+  if (outcome.kind === 'agreed' || outcome.kind === 'agreed-absent') return outcome
+  throw undecidedError(what, outcome)
+}
+
+/** The error for an outcome without an answer. `details.outcome` has the answers of the super-validators. */
+function undecidedError<T>(
+  what: string,
+  outcome: SpliceUndecided<T> | SpliceInsufficient,
+): QuorumscanError {
+  const facts = { details: { outcome } }
+  switch (outcome.kind) {
+    case 'disputed':
+      return passing(
+        'CONSENSUS_DISPUTED',
+        `${what}: the scans contradict each other, without ${outcome.needed} equal answers. Do not use any of them.`,
+        facts,
+      )
+    case 'lagging':
+      return passing('CONSENSUS_LAGGING', `${what}: some scans lag. Try again.`, facts)
+    case 'insufficient': {
+      const { reachable, nodeCount, needed, failures } = outcome
+      const why = `${what}: ${reachable} of ${nodeCount} super-validators answered, ${needed} must agree`
+      const [first] = failures
+      if (reachable === 0 && !failures.some(({ isReachable }) => isReachable))
+        return passing('NETWORK_ERROR', `${why}. Is this device online?`, facts)
+      const example = first === undefined ? '' : ` (${first.svName}: ${first.reason})`
+      return passing('NOT_ENOUGH_NODES', `${why}${example}.`, facts)
+    }
+  }
+}
