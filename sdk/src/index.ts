@@ -15,8 +15,8 @@ export {
   QuorumscanError,
 } from './errors.ts'
 export type { ServerErrorCode } from './generated/error-codes.ts'
-export type { WebSocketConstructor, WebSocketLike } from './http/stream.ts'
-export type { TokenSource } from './http/token.ts'
+export type { TokenSource } from './http/http.ts'
+export type { Checkpoint, WebSocketConstructor, WebSocketLike } from './http/stream.ts'
 export type { Traceparent } from './http/traced-fetch.ts'
 export type { CommandOutcome, Commands, Submission } from './ledger/commands.ts'
 export type { Update, Updates, UpdatesOptions } from './ledger/updates.ts'
@@ -24,7 +24,6 @@ export type * from './names/lookups.ts'
 export { isName, normalizeName } from './names/name-rules.ts'
 export { type ParsedName, parseName } from './names/parse-name.ts'
 export type { Writer } from './names/writer.ts'
-export type { Checkpoint } from './platform/checkpoint.ts'
 export type { Clock } from './platform/clock.ts'
 export {
   createLocalStorageStore,

@@ -13,7 +13,6 @@ import { createReads } from './names/reads.ts'
 import type { Writer } from './names/writer.ts'
 import { systemClock } from './platform/clock.ts'
 import { loadPart } from './platform/load-part.ts'
-import type { LoadScanExtras } from './scan-extras.ts'
 
 /**
  * A network as a plain object, to be passed to `createScan({ ...network })`. A store keeps the values of each network
@@ -77,8 +76,7 @@ export function createScan(options: ScanOptions): Scan {
   const closing = new AbortController()
   const { signal } = closing
 
-  const extras: LoadScanExtras = async () =>
-    (await loadPart(() => import('./scan-extras.ts'))).scanExtras
+  const extras = () => loadPart(() => import('./scan-extras.ts'))
   const reads = createReads({
     client: options,
     clock,

@@ -371,7 +371,7 @@ it('the genesis may be pinned by its hash; another network is refused', async ()
   const noNode = createScan({ seeds: [`${cluster.validatorUrl}/nowhere`], genesis: other })
   await expect(noNode.names.resolve(ALICE)).rejects.toMatchObject({
     code: 'INVALID_RESPONSE',
-    message: expect.stringContaining('is no scan node'),
+    message: expect.stringContaining('is not a scan node'),
   })
   const offline = createScan({ seeds: ['http://127.0.0.1:9'], genesis: other })
   await expect(offline.names.resolve(ALICE)).rejects.toMatchObject({
@@ -760,7 +760,7 @@ describe('a test cluster', () => {
 
   it('says what is missing when the command is not there, or why it does not start', async () => {
     const missing = startCluster({ command: ['no-such-quorumscan'] })
-    await expect(missing).rejects.toThrow(/no quorumscan command/)
+    await expect(missing).rejects.toThrow(/quorumscan command is missing/)
     await expect(startCluster({ nodes: 0 })).rejects.toThrow(/before the cluster was ready:\n.+/)
   })
 

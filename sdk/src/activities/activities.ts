@@ -4,6 +4,7 @@ import { requestOfActivitiesPage } from '@quorumscan/reader/certified'
 import { invalidArgument } from '../errors.ts'
 import type { components } from '../generated/validator.ts'
 import {
+  type Checkpoint,
   createSocketReads,
   type FrameBatch,
   follow,
@@ -15,7 +16,6 @@ import { type Bounds, type LookupSource, notBelow } from '../names/bounded.ts'
 import type { LookupOptions } from '../names/lookups.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { type Camel, toCamel } from '../platform/camel.ts'
-import type { Checkpoint } from '../platform/checkpoint.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 
 /** One row: exactly one of transfer, mint, tap and abortTransferInstruction is not null. */

@@ -1,6 +1,6 @@
 // Written by scripts/generate-errors.mjs from packages/errors; do not edit.
 
-/** What the servers answer with, the ledger interface among them. */
+/** Error codes of the servers, with those of the ledger interface. */
 export const serverErrorCodes = [
   'INVALID_ARGUMENT',
   'MALFORMED_BODY',
@@ -96,5 +96,5 @@ export const serverErrorCodes = [
   'JSON_API_MAXIMUM_LIST_ELEMENTS_NUMBER_REACHED',
 ] as const
 
-/** One of them. */
+/** An error code of a server. */
 export type ServerErrorCode = (typeof serverErrorCodes)[number]

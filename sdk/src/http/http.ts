@@ -1,7 +1,7 @@
 /** HTTP calls to a validator: token, deadline, safe retries, and every failure as one class. It knows no operation. */
 
 import { backoffMs } from '@quorumscan/verifier'
-import { failure, invalidArgument, QuorumscanError } from '../errors.ts'
+import { failure, invalidArgument, isQuorumscanError, QuorumscanError } from '../errors.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 import { withDeadline } from '../platform/deadline.ts'
 import {
@@ -13,7 +13,6 @@ import {
   parseJson,
   unreadable,
 } from './http-failures.ts'
-import { createTokenKeeper, type TokenSource } from './token.ts'
 
 export type Http = ReturnType<typeof createHttp>
 
@@ -168,4 +167,47 @@ function isRepeatable(request: HttpRequest, error: unknown): boolean {
 function pauseMs(count: number, error: unknown, random: Random): number {
   const asked = error instanceof QuorumscanError ? error.retryAfterMs : null
   return Math.max(asked ?? 0, backoffMs(count, { ...BACKOFF, random }))
+}
+
+/** A token, or a function that returns one. It is called at the first request, and again when the server refuses the last token. */
+export type TokenSource =
+  | string
+  | ((context: {
+      /** The token that the server refused, null the first time. */
+      readonly refused: string | null
+      /** Aborts when the call that needs the token is aborted or times out. */
+      readonly signal: AbortSignal
+    }) => string | Promise<string>)
+
+/** Calls the source once for concurrent calls. */
+function createTokenKeeper(source: TokenSource | null) {
+  let current: string | null = typeof source === 'string' ? source : null
+  let asking: { readonly signal: AbortSignal; readonly token: Promise<string> } | undefined
+  return {
+    isRenewable: typeof source === 'function',
+    async get(refused: string | null, signal: AbortSignal): Promise<string | null> {
+      if (typeof source !== 'function') return current
+      for (;;) {
+        // Another call may have received a newer token meanwhile.
+        if (current !== null && current !== refused) return current
+        if (asking === undefined) {
+          const ask = async () => source({ refused, signal })
+          const token = ask().finally(() => {
+            asking = undefined
+          })
+          asking = { signal, token }
+        }
+        const { signal: askedFor, token } = asking
+        try {
+          current = await token
+          return current
+        } catch (error) {
+          // If only the call that asked was aborted, the others ask again.
+          if (signal.aborted || isQuorumscanError(error)) throw error
+          if (!askedFor.aborted)
+            throw failure('UNAUTHENTICATED', 'The `token` function failed.', { cause: error })
+        }
+      }
+    },
+  }
 }

@@ -1,8 +1,8 @@
 /** Streams: one WebSocket read frame by frame, and reads that continue over sockets or pages after the last item. */
 import { backoffMs } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
-import { type Checkpoint, createProgress } from '../platform/checkpoint.ts'
 import type { Clock, Random } from '../platform/clock.ts'
+import type { Store } from '../platform/store.ts'
 import { ledgerErrorOf, parseJson } from './http-failures.ts'
 
 /** The members of a WebSocket that the SDK uses. Those of browsers, Node 22, undici and `ws` have them. */
@@ -176,6 +176,26 @@ export function createSocketReads(WebSocket: WebSocketConstructor | null, clock:
   }
 }
 
+/**
+ * Where a stream continues after a restart. It is written after each page and when the loop ends, so that a crash repeats
+ * at most one page. Repeated items have the same ids.
+ */
+export type Checkpoint = {
+  /** For example a file or a database, which survives restarts. */
+  readonly store: Store
+  /** Unique among the streams of the store. */
+  readonly key: string
+}
+
+/** @throws {QuorumscanError} STORE_UNAVAILABLE. */
+async function ofStore<T>(run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run()
+  } catch (cause) {
+    throw passing('STORE_UNAVAILABLE', 'The store of the checkpoint failed.', { cause })
+  }
+}
+
 /** The pause in ms after consecutive failures. */
 export function retryPauseMs(failures: number, random: Random): number {
   return backoffMs(failures, { minMs: 500, maxMs: 10_000, random })
@@ -199,10 +219,17 @@ export async function* follow<Frame, Item>(stream: {
   /** The pause after consecutive failures; null: the stream fails. */
   pauseMs(failures: number): number | null
 }): AsyncGenerator<Item, void> {
-  const { clock, signal } = stream
-  const progress = createProgress(stream.checkpoint)
-  let after = stream.after ?? (await progress.load())
+  const { checkpoint, clock, signal } = stream
+  let after = stream.after ?? (await ofStore(() => checkpoint?.store.get(checkpoint.key) ?? null))
+  let saved = after
   let failures = 0
+  /** Stores the position of the last item that the consumer has processed. */
+  const save = async (): Promise<void> => {
+    const position = after
+    if (position === null || position === saved) return
+    saved = position
+    await ofStore(() => checkpoint?.store.set(checkpoint.key, position))
+  }
   try {
     for (;;) {
       try {
@@ -211,10 +238,9 @@ export async function* follow<Frame, Item>(stream: {
             const { position, item } = stream.take(frame)
             if (item !== null) yield item
             after = position
-            progress.note(position)
           }
           failures = 0
-          await progress.save()
+          await save()
           if (isDone) return
         }
       } catch (error) {
@@ -225,6 +251,6 @@ export async function* follow<Frame, Item>(stream: {
       }
     }
   } finally {
-    await progress.save()
+    await save()
   }
 }

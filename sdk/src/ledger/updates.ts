@@ -6,6 +6,7 @@ import { isGetLedgerEndResponse, isJsGetUpdatesResponse } from '../generated/led
 import type { Http } from '../http/http.ts'
 import type { HttpRequest } from '../http/http-failures.ts'
 import {
+  type Checkpoint,
   createSocketReads,
   type FrameBatch,
   follow,
@@ -13,7 +14,6 @@ import {
   type WebSocketConstructor,
 } from '../http/stream.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
-import type { Checkpoint } from '../platform/checkpoint.ts'
 import type { Clock, Random } from '../platform/clock.ts'
 
 type Schemas = components['schemas']

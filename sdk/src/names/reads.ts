@@ -4,7 +4,7 @@ import { QuorumscanError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { createSharedStore, type SharedStore, sharedValue } from '../platform/shared-store.ts'
 import { storeKey } from '../platform/store.ts'
-import type { LoadScanExtras } from '../scan-extras.ts'
+import type * as scanExtras from '../scan-extras.ts'
 import { type Bounds, createBounded, type LookupSource, type ReadsOptions } from './bounded.ts'
 import type { OpenedReader } from './open-reader.ts'
 import type { Writer } from './writer.ts'
@@ -14,7 +14,7 @@ export type Reads = LookupSource &
     readonly shared: SharedStore
     readonly written: ReturnType<typeof createWritten>
     /** Code that `resolve` does not need. Only this and the reader are loaded late. */
-    readonly extras: LoadScanExtras
+    readonly extras: () => Promise<typeof scanExtras>
     /** null before the first read. */
     reader(): CertifiedReader | null
     close(): Promise<void>
@@ -29,7 +29,7 @@ export function createReads(options: {
   /** Another client, whose writes are read too. */
   readonly writer?: Writer | undefined
   open(shared: SharedStore): Promise<OpenedReader>
-  readonly extras: LoadScanExtras
+  readonly extras: Reads['extras']
 }): Reads {
   const { client, clock, network, writer, extras } = options
   const shared = createSharedStore(client.store, clock)

@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { createNames } from '../names/names.ts'
 import type { OpenedReader } from '../names/open-reader.ts'
 import { createReads } from '../names/reads.ts'
-import { scanExtras } from '../scan-extras.ts'
+import * as scanExtras from '../scan-extras.ts'
 import { systemClock } from './clock.ts'
 import { loadPart } from './load-part.ts'
 
@@ -11,7 +11,7 @@ const blocked = () => Promise.reject(new TypeError('Failed to fetch dynamically 
 
 afterEach(() => vi.unstubAllGlobals())
 
-it('a part that cannot be loaded is one of our errors, and says what a service worker has to do', async () => {
+it('a part that cannot be loaded is an error of the SDK, with the remedy for service workers', async () => {
   const shared = { code: 'PART_UNAVAILABLE', definite: true }
   await expect(loadPart(blocked)).rejects.toMatchObject({ ...shared, retryable: true })
   vi.stubGlobal('ServiceWorkerGlobalScope', class {})

@@ -1,5 +1,11 @@
 /** SHA-256 and Ed25519 of the platform, with an error if it has none. */
-import { type CryptoPort, createWebCrypto, fromHex, type Genesis } from '@quorumscan/verifier'
+import {
+  type CryptoPort,
+  createWebCrypto,
+  fromHex,
+  type Genesis,
+  type Sha256,
+} from '@quorumscan/verifier'
 import { cryptoUnavailable } from '../errors.ts'
 
 /** @throws {QuorumscanError} CRYPTO_UNAVAILABLE. */
@@ -23,4 +29,17 @@ export async function requireEd25519(crypto: CryptoPort, genesis: Genesis): Prom
     throw cryptoUnavailable(cause)
   })
   if (isBroken) throw cryptoUnavailable(new TypeError('the platform accepts a wrong signature'))
+}
+
+type NodeCrypto = {
+  readonly hash?: (algorithm: string, data: Uint8Array, form: 'buffer') => Uint8Array
+}
+
+/** The synchronous SHA-256 of Node, ten times as fast as plain JavaScript; undefined elsewhere. */
+export function platformSha256(): Sha256 | undefined {
+  const { process } = globalThis as {
+    readonly process?: { getBuiltinModule?(name: string): NodeCrypto | undefined }
+  }
+  const hash = process?.getBuiltinModule?.('node:crypto')?.hash
+  return hash && ((bytes) => hash('sha256', bytes, 'buffer'))
 }
