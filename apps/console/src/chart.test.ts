@@ -23,9 +23,7 @@ it('a fault is shaded from its beginning to its end, or until now', () => {
       },
     ],
   )
-  expect(
-    bands.map(({ label, fromMs, toMs }) => [label, toMs - fromMs]),
-  ).toEqual([
+  expect(bands.map(({ label, fromMs, toMs }) => [label, toMs - fromMs])).toEqual([
     ['sv-2 killed', 3000],
     ['sv-3 lies: deny', Infinity],
   ])

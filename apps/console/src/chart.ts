@@ -105,11 +105,7 @@ export function drawLookups(
       ]
     }),
     // A group is transparent as a whole: several faults at one time shade it once.
-    [
-      'g',
-      { className: 'bands' },
-      ...bands.map((band) => bar(window, { ...band, ...shaded })),
-    ],
+    ['g', { className: 'bands' }, ...bands.map((band) => bar(window, { ...band, ...shaded }))],
     curve(window, {
       points: answered.map(({ at, latencyMs }) => [msOf(at), yOf(latencyMs)] as const),
       height: LATENCY_HEIGHT,

@@ -5,7 +5,7 @@ import { openConnection } from './connection.ts'
 import { KEYS } from './keys.ts'
 import { createOutbox } from './outbox.ts'
 import { createParties } from './parties.ts'
-import { createFloor, createStoredText } from './reader-state.ts'
+import { createRedisFloorStore, createStoredText } from './reader-state.ts'
 import { createUsers } from './users.ts'
 
 export type ValidatorStore = Awaited<ReturnType<typeof openValidatorStore>>
@@ -26,7 +26,7 @@ export async function openValidatorStore(config: {
   const { genesisHash } = config
   const connection = await openConnection(config.redis, config.onUnchecked)
   const storedText = (key: string) => createStoredText(connection, { key, genesisHash })
-  const floor = createFloor(connection, genesisHash)
+  const floor = createRedisFloorStore(connection, genesisHash)
   return {
     users: createUsers(connection),
     parties: createParties(connection),

@@ -13,8 +13,8 @@ export { parseThreshold, type Threshold, thresholdVotes } from './genesis/thresh
 export * from './limits.ts'
 export * from './names/entry-fields.ts'
 export type { Sha256 } from './proof/tree-hash.ts'
-export * from './statements/evidence.ts'
 export * from './statements/canonical-request.ts'
+export * from './statements/evidence.ts'
 export {
   type AddressStatement,
   encodeAddressStatement,
