@@ -136,7 +136,7 @@ describe('house rules', () => {
       base + Number(new RegExp(`${kind}.*basePort \\+ (\\d+)`).exec(ports)?.[1])
     const text = read('sdk/README.md')
     for (const [variable, kind] of [
-      ['SEED', 'nodes: each'],
+      ['SEED', 'nodes:'],
       ['VALIDATOR', 'validator:'],
     ] as const) {
       const named = [

@@ -26,7 +26,7 @@ export async function openSubmission(
   const { follower, keyPair, store, alarms } = parts
   const { assertLive, isLive, redis, replica: ledger } = follower
   const { publicKey: participant } = keyPair
-  const { synchronizerId, deduplicationMicrosMax: deduplicationMicros } = genesis
+  const { deduplicationMicrosMax: deduplicationMicros } = genesis
   /** The earliest record time that a command submitted now can get, if all clocks are right. */
   const now = (): Micros => Math.max(ledger.head().recordTime, clock.nowMicros())
   const secondMachine = watchSecondMachine(follower.ordering, {

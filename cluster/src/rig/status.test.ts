@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { describeMargin, formatStatus, formatSummary } from '../commands/format.ts'
 import { budgetsOf } from '../view/budgets.ts'
 import { missedVotes, shorten } from '../view/words.ts'
-import type { LiveStatus } from '../watch/live.ts'
+import type { LiveStatus } from '../watch/live-status.ts'
 import type { AtNodes } from '../watch/prober.ts'
 
 function statusOf(states: readonly NodeState[]): LiveStatus {

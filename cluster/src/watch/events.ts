@@ -3,7 +3,7 @@
 import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
 import { servicesOf } from '../rig/status.ts'
 import { budgetsOf } from '../view/budgets.ts'
-import type { LiveStatus } from './live.ts'
+import type { LiveStatus } from './live-status.ts'
 
 export type LiveEvent = {
   /** ISO 8601. */

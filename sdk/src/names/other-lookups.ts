@@ -200,9 +200,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       const channel = () => base.storeKey('names')
       yield* watchName(parseName(typed).name, { ...watched, clock, channel, lookup })
     },
-    async acceptChange(typed, party) {
-      await base.accept({ name: parseName(typed).name, party, atMicros: clock.nowMicros() })
-    },
+    acceptChange: async (typed, party) =>
+      base.accept({ name: parseName(typed).name, party, atMicros: clock.nowMicros() }),
   }
 }
 
