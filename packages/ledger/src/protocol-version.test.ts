@@ -114,7 +114,7 @@ it('a network cannot begin with a version that this software does not know', () 
   expect(() => genesisDelta({ ...genesis, protocolVersion: NEXT }, genesisHash)).toThrow(
     expect.objectContaining({
       code: 'SOFTWARE_OUTDATED',
-      message: expect.stringContaining(`install one that knows version ${NEXT}`),
+      message: expect.stringContaining(`Install a release that knows version ${NEXT}`),
     }),
   )
 })

@@ -251,7 +251,7 @@ describe('a replica', () => {
       expect(run.replica.state()).toBe('halted')
       expect(run.replica.standstill()).toMatchObject({
         code: 'SOFTWARE_OUTDATED',
-        message: expect.stringContaining(`install one that knows version ${next}`),
+        message: expect.stringContaining(`Install a release that knows version ${next}`),
       })
       expect(await run.replica.lookups.lookupNames(['none', 'dso.ns'], 4)).toMatchObject([null, {}])
       await expect(
