@@ -151,7 +151,7 @@ it('a version of the protocol is voted for by software that knows it, and softwa
   })
   expect(refusal).toMatchObject({
     retryable: false,
-    error: expect.stringContaining(`install one that knows version ${version + 1}`),
+    error: expect.stringContaining(`Install a release that knows version ${version + 1}`),
   })
   expect(await type(['protocol', 'get', '--scan', node.url])).toContain('it needs newer software')
   // What it has applied it still tells.
