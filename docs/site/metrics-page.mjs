@@ -13,7 +13,7 @@ const DECLARATION = new RegExp(
 /** Functions and tables that pass a name and a help on to such a call, with the labels that it adds. */
 const HELPERS = [
   {
-    file: 'packages/runtime/src/redis-metrics.ts',
+    file: 'packages/runtime/src/measurements.ts',
     call: new RegExp(`\\bgauge\\(()\\s*'(\\w+)',\\s*${TEXT}`, 'g'),
     labels: '',
   },

@@ -104,6 +104,6 @@ it('a member file of the future is refused, and a bad name too', async () => {
   )
   await expect(type(create)).rejects.toThrow(/--set devnet=true.*--set devnet=false/)
   await expect(type(`keys new --name ../x --out ${at('x')}`)).rejects.toThrow(
-    'name must be 1 to 32',
+    'name: must be 1 to 32',
   )
 })

@@ -38,9 +38,9 @@ it('makes one line of whatever is thrown, without a trace or a dump of what was 
   ].map(messageOf)
   expect(lines).toEqual([
     'it broke',
-    'to must be of type number',
-    'to must be at most 5; kind must be a or b',
-    'has members that are unknown here: more',
+    'to: Invalid input: expected number, received string',
+    'to: Too big: expected number to be <=5; kind: Invalid option: expected one of "a"|"b"',
+    'Unrecognized key: "more"',
     '/nowhere/file.json does not exist',
     'thrown as a text',
   ])

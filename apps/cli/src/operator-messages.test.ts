@@ -66,7 +66,7 @@ const CREATE = `genesis create ${SVS} --ordering cometbft --out DIR/new.json --s
 it.each([
   [
     'keys new --name ../x --out DIR/x --url a.example --engine-address a',
-    '2 quorumscan: no keys were made: name must be 1 to 32 of a-z, 0-9 and -, such as sv-1; url must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 (http is for this machine alone); engineAddress must be host:port, such as sv-1.example:26656',
+    '2 quorumscan: no keys were made: name: must be 1 to 32 of a-z, 0-9 and -, such as sv-1; url: must be an https address in its normal form, without a slash at the end, such as https://sv-1.example:4611 (http is for this machine alone); engineAddress: must be host:port, such as sv-1.example:26656',
   ],
   [
     'keys new --name sv-1 --out DIR/sv-1',
@@ -74,12 +74,12 @@ it.each([
   ],
   [
     'keys new --name a --out DIR/file',
-    '1 quorumscan: nothing can be written in DIR/file: it is read-only, or not a directory of yours (EEXIST). Name another directory',
+    '1 quorumscan: nothing can be written in DIR/file: it is read-only, or no directory of yours (EEXIST). Name another directory',
   ],
   [
     // There mkdir fails with ENOENT, although the directory above exists.
     'keys new --name a --out /proc/quorumscan/a',
-    '1 quorumscan: nothing can be written in /proc/quorumscan/a: it is read-only, or not a directory of yours (ENOENT). Name another directory',
+    '1 quorumscan: nothing can be written in /proc/quorumscan/a: it is read-only, or no directory of yours (ENOENT). Name another directory',
   ],
   [
     `genesis create ${SVS} --ordering cometbft --out DIR/new.json`,
@@ -103,7 +103,7 @@ it.each([
   ],
   [
     'genesis create DIR/file --set devnet=true --out DIR/new.json',
-    '1 quorumscan: DIR/file: it is no member file: role is none that is known here. Ask its operator for the file that `keys new` wrote',
+    "1 quorumscan: DIR/file: it is no member file: role: Invalid discriminator value. Expected 'super-validator' | 'synchronizer' | 'validator'. Ask its operator for the file that `keys new` wrote",
   ],
   [
     `genesis create ${SVS} --set devnet=true --out DIR/new.json`,

@@ -23,7 +23,7 @@ it('makes a sentence of what was refused before it was looked at, and a line of 
   const { error } = z.object({ node: nodeName }).safeParse({ node: 'SV 1' })
   expect(told(error as Error)).toEqual({
     code: 'BAD_REQUEST',
-    message: 'node must be a name such as sv-1',
+    message: 'node: must be a name such as sv-1',
   })
   expect(told(new TypeError('x is undefined\n    at y'))).toEqual({
     code: 'INTERNAL_SERVER_ERROR',

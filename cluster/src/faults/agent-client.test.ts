@@ -54,8 +54,8 @@ it('refuses a malformed reply as an error of that process, and reports the first
     ['it is not JSON', (response) => response.end('rubbish')],
     ['it is not JSON', (response) => response.writeHead(500).end('<html>')],
     ['it is not JSON', (response) => response.end()],
-    ['must be of type object', (response) => response.end('[]')],
-    ['horizon must be of type number', (response) => response.end('{}')],
+    ['expected object', (response) => response.end('[]')],
+    ['horizon: Invalid input: expected number', (response) => response.end('{}')],
     ['longer than', (response) => response.end(`"${'x'.repeat(5 * 2 ** 20)}"`)],
   ]
   for (const [why, answer] of replies)
@@ -69,7 +69,7 @@ it('refuses a malformed reply as an error of that process, and reports the first
   ])
 
   await ask((response) => response.end(JSON.stringify(pruned)))
-  await expect(ask((response) => response.end('1'))).rejects.toThrow('must be of type object')
+  await expect(ask((response) => response.end('1'))).rejects.toThrow('expected object')
   expect(world.noted).toHaveLength(2)
   server.close()
 })

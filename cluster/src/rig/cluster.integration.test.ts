@@ -350,7 +350,7 @@ it('treats a process whose control socket replies with rubbish as one that does 
     await untilTrue('it to be asked again and again', () => received.length > 3)
     reply = '{"horizon":"many"}'
     await expect(cluster.prune({ node: 'sv-1', to: 1 })).rejects.toThrow(
-      'its control socket sent a malformed reply to /prune: horizon must be of type number',
+      'its control socket sent a malformed reply to /prune: horizon: Invalid input: expected number, received string',
     )
     expect(world.incidents).toEqual([
       'sv-1: its control socket sent a malformed reply to /faults: it is not JSON',

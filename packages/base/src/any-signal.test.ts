@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
-import { anySignal } from './any-signal.ts'
 import { createSystemClock } from './clock.ts'
 import { waitFor } from './wait-for.ts'
+import { anySignal } from './within.ts'
 
 const SIGNALS = 50
 

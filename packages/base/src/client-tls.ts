@@ -1,4 +1,4 @@
-/** By which certificates a process knows whom it connects to, and by which it shows who it is itself. */
+/** The certificates that a process trusts as a client, and the certificate by which it authenticates itself. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
@@ -9,13 +9,13 @@ import { describeFileError } from './file-errors.ts'
 export type NamedFile = { readonly variable: string; readonly file: string }
 
 export type ClientTlsFiles = {
-  /** Certificates that vouch for others, beside those that every Node trusts. */
+  /** Certificate authorities, in addition to those that every Node trusts. */
   readonly ca: NamedFile | null
-  /** What it shows of itself. */
+  /** Its own certificate. */
   readonly own: { readonly cert: NamedFile; readonly key: NamedFile } | null
 }
 
-/** The file that a variable names; null where it names none. */
+/** The file that a variable names; null if it is not set. */
 export function readNamedFile(
   variables: EnvReader,
   variable: string,
@@ -25,14 +25,14 @@ export function readNamedFile(
   return file === null ? null : { variable, file }
 }
 
-/** `<prefix>_CERT` and `<prefix>_KEY`. @param to - To whom it shows who it is. */
+/** `<prefix>_CERT` and `<prefix>_KEY`. @param to - The server that it authenticates to. */
 export function readOwnCertificate(
   variables: EnvReader,
   prefix: string,
   to: string,
 ): ClientTlsFiles['own'] {
   const cert = readNamedFile(variables, `${prefix}_CERT`, {
-    about: `a certificate (PEM) by which it shows ${to} who it is; what the file holds then is shown by each connection`,
+    about: `its client certificate (PEM) for ${to}; the file is read again for each connection`,
     example: '/etc/quorumscan/tls/client.pem',
     file: demandCertificate,
   })
@@ -46,7 +46,7 @@ export function readOwnCertificate(
   return null
 }
 
-/** Of a text without one, Node says nothing. @throws {Error} If it holds no certificate in PEM. */
+/** Node accepts a text without a certificate. @throws {Error} If it holds none in PEM. */
 export function demandCertificate(text: string): void {
   const [first] = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/s.exec(text) ?? []
   try {
@@ -67,15 +67,15 @@ export function demandKey(text: string): void {
   }
 }
 
-/** What a connection that is made now goes by. */
+/** The context of a connection that is opened now. */
 export type ClientTls = () => SecureContext
 
 /**
- * Looks into the files for each connection, as whoever renews certificates puts others in their place. What does not
- * fit together then leaves all as it was: one file is there before the other.
+ * Reads the files for each connection, because a renewal replaces them. While they do not fit together, because one
+ * file was replaced before the other, the previous context stays.
  *
- * @returns null where there is no file: as every Node does it.
- * @throws {EnvError} That names the variable whose file cannot be read or does not hold what it must.
+ * @returns null without files: the default of Node.
+ * @throws {EnvError} Which names the variable whose file cannot be read or is malformed.
  */
 export function openClientTls(files: ClientTlsFiles): ClientTls | null {
   if (files.ca === null && files.own === null) return null
@@ -97,24 +97,29 @@ export function openClientTls(files: ClientTlsFiles): ClientTls | null {
 type Texts = readonly [ca: string | null, cert: string | null, key: string | null]
 
 function readFiles({ ca, own }: ClientTlsFiles): Texts {
-  const [vouching, cert] = [ca, own?.cert ?? null].map((file) => {
-    if (file === null) return null
-    const text = readNamedText(file)
-    try {
-      demandCertificate(text)
-    } catch (cause) {
-      throw new EnvError(`${file.variable}: ${file.file}: ${(cause as Error).message}`, { cause })
-    }
-    return text
-  })
-  return [vouching ?? null, cert ?? null, own === null ? null : readNamedText(own.key)]
+  return [
+    readCertificate(ca),
+    readCertificate(own?.cert),
+    own === null ? null : readNamedText(own.key),
+  ]
+}
+
+function readCertificate(named: NamedFile | null | undefined): string | null {
+  if (named == null) return null
+  const text = readNamedText(named)
+  try {
+    demandCertificate(text)
+  } catch (cause) {
+    throw new EnvError(`${named.variable}: ${named.file}: ${(cause as Error).message}`, { cause })
+  }
+  return text
 }
 
 function contextOf({ ca: caFile, own }: ClientTlsFiles, [ca, cert, key]: Texts): SecureContext {
   try {
     return createSecureContext({
-      ...(ca === null ? {} : { ca: [...rootCertificates, ca] }),
-      ...(cert === null || key === null ? {} : { cert, key }),
+      ...(ca !== null && { ca: [...rootCertificates, ca] }),
+      ...(cert !== null && key !== null && { cert, key }),
     })
   } catch (cause) {
     const files = [caFile, own?.cert, own?.key].flatMap((file) => file?.variable ?? [])
@@ -122,7 +127,7 @@ function contextOf({ ca: caFile, own }: ClientTlsFiles, [ca, cert, key]: Texts):
   }
 }
 
-/** @throws {EnvError} That names the variable. */
+/** @throws {EnvError} Which names the variable. */
 export function readNamedText({ variable, file }: NamedFile): string {
   try {
     return readFileSync(file, 'utf8')

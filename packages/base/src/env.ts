@@ -1,10 +1,10 @@
-/** Turning environment variables into a config: all that is missing or bad is reported at once. */
+/** Reads a configuration from environment variables. Reports all missing and invalid variables at once. */
 
 export type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * What the environment, or a file that it names, says is wrong: starting again changes nothing. The message is for an
- * operator, one problem a line.
+ * The environment, or a file that it names, is wrong: a restart changes nothing. The message is for an operator, one
+ * problem a line.
  */
 export class EnvError extends Error {
   override readonly name: string = 'EnvError'
@@ -13,47 +13,33 @@ export class EnvError extends Error {
 /** The exit status of a process that an `EnvError` ended. */
 export const CONFIGURATION_EXIT = 2
 
-/** What a variable means to whoever sets it: in the documentation this is its row. */
+/** What a variable means to an operator: its row in the documentation. */
 export type Meaning = {
   readonly about: string
   readonly example: string
-  /** It names a file, which must be there: throws if what the file holds is not what it must. */
+  /** It names a file, which must exist. Throws if the content of the file is invalid. */
   readonly file?: (text: string) => unknown
-  /** What a text that is set is read as; where it throws, its message is the problem. */
+  /** Parses a text that is set; where it throws, its message is the problem. */
   readonly read?: (text: string) => string
 }
 
-/** A variable as it was asked for. */
+/** A variable that a configuration reads. */
 export type Variable = Omit<Meaning, 'read'> & {
   readonly name: string
-  /** Null: it has to be set. Empty: without it there is none. */
+  /** Null: it is required. Empty: it is optional, without a default. */
   readonly fallback: string | null
 }
 
-/** What a config is built from; each call notes what is missing or bad. */
-export type EnvReader = {
-  text(name: string, options: Meaning & { readonly fallback?: string }): string
-  optional(name: string, options: Meaning): string | null
-  /** A text that is read further; where `parse` throws, its message is the problem. */
-  parsed<Value>(
-    name: string,
-    options: Meaning & { readonly parse: (text: string) => readonly Value[] },
-  ): readonly Value[]
-  integer(
-    name: string,
-    options: Meaning & { readonly min: number; readonly max: number; readonly fallback?: number },
-  ): number
-  /** Reports what only the caller can see, such as two variables that exclude each other. */
-  problem(text: string): void
-}
-
-/** Told of each variable that is asked for. */
+/** Receives each variable that is read. */
 export type NoteVariable = (variable: Variable) => void
 
+/** Reads variables; each call notes what is missing or invalid. */
+export type EnvReader = ReturnType<typeof createEnvReader>
+
 /**
- * Builds a config by reading variables, each with what it means.
+ * Builds a config by reading variables, each with its meaning.
  *
- * @throws {EnvError} That names every missing or bad variable, one a line.
+ * @throws {EnvError} Which names every missing or invalid variable, one a line.
  */
 export function readEnv<Config>(
   env: Env,
@@ -61,6 +47,12 @@ export function readEnv<Config>(
   note: NoteVariable = () => {},
 ): Config {
   const problems: string[] = []
+  const config = build(createEnvReader(env, problems, note))
+  if (problems.length > 0) throw new EnvError(problems.join('\n'))
+  return config
+}
+
+function createEnvReader(env: Env, problems: string[], note: NoteVariable) {
   /** Empty counts as not set. */
   const value = (name: string, meaning: Meaning, fallback: string | null) => {
     const { about, example, file, read = (text) => text } = meaning
@@ -76,32 +68,38 @@ export function readEnv<Config>(
       return otherwise
     }
   }
-  const config = build({
-    text(name, options) {
+  return {
+    text(name: string, options: Meaning & { readonly fallback?: string }): string {
       const { fallback = null } = options
       const text = value(name, options, fallback) ?? fallback
       if (text === null) problems.push(`${name} is not set`)
       return text ?? ''
     },
-    optional: (name, options) => value(name, options, ''),
-    parsed(name, options) {
+    optional: (name: string, options: Meaning): string | null => value(name, options, ''),
+    /** A text that is parsed into values; where `parse` throws, its message is the problem. */
+    parsed<Value>(
+      name: string,
+      options: Meaning & { readonly parse: (text: string) => readonly Value[] },
+    ): readonly Value[] {
       const text = value(name, options, '') ?? ''
       return attempt(name, () => options.parse(text), [])
     },
-    integer(name, options) {
+    integer(
+      name: string,
+      options: Meaning & { readonly min: number; readonly max: number; readonly fallback?: number },
+    ): number {
       const { min, max, fallback = null } = options
       const text = value(name, options, fallback === null ? null : String(fallback))
-      if (text === null) {
-        if (fallback === null) problems.push(`${name} is not set`)
-        return fallback ?? min
-      }
+      if (text === null && fallback === null) problems.push(`${name} is not set`)
+      if (text === null) return fallback ?? min
       const number = Number(text)
       if (!/^-?[0-9]+$/.test(text) || number < min || number > max)
         problems.push(`${name} is no integer from ${min} to ${max}: ${JSON.stringify(text)}`)
       return number
     },
-    problem: (text) => problems.push(text),
-  })
-  if (problems.length > 0) throw new EnvError(problems.join('\n'))
-  return config
+    /** Reports what only the caller can see, such as two variables that exclude each other. */
+    problem(text: string): void {
+      problems.push(text)
+    },
+  }
 }

@@ -1,5 +1,4 @@
 export { type Backoff, backoffMs, concatBytes, singleFlight, utf8 } from '@quorumscan/verifier'
-export { anySignal } from './any-signal.ts'
 export { AssertionError, assert, unreachable } from './assert.ts'
 export { bytesEqual, fromHex, fromUtf8, toBase64, toHex } from './bytes.ts'
 export {
@@ -36,12 +35,11 @@ export {
 export { writeLossily } from './lossy-output.ts'
 export { packageRoot } from './package-root.ts'
 export { ByteReader, ByteWriter } from './packed-bytes.ts'
-
 export { type Random, randomHex, systemRandom } from './random.ts'
 export { openAll, Resources } from './resources.ts'
-export { type RetryOptions, retry } from './retry.ts'
+export { retry } from './retry.ts'
 export { type Running, runProcess, surviveLostOutput } from './run-process.ts'
 export { parseKeyFile, readKeyPair, readParsed, readSecret } from './secrets.ts'
-export { type FrameSplitter, readVarint, splitFrames } from './split-frames.ts'
-export { type WaitForOptions, waitFor } from './wait-for.ts'
-export { within } from './within.ts'
+export { readVarint, splitFrames } from './split-frames.ts'
+export { waitFor } from './wait-for.ts'
+export { anySignal, within } from './within.ts'

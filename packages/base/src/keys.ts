@@ -55,11 +55,8 @@ export function sha256Hex(data: Uint8Array | string): string {
 export function keyPairFromSeed(seed: string): KeyPair {
   const bytes = fromHex(seed)
   if (bytes.byteLength !== 32) throw new RangeError('an Ed25519 seed has 32 bytes')
-  const privateKey = createPrivateKey({
-    key: Buffer.from(concatBytes([PKCS8_PREFIX, bytes])),
-    format: 'der',
-    type: 'pkcs8',
-  })
+  const key = Buffer.from(concatBytes([PKCS8_PREFIX, bytes]))
+  const privateKey = createPrivateKey({ key, format: 'der', type: 'pkcs8' })
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' })
   return {
     publicKey: toHex(spki.subarray(SPKI_PREFIX.byteLength)),
@@ -73,8 +70,12 @@ export function createKeyPair(): KeyPair {
 }
 
 const PUBLIC_KEYS_CACHED_MAX = 1024
-const publicKeys = new LRUCache<string, ReturnType<typeof createPublicKey>>({
+const publicKeys = new LRUCache({
   max: PUBLIC_KEYS_CACHED_MAX,
+  memoMethod: (publicKey: string) => {
+    const key = Buffer.from(concatBytes([SPKI_PREFIX, fromHex(publicKey)]))
+    return createPublicKey({ key, format: 'der', type: 'spki' })
+  },
 })
 
 /** False for anything that is not a valid signature, a malformed key included. */
@@ -85,18 +86,8 @@ export function verifySignature(input: {
 }): boolean {
   if (input.signature.byteLength !== 64 || !/^[0-9a-f]{64}$/.test(input.publicKey)) return false
   try {
-    let key = publicKeys.get(input.publicKey)
-    if (key === undefined) {
-      key = createPublicKey({
-        key: Buffer.from(concatBytes([SPKI_PREFIX, fromHex(input.publicKey)])),
-        format: 'der',
-        type: 'spki',
-      })
-      publicKeys.set(input.publicKey, key)
-    }
-    return nodeVerify(null, input.message, key, input.signature)
+    return nodeVerify(null, input.message, publicKeys.memo(input.publicKey), input.signature)
   } catch {
-    // node:crypto throws for keys that are no point of the curve; to the caller that is "not valid".
-    return false
+    return false // node:crypto throws for a key that is no point of the curve.
   }
 }

@@ -2,19 +2,20 @@ import { backoffMs } from '@quorumscan/verifier'
 import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 
-export type RetryOptions = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly signal: AbortSignal
-  readonly attemptsMax: number
-  readonly delayMsMin: number
-  readonly delayMsMax: number
-  /** Nothing is tried again unless this says so. */
-  readonly isRetryable: (error: unknown) => boolean
-}
-
 /** Runs `work` until it succeeds: doubling delays with equal jitter (half fixed, half random). */
-export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
+export async function retry<T>(
+  work: () => Promise<T>,
+  options: {
+    readonly clock: Clock
+    readonly random: Random
+    readonly signal: AbortSignal
+    readonly attemptsMax: number
+    readonly delayMsMin: number
+    readonly delayMsMax: number
+    /** Any other error is thrown at once. */
+    readonly isRetryable: (error: unknown) => boolean
+  },
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     options.signal.throwIfAborted()
     try {

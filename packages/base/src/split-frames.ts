@@ -1,29 +1,24 @@
 import { concatBytes } from '@quorumscan/verifier'
 
-export type FrameSplitter = {
-  /**
-   * The frames that these bytes complete, each with its length in front, as views of what came in.
-   *
-   * @throws What `frameBytesOf` throws, after the frames before it.
-   */
-  add(piece: Uint8Array): Generator<Uint8Array>
-  /** Bytes of a frame that is not whole yet. */
-  heldBytes(): number
-}
-
 /**
  * Splits a stream that was cut anywhere into its frames. Holds one frame at most: `frameBytesOf` bounds it.
  *
- * @param frameBytesOf - The length of the first frame, with all that precedes its content. While these bytes do not say
- *   it, how many must be there before it is worth asking again: more than there are.
+ * @param frameBytesOf - The length of the first frame, with all that precedes its content. If these bytes are too few to
+ *   contain the length, the number of bytes from which on it is called again.
  */
-export function splitFrames(frameBytesOf: (bytes: Uint8Array) => number): FrameSplitter {
+export function splitFrames(frameBytesOf: (bytes: Uint8Array) => number) {
   let held: Uint8Array[] = []
   let heldBytes = 0
   let neededBytes = 1
   return {
+    /** Bytes of a frame that is not complete yet. */
     heldBytes: () => heldBytes,
-    *add(piece) {
+    /**
+     * The frames that these bytes complete, each with its length in front, as views of the input.
+     *
+     * @throws What `frameBytesOf` throws, after the frames before it.
+     */
+    *add(piece: Uint8Array): Generator<Uint8Array> {
       held.push(piece)
       heldBytes += piece.byteLength
       // Many small pieces are put together once, not each time.

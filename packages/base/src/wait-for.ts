@@ -1,22 +1,20 @@
 import type { Clock } from './clock.ts'
 
-export type WaitForOptions = {
-  readonly clock: Clock
-  readonly timeoutMs: number
-  /** Names what is waited for; the error says it. */
-  readonly what: string
-  readonly intervalMs?: number
-  readonly signal?: AbortSignal
-}
-
 /**
- * Polls `probe` until it gives something else than undefined, and returns that.
+ * Polls `probe` until it returns a value other than undefined, and returns that.
  *
  * @throws {Error} If `timeoutMs` passes first.
  */
 export async function waitFor<T>(
   probe: () => Promise<T | undefined> | T | undefined,
-  options: WaitForOptions,
+  options: {
+    readonly clock: Clock
+    readonly timeoutMs: number
+    /** What is waited for, for the error. */
+    readonly what: string
+    readonly intervalMs?: number
+    readonly signal?: AbortSignal
+  },
 ): Promise<T> {
   const deadline = options.clock.monotonicMs() + options.timeoutMs
   for (;;) {

@@ -1,9 +1,21 @@
-import { anySignal } from './any-signal.ts'
 import type { Clock } from './clock.ts'
 
+/** Keeps the signals that a signal follows alive as long as it. */
+const followed = new WeakMap<AbortSignal, readonly AbortSignal[]>()
+
 /**
- * Runs what may take so long, and resolves with what `late` makes of it where it takes longer. The signal that
- * the work is given aborts when it is over, and when the caller's does.
+ * Aborts when one of the signals does. Node collects a signal that only `AbortSignal.any` refers to, so that a timeout
+ * among them might never happen.
+ */
+export function anySignal(signals: readonly AbortSignal[]): AbortSignal {
+  const any = AbortSignal.any([...signals])
+  followed.set(any, signals)
+  return any
+}
+
+/**
+ * Runs the work. If it takes longer than `timeoutMs`, resolves with the result of `late`. The signal of the work aborts
+ * when the time is over, and when the caller's does.
  */
 export async function within<T, Late>(
   bound: { readonly clock: Clock; readonly timeoutMs: number; readonly signal?: AbortSignal },
@@ -13,20 +25,9 @@ export async function within<T, Late>(
   const { clock, timeoutMs, signal } = bound
   const over = new AbortController()
   const ending = signal === undefined ? over.signal : anySignal([signal, over.signal])
-  // An aborted signal ends the wait, never the work: that says itself what became of it.
-  const timeout = new Promise<Late>((resolve, reject) => {
-    clock.delay(timeoutMs, ending).then(
-      () => {
-        try {
-          resolve(late())
-        } catch (error) {
-          reject(error)
-        }
-      },
-      () => {
-        if (!over.signal.aborted) reject(signal?.reason)
-      },
-    )
+  const timeout = clock.delay(timeoutMs, ending).then(late, () => {
+    // Of the caller's signal, which ends the wait, not the work. After the work nothing waits for this.
+    throw signal?.reason
   })
   try {
     return await Promise.race([work(ending), timeout])

@@ -49,7 +49,9 @@ it('a file that every command needs is named when it is half written, and is nul
   expect(readJson(fileIn('a'))).toBe(null)
   writeFileSync(fileIn('a'), '{"nodes":4,')
   expect(() => readJson(fileIn('a'))).toThrow(CommandError)
-  expect(() => readJson(fileIn('a'))).toThrow(/a\/control\.json is damaged .*put a whole copy back/)
+  expect(() => readJson(fileIn('a'))).toThrow(
+    /a\/control\.json is damaged .*restore a complete copy/,
+  )
 })
 
 it('is not brought back when the directory is gone', () => {

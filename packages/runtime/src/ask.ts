@@ -1,25 +1,25 @@
-/** HTTP as the cluster's own programs ask it: bounded in time and bytes, and never an exception. */
+/** HTTP requests of commands and of the local cluster: bounded in time and bytes; never an exception. */
 import { anySignal } from '@quorumscan/base'
 import { wordOfFailure } from '@quorumscan/errors/node-words'
 import { readAtMost } from '@quorumscan/reader'
 import { parseStrictJson } from '@quorumscan/verifier'
 
-/** More than any page of updates that is asked for here. A lying node may send anything, and for ever. */
+/** More than any page of updates that is requested here. A lying node may send anything, without end. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024
 
 export type Asked = {
-  /** Null where there was no answer. */
+  /** Null if there was no answer. */
   readonly status: number | null
   readonly headers: Headers
   readonly text: string
-  /** Null where the text is no JSON. What it holds is for the caller to check. */
+  /** Null where the text is no JSON. The caller checks its content. */
   readonly body: unknown
   readonly latencyMs: number
-  /** Why there was no answer, in the words of `node-words.ts`; null where there was one. */
+  /** Why there was no answer, in the words of `node-words.ts`; null if there was one. */
   readonly reason: string | null
 }
 
-/** One request; `body` goes as JSON, and makes it a POST. */
+/** One request; `body` is sent as JSON, and makes it a POST. */
 export async function ask(
   url: string,
   options: {
@@ -48,25 +48,14 @@ export async function ask(
       redirect: 'error',
       signal: ending,
     })
+    const { status, headers } = response
     const { bytesMax = ANSWER_BYTES_MAX } = options
     const text = Buffer.from(await readAtMost(response, { bytesMax, signal: ending })).toString()
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: parsed(text),
-      latencyMs: performance.now() - startedMs,
-      reason: null,
-    }
+    const latencyMs = performance.now() - startedMs
+    return { status, headers, text, body: parsed(text), latencyMs, reason: null }
   } catch (error) {
-    return {
-      status: null,
-      headers: new Headers(),
-      text: '',
-      body: null,
-      latencyMs: performance.now() - startedMs,
-      reason: wordOfFailure(error),
-    }
+    const nothing = { status: null, headers: new Headers(), text: '', body: null }
+    return { ...nothing, latencyMs: performance.now() - startedMs, reason: wordOfFailure(error) }
   }
 }
 
@@ -74,6 +63,6 @@ function parsed(text: string): unknown {
   try {
     return parseStrictJson(text)
   } catch {
-    return null // Somebody else answered.
+    return null // Another program answered.
   }
 }

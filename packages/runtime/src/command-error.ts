@@ -1,4 +1,4 @@
-/** What stands in the way of a command, as a sentence for the person who gave it; whatever else is thrown becomes a line. */
+/** Errors of commands: one sentence for an operator. Any other error becomes one line. */
 import { dirname } from 'node:path'
 import { inspect } from 'node:util'
 import { describeFileError } from '@quorumscan/base'
@@ -8,71 +8,40 @@ export class CommandError extends Error {
   override readonly name: string = 'CommandError'
 }
 
-/** What was typed makes no sense, or names what is not there: nothing was done. */
+/** The command line is invalid, or names what does not exist: nothing was done. */
 export class UsageError extends CommandError {
   override readonly name = 'UsageError'
 }
 
-/** Who was asked said nothing. */
+/** The process that was asked did not answer. */
 export class SilentError extends CommandError {
   override readonly name = 'SilentError'
 }
 
-/** Of objects that are no errors, as libraries reject with. */
+/** Of objects that are no errors, with which some libraries reject. */
 const ONE_LINE = { breakLength: Number.POSITIVE_INFINITY, compact: true }
 
-/** The sentence of an error for a person. Of what nobody foresaw it is one line, without a trace of the program. */
+/** The sentence of an error for a person. Of an unexpected error, its first line, without a stack. */
 export function messageOf(error: unknown): string {
   if (error instanceof CommandError) return error.message
-  if (error instanceof ZodError) return wordsOfIssues(error)
+  if (error instanceof ZodError) return describeIssues(error)
   if (!(error instanceof Error))
     return typeof error === 'object' ? inspect(error, ONE_LINE) : firstLine(String(error))
   return describeFileError(error) ?? firstLine(error.message)
 }
 
-type Issue = ZodError['issues'][number]
-
-/** All that is wrong. */
-function wordsOfIssues({ issues }: ZodError): string {
-  return issues
-    .map((issue) => {
-      const place = issue.path.length === 0 ? '' : `${issue.path.join('.')} `
-      return `${place}${wordsOfIssue(issue)}`
-    })
-    .join('; ')
-}
-
-function wordsOfIssue(issue: Issue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return `must be ${issue.expected === 'int' ? 'an integer' : `of type ${issue.expected}`}`
-    case 'invalid_value':
-      return `must be ${issue.values.join(' or ')}`
-    case 'too_big':
-      return `must be at most ${issue.maximum}${unitOf(issue.origin)}`
-    case 'too_small':
-      return `must be at least ${issue.minimum}${unitOf(issue.origin)}`
-    case 'unrecognized_keys':
-      return `has members that are unknown here: ${issue.keys.join(', ')}`
-    case 'invalid_union':
-      return 'is none that is known here'
-    case 'invalid_format':
-    case 'custom':
-      // A sentence of ours, where there is one.
-      return issue.message.startsWith('Invalid') ? 'is not of its form' : issue.message
-    default:
-      return 'is not valid'
-  }
+/** All issues, in the words of zod. */
+function describeIssues({ issues }: ZodError): string {
+  const sentences = issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join('.')}: ${message}`,
+  )
+  return sentences.join('; ')
 }
 
 /** As `messageOf`, of writing a file: what is missing then is its directory. */
 export function messageOfWrite(error: unknown, file: string): string {
   const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'ENOENT'
   return isMissing ? `the directory ${dirname(file)} does not exist` : messageOf(error)
-}
-
-function unitOf(origin: string): string {
-  return origin === 'string' ? ' characters long' : origin === 'array' ? ' items long' : ''
 }
 
 function firstLine(text: string): string {

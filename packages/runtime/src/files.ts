@@ -1,13 +1,12 @@
 /**
- * Private files of a data directory: readable by their owner alone, and written so that a crash leaves the old file or
- * the new one, never half of one.
+ * Private files of a data directory: readable by their owner alone, and written so that a crash leaves the complete old
+ * file or the complete new one.
  */
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   closeSync,
   existsSync,
-  fchmodSync,
   fsyncSync,
   linkSync,
   mkdirSync,
@@ -16,23 +15,23 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CommandError, messageOf } from './command-error.ts'
 
 const DIRECTORY_MODE = 0o700
 const SECRET_MODE = 0o600
-/** For what is shown to others: every user of this machine can read it. */
+/** Of public files: every user of this machine can read them. */
 export const PUBLIC_MODE = 0o644
 
-/** Makes the directory and what is above it; 0700 even where it existed with more rights. */
+/** Makes the directory and its parents; 0700 even if it existed with more rights. */
 export function makePrivateDirectory(path: string): void {
   makeDirectories(path)
   chmodSync(path, DIRECTORY_MODE)
 }
 
-/** Without `recursive` of `mkdirSync`: it never ends where a file system refuses with ENOENT, as /proc does. */
+/** Without `recursive` of `mkdirSync`, which does not end where a file system refuses with ENOENT, as /proc does. */
 function makeDirectories(path: string): void {
   try {
     mkdirSync(path, { mode: DIRECTORY_MODE })
@@ -51,9 +50,8 @@ export function assertWritable(path: string): void {
     makePrivateDirectory(path)
     rmSync(writeTemporary(join(path, 'writable'), ''))
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null
-    const why =
-      code === 'ENOSPC' ? 'the disk is full' : 'it is read-only, or not a directory of yours'
+    const { code = null } = error as NodeJS.ErrnoException
+    const why = code === 'ENOSPC' ? 'the disk is full' : 'it is read-only, or no directory of yours'
     throw new CommandError(
       `nothing can be written in ${path}: ${why} (${code}). Name another directory`,
       { cause: error },
@@ -61,19 +59,19 @@ export function assertWritable(path: string): void {
   }
 }
 
-/** Replaces the file at once, with mode 0600. Durable when it returns. Makes its directory, and leaves one that exists as it is. */
+/** Replaces the file atomically, with mode 0600. Durable when it returns. Makes its directory if it is missing. */
 export function writeFileAtomic(path: string, text: string): void {
   const temporary = writeTemporary(path, text)
   renameSync(temporary, path)
   syncDirectory(dirname(path))
 }
 
-/** As `writeFileAtomic`, but needs no room on the disk where the file says so already. */
+/** As `writeFileAtomic`, but needs no space on the disk if the file has this content. */
 export function writeFileUnlessEqual(path: string, text: string): void {
   if (!existsSync(path) || readFileSync(path, 'utf8') !== text) writeFileAtomic(path, text)
 }
 
-/** Writes the file unless one is there, and returns what is there then. One of several writers wins. */
+/** Writes the file unless it exists, and returns its content. One of several writers wins. */
 export function writeFileOnce(path: string, makeText: () => string, mode = SECRET_MODE): string {
   if (!existsSync(path)) {
     makePrivateDirectory(dirname(path))
@@ -90,7 +88,7 @@ export function writeFileOnce(path: string, makeText: () => string, mode = SECRE
   return readFileSync(path, 'utf8')
 }
 
-/** The file's JSON, or null where there is no file. @throws {CommandError} If it is half written. */
+/** The file's JSON, or null without a file. @throws {CommandError} If it is damaged. */
 export function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
@@ -100,15 +98,15 @@ export function readJson(path: string): unknown {
   }
 }
 
-/** Of a file that says something else than what was written there. */
+/** Of a file whose content is not what was written. */
 function damageOf(path: string, cause: unknown): CommandError {
   return new CommandError(
-    `${path} is damaged (${messageOf(cause)}): put a whole copy back, or begin anew with another --data-dir`,
+    `${path} is damaged (${messageOf(cause)}): restore a complete copy, or start again with another --data-dir`,
     { cause },
   )
 }
 
-/** What `read` makes of a file. @throws {CommandError} If it throws: the file is damaged. */
+/** The result of `read`. @throws {CommandError} If it throws: the file is damaged. */
 export function unlessDamaged<T>(path: string, read: () => T): T {
   try {
     return read()
@@ -118,32 +116,32 @@ export function unlessDamaged<T>(path: string, read: () => T): T {
 }
 
 /**
- * Writes what holds of this directory alone, such as what runs in it now: a copy of it is told apart.
- * Does nothing where the directory is gone.
+ * Writes a file that is valid in this directory alone, such as the list of its running processes: in a copy of the
+ * directory it is ignored. Does nothing if the directory does not exist.
  */
 export function writeOwnJson(path: string, content: unknown): void {
   const owner = identityOfDirectory(dirname(path))
   if (owner !== null) writeFileAtomic(path, JSON.stringify({ owner, content }))
 }
 
-/** What `writeOwnJson` wrote; null where there is nothing, or it is damaged, or came with a copied directory. */
+/** The content of `writeOwnJson`; null if it is missing, damaged, or of a copied directory. */
 export function readOwnJson(path: string): unknown {
   try {
     const { owner, content } = Object(JSON.parse(readFileSync(path, 'utf8')))
     return owner !== undefined && owner === identityOfDirectory(dirname(path)) ? content : null
   } catch {
-    // Half written by somebody's copy, or not there: it says nothing about what runs.
+    // Missing, or half copied: it is no evidence of running processes.
     return null
   }
 }
 
-/** Tells a directory from its copies, and stays when it is moved; null if there is none. */
+/** Distinguishes a directory from its copies, and stays when it is moved; null if it does not exist. */
 export function identityOfDirectory(path: string): string | null {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats === undefined ? null : `${stats.dev}:${stats.ino}`
 }
 
-/** Of a secret, such as that with which tokens are signed. */
+/** Of a secret, such as the one that signs tokens. */
 export const SECRET_BYTES = 32
 
 /** A secret, in hex, without the end of its line. @throws {CommandError} If the file does not hold one; the system's error if it cannot be read. */
@@ -161,18 +159,13 @@ export function isErrno(error: unknown, code: string): boolean {
 function writeTemporary(path: string, text: string, mode = SECRET_MODE): string {
   makeDirectories(dirname(path))
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`
-  const file = openSync(temporary, 'wx', SECRET_MODE)
-  try {
-    fchmodSync(file, mode) // Whatever the umask takes away.
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
+  writeFileSync(temporary, '', { flag: 'wx', mode: SECRET_MODE })
+  chmodSync(temporary, mode) // Regardless of the umask.
+  writeFileSync(temporary, text, { flush: true })
   return temporary
 }
 
-/** Makes it durable which files are in the directory. */
+/** Makes the entries of the directory durable. */
 export function syncDirectory(path: string): void {
   const directory = openSync(path, 'r')
   try {

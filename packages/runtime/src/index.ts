@@ -42,10 +42,10 @@ export {
 export { askHealth, type Health, type OrderingReport } from './health.ts'
 export { type KeptProcesses, keepRunning, type RestartPolicy } from './keep-running.ts'
 export { createLogger, type Logger } from './logger.ts'
-export { measureMargins } from './margins.ts'
+export { measureMargins, measureRedis } from './measurements.ts'
 export { createMetrics, type Metrics, type Sample } from './metrics.ts'
 export { didYouMean } from './nearest.ts'
-export type { Peer } from './peer-addresses.ts'
+export { type Peer, parsePeers, parseServiceUrl } from './peer-addresses.ts'
 export { createPeerClient, type PeerClient, type PeerRequest } from './peer-client.ts'
 export {
   assertFollowing,
@@ -55,7 +55,6 @@ export {
   DETAIL_HEADER,
   OFFSET_HEADER,
   type PeerClocks,
-  parsePeers,
 } from './peer-clocks.ts'
 export {
   isPeerToken,
@@ -65,9 +64,7 @@ export {
 } from './peer-tokens.ts'
 export { pollPeers } from './poll-peers.ts'
 export { type QuietLines, quiet } from './quiet.ts'
-export { measureRedis } from './redis-metrics.ts'
 export { type Repetition, repeat } from './repeat.ts'
-export { parseServiceUrl } from './service-url.ts'
 export {
   type Span,
   startTracing,
@@ -78,9 +75,4 @@ export {
   traceIdOf,
   traceparentOf,
 } from './tracing.ts'
-export {
-  connectorOf,
-  createFetch,
-  createUndiciTransport,
-  type UndiciTransport,
-} from './undici-transport.ts'
+export { connectorOf, createFetch, createUndiciTransport } from './undici-transport.ts'

@@ -1,9 +1,8 @@
 /**
- * What a process tells Prometheus. One registry per process; what is measured is declared where it is
- * known (here for HTTP, in each app for the rest).
+ * What a process reports to Prometheus. One registry per process; each package declares what it measures.
  *
- * Values that the process has anyway are read when somebody asks (`sampled`), so that they cost nothing
- * until then. What is observed per request goes through `Observer`s, which are made once per set of labels.
+ * Values that the process has anyway are read at each scrape (`sampled`), so that they cost nothing until then. What is
+ * observed per request goes through observers, which are made once per set of labels.
  */
 import { type Clock, createSystemClock, within } from '@quorumscan/base'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -44,10 +43,16 @@ export type Sample<Names extends Labels = Labels> = readonly [
   value: number,
 ]
 
-export type Observer = { observe(seconds: number): void }
-
 /** A label without a value, or a value without a label, does not compile. */
-export type Metrics = {
+export class Metrics {
+  readonly #registry = new Registry()
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    collectDefaultMetrics({ register: this.#registry })
+  }
+
   /** A gauge (or a counter) whose values are read at every scrape; a source that fails has none. */
   sampled<const Names extends Labels = readonly []>(
     kind: 'gauge' | 'counter',
@@ -56,80 +61,64 @@ export type Metrics = {
         | Iterable<Sample<NoInfer<Names>>>
         | Promise<Iterable<Sample<NoInfer<Names>>>>
     },
-  ): void
-  /** Durations in seconds. The function finds the observer of a set of label values. */
-  durations<const Names extends Labels = readonly []>(
-    definition: TalliedDefinition<Names>,
-  ): (...labels: ValuesOf<Names>) => Observer
-  /** Things that happen, by label values. */
-  counted<const Names extends Labels = readonly []>(
-    definition: TalliedDefinition<Names>,
-  ): (...labels: ValuesOf<Names>) => void
-  /** The whole exposition. */
-  expose(): Promise<{ readonly contentType: string; readonly text: string }>
-}
-
-export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics {
-  const clock = options.clock ?? createSystemClock()
-  const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
-  const settingsOf = ({ name, help, labels = [] }: Definition<Labels>) => ({
-    name: `quorumscan_${name}`,
-    help,
-    labelNames: labels,
-    registers: [registry],
-  })
-
-  const sampled = (
-    kind: 'gauge' | 'counter',
-    definition: Definition<Labels> & {
-      readonly read: () => Iterable<Sample> | Promise<Iterable<Sample>>
-    },
-  ): void => {
-    const { labels = [] } = definition
-    const collect = async (metric: Counter | Gauge): Promise<void> => {
-      const samples = await atMost(clock, async () => definition.read())
+  ): void {
+    const labels: Labels = definition.labels ?? []
+    const collect = async (): Promise<void> => {
+      const samples = await atMost(this.#clock, async () => definition.read())
       // Without labels a reset leaves a zero, which would be a claim.
       if (labels.length === 0) metric.remove()
       else metric.reset()
       for (const [values, value] of samples ?? [])
         if (Number.isFinite(value)) metric.inc(named(labels, values), value)
     }
-    const settings = settingsOf(definition)
-    if (kind === 'counter') {
-      const counter: Counter = new Counter({ ...settings, collect: () => collect(counter) })
-    } else {
-      const gauge: Gauge = new Gauge({ ...settings, collect: () => collect(gauge) })
-    }
+    const Kind = kind === 'counter' ? Counter : Gauge
+    const metric: Counter | Gauge = new Kind({ ...this.#settingsOf(definition), collect })
   }
 
-  return {
-    sampled,
-    durations(definition) {
-      const { labels = [] } = definition
-      const histogram = new Histogram({ ...settingsOf(definition), buckets: [...SECONDS_BUCKETS] })
-      const observers = new Map<string, Observer>()
-      const observerOf = (...values: readonly string[]): Observer => {
-        const key = values.join('\n')
-        const known = observers.get(key)
-        if (known !== undefined) return known
-        if (observers.size >= OBSERVERS_MAX) return { observe: () => {} }
-        histogram.zero(named(labels, values))
-        const observer = histogram.labels(named(labels, values))
-        observers.set(key, observer)
-        return observer
-      }
-      for (const values of knownOf(definition)) observerOf(...values)
-      return observerOf
-    },
-    counted(definition) {
-      const { labels = [] } = definition
-      const counter = new Counter(settingsOf(definition))
-      for (const values of knownOf(definition)) counter.inc(named(labels, values), 0)
-      return (...values) => counter.inc(named(labels, values))
-    },
-    expose: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
+  /** Durations in seconds. The returned function finds the observer of a set of label values. */
+  durations<const Names extends Labels = readonly []>(
+    definition: TalliedDefinition<Names>,
+  ): (...labels: ValuesOf<Names>) => { observe(seconds: number): void } {
+    const labels: Labels = definition.labels ?? []
+    const settings = this.#settingsOf(definition)
+    const histogram = new Histogram({ ...settings, buckets: [...SECONDS_BUCKETS] })
+    const observers = new Map<string, { observe(seconds: number): void }>()
+    const observerOf = (...values: Labels) => {
+      const key = values.join('\n')
+      const known = observers.get(key)
+      if (known !== undefined) return known
+      if (observers.size >= OBSERVERS_MAX) return { observe: () => {} }
+      histogram.zero(named(labels, values))
+      const observer = histogram.labels(named(labels, values))
+      observers.set(key, observer)
+      return observer
+    }
+    for (const values of knownOf(definition)) observerOf(...values)
+    return observerOf
   }
+
+  /** Counts events by label values. */
+  counted<const Names extends Labels = readonly []>(
+    definition: TalliedDefinition<Names>,
+  ): (...labels: ValuesOf<Names>) => void {
+    const labels: Labels = definition.labels ?? []
+    const counter = new Counter(this.#settingsOf(definition))
+    for (const values of knownOf(definition)) counter.inc(named(labels, values), 0)
+    return (...values) => counter.inc(named(labels, values))
+  }
+
+  /** The whole exposition. */
+  async expose() {
+    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() }
+  }
+
+  #settingsOf({ name, help, labels = [] }: Definition<Labels>) {
+    return { name: `quorumscan_${name}`, help, labelNames: labels, registers: [this.#registry] }
+  }
+}
+
+export function createMetrics(options: { readonly clock?: Clock } = {}): Metrics {
+  return new Metrics(options.clock ?? createSystemClock())
 }
 
 function knownOf({ labels = [], known }: TalliedDefinition<Labels>): Iterable<Labels> {

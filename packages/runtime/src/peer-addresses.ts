@@ -1,4 +1,4 @@
-/** Where peers may be: where the operator of this process configured them, and where the ledger has them by now. */
+/** Addresses of other processes: as the operator of this process configured them, and as the ledger has them. */
 import { singleFlight } from '@quorumscan/base'
 import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
 
@@ -6,6 +6,31 @@ import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
 export type Peer = { readonly name: string; readonly url: string }
 
 export type PeerPlace = Pick<Peer, 'url'> & { readonly isPublicOnly: boolean }
+
+/**
+ * The address without a trailing slash.
+ *
+ * @throws {RangeError} If it is no URL, or one of http beyond loopback, where others could answer.
+ */
+export function parseServiceUrl(text: string): string {
+  if (!/^https?:\/\/[!-~]+$/.test(text) || !URL.canParse(text) || !isAuthenticated(text))
+    throw new RangeError(`${JSON.stringify(text)} is no https address, nor http of this machine`)
+  return text.replace(/\/+$/, '')
+}
+
+/**
+ * Reads `name=url,name=url`.
+ *
+ * @throws {RangeError} Which names the pair that is malformed.
+ */
+export function parsePeers(text: string): readonly Peer[] {
+  const pairs = text.split(',').filter(Boolean)
+  return pairs.map((pair) => {
+    const at = pair.indexOf('=')
+    if (at < 1) throw new RangeError(`${JSON.stringify(pair)} is no name=https://address`)
+    return { name: pair.slice(0, at), url: parseServiceUrl(pair.slice(at + 1)) }
+  })
+}
 
 /** @param allowPrivate - Whether a peer with a public address may have moved to a private one. */
 export function createPeerAddresses(allowPrivate: boolean) {
@@ -27,7 +52,7 @@ export function createPeerAddresses(allowPrivate: boolean) {
       const configured = { url, isPublicOnly: false } // Peers are configured by the operator.
       const moved = urlByPeer.get(name)
       if (moved === undefined || moved === url) return [configured]
-      // Of a private network peers move within it. Others could have this process ask what only it can reach.
+      // A peer of a private network moves within it. Another could make this process send requests into its own network.
       const mayBePrivate = allowPrivate || parseNodeUrl(url, false) === undefined
       const isUsable = parseNodeUrl(moved, mayBePrivate) !== undefined && isAuthenticated(moved)
       return isUsable ? [{ url: moved, isPublicOnly: !mayBePrivate }, configured] : [configured]

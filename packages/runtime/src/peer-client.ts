@@ -25,25 +25,26 @@ export function createPeerClient(
   options: UndiciTransportOptions & {
     readonly clock?: Clock
     readonly tracer?: Tracer | null
-    /** Who is at an address, for traces. */
+    /** The name of the process at an address, for traces. */
     readonly nameOf?: (url: string) => string
   },
 ) {
-  const {
-    clock = createSystemClock(),
-    tracer = null,
-    nameOf = (url) => new URL(url).host,
-  } = options
+  const { clock = createSystemClock(), tracer = null } = options
+  const { nameOf = (url: string) => new URL(url).host } = options
   const transport = createUndiciTransport(options)
   const traced = tracedTransport(transport, tracer, nameOf)
 
   /** The answer, whatever its status. @throws {Error} If none comes in time, or a longer one. Or the signal's reason. */
   const request = async (url: string, peerRequest: PeerRequest): Promise<TransportReply> => {
     const { path, bytesMax, body, timeoutMs } = peerRequest
-    const { channel = 'lookup', isPublicOnly = false } = peerRequest
     const send = (signal: AbortSignal) =>
       traced.request({
-        ...{ url, path, bytesMax, channel, isPublicOnly, signal },
+        url,
+        path,
+        bytesMax,
+        channel: peerRequest.channel ?? 'lookup',
+        isPublicOnly: peerRequest.isPublicOnly ?? false,
+        signal,
         method: body === undefined ? 'GET' : 'POST',
         headers: { ...(body && BYTES), ...tracer?.surrounding() },
         body: body === undefined ? null : new Uint8Array(body),
@@ -63,8 +64,6 @@ export function createPeerClient(
       if (status !== 200) throw new Error(`status ${status}`)
       return body
     },
-    async [Symbol.asyncDispose](): Promise<void> {
-      await transport[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => transport[Symbol.asyncDispose](),
   }
 }

@@ -16,11 +16,10 @@ import {
   offsetOf,
 } from './clock-comparison.ts'
 import type { Logger } from './logger.ts'
-import type { Metrics, Sample } from './metrics.ts'
+import type { Metrics } from './metrics.ts'
 import { createPeerAddresses, type Peer, type PeerPlace } from './peer-addresses.ts'
 import { createPeerClient } from './peer-client.ts'
 import { type PeerPoll, pollPeers } from './poll-peers.ts'
-import { parseServiceUrl } from './service-url.ts'
 
 /** On the answer of `/livez`: the wall clock of who answers, µs since the epoch. */
 export const CLOCK_HEADER = 'x-clock'
@@ -33,13 +32,13 @@ export const DETAIL_HEADER = 'x-detail'
 /** A peer whose clock is 2 s off is noticed in time before it is 10 s off by any drift. */
 const ROUND_MS = 5000
 /** While the clock is not known to be right: whatever waits for it goes on that soon. */
-const ROUND_MS_UNEASY = 500
+const ROUND_MS_OFF = 500
 /** The reading is half of this off at most. */
 const ANSWER_MS_MAX = 1000
 /** `/livez` has no body. */
 const ANSWER_BYTES_MAX = 4096
 /** Replicas wait for entries that lie further ahead of their clock: whoever is so far off stands still, or soon will. */
-const STANDSTILL_MICROS = 10_000_000
+const STALLED_MICROS = 10_000_000
 /** An idle log has an entry every 10 s: whose newest one is older misses some. */
 const FOLLOWING_MICROS_MAX = 30_000_000
 const MICROS_PER_SECOND = 1_000_000
@@ -62,7 +61,8 @@ export function createPeerClocks(options: {
   const { peers, needed, clock } = options
   const client = createPeerClient({ clock, trust: options.trust ?? null })
   const addresses = createPeerAddresses(options.allowPrivateAddresses === true)
-  const report = createVerdictLog(options)
+  const report = createVerdictLog(needed, options.logger)
+  const startedMs = clock.monotonicMs()
   const moment = (): Moment => ({
     wallMicros: clock.nowMicros(),
     monotonicMs: clock.monotonicMs(),
@@ -74,7 +74,7 @@ export function createPeerClocks(options: {
   const readAt = async (
     { url, isPublicOnly }: PeerPlace,
     { peer, signal }: { readonly peer: string; readonly signal: AbortSignal },
-  ): Promise<Heard> => {
+  ): Promise<Answer> => {
     const startedMs = clock.monotonicMs()
     const reply = await client.request(url, {
       path: '/livez',
@@ -87,22 +87,16 @@ export function createPeerClocks(options: {
     const wallMicros = integerOf(reply.header(CLOCK_HEADER))
     // If this process stalled meanwhile, the reading would be a guess.
     if (wallMicros === null || endedMs - startedMs > ANSWER_MS_MAX) throw new Error('no reading')
+    const head = integerOf(reply.header(HEAD_HEADER))
     const headTime = parseTime(reply.header(HEAD_TIME_HEADER) ?? '')
-    return {
-      reading: {
-        peer,
-        wallMicros,
-        atMs: (startedMs + endedMs) / 2,
-        head: integerOf(reply.header(HEAD_HEADER)),
-      },
-      isFollowing: headTime !== undefined && wallMicros - headTime <= FOLLOWING_MICROS_MAX,
-    }
+    const isFollowing = headTime !== undefined && wallMicros - headTime <= FOLLOWING_MICROS_MAX
+    return { reading: { peer, wallMicros, atMs: (startedMs + endedMs) / 2, head }, isFollowing }
   }
 
-  const poll = pollPeers<Heard>({
+  const poll = pollPeers<Answer>({
     peers,
     clock,
-    everyMs: ROUND_MS_UNEASY,
+    everyMs: ROUND_MS_OFF,
     /** At once after the clock was set: the readings from before already show it. */
     isDue(sinceMs, latest) {
       const verdict = verdictOf(latest)
@@ -122,14 +116,26 @@ export function createPeerClocks(options: {
       throw failure
     },
   })
-  measureClocks(options, {
-    poll,
-    offsets: () => {
+  options.metrics.sampled('gauge', {
+    name: 'clock_offset_seconds',
+    help: 'By how much the own clock is ahead of that of a peer, for peers that answered recently.',
+    labels: ['peer'],
+    read: () => {
       const now = moment()
       return freshReadings(readingsIn(poll.latest), now).map(
         (reading) => [[reading.peer], offsetOf(reading, now) / MICROS_PER_SECOND] as const,
       )
     },
+  })
+  options.metrics.sampled('gauge', {
+    name: 'node_silent_seconds',
+    help: 'Time since a node last answered this process, which asks every 5 s; since its start for one that never did.',
+    labels: ['node'],
+    read: () =>
+      peers.map(({ name }) => {
+        const sinceMs = poll.latest.get(name)?.atMs ?? startedMs
+        return [[name], (clock.monotonicMs() - sinceMs) / MS_PER_SECOND] as const
+      }),
   })
 
   return {
@@ -150,7 +156,7 @@ export function createPeerClocks(options: {
     /** @throws {ScanError} CLOCK_OFF if enough peers say that the clock is so far off that the process stalls. */
     assertUsable(): void {
       const now = verdictOf(poll.latest)
-      if (now.kind !== 'off' || Math.abs(now.offsetMicros) <= STANDSTILL_MICROS) return
+      if (now.kind !== 'off' || Math.abs(now.offsetMicros) <= STALLED_MICROS) return
       throw new ScanError(
         'CLOCK_OFF',
         `The clock of this process is ${describeOffset(now.offsetMicros, `those of ${needed} nodes or more`)}.`,
@@ -164,21 +170,15 @@ export function createPeerClocks(options: {
   }
 }
 
-type Heard = {
+type Answer = {
   readonly reading: ClockReading
   /** Whether the peer has the newest of the log. */
   readonly isFollowing: boolean
 }
-type Latest = PeerPoll<Heard>['latest']
+type Latest = PeerPoll<Answer>['latest']
 
 /** A line for each change: a clock that was off and is set to be off otherwise is news, too. */
-function createVerdictLog({
-  needed,
-  logger,
-}: {
-  readonly needed: number
-  readonly logger: Logger
-}) {
+function createVerdictLog(needed: number, logger: Logger) {
   /** By how much the log says that the clock is ahead; null while it says that it is right, or nothing. */
   let warnedMicros: number | null = null
   return (now: ClockVerdict): void => {
@@ -196,38 +196,6 @@ function createVerdictLog({
       logger.info('this clock agrees with its peers again')
     }
   }
-}
-
-function measureClocks(
-  {
-    peers,
-    clock,
-    metrics,
-  }: Pick<Parameters<typeof createPeerClocks>[0], 'peers' | 'clock' | 'metrics'>,
-  {
-    poll,
-    offsets,
-  }: { readonly poll: PeerPoll<Heard>; readonly offsets: () => Iterable<Sample<['peer']>> },
-): void {
-  const startedMs = clock.monotonicMs()
-  metrics.sampled('gauge', {
-    name: 'clock_offset_seconds',
-    help: 'By how much the own clock is ahead of that of a peer, of those that answered of late.',
-    labels: ['peer'],
-    read: offsets,
-  })
-  metrics.sampled('gauge', {
-    name: 'node_silent_seconds',
-    help: 'Time since a node last answered this process, which asks every 5 s; since its start for one that never did.',
-    labels: ['node'],
-    read: () => {
-      const nowMs = clock.monotonicMs()
-      return peers.map(({ name }) => {
-        const sinceMs = poll.latest.get(name)?.atMs ?? startedMs
-        return [[name], (nowMs - sinceMs) / MS_PER_SECOND] as const
-      })
-    },
-  })
 }
 
 /** For `/status`: whole milliseconds by which the own clock is ahead; null while too few peers answer. */
@@ -249,34 +217,15 @@ export function assertFollowing(
   if (state === 'live') return
   const standstill = replica.standstill()
   if (standstill !== null) throw standstill
-  const details = { details: { state }, retryAfterSeconds: 1 }
-  if (state === 'clock-behind')
-    throw new ScanError(
-      'CLOCK_OFF',
-      `The clock of this ${what} is behind the log's by more than ${STANDSTILL_MICROS / MICROS_PER_SECOND} s: it stands still.`,
-      details,
-    )
-  throw new ScanError(
-    'NOT_READY',
-    `The replica of this ${what} is ${state.replaceAll('-', ' ')}.`,
-    details,
-  )
-}
-
-/**
- * Reads `name=url,name=url`.
- *
- * @throws {RangeError} That says what is no pair of a name and an address.
- */
-export function parsePeers(text: string): readonly Peer[] {
-  return text
-    .split(',')
-    .filter(Boolean)
-    .map((pair) => {
-      const at = pair.indexOf('=')
-      if (at < 1) throw new RangeError(`${JSON.stringify(pair)} is no name=https://address`)
-      return { name: pair.slice(0, at), url: parseServiceUrl(pair.slice(at + 1)) }
-    })
+  const seconds = STALLED_MICROS / MICROS_PER_SECOND
+  const [code, message] =
+    state === 'clock-behind'
+      ? ([
+          'CLOCK_OFF',
+          `The clock of this ${what} lags the log's by more than ${seconds} s: it stalls.`,
+        ] as const)
+      : (['NOT_READY', `The replica of this ${what} is ${state.replaceAll('-', ' ')}.`] as const)
+  throw new ScanError(code, message, { details: { state }, retryAfterSeconds: 1 })
 }
 
 function integerOf(text: string | null): number | null {

@@ -20,15 +20,15 @@ import { isPublicAddress } from './public-address.ts'
 
 /** Enough to have several batches under way at one node; more would only queue there. */
 const CONNECTIONS_MAX = { lookup: 16, bulk: 4 } as const
-/** Waiting for a connection, for each node and channel: beyond it the node is as good as dead. */
+/** Requests that wait for a connection, for each node and channel: beyond it the node counts as down. */
 const QUEUED_MAX = 1024
 /** A node that accepts no connection within this is down; far above a round trip around the earth. */
 export const CONNECT_MS_MAX = 2000
-/** The reader's own waits are shorter (D-38); this ends what nobody waits for any more. */
+/** The reader's own waits are shorter (D-38); this ends requests whose caller has left. */
 const REPLY_MS_MAX = 30_000
 /** Idle connections are kept less long than the server keeps them (30 s), so that none is used as it closes. */
 const KEEP_ALIVE_MS = 20_000
-/** Read of an answer that has come too late to matter, so that who says something else is heard. */
+/** Read of an answer that has arrived too late to matter, so that a node with a different answer is noticed. */
 const USELESS_BYTES_MAX = 64 * 1024
 /** Nodes of a genesis (at most 100) and seeds, twice over for addresses that change. */
 const POOLS_MAX = 512
@@ -66,24 +66,26 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
     },
   })
 
-  const targetOf = (url: string, kind: PoolKind): Target => {
-    const key = `${kind.channel} ${kind.isPublicOnly} ${url}`
-    let target = targets.get(key)
-    if (target === undefined) {
-      target = createTarget(url, kind)
-      targets.set(key, target)
-    }
-    return target
-  }
-
-  const createTarget = (url: string, kind: PoolKind): Target => {
+  const targetOf = ({ url, channel, isPublicOnly }: TransportRequest): Target => {
+    const key = `${channel} ${isPublicOnly} ${url}`
+    const known = targets.get(key)
+    if (known !== undefined) return known
     const { origin, pathname } = new URL(url)
     const peerToken = options.peerTokenByOrigin?.get(origin)
-    return {
-      pool: createPool(origin, kind, options),
+    const target = {
+      pool: new Pool(origin, {
+        connections: options.connectionsMax ?? CONNECTIONS_MAX[channel],
+        pipelining: 1,
+        connect: connectorOf(options.trust ?? null, isPublicOnly ? { lookup: lookupPublic } : {}),
+        headersTimeout: REPLY_MS_MAX,
+        bodyTimeout: REPLY_MS_MAX,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+      }),
       basePath: pathname.replace(/\/$/, ''),
       ownHeaders: peerToken === undefined ? {} : { [PEER_TOKEN_HEADER]: peerToken },
     }
+    targets.set(key, target)
+    return target
   }
 
   return {
@@ -91,7 +93,7 @@ export function createUndiciTransport(options: UndiciTransportOptions = {}): Und
       input.signal.throwIfAborted()
       // One signal may end the requests to all nodes; Node warns of a leak at the eleventh.
       setMaxListeners(0, input.signal)
-      const target = targetOf(input.url, input)
+      const target = targetOf(input)
       if (target.pool.stats.queued >= QUEUED_MAX) throw new TransportError('too many requests wait')
       return await exchange(target, input)
     },
@@ -109,7 +111,7 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | null = null
     let status = 0
-    let headers: Headers = {}
+    let received: Headers = {}
     let answer = createBodyPieces(bytesMax)
     let receivedCount = 0
     const onAbort = () => {
@@ -128,11 +130,11 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
         if (signal.aborted) started.abort(signal.reason)
       },
       // Aborting ends the connection with it: what else comes is not read.
-      onResponseStart(started, statusCode, received) {
+      onResponseStart(started, statusCode, headers) {
         status = statusCode
-        headers = received
-        // Our nodes say how long an answer is. What does not could be sent in chunks of one byte, with
-        // extensions without end, and interim answers without number: bytes that nothing here would count.
+        received = headers
+        // Our nodes declare the length of each answer. Without it, an answer could consist of chunks of one byte, endless
+        // extensions, and any number of interim answers: bytes that nothing here would count.
         const length = Number(headerOf(headers, 'content-length') ?? Number.NaN)
         if (!(length <= bytesMax))
           started.abort(new TransportError(`an answer that is not of at most ${bytesMax} bytes`))
@@ -140,10 +142,8 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
       },
       onResponseData(started, chunk) {
         receivedCount += chunk.byteLength
-        if (receivedCount > bytesWanted() + USELESS_BYTES_MAX) {
-          started.abort(new TransportError('an answer that is too long to be of use any more'))
-          return
-        }
+        if (receivedCount > bytesWanted() + USELESS_BYTES_MAX)
+          return started.abort(new TransportError('an answer that is too long and too late'))
         try {
           answer.add(chunk)
         } catch (error) {
@@ -152,45 +152,20 @@ function exchange(target: Target, input: TransportRequest): Promise<TransportRep
       },
       onResponseEnd() {
         signal.removeEventListener('abort', onAbort)
-        resolve({
-          status,
-          header: (name) => headerOf(headers, name),
-          body: answer.bytes(),
-        })
+        resolve({ status, header: (name) => headerOf(received, name), body: answer.bytes() })
       },
       onResponseError: (_controller, error) => fail(error),
     }
-    const { method, path, body } = input
-    const request = {
-      method,
-      path: target.basePath + path,
-      headers: { ...input.headers, ...target.ownHeaders },
-      body,
-    }
-    target.pool.dispatch(request, handler)
+    const { method, body } = input
+    const path = target.basePath + input.path
+    const headers = { ...input.headers, ...target.ownHeaders }
+    target.pool.dispatch({ method, path, headers, body }, handler)
   })
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-type PoolKind = Pick<TransportRequest, 'channel' | 'isPublicOnly'>
-
-function createPool(
-  origin: string,
-  kind: PoolKind,
-  { trust = null, connectionsMax }: UndiciTransportOptions,
-): Pool {
-  return new Pool(origin, {
-    connections: connectionsMax ?? CONNECTIONS_MAX[kind.channel],
-    pipelining: 1,
-    connect: connectorOf(trust, kind.isPublicOnly ? { lookup: lookupPublic } : {}),
-    headersTimeout: REPLY_MS_MAX,
-    bodyTimeout: REPLY_MS_MAX,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-  })
-}
-
-/** As the global one, but it goes by these certificates. */
+/** As the global one, but it trusts these certificates. */
 export function createFetch(trust: ClientTls | null): typeof fetch {
   const dispatcher = new Agent({ connect: connectorOf(trust) })
   // Types of Node and of undici describe the same thing twice.
@@ -198,7 +173,7 @@ export function createFetch(trust: ClientTls | null): typeof fetch {
     undiciFetch(input, { ...init, dispatcher })) as unknown as typeof fetch
 }
 
-/** How connections are made that go by these certificates, as they are by then. */
+/** Opens connections that trust these certificates, as they are by then. */
 export function connectorOf(
   trust: ClientTls | null,
   options: { readonly lookup?: LookupFunction } = {},
@@ -210,7 +185,7 @@ export function connectorOf(
   let connect = connectorBy({ secureContext })
   return (to, callback) => {
     const now = trust()
-    // One connector as long as it may: sessions are resumed by it.
+    // The same connector as long as possible: it resumes sessions.
     if (now !== secureContext) connect = connectorBy({ secureContext: now })
     secureContext = now
     connect(to, callback)
@@ -218,9 +193,8 @@ export function connectorOf(
 }
 
 /**
- * Resolves as ever, but refuses a name of which any address is private: a node must not be able to send
- * our requests to services of our own network. Asked for every connection, so that no later answer of the
- * DNS gets around it.
+ * Resolves a name, but refuses one of which any address is private: a node must not direct our requests to services of
+ * our own network. Called for each connection, so that a later answer of the DNS does not get around it.
  */
 const lookupPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, options, (error, address, family) => {

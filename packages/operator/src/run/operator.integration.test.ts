@@ -272,7 +272,9 @@ it('names every file that is missing or holds something else, and every address 
     QS_TLS_KEY: `${authority.caFile.slice(0, -3)}key`,
   }
   expect(problemsOf('sv', { ...other, QS_OPERATOR_ADDRESS: '127.0.0.1:9464' })).toEqual([
-    expect.stringContaining('QS_TLS_CERT, QS_TLS_KEY: the files hold no certificate with its key'),
+    expect.stringContaining(
+      'QS_TLS_CERT, QS_TLS_KEY: the files contain no certificate with its key',
+    ),
   ])
 })
 

@@ -1,12 +1,12 @@
-/** What a process measures of its own Redis. */
+/** Measurements that several kinds of processes share: of their own Redis, and of the fault tolerance left. */
 import { statfs } from 'node:fs/promises'
 import { singleFlight } from '@quorumscan/base'
 import type { RedisWatch } from '@quorumscan/redis'
 import type { Metrics } from './metrics.ts'
 
-/** What the process's own Redis takes, and what is left of the disk that it writes to. */
+/** Memory and files of the process's own Redis, and the free space of its disk. */
 export function measureRedis(metrics: Metrics, redis: Pick<RedisWatch, 'usage'>): void {
-  // What hangs is not asked again and again.
+  // While a call hangs, no second one is made.
   const usage = singleFlight(() => redis.usage())
   const freeBytes = singleFlight(async () => {
     const { bavail, bsize } = await statfs((await usage()).directory)
@@ -21,5 +21,18 @@ export function measureRedis(metrics: Metrics, redis: Pick<RedisWatch, 'usage'>)
     async () => (await usage()).memoryBytesMax,
   )
   gauge('redis_aof_bytes', 'Size of its append-only file.', async () => (await usage()).fileBytes)
-  gauge('disk_free_bytes', 'What is left of the disk that Redis writes to.', freeBytes)
+  gauge('disk_free_bytes', 'Free space of the disk that Redis writes to.', freeBytes)
+}
+
+/** How many failures are tolerated before something stops. */
+export function measureMargins(
+  metrics: Metrics,
+  read: () => Iterable<readonly [kind: 'lookups' | 'registrations' | 'ordering', count: number]>,
+): void {
+  metrics.sampled('gauge', {
+    name: 'can_lose',
+    help: 'How many further failures of super-validators these tolerate; below zero, they have stopped.',
+    labels: ['kind'],
+    read: () => [...read()].map(([kind, count]) => [[kind], count] as const),
+  })
 }
