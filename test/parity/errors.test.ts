@@ -29,10 +29,11 @@ it.each(rows)('%s is a code, with a status and a sentence that fit', (code, spec
 
 /**
  * Codes that an error is made with, as opposed to those that are compared, listed or part of a type: arguments of
- * errors, of `refuse` and `demand` (after the condition), values of members, and either value of a condition.
+ * errors, of `refuse` and `demand` (after the condition), values of members, pairs of a code and its sentence, and
+ * either value of a condition.
  */
 const MADE =
-  /(?:\bnew \w*(?:Error|Refusal)\(|\brefuse\(|\bdemand\((?:(?!demand\(|isScanError\()[\s\S]){0,300}?,|[?:] )\s*'([A-Z_]+)'(?! *\|)/g
+  /(?:\bnew \w*(?:Error|Refusal)\(|\brefuse\(|\bdemand\((?:(?!demand\(|isScanError\()[\s\S]){0,300}?,|[?:] |[:=] \[(?='[A-Z_]+', '[a-z]))\s*'([A-Z_]+)'(?! *\|)/g
 const codesMade = (source: string) => [...source.matchAll(MADE)].map(([, code]) => code)
 
 const root = join(import.meta.dirname, '../..')

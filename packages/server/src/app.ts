@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import {
   type Clock,
   createSystemClock,
+  openAll,
   openClientTls,
   type Random,
   type Running,
@@ -35,10 +36,9 @@ export type Extending<Context> = {
   readonly extend?: (parts: { readonly server: HttpServer; readonly context: Context }) => void
 }
 
-/** What every app has from its beginning on. */
 export type App = Awaited<ReturnType<typeof beginApp>>
 
-/** What every app begins with. @throws {EnvError} If a file does not hold what it must. */
+/** What every app begins with. @throws {EnvError} If a file is malformed. */
 export async function beginApp(
   name: string,
   config: AppConfig & { readonly peerTokensFile?: string | null },
@@ -106,42 +106,36 @@ export async function startApp<Context extends Served & Pick<RunningApp, 'failed
 }
 
 /**
- * Listens, and says where (without a trailing slash). Disposing answers what is under way, then closes the
- * context; both are closed as well if nothing comes of it.
+ * Listens. Disposing answers what is in progress, then closes the context and its tracer; so does a failure to listen.
+ *
+ * @returns `url`: where it listens, without a trailing slash.
  */
-export async function serve(
+export function serve(
   context: Served,
   /** `port` is the one listened on. */
   createServer: (port: () => number) => HttpServer,
 ): Promise<AsyncDisposable & { readonly url: string }> {
   const { logger, config, tracer } = context
-  try {
+  const { host, connections } = config
+  return openAll(async (resources) => {
+    if (tracer !== null) resources.opened(tracer)
+    resources.opened(context)
     // Listening on TCP when it is asked for, so the address is no text. Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
     const server: HttpServer = createServer(port)
-    const { host, port: wanted, connections } = config
-    const operators = connections.operator === null ? null : server.buildOperatorServer()
-    await operators?.listen({ ...connections.operator })
-    try {
-      await server.listen({ host, port: wanted, backlog: defaultLimits.backlogMax })
-    } catch (error) {
-      await operators?.close()
-      throw error
-    }
-    const url = `http${connections.tls === null ? '' : 's'}://${host.includes(':') ? `[${host}]` : host}:${port()}`
+    if (connections.operator !== null)
+      await resources.opened(server.buildOperatorServer()).listen({ ...connections.operator })
+    const backlog = defaultLimits.backlogMax
+    await resources.opened(server).listen({ host, port: config.port, backlog })
+    const scheme = connections.tls === null ? 'http' : 'https'
+    const url = `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port()}`
     logger.info({ url }, 'listening')
     return {
       url,
       async [Symbol.asyncDispose]() {
-        await server.close()
-        await operators?.close()
-        await context[Symbol.asyncDispose]()
-        await tracer?.[Symbol.asyncDispose]()
+        await resources[Symbol.asyncDispose]()
         logger.info('stopped')
       },
     }
-  } catch (error) {
-    await context[Symbol.asyncDispose]()
-    throw error
-  }
+  })
 }

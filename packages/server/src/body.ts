@@ -12,6 +12,7 @@ import type { FastifyRequest } from 'fastify'
 import { parse as parseLossless } from 'lossless-json'
 import type { Client } from './client.ts'
 import type { Deadlines } from './deadlines.ts'
+import { type Reason, TOO_LARGE, TOO_LATE } from './errors.ts'
 import { giveUpReading } from './listener.ts'
 
 /** On the wire, for each byte of the body: chunks of a usual size need hardly more than one, … */
@@ -27,56 +28,56 @@ const VALUES_MAX = 4_096
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** Reads a body to its end, within these bounds. */
+export type BodyReader = (
+  request: IncomingMessage,
+  bounds: { readonly bytesMax: number; readonly msMax: number },
+) => Promise<Buffer>
+
 /**
  * @throws {ScanError} BODY_TOO_LARGE, MALFORMED_BODY for one in tiny pieces or cut short, or REQUEST_TIMEOUT for one that
  *   does not arrive in time.
  */
-export function readBody(
-  request: IncomingMessage,
-  options: { readonly bytesMax: number; readonly msMax: number; readonly deadlines: Deadlines },
-): Promise<Buffer> {
-  const { bytesMax, msMax, deadlines } = options
-  return new Promise((resolve, reject) => {
-    const body = createBodyPieces(bytesMax)
-    const { socket } = request
-    const wireBytesBefore = socket.bytesRead
-    let byteCount = 0
-    const settle = () => {
-      stopTimer()
-      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
-    }
-    const fail = (...error: ConstructorParameters<typeof ScanError>) => {
-      settle()
-      giveUpReading(request)
-      reject(new ScanError(...error))
-    }
-    const stopTimer = deadlines.start(msMax, () =>
-      fail('REQUEST_TIMEOUT', 'the request did not arrive completely in time'),
-    )
-    const onData = (piece: Buffer) => {
-      byteCount += piece.byteLength
-      if (byteCount > bytesMax) return fail(...TOO_LARGE)
-      if (socket.bytesRead - wireBytesBefore > WIRE_FACTOR * byteCount + WIRE_BYTES_FREE)
-        return fail(...SCATTERED)
-      try {
-        body.add(piece)
-      } catch {
-        fail(...SCATTERED) // Of its two bounds, the other one was checked here.
+export function createBodyReader(deadlines: Deadlines): BodyReader {
+  return (request, { bytesMax, msMax }) =>
+    new Promise((resolve, reject) => {
+      const body = createBodyPieces(bytesMax)
+      const { socket } = request
+      const wireBytesBefore = socket.bytesRead
+      let byteCount = 0
+      const settle = () => {
+        stopTimer()
+        request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
       }
-    }
-    const onEnd = () => {
-      settle()
-      const { buffer, byteOffset, byteLength } = body.bytes()
-      resolve(Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength))
-    }
-    const onClose = () => fail('MALFORMED_BODY', 'the body ended early')
-    if (Number(request.headers['content-length']) > bytesMax) return fail(...TOO_LARGE)
-    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
-  })
+      const fail = (reason: Reason) => {
+        settle()
+        giveUpReading(request)
+        reject(new ScanError(...reason))
+      }
+      const stopTimer = deadlines.start(msMax, () => fail(TOO_LATE))
+      const onData = (piece: Buffer) => {
+        byteCount += piece.byteLength
+        if (byteCount > bytesMax) return fail(TOO_LARGE)
+        if (socket.bytesRead - wireBytesBefore > WIRE_FACTOR * byteCount + WIRE_BYTES_FREE)
+          return fail(SCATTERED)
+        try {
+          body.add(piece)
+        } catch {
+          fail(SCATTERED) // Of its two bounds, the other one was checked here.
+        }
+      }
+      const onEnd = () => {
+        settle()
+        const { buffer, byteOffset, byteLength } = body.bytes()
+        resolve(Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength))
+      }
+      const onClose = () => fail(['MALFORMED_BODY', 'the body ended early'])
+      if (Number(request.headers['content-length']) > bytesMax) return fail(TOO_LARGE)
+      request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
+    })
 }
 
-const TOO_LARGE = ['BODY_TOO_LARGE', 'the body exceeds the limit of the operation'] as const
-const SCATTERED = ['MALFORMED_BODY', 'the body comes in too many small pieces'] as const
+const SCATTERED: Reason = ['MALFORMED_BODY', 'the body comes in too many small pieces']
 
 /** The body of a `/v0` request; undefined where the route declares none. @throws {ScanError} As it is refused. */
 export function decodeBody(request: FastifyRequest, bytes: Buffer): unknown {

@@ -1,7 +1,7 @@
 import { parseOriginTokens, parsePeerTokens } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { clientKey, createClients, networkKey } from './client.ts'
+import { createClients, keysOf } from './client.ts'
 import { createOrigins } from './origins.ts'
 
 const origins = createOrigins({ trusted: ['10.0.0.0/8'], header: 'x-forwarded-for' })
@@ -99,12 +99,12 @@ it.each([
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['1::', '1:0:0:0::/64'],
 ])('%s counts as %s', (address, key) => {
-  expect(clientKey(address)).toBe(key)
+  expect(keysOf(address).client).toBe(key)
 })
 
 it('a network is an IPv4 address, or the /48 of an IPv6 address', () => {
-  expect(networkKey('::ffff:10.1.2.3')).toBe('10.1.2.3')
-  expect(networkKey('2001:0DB8:1:2:ffff::1')).toBe('2001:db8:1::/48')
+  expect(keysOf('::ffff:10.1.2.3').network).toBe('10.1.2.3')
+  expect(keysOf('2001:0DB8:1:2:ffff::1').network).toBe('2001:db8:1::/48')
 })
 
 it('a TLS handshake is paid by the address, a proxy makes any number', () => {

@@ -42,24 +42,21 @@ type Request = Parameters<Origins['addressOf']>[0]
 
 export type Clients = ReturnType<typeof createClients>
 
-/** Who counts as one client: an IPv4 address, or the /64 of an IPv6 address. `undefined`: a unix socket. */
-export function clientKey(address: string | undefined): string {
-  return keyOf(address, 64)
-}
-
-/** Which clients count as one network: the /48 that a provider gives to one customer; an IPv4 address alone. */
-export function networkKey(address: string | undefined): string {
-  return keyOf(address, 48)
-}
-
-function keyOf(address: string | undefined, prefixBits: number): string {
-  if (address === undefined) return 'local'
-  if (!ipaddr.isValid(address)) return address
+/**
+ * The limits of an address count for one client, which is an IPv4 address or the /64 of an IPv6 address, and for one
+ * network: the /48 that a provider gives to one customer; an IPv4 address alone. `undefined`: a unix socket.
+ */
+export function keysOf(address: string | undefined) {
+  if (address === undefined) return { client: 'local', network: 'local' }
   // An IPv4-mapped IPv6 address becomes the IPv4 address.
-  const parsed = ipaddr.process(address)
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
-  const groups = parsed.parts.slice(0, prefixBits / IPV6_GROUP_BITS)
-  return `${groups.map((group) => group.toString(16)).join(':')}::/${prefixBits}`
+  const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : address
+  if (!(parsed instanceof ipaddr.IPv6))
+    return { client: parsed.toString(), network: parsed.toString() }
+  const prefixOf = (bits: number) => {
+    const groups = parsed.parts.slice(0, bits / IPV6_GROUP_BITS)
+    return `${groups.map((group) => group.toString(16)).join(':')}::/${bits}`
+  }
+  return { client: prefixOf(64), network: prefixOf(48) }
 }
 
 /** Tokens are compared by digest, so that timing reveals nothing about them. */
@@ -80,7 +77,7 @@ export function createClients(options: {
   const peerByDigest = new Map(peerTokens.map((token, index) => [digest(token), `peer ${index}`]))
 
   const anonymousAt = (address: string | undefined): Client => {
-    const [key, network] = [clientKey(address), networkKey(address)]
+    const { client: key, network } = keysOf(address)
     const pay = (how: keyof Budget) => (units: number) => {
       addresses[how](key, units)
       if (network !== key) networks[how](network, units)

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ScanError } from '@quorumscan/errors'
 import { corsHeaders } from './cors.ts'
-import { type Refusal, toRefusal } from './errors.ts'
+import { NO_HTTP, type Refusal, reasonByCode, toRefusal } from './errors.ts'
 
 /** Read and discarded: the largest body that is sent by mistake, in less than 20 ms. */
 const DRAINED_BYTES_MAX = 32 * 1024 * 1024
@@ -64,29 +64,19 @@ export function closeGently(socket: Duplex, lastBytes = ''): void {
 
 /** The bytes of an answer where no request or response of Node exists, only a socket. */
 export function answerBytes({ status, headers, body }: Refusal): string {
-  const lines = Object.entries({
-    ...corsHeaders,
-    ...headers,
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const own = { 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
+  const lines = Object.entries({ ...corsHeaders, ...headers, ...own }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
   return `HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`
-}
-
-const errorByCode: Readonly<Record<string, () => ScanError>> = {
-  HPE_HEADER_OVERFLOW: () =>
-    new ScanError('HEADERS_TOO_LARGE', 'the URL and the headers exceed the limit'),
-  ERR_HTTP_REQUEST_TIMEOUT: () =>
-    new ScanError('REQUEST_TIMEOUT', 'the request did not arrive completely in time'),
 }
 
 /** Answers what Node's parser refuses: there is no request yet, only a socket, but the body is that of D-6. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   const isAnswered = !socket.writable || socket.bytesWritten > 0
   if (error.code === 'ECONNRESET' || socket.destroyed || isAnswered) return void socket.destroy()
-  const refusal =
-    errorByCode[error.code ?? '']?.() ??
-    new ScanError('MALFORMED_REQUEST', 'this is not an HTTP request')
+  const reason = reasonByCode[error.code ?? ''] ?? NO_HTTP
+  const refusal = new ScanError(...reason)
   const answer = answerBytes(toRefusal(refusal, ''))
   // A client that is late already is not waited for.
   if (refusal.code === 'REQUEST_TIMEOUT') socket.end(answer, () => socket.destroy())

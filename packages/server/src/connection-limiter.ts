@@ -2,7 +2,7 @@
  * Limits of connections, WebSockets and long polls: of one client, of one network, and in all. At a limit, the
  * longest idle member of the largest client makes room, so that no client keeps others out by having come first.
  */
-import { clientKey, networkKey } from './client.ts'
+import { keysOf } from './client.ts'
 
 export type ConnectionLimits = {
   readonly max: number
@@ -36,7 +36,7 @@ type Holder = {
 }
 
 /** The holder of the connections of reverse proxies, which have no limit of their own and are not evicted. */
-const PROXIES = 'proxies'
+const PROXIES = { client: 'proxies', network: 'proxies' }
 
 export class ConnectionLimiter {
   readonly #limits: ConnectionLimits
@@ -53,8 +53,7 @@ export class ConnectionLimiter {
    * @param address - Of the socket; undefined on a unix socket. `proxy`: the connection serves many clients.
    */
   acquire(address: string | undefined, member: Member, { isProxy = false } = {}): Slot | null {
-    const client = isProxy ? PROXIES : clientKey(address)
-    const network = isProxy ? PROXIES : networkKey(address)
+    const { client, network } = isProxy ? PROXIES : keysOf(address)
     if (!this.#makeRoom(client, network)) return null
     const holder = this.#holders.get(client) ?? { client, network, members: new Set() }
     this.#holders.set(client, holder)
@@ -71,22 +70,18 @@ export class ConnectionLimiter {
   /** Evicts a member where a limit is reached; false if none can be evicted. */
   #makeRoom(client: string, network: string): boolean {
     const { max, perClientMax, perNetworkMax } = this.#limits
-    if (client !== PROXIES) {
-      if (this.#sizeOf(client) >= perClientMax)
-        return this.#evictFor(client, (holder) => holder.client === client)
-      if (this.#sizeOfNetwork(client, network) >= perNetworkMax)
-        return this.#evictFor(client, (holder) => holder.network === network)
+    const ownSize = this.#holders.get(client)?.members.size ?? 0
+    if (client !== PROXIES.client) {
+      if (ownSize >= perClientMax)
+        return this.#evictFor(ownSize, (holder) => holder.client === client)
+      // An IPv4 address is a network of its own.
+      if (network !== client && this.#sizeOfNetwork(network) >= perNetworkMax)
+        return this.#evictFor(ownSize, (holder) => holder.network === network)
     }
-    return this.#count < max || this.#evictFor(client, () => true)
+    return this.#count < max || this.#evictFor(ownSize, () => true)
   }
 
-  #sizeOf(client: string): number {
-    return this.#holders.get(client)?.members.size ?? 0
-  }
-
-  #sizeOfNetwork(client: string, network: string): number {
-    // An IPv4 address is a network of its own.
-    if (network === client) return this.#sizeOf(client)
+  #sizeOfNetwork(network: string): number {
     let size = 0
     for (const holder of this.#holders.values())
       if (holder.network === network) size += holder.members.size
@@ -94,13 +89,13 @@ export class ConnectionLimiter {
   }
 
   /** Evicts the longest idle member of the largest of these holders that has one. */
-  #evictFor(client: string, isCandidate: (holder: Holder) => boolean): boolean {
-    const sizeMin = this.#limits.areInUse ? this.#sizeOf(client) + 2 : 1
+  #evictFor(ownSize: number, isCandidate: (holder: Holder) => boolean): boolean {
+    const sizeMin = this.#limits.areInUse ? ownSize + 2 : 1
     let size = 0
     let evict: (() => void) | null = null
     for (const holder of this.#holders.values()) {
       const { members } = holder
-      if (holder.client === PROXIES || !isCandidate(holder)) continue
+      if (holder.client === PROXIES.client || !isCandidate(holder)) continue
       if (members.size < sizeMin || members.size <= size) continue
       const idle = firstIdle(members)
       if (idle === undefined) continue

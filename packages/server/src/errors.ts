@@ -11,41 +11,40 @@ export type Refusal = {
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** What fastify refuses before a handler runs, by its code. */
-const ofFastify: Readonly<Record<string, ConstructorParameters<typeof ScanError>>> = {
+/** Code and message of a refusal. */
+export type Reason = Readonly<ConstructorParameters<typeof ScanError>>
+
+export const TOO_LATE: Reason = ['REQUEST_TIMEOUT', 'the request did not arrive completely in time']
+export const TOO_LARGE: Reason = ['BODY_TOO_LARGE', 'the body exceeds the limit of the operation']
+
+export const NO_HTTP: Reason = ['MALFORMED_REQUEST', 'this is not an HTTP request']
+
+/** What Node and Fastify refuse before a handler runs, by their codes. */
+export const reasonByCode: Readonly<Record<string, Reason>> = {
+  HPE_HEADER_OVERFLOW: ['HEADERS_TOO_LARGE', 'the URL and the headers exceed the limit'],
+  ERR_HTTP_REQUEST_TIMEOUT: TOO_LATE,
   FST_ERR_BAD_URL: ['MALFORMED_REQUEST', 'the path is not percent-encoded UTF-8'],
   FST_ERR_MAX_PARAM_LENGTH: ['HEADERS_TOO_LARGE', 'the URL is too long'],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['BODY_TOO_LARGE', 'the body exceeds the limit of the operation'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
-    'MALFORMED_BODY',
-    'the body is shorter or longer than its content-length',
-  ],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
-    'UNSUPPORTED_MEDIA_TYPE',
-    'the content type of the body is not known',
-  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: TOO_LARGE,
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['MALFORMED_BODY', 'the body and its content-length differ'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'the content type is unknown'],
 }
 
-/** An error that is not of the catalogue is a bug, and its text is only logged. */
-export function toScanError(thrown: unknown): ScanError {
-  if (thrown instanceof ScanError) return thrown
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
-  const known = ofFastify[code]
+/** An error that is not of the catalogue is a defect of this process. The client does not receive its text. */
+export function toScanError(cause: unknown): ScanError {
+  if (cause instanceof ScanError) return cause
+  const code = String(Object(cause).code)
+  const known = reasonByCode[code]
   if (known !== undefined) return new ScanError(...known)
   // The client left while it was sending: it does not read this answer.
   if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
-    return new ScanError('MALFORMED_BODY', 'the body ended early', { cause: thrown })
-  return new ScanError('INTERNAL', 'something went wrong on our side; the log has the reason', {
-    cause: thrown,
-  })
+    return new ScanError('MALFORMED_BODY', 'the body ended early', { cause })
+  return new ScanError('INTERNAL', 'the process has a defect; its log has the reason', { cause })
 }
 
 export function toRefusal(thrown: unknown, requestId: string): Refusal {
   const error = toScanError(thrown)
-  const headers: Record<string, string> = {
-    'content-type': JSON_TYPE,
-    'cache-control': 'no-store',
-  }
+  const headers: Record<string, string> = { 'content-type': JSON_TYPE, 'cache-control': 'no-store' }
   const retryAfter = error.retryAfterSeconds ?? (error.code === 'OVERLOADED' ? 1 : null)
   if (retryAfter !== null) headers['retry-after'] = String(retryAfter)
   // The rest of the request is not waited for.

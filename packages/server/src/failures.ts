@@ -9,34 +9,27 @@ import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import type { Client } from './client.ts'
 import { toScanError } from './errors.ts'
 
-/** Of each level, a second: enough for a person to see what goes on, and no client can fill the disk with it. */
+/** Of each level, a second: enough for a person to see what happens, and no client can fill the disk with it. */
 const LINES_MAX = 10
 /** Of a path: names and parties are shorter. */
 const PATH_CHARACTERS_MAX = 256
-/** The category of the ledger interface's errors that are nobody's but ours. */
+/** The category of the ledger interface's errors that are defects of this process. */
 const OURS = 4
 
 /** The request that failed. */
 type Failed = {
+  readonly id: string
   readonly log: FastifyBaseLogger
   readonly method: string | undefined
   readonly url: string | undefined
-  /** Where the logger does not have it by itself. */
-  readonly request_id?: string
-  /** Null or undefined before it is known whose it is. */
+  /** Null or undefined before the client is known. */
   readonly client?: Client | null
   readonly routeOptions?: FastifyRequest['routeOptions']
 }
 
 export type Failures = ReturnType<typeof createFailures>
 
-export function createFailures({
-  metrics,
-  clock,
-}: {
-  readonly metrics: Metrics | undefined
-  readonly clock: Clock
-}) {
+export function createFailures(metrics: Metrics | undefined, clock: Clock) {
   const count = metrics?.counted({
     name: 'errors_total',
     help: 'Requests that were refused or failed, by error code.',
@@ -47,7 +40,7 @@ export function createFailures({
   return {
     /** Whatever was thrown. */
     note(thrown: unknown, request: Failed): void {
-      const { log, method, url, request_id, client, routeOptions } = request
+      const { id: request_id, log, method, url, client, routeOptions } = request
       const { error, code, status, isOurs } = judge(thrown)
       const isProbe = routeOptions?.config?.route?.cost === 0
       count?.(code)
@@ -56,15 +49,10 @@ export function createFailures({
       const { cause } = error
       const level = isOurs ? 'error' : cause !== undefined && status >= 500 ? 'warn' : 'info'
       const path = url?.split('?', 1)[0]?.slice(0, PATH_CHARACTERS_MAX)
-      // Where something is to be mended, from where it came; what the caller did needs no more than why.
-      const why =
-        level === 'info'
-          ? cause instanceof Error
-            ? { reason: cause.message }
-            : {}
-          : { err: cause ?? error }
-      const line = { request_id, code, status, method, path, client: client?.key }
-      lines.write(level, (leftOut) => log[level]({ ...line, ...why, ...leftOut }, error.message))
+      // Of what an operator must repair, the stack; of what the caller did, the reason.
+      const why = level === 'info' ? { reason: Object(cause).message } : { err: cause ?? error }
+      const line = { request_id, code, status, method, path, client: client?.key, ...why }
+      lines.write(level, (leftOut) => log[level]({ ...line, ...leftOut }, error.message))
     },
   }
 }

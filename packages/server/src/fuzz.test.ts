@@ -80,6 +80,7 @@ const body = fc.oneof(
 type Schema = {
   readonly type?: string
   readonly const?: unknown
+  readonly enum?: readonly unknown[]
   readonly anyOf?: readonly Schema[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: string[]
@@ -93,6 +94,7 @@ type Schema = {
 /** Values that the schema of a part of a request takes. */
 function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
+  if (schema.enum !== undefined) return fc.constantFrom(...schema.enum)
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map(valuesOf))
   const { minimum: min = 0, maximum: max = 1000, minLength = 1, pattern = '' } = schema
   switch (schema.type) {

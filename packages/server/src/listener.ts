@@ -107,20 +107,22 @@ export function createListener(
         )
   server.timeout = limits.idleConnectionMsMax
   server.maxConnections = limits.connectionsMax + EVICTED_MAX
-  const secure = server instanceof SecureServer ? followHandshakes(server) : null
+  const beginHandshake = server instanceof SecureServer ? followHandshakes(server) : null
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket
     const isProxy = origins.isProxy(remoteAddress)
     const connection = new Connection(socket, {
-      ...{ listener, clock, park: options.shedder.park },
+      listener,
+      clock,
+      park: options.shedder.park,
       nextBackOff: isProxy ? null : nextBackOff,
     })
-    const isAdmitted = secure === null || options.clients.admitHandshake(remoteAddress)
+    const isAdmitted = beginHandshake === null || options.clients.admitHandshake(remoteAddress)
     const slot = isAdmitted ? limiter.acquire(remoteAddress, connection, { isProxy }) : null
     if (slot === null) return socket.destroy()
     connection.onUse = slot.touch
     connectionOf.set(socket, connection)
-    secure?.begin(socket, connection)
+    beginHandshake?.(socket, connection)
     open.add(connection)
     options.shedder.noteConnection()
     socket.once('close', () => {
@@ -139,15 +141,10 @@ export function createListener(
   }
   server.once('close', () => closed.abort())
   server.once('listening', () => {
-    repeat(closeLate, { clock, everyMs: CHECK_MS, waitsFirst: true, signal, onError: fail })
+    repeat(closeLate, { clock, everyMs: CHECK_MS, waitsFirst: true, signal })
     if (server instanceof SecureServer) void certificate?.follow(server, signal)
   })
   return server
-}
-
-/** A bug. */
-function fail(error: unknown): never {
-  throw error
 }
 
 /** Finds the connection of each socket that speaks TLS: Node does not report which one a TLS socket belongs to. */
@@ -161,14 +158,12 @@ function followHandshakes(server: SecureServer) {
   })
   // A client that fails at TLS cannot read an HTTP answer.
   server.prependListener('tlsClientError', (_, socket) => socket.destroy())
-  return {
-    begin(socket: Socket, connection: Connection): void {
-      const ends = endsOf(socket)
-      connectionByEnds.set(ends, connection)
-      socket.once('close', () => {
-        if (connectionByEnds.get(ends) === connection) connectionByEnds.delete(ends)
-      })
-    },
+  return (socket: Socket, connection: Connection): void => {
+    const ends = endsOf(socket)
+    connectionByEnds.set(ends, connection)
+    socket.once('close', () => {
+      if (connectionByEnds.get(ends) === connection) connectionByEnds.delete(ends)
+    })
   }
 }
 
@@ -290,10 +285,8 @@ class Connection implements Member {
 
   /** No work is lost by closing it: there is none, or the client does not send or take its part. */
   isIdle(): boolean {
-    if (this.isUpgraded) return false
-    return (
-      this.#response === null || this.#response.writableEnded || this.#request?.complete !== true
-    )
+    const isAnswered = this.#response === null || this.#response.writableEnded
+    return !this.isUpgraded && (isAnswered || this.#request?.complete !== true)
   }
 
   evict(): void {
@@ -313,8 +306,6 @@ class Connection implements Member {
 
 /** Whether only our reading bounds the bytes of the body on the wire. */
 function mayBeEndless({ headers }: IncomingMessage): boolean {
-  return (
-    headers['transfer-encoding'] !== undefined ||
-    Number(headers['content-length'] ?? 0) > DISCARDED_BYTES_MAX
-  )
+  const length = Number(headers['content-length'] ?? 0)
+  return headers['transfer-encoding'] !== undefined || length > DISCARDED_BYTES_MAX
 }

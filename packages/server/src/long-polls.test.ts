@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { createLongPolls, type LongPolls } from './long-polls.ts'
+import { createLongPolls } from './long-polls.ts'
 
 const NEVER = new AbortController().signal
 
 /** A poll of this client, which waits until it is aborted, and what became of it. */
-function begin(polls: LongPolls, address: string, signal = NEVER) {
+function begin(polls: ReturnType<typeof createLongPolls>, address: string, signal = NEVER) {
   const poll = { outcome: 'waits' }
   const end = (outcome: string) => {
     poll.outcome = outcome

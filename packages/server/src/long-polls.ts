@@ -13,8 +13,6 @@ const POLLS_MAX = 1024
 const POLLS_PER_CLIENT_MAX = 64
 const POLLS_PER_NETWORK_MAX = 128
 
-export type LongPolls = ReturnType<typeof createLongPolls>
-
 export function createLongPolls() {
   const limiter = new ConnectionLimiter({
     max: POLLS_MAX,

@@ -12,19 +12,22 @@ const none: Query = Object.freeze(Object.create(null) as Query)
 export function parseQuery(text: string): Query {
   if (text === '') return none
   const query: Query = Object.create(null) as Query
-  for (const pair of text.split('&')) {
-    if (pair === '') continue
-    const equals = pair.indexOf('=')
-    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
-    const value = decode(equals < 0 ? '' : pair.slice(equals + 1))
-    if (name === undefined || value === undefined) return malformed
-    const before = query[name]
-    if (before === undefined) query[name] = value
-    // In place: copying the list anew for each of 8000 pairs would take half a minute.
-    else if (Array.isArray(before)) before.push(value)
-    else query[name] = [before, value]
+  try {
+    for (const pair of text.split('&')) {
+      if (pair === '') continue
+      const equals = pair.indexOf('=')
+      const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+      const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
+      const before = query[name]
+      if (before === undefined) query[name] = value
+      // In place: a new list for each of 8000 pairs would take half a minute.
+      else if (Array.isArray(before)) before.push(value)
+      else query[name] = [before, value]
+    }
+    return query
+  } catch {
+    return malformed // Of the URIError of `decodeURIComponent`.
   }
-  return query
 }
 
 /** @throws {ScanError} MALFORMED_REQUEST if `parseQuery` could not read it. */
@@ -33,11 +36,6 @@ export function requireWellFormedQuery(query: unknown): void {
     throw new ScanError('MALFORMED_REQUEST', 'the query is not percent-encoded UTF-8')
 }
 
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    // URIError is the only thing that decodeURIComponent throws.
-    return undefined
-  }
+function decode(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '))
 }

@@ -4,9 +4,8 @@ import { assert } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
-import { type Answer, type Bind, isStream } from './bind.ts'
+import { type Answer, isStream } from './bind.ts'
 import type { Handlers } from './handler.ts'
-import type { Responder } from './respond.ts'
 import { compileChecks } from './validation.ts'
 
 /** Returns the caller. @throws {ScanError} UNAUTHENTICATED or PERMISSION_DENIED. */
@@ -27,11 +26,8 @@ export type RoutesMount<Routes extends RouteTable, User> = {
 export function mountRoutes<Routes extends RouteTable, User>(
   app: FastifyInstance,
   prefix: string,
-  options: RoutesMount<Routes, User> & {
-    readonly bind: Bind
-    readonly responder: Responder
-    readonly handlerMsMax: number
-  },
+  options: RoutesMount<Routes, User>,
+  handlerMsMax: number,
 ): void {
   const methodsByUrl = new Map<string, string[]>()
   for (const route of Object.values<RouteDef>(options.routes)) {
@@ -49,7 +45,7 @@ export function mountRoutes<Routes extends RouteTable, User>(
       config: { route },
       ...(route.bodyBytesMax === undefined ? {} : { bodyLimit: route.bodyBytesMax }),
       onRequest: authenticator(route, options.authenticate),
-      handler: options.bind({
+      handler: app.stages.bind({
         operationId: route.operationId,
         decode: (request) => ({
           params: check.params(request.params),
@@ -61,12 +57,11 @@ export function mountRoutes<Routes extends RouteTable, User>(
         unitsOf: (input) => unitsOf(route, input),
         handle: (input, call) => handler(Object.assign(call, input)),
         isAnswer: answerCheckOf(route),
-        msMax: options.handlerMsMax,
+        msMax: handlerMsMax,
       }),
     })
   }
-  for (const [url, methods] of methodsByUrl)
-    refuseOtherMethods(app, url, methods, options.responder)
+  for (const [url, methods] of methodsByUrl) refuseOtherMethods(app, url, methods)
 }
 
 function answerCheckOf({ response }: RouteDef): (body: unknown) => boolean {
@@ -98,12 +93,7 @@ function authenticator(route: RouteDef, authenticate: Authenticate<unknown> | un
   ]
 }
 
-function refuseOtherMethods(
-  app: FastifyInstance,
-  url: string,
-  methods: readonly string[],
-  responder: Responder,
-): void {
+function refuseOtherMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
   const allowed = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ')
   const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE']
   app.route({
@@ -111,9 +101,13 @@ function refuseOtherMethods(
     url,
     // Before the body is read.
     onRequest: async (_request, reply) =>
-      responder.fail(reply, new ScanError('METHOD_NOT_ALLOWED', `this path takes ${allowed}`), {
-        headers: { allow: allowed },
-      }),
+      app.stages.responder.fail(
+        reply,
+        new ScanError('METHOD_NOT_ALLOWED', `this path takes ${allowed}`),
+        {
+          headers: { allow: allowed },
+        },
+      ),
     handler: async () => {},
   })
 }

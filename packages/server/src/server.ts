@@ -26,14 +26,9 @@ import { type Clock, createSystemClock } from '@quorumscan/base'
 import { PLAIN_CONNECTIONS, type ProxiesConfig } from '@quorumscan/config'
 import { ScanError } from '@quorumscan/errors'
 import type { Certificate, Logger, Metrics, Span, Tracer } from '@quorumscan/runtime'
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyRequest,
-  LogController,
-} from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify'
 import { admissionUnits, type Bind, createBind } from './bind.ts'
-import { decodeBody, readBody } from './body.ts'
+import { type BodyReader, createBodyReader, decodeBody } from './body.ts'
 import { type Client, type Clients, createClients, type RateLimit } from './client.ts'
 import { answerClientError, trackUnused } from './closing.ts'
 import { preflightHeaders } from './cors.ts'
@@ -41,14 +36,13 @@ import { createDeadlines } from './deadlines.ts'
 import { type Documents, mountDocuments } from './documents.ts'
 import { createFailures, type Failures } from './failures.ts'
 import type { Handlers } from './handler.ts'
-import { measureAnswers, serveMetrics } from './http-metrics.ts'
 import { defaultLimits, type HttpLimits } from './limits.ts'
 import { createListener, unreadSinceMs } from './listener.ts'
 import { createLoadShedder, type LoadShedder } from './load-shedder.ts'
+import { observe, serveMetrics, withoutChildren } from './observe.ts'
 import { createOrigins } from './origins.ts'
 import { parseQuery } from './query-parser.ts'
 import { createRequestIds, givenRequestId } from './request-id.ts'
-import { createRequestLoggers } from './request-logger.ts'
 import { createResponder, type Responder } from './respond.ts'
 import { mountRoutes, type RoutesMount } from './routes.ts'
 
@@ -77,10 +71,7 @@ type Stages = {
   readonly failures: Failures
   readonly responder: Responder
   readonly bind: Bind
-  readBody(
-    request: IncomingMessage,
-    limits: { readonly bytesMax: number; readonly msMax: number },
-  ): Promise<Buffer>
+  readonly readBody: BodyReader
 }
 
 /** What `buildServer` gives; named so that apps need not know whose server it is. */
@@ -120,8 +111,8 @@ export function buildServer<Routes extends RouteTable, User = never>(
 ): FastifyInstance {
   const limits = { ...defaultLimits, ...options.limits }
   const clock = options.clock ?? createSystemClock()
-  const { metrics, head = () => ({}) } = options
-  const failures = createFailures({ metrics, clock })
+  const { metrics, certificate = null, head = () => ({}) } = options
+  const failures = createFailures(metrics, clock)
   let isClosing = false
   const responder = createResponder({ head, isClosing: () => isClosing, failures })
   const origins = createOrigins(options.proxies ?? PLAIN_CONNECTIONS.proxies)
@@ -131,18 +122,10 @@ export function buildServer<Routes extends RouteTable, User = never>(
   const deadlines = createDeadlines(clock, closed.signal)
   const bind = createBind({ shedder, deadlines, responder })
   const app = createInstance(options, limits, responder, (listener) =>
-    createListener(
-      {
-        ...{ limits, clock, origins, clients, shedder },
-        certificate: options.certificate ?? null,
-      },
-      listener,
-    ),
+    createListener({ limits, clock, origins, clients, certificate, shedder }, listener),
   )
-  const stages: Stages = {
-    ...{ clientOf: clients.of, failures, responder, bind },
-    readBody: (request, bounds) => readBody(request, { ...bounds, deadlines }),
-  }
+  const readBody = createBodyReader(deadlines)
+  const stages: Stages = { clientOf: clients.of, failures, responder, bind, readBody }
   app.decorate('stages', stages)
   app.decorate('buildOperatorServer', () => buildOperatorServer(options))
   app.decorateRequest('user', null)
@@ -152,10 +135,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
     const { bodyLimit: bytesMax } = request.routeOptions
-    return decodeBody(
-      request,
-      await stages.readBody(payload, { bytesMax, msMax: limits.requestMsMax }),
-    )
+    return decodeBody(request, await readBody(payload, { bytesMax, msMax: limits.requestMsMax }))
   })
   app.setErrorHandler((error, _request, reply) => responder.fail(reply, error))
   app.setNotFoundHandler(() => {
@@ -178,6 +158,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
     enqueue(shedder, request, done)
   })
   observe(app, options)
+  if (metrics !== undefined && options.hasOperatorServer !== true) serveMetrics(app, metrics)
   const endUnused = trackUnused(app.server)
   app.addHook('preClose', async () => {
     isClosing = true
@@ -188,15 +169,13 @@ export function buildServer<Routes extends RouteTable, User = never>(
   })
   app.addHook('onClose', async () => closed.abort())
 
-  const { handlerMsMax } = limits
   const prefixes = ['', ...(options.prefix === null ? [] : [options.prefix])]
-  for (const prefix of prefixes)
-    mountRoutes(app, prefix, { ...options, bind, responder, handlerMsMax })
+  for (const prefix of prefixes) mountRoutes(app, prefix, options, limits.handlerMsMax)
   mountDocuments(app, prefixes, options.documents ?? {})
   return app
 }
 
-/** The request goes on when it is its turn, unless it is refused. */
+/** The request continues in its turn, unless it is refused. */
 function enqueue(
   shedder: LoadShedder,
   { client, raw: { socket }, routeOptions }: FastifyRequest,
@@ -211,32 +190,6 @@ function enqueue(
   })
 }
 
-/** Spans, metrics and a line of the log for each answer. */
-function observe(
-  app: FastifyInstance,
-  options: Pick<
-    ServerOptions<RouteTable, never>,
-    'tracer' | 'metrics' | 'hasOperatorServer' | 'logger'
-  >,
-): void {
-  const { tracer, metrics, hasOperatorServer, logger } = options
-  if (tracer != null) installTracer(app, tracer)
-  if (metrics !== undefined) {
-    measureAnswers(app, metrics)
-    if (hasOperatorServer !== true) serveMetrics(app, metrics)
-  }
-  if (logger?.isLevelEnabled('debug') === true)
-    app.addHook('onResponse', (request, reply, done) => {
-      const path = request.url.split('?', 1)[0]
-      const { statusCode: status, elapsedTime: ms } = reply
-      request.log.debug(
-        { method: request.method, path, status, ms, client: request.client?.key },
-        'answered',
-      )
-      done()
-    })
-}
-
 /** For the operator: health and metrics, with queues and limits of their own. */
 function buildOperatorServer<Routes extends RouteTable, User>({
   metrics,
@@ -249,7 +202,8 @@ function buildOperatorServer<Routes extends RouteTable, User>({
   const isHealth = ([operation]: readonly [string, unknown]) =>
     Object.hasOwn(healthRoutes, operation)
   const server = buildServer<RouteTable>({
-    ...{ prefix, rateLimit: null },
+    prefix,
+    rateLimit: null,
     routes: Object.fromEntries(Object.entries<RouteDef>(options.routes).filter(isHealth)),
     handlers: options.handlers as Handlers<RouteTable>,
     ...(logger && { logger }),
@@ -268,13 +222,8 @@ function createInstance<Routes extends RouteTable, User>(
 ): FastifyInstance {
   const drawId = createRequestIds()
   return Fastify({
-    ...(options.logger && {
-      loggerInstance: createRequestLoggers(options.logger as FastifyBaseLogger),
-    }),
-    logController: new LogController({
-      disableRequestLogging: true,
-      requestIdLogLabel: 'request_id',
-    }),
+    ...(options.logger && { loggerInstance: withoutChildren(options.logger) }),
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: ({ headers }) => givenRequestId(headers) ?? drawId(),
     bodyLimit: limits.bodyBytesMax,
     serverFactory,
@@ -288,21 +237,5 @@ function createInstance<Routes extends RouteTable, User>(
     },
     frameworkErrors: (error, _request, reply) => void responder.fail(reply, error),
     clientErrorHandler: answerClientError,
-  })
-}
-
-function installTracer(app: FastifyInstance, tracer: Tracer): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    request.traced = tracer.start({
-      kind: 'server',
-      name: request.routeOptions.config.route?.operationId ?? 'other',
-      within: request.headers,
-      attributes: { 'quorumscan.request_id': request.id },
-    })
-    done()
-  })
-  app.addHook('onResponse', (request, reply, done) => {
-    request.traced?.end({ status: reply.statusCode })
-    done()
   })
 }

@@ -9,7 +9,7 @@ import { codeByPattern, type RouteDef } from '@quorumscan/api'
 import { assert } from '@quorumscan/base'
 import { type ErrorCode, ScanError } from '@quorumscan/errors'
 import type { TObject, TSchema } from 'typebox'
-import { Compile } from 'typebox/compile'
+import { Compile, type Validator } from 'typebox/compile'
 
 type Part = 'params' | 'query' | 'headers' | 'body'
 type Check = (value: unknown) => unknown
@@ -31,22 +31,20 @@ export function compileCheck(schema: TSchema, part: Part): Check {
 export function compileChecks(route: RouteDef): Readonly<Record<Part, Check>> {
   const textPart = (schema: TObject | undefined, part: Part): Check =>
     schema === undefined ? () => ({}) : compileCheck(schema, part)
+  const { body, bodyOptional = false } = route
+  const checkBody: Check =
+    typeof body === 'object'
+      ? compileCheck(body, 'body')
+      : (value) => (body === 'bytes' ? value : undefined)
   return {
     params: textPart(route.params, 'params'),
     query: textPart(route.query, 'query'),
     headers: textPart(route.headers, 'headers'),
-    body:
-      typeof route.body === 'object'
-        ? optional(compileCheck(route.body, 'body'), route.bodyOptional)
-        : (value) => (route.body === 'bytes' ? value : undefined),
+    body: (value) => (value === undefined && bodyOptional ? undefined : checkBody(value)),
   }
 }
 
-function optional(check: Check, isOptional: boolean | undefined): Check {
-  return (value) => (isOptional === true && value === undefined ? undefined : check(value))
-}
-
-/** Only declared members: what else a client sends as query or header is none of the handler's business. */
+/** Decodes declared members only: the handler ignores other query members and headers. */
 function textDecoder(schema: TObject): (input: unknown) => Record<string, unknown> {
   const members = Object.entries(schema.properties).map(
     ([name, member]) => [name, 'type' in member ? member.type : undefined] as const,
@@ -62,7 +60,7 @@ function textDecoder(schema: TObject): (input: unknown) => Record<string, unknow
   }
 }
 
-/** What is not of the form stays a text (or, if given twice, a list), which the schema then refuses. */
+/** A malformed value stays a text (or, if given twice, a list), which the schema then refuses. */
 function decodeText(type: unknown, text: unknown): unknown {
   if (typeof text !== 'string') return text
   if (type === 'integer' && PLAIN_INTEGER.test(text)) return Number(text)
@@ -70,17 +68,11 @@ function decodeText(type: unknown, text: unknown): unknown {
   return text
 }
 
-type Violation = {
-  readonly keyword: string
-  readonly schemaPath: string
-  readonly instancePath: string
-  readonly message: string
-  readonly params: object
-}
+type Violation = ReturnType<Validator['Errors']>[number]
 
 function violation(violations: readonly Violation[], part: Part): ScanError {
   const found = pickViolation(violations)
-  assert(found !== undefined, 'a value that is refused breaks a rule')
+  assert(found !== undefined, 'a refused value violates a rule')
   const missing = 'requiredProperties' in found.params ? found.params.requiredProperties : undefined
   const member = Array.isArray(missing) ? `/${String(missing[0])}` : ''
   const path = (part + found.instancePath + member).replaceAll('/', '.')
@@ -88,7 +80,7 @@ function violation(violations: readonly Violation[], part: Part): ScanError {
   return new ScanError(codeOf(found), `${path} ${rule}`, { details: { path, rule } })
 }
 
-/** The first one; of those of a union, the one of the branch that came furthest, for that was meant. */
+/** The first one. Of a union, the one of the branch that matched furthest: the client meant that branch. */
 function pickViolation(violations: readonly Violation[]): Violation | undefined {
   const [first] = violations
   const union = violations.find(

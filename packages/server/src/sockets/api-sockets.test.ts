@@ -8,8 +8,7 @@ import { afterEach, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { buildServer } from '../server.ts'
 import { type ApiSocket, apiSocketDialect } from './api-sockets.ts'
-import type { SocketDialect } from './dialect.ts'
-import { mountSockets } from './mount.ts'
+import { mountSockets, type SocketDialect } from './mount.ts'
 
 let closers: (() => unknown)[] = []
 afterEach(async () => {

@@ -2,16 +2,49 @@
  * WebSockets of a server, of every interface. What ends a connection before there is a socket is here, with a status
  * as over HTTP: 404, too many sockets, and what the interface refuses. What ends it afterwards is in `serve.ts`.
  */
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
 import { repeat } from '@quorumscan/runtime'
 import type { FastifyInstance } from 'fastify'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { answerBytes, closeGently } from '../closing.ts'
-import { ConnectionLimiter } from '../connection-limiter.ts'
+import { ConnectionLimiter, type ConnectionLimits } from '../connection-limiter.ts'
+import type { Refusal } from '../errors.ts'
 import { REQUEST_ID_BYTES } from '../request-id.ts'
-import type { SocketDialect } from './dialect.ts'
 import { CLOSE_MS, CLOSED, serve } from './serve.ts'
+
+/** JSON texts to be sent, a frame each, in batches. */
+export type Frames = AsyncIterable<readonly string[]>
+
+/** Called once, with the client's first frame. What it gives ends or fails when the signal aborts. */
+export type OpenStream = (frame: Buffer, signal: AbortSignal) => Promise<Frames>
+
+export type SocketDialect = {
+  /** The second mount point, in addition to the root (D-3). */
+  readonly prefix: string
+  readonly sockets: readonly {
+    readonly path: string
+    /** Authenticates and charges the client, before there is a socket. */
+    admit(request: IncomingMessage, requestId: string): OpenStream | Promise<OpenStream>
+  }[]
+  /** Whether it answers for the path, even where it has no socket there. */
+  owns(path: string): boolean
+  /** The caller's own id of the request, which errors and the log name; null: one is drawn. */
+  givenIdOf(headers: IncomingHttpHeaders): string | null
+  notFound(request: IncomingMessage, requestId: string): Refusal
+  /** Thrown where no more sockets may be opened. */
+  overloaded(): Error
+  /** Any error, in place of a socket. */
+  refusal(thrown: unknown, requestId: string): Refusal
+  /** The last frame that a client receives. */
+  lastFrame(thrown: unknown, requestId: string): string
+  /** Of a frame of the client's. */
+  readonly frameBytesMax: number
+  /** The sub-protocol spoken; null for none. */
+  readonly protocol: string | null
+  /** Of sockets. */
+  readonly limits: Omit<ConnectionLimits, 'areInUse'>
+}
 
 /** Between pings; a client that has not answered one by the next is gone. */
 const PING_MS = 30_000
@@ -25,15 +58,15 @@ const CHUNK_BYTES_MIN = 256
 /** Takes upgrades of the server's connections; once for a server. */
 export function mountSockets(
   app: FastifyInstance,
-  mount: {
+  options: {
     /** The first that owns a path answers for it; the last one for what none owns. */
     readonly dialects: readonly [...SocketDialect[], SocketDialect]
     readonly clock: Clock
   },
 ): void {
-  const { clock } = mount
+  const { clock } = options
   const { clientOf, failures } = app.stages
-  const families = mount.dialects.map(createFamily)
+  const families = options.dialects.map(createFamily)
   const last = families.at(-1) as Family // There is one.
   const closing = new AbortController()
 
@@ -45,16 +78,18 @@ export function mountSockets(
       families.find((family) => family.dialect.owns(path)) ?? last
     const requestId =
       dialect.givenIdOf(request.headers) ?? randomHex(systemRandom, REQUEST_ID_BYTES)
-    const refuse = (refusal: Parameters<typeof answerBytes>[0]) =>
-      closeGently(socket, answerBytes(refusal))
+    const refuse = (refusal: Refusal) => closeGently(socket, answerBytes(refusal))
     const found = socketByPath.get(path)
     if (found === undefined) return refuse(dialect.notFound(request, requestId))
     const client = clientOf(request)
     let release = () => {}
     const noteFailure = (error: unknown) =>
       failures.note(error, {
-        ...{ log: app.log, method: request.method, url: request.url, client },
-        request_id: requestId,
+        id: requestId,
+        log: app.log,
+        method: request.method,
+        url: request.url,
+        client,
       })
     const upgrade = async () => {
       if (closing.signal.aborted) throw dialect.overloaded()
@@ -69,7 +104,7 @@ export function mountSockets(
       if (socket.destroyed) return
       const lastFrame = (error: unknown) => dialect.lastFrame(error, requestId)
       server.handleUpgrade(request, socket, head, (webSocket) => {
-        void serve(webSocket, { open, lastFrame, connection: socket, clock, noteFailure })
+        void serve({ webSocket, connection: socket, clock }, { open, lastFrame, noteFailure })
       })
     }
     upgrade().catch((error: unknown) => {
@@ -130,7 +165,7 @@ function createPing(clients: () => readonly WebSocket[]): () => void {
   const waiting = new WeakSet<WebSocket>()
   return () => {
     for (const client of clients()) {
-      // What is full is watched by `serve`, and would not hear a ping.
+      // A full connection would not transmit a ping; `serve` watches it.
       if (client.bufferedAmount > 0) continue
       if (waiting.has(client)) client.terminate()
       else {

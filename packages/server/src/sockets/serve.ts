@@ -2,7 +2,7 @@
  * One WebSocket, from its first frame to its end (D-28, docs/upstream.md §L3.6):
  *   first frame      within 10 s and of a bounded size: an error as a frame, or close 1008, 1009
  *   elements         one object a frame, no faster than the client reads: a client that reads nothing for
- *                    30 s is cut off (1013), one that answers no ping too; an error is the last frame
+ *                    30 s is closed (1013), and one that answers no ping; an error is the last frame
  *   end              1000 when the range is delivered, 1001 when the process stops
  *
  * Memory for a connection is bounded: while the socket takes a batch, the next one is made, and no more.
@@ -12,13 +12,13 @@ import { setImmediate } from 'node:timers/promises'
 import { type Clock, within } from '@quorumscan/base'
 import type { WebSocket } from 'ws'
 import { discardInput } from '../closing.ts'
-import type { Frames, OpenStream } from './dialect.ts'
+import type { Frames, OpenStream } from './mount.ts'
 import { textFrames } from './text-frames.ts'
 
 const FIRST_FRAME_MS = 10_000
-/** Frames of a client: the first, and pings and pongs, of which nobody needs more than one a second … */
+/** Frames of a client: the first, and pings and pongs, of which no client needs more than one a second, … */
 const FRAME_MS_MIN = 1_000
-/** … but may have saved some up. */
+/** … with a few ahead of that. */
 const FRAMES_FREE = 64
 /** A client that does not take one buffer of frames in this time does not read. */
 const STALLED_MS = 30_000
@@ -28,29 +28,34 @@ export const CLOSE_MS = 2_000
 /** RFC 6455 §7.4.1, and 1013 of its registry. */
 export const CLOSED = { done: 1000, leaving: 1001, refused: 1008, tooSlow: 1013 } as const
 
+type Served = {
+  readonly webSocket: WebSocket
+  /** Below the WebSocket. */
+  readonly connection: Duplex
+  readonly clock: Clock
+}
+
 /** Never rejects. */
 export async function serve(
-  webSocket: WebSocket,
+  served: Served,
   options: {
     readonly open: OpenStream
     readonly lastFrame: (error: unknown) => string
-    /** Below the WebSocket. */
-    readonly connection: Duplex
-    readonly clock: Clock
     readonly noteFailure: (error: unknown) => void
   },
 ): Promise<void> {
-  const { open, connection, clock } = options
+  const { webSocket, connection, clock } = served
   const closed = new AbortController()
+  const { signal } = closed
   webSocket.once('close', () => closed.abort())
   boundFrames(webSocket, clock)
   const terminateSoon = () => {
-    clock.delay(CLOSE_MS, closed.signal).then(
+    clock.delay(CLOSE_MS, signal).then(
       () => webSocket.terminate(),
       () => {}, // It was closed in time.
     )
   }
-  // A frame that is none: the library closes, and would read whatever comes for half a minute.
+  // After a malformed frame, the library closes, and would read on for half a minute.
   webSocket.on('error', () => {
     discardInput(connection)
     terminateSoon()
@@ -60,14 +65,18 @@ export async function serve(
     terminateSoon()
   }
   try {
-    const frame = await firstFrame(webSocket, clock, closed.signal)
-    if (frame === 'none') return close(CLOSED.refused, 'no request came within 10 s')
-    const elements = await open(frame, closed.signal)
-    const sent = await deliver(elements, { webSocket, connection, clock, closed: closed.signal })
+    const frame = await within(
+      { clock, timeoutMs: FIRST_FRAME_MS, signal },
+      // A malformed frame closes the socket, which ends the wait.
+      () => new Promise<Buffer>((resolve) => webSocket.once('message', resolve)),
+      () => null,
+    )
+    if (frame === null) return close(CLOSED.refused, 'no request came within 10 s')
+    const sent = await deliver(await options.open(frame, signal), { ...served, closed: signal })
     if (sent === 'taken') close(CLOSED.done, '')
     else if (sent === 'stalled') close(CLOSED.tooSlow, 'the client does not read')
   } catch (error) {
-    if (closed.signal.aborted) return
+    if (signal.aborted) return
     options.noteFailure(error)
     webSocket.send(options.lastFrame(error))
     close(CLOSED.done, '')
@@ -85,28 +94,10 @@ function boundFrames(webSocket: WebSocket, clock: Clock): void {
   webSocket.on('message', onFrame).on('ping', onFrame).on('pong', onFrame)
 }
 
-function firstFrame(
-  webSocket: WebSocket,
-  clock: Clock,
-  closed: AbortSignal,
-): Promise<Buffer | 'none'> {
-  return within(
-    { clock, timeoutMs: FIRST_FRAME_MS, signal: closed },
-    // A frame that is none closes the socket, which ends the wait.
-    () => new Promise<Buffer>((resolve) => webSocket.once('message', resolve)),
-    (): 'none' => 'none',
-  )
-}
-
 /** `gone`: the connection is closed, or on its way there, by either side. */
 type Sent = 'taken' | 'stalled' | 'gone'
 
-type Client = {
-  readonly webSocket: WebSocket
-  readonly connection: Duplex
-  readonly clock: Clock
-  readonly closed: AbortSignal
-}
+type Client = Served & { readonly closed: AbortSignal }
 
 /** Sends a stream to its end. While the client takes a batch, the next one is made. */
 async function deliver(elements: Frames, client: Client): Promise<Sent> {
@@ -130,20 +121,18 @@ async function send(batch: readonly string[], client: Client): Promise<Sent> {
     // On its way to being closed it takes everything, and at once: nothing would hold the stream back.
     if (webSocket.readyState !== webSocket.OPEN) return 'gone'
     let isTaken = false
-    const taken = new Promise<void>((resolve) => {
+    const taken = new Promise<Sent>((resolve) => {
       connection.write(frames, () => {
         isTaken = true
-        resolve()
+        resolve('taken')
       })
     })
-    // Most are taken at once. Whoever else waits for this process has a turn meanwhile.
+    // Most are taken at once. Other work of this process has a turn meanwhile.
     await setImmediate()
     if (isTaken) continue
-    const outcome = await within(
-      { clock, timeoutMs: STALLED_MS, signal: closed },
-      () => taken.then((): Sent => 'taken'),
-      (): Sent => 'stalled',
-    ).catch((): Sent => 'gone')
+    const bound = { clock, timeoutMs: STALLED_MS, signal: closed }
+    const stalled = (): Sent => 'stalled'
+    const outcome = await within(bound, () => taken, stalled).catch((): Sent => 'gone')
     if (outcome !== 'taken') return outcome
   }
   return 'taken'
