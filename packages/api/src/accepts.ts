@@ -1,12 +1,11 @@
-/** What a caller accepts as an answer (RFC 9110 §12.5.1), as far as we have a choice. */
+/** The media types that a caller accepts (RFC 9110 §12.5.1). */
 
 const REFUSED = /;\s*q\s*=\s*0(?:\.0*)?\s*(?:;|$)/i
 
 /**
- * Whether the answer is to come in another form than the usual one: only where its media type is named. A
- * wildcard asks for the usual form, which costs less.
+ * Whether the caller names this media type. A wildcard stands for the usual form, which costs less.
  *
- * @param accept - The request header, null or undefined where there is none.
+ * @param accept - The request header; null or undefined if it is missing.
  */
 export function accepts(accept: string | null | undefined, mediaType: string): boolean {
   if (accept == null) return false

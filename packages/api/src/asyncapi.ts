@@ -16,7 +16,7 @@ export function asyncApiDocument(): JsonObject {
       title: 'quorumscan validator, WebSockets',
       version: API_VERSION,
       description:
-        'The first frame of a client says what it wants, those of the server are what there is. An error is the last frame.',
+        'The first frame of a client is its request; the server sends the elements. An error is the last frame.',
       license: { name: LICENSE.name, url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     defaultContentType: 'application/json',
@@ -65,13 +65,13 @@ function operation(name: string, { summary, auth }: SocketDef): JsonObject {
   }
 }
 
-/** In the schemas of AsyncAPI nothing stands beside a reference. */
+/** In the schemas of AsyncAPI a reference has no siblings. */
 function alone(json: Json): Json {
   if (Array.isArray(json)) return json.map(alone)
   if (typeof json !== 'object' || json === null) return json
-  const { $ref, ...beside } = json as JsonObject
-  if (typeof $ref === 'string' && Object.keys(beside).length > 0)
-    return { allOf: [{ $ref }], ...beside }
+  const { $ref, ...siblings } = json as JsonObject
+  if (typeof $ref === 'string' && Object.keys(siblings).length > 0)
+    return { allOf: [{ $ref }], ...siblings }
   return Object.fromEntries(Object.entries(json).map(([name, member]) => [name, alone(member)]))
 }
 

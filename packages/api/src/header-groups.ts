@@ -18,13 +18,13 @@ export const headerGroups = {
     'x-ledger-record-time': text('The record time of that offset, ISO-8601.'),
     'x-ledger-history-hash': text('The history hash at that offset, 64 hex digits.'),
   },
-  /** What a validator shows of the ledger beside proxied answers (D-39). */
+  /** What other answers of a validator reveal of the ledger (D-39). */
   shown: {
     'x-ledger-offset': integer(
-      'The newest offset that the answer may show; the scan proxy of this validator answers nothing that is older.',
+      'The newest offset that the answer may reflect; later reads of the scan proxy are not older.',
     ),
   },
-  /** What stands behind a proxied answer (D-40). */
+  /** The votes for a proxied answer (D-40). */
   quorum: {
     'x-quorum-outcome': text('verified, verified-absent, trusted or trusted-absent.'),
     'x-quorum-offset': integer('The offset at which the nodes agreed.'),

@@ -3,7 +3,7 @@ export { accepts } from './accepts.ts'
 export { isScanAnswer } from './answer-check.ts'
 export { API_VERSION } from './asyncapi.ts'
 export { unitsOf } from './cost.ts'
-export { exposedHeaders, type HeaderGroup, headerGroups } from './header-groups.ts'
+export { exposedHeaders } from './header-groups.ts'
 export { apiDocuments } from './openapi.ts'
 export {
   type BodyOf,
@@ -22,7 +22,6 @@ export { PARTIES_PAGE_MAX, USERS_PAGE_MAX } from './routes/ledger-users.ts'
 export { scanRoutes } from './routes/scan.ts'
 export { synchronizerRoutes } from './routes/synchronizer.ts'
 export { validatorRoutes } from './routes/validator.ts'
-export type { ActivitiesStreamRequest } from './schemas/activities.ts'
 export { ErrorAnswer } from './schemas/errors.ts'
 export {
   CompletionsRequest,

@@ -1,4 +1,4 @@
-/** Every WebSocket as data: where it is, what its first frame asks, what the frames of the server hold. */
+/** Every WebSocket as data: its path, its first frame, and the frames of the server. */
 import type { TSchema } from 'typebox'
 import { ActivitiesNews, ActivitiesStreamRequest } from './schemas/activities.ts'
 import { ErrorAnswer, LedgerErrorAnswer } from './schemas/errors.ts'
@@ -18,29 +18,26 @@ export type SocketDef = {
   readonly auth: 'none' | 'user'
 }
 
-const ledger = {
-  error: LedgerErrorAnswer,
-  auth: 'user',
-} as const
+const ledger = { error: LedgerErrorAnswer, auth: 'user' } as const
 
 const TOKEN =
-  'The token comes in `Authorization`, or in a sub-protocol `jwt.token.<JWT>` beside `daml.ws.auth`, and is checked before there is a socket. ' +
-  'The first frame, of at most 1 MiB, comes within 10 s.'
+  'The token is in `Authorization`, or in a sub-protocol `jwt.token.<JWT>` next to `daml.ws.auth`. It is checked before the upgrade. ' +
+  'The first frame, of at most 1 MiB, must arrive within 10 s.'
 
 export const socketRoutes = {
   streamUpdates: {
     ...ledger,
     path: '/v2/updates',
     summary: 'Updates after an offset, as they happen.',
-    description: `Without \`endInclusive\` the stream goes on. ${TOKEN}`,
+    description: `Without \`endInclusive\` the stream does not end. ${TOKEN}`,
     request: GetUpdatesRequest,
     element: GetUpdatesElement,
   },
   streamCompletions: {
     ...ledger,
     path: '/v2/commands/completions',
-    summary: 'What becomes of the submissions of a user.',
-    description: `The stream goes on. ${TOKEN}`,
+    summary: 'The outcomes of the submissions of a user.',
+    description: `The stream does not end. ${TOKEN}`,
     request: CompletionsRequest,
     element: CompletionsElement,
   },
@@ -54,10 +51,10 @@ export const socketRoutes = {
   },
   streamActivities: {
     path: '/v0/scan-proxy/activities',
-    summary: 'When there may be more rows in the history of coin.',
+    summary: 'Reports new rows in the history of coin.',
     description:
-      'The first frame comes within 10 s. A frame follows at once, whenever the ledger has changed, and after 15 s at the latest. It proves nothing: the rows are read over HTTP, with proofs, at the offset that it tells. ' +
-      'A frame costs a unit. Of one client address at most 256 such sockets, of all clients 1024.',
+      'The first frame must arrive within 10 s. The server sends a frame at once, after each change of the ledger, and after 15 s at the latest. Frames prove nothing: read the rows over HTTP, with proofs, at the offset of the frame. ' +
+      'A frame costs a unit. At most 64 such sockets of one client address, 1024 of all clients.',
     request: ActivitiesStreamRequest,
     element: ActivitiesNews,
     error: ErrorAnswer,
@@ -65,7 +62,7 @@ export const socketRoutes = {
   },
 } as const satisfies Readonly<Record<string, SocketDef>>
 
-/** How each socket below a prefix is opened: one that is missing does not compile. */
+/** How each socket below a prefix is opened: a missing one does not compile. */
 export type Openers<Prefix extends string, Open> = {
   readonly [Id in keyof typeof socketRoutes as (typeof socketRoutes)[Id]['path'] extends `${Prefix}${string}`
     ? Id

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Updates after an offset.
-         * @description With `endInclusive` up to there, without it until nothing came for `stream_idle_timeout_ms`. More than 200 elements without a smaller `limit` are 413: ask for less, or use the WebSocket.
+         * @description Ends at `endInclusive`, or after `stream_idle_timeout_ms` without an element. More than 200 elements without a smaller `limit` are 413: request fewer, or use the WebSocket.
          */
         post: operations["getUpdates"];
         delete?: never;
@@ -51,7 +51,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Transactions as trees, for clients of former times.
+         * Transactions as trees, for older clients.
          * @description `updateFormat` must be unset, and `filter` names parties only.
          */
         post: operations["getUpdateTrees"];
@@ -124,7 +124,7 @@ export interface paths {
         };
         /**
          * A page of the contracts that are active at an offset, by contract id.
-         * @description The request is a body, as upstream has it; the same is a POST for clients that cannot send one with a GET.
+         * @description The request is in the body, as in upstream. Clients that cannot send a body with a GET use the POST.
          */
         get: operations["getActiveContractsPage"];
         put?: never;
@@ -147,7 +147,7 @@ export interface paths {
         put?: never;
         /**
          * The creation and the archival of a contract.
-         * @description For its stakeholders. A contract that was archived is found until the offset of its archival is pruned.
+         * @description For its stakeholders. An archived contract is found until the offset of its archival is pruned.
          */
         post: operations["getEventsByContractId"];
         delete?: never;
@@ -197,7 +197,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Up to where updates and completions are gone; 0 if they never were pruned. */
+        /** The offset up to which updates and completions are pruned; 0: none are. */
         get: operations["getLatestPrunedOffsets"];
         put?: never;
         post?: never;
@@ -217,8 +217,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Forget updates and completions up to an offset.
-         * @description Contracts stay. What was pruned before is not undone by a smaller offset.
+         * Prunes updates and completions up to an offset.
+         * @description Contracts stay. A smaller offset than before has no effect.
          */
         post: operations["pruneParticipant"];
         delete?: never;
@@ -254,8 +254,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Submits commands; what becomes of them is told by a completion.
-         * @description What can be known at once is refused at once. What was accepted is not lost, and takes effect once.
+         * Submits commands; a completion reports their outcome.
+         * @description Refusals that are known at once are answered at once. An accepted submission is not lost, and takes effect once.
          */
         post: operations["submitAsync"];
         delete?: never;
@@ -311,8 +311,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What became of the submissions of a user, after an offset.
-         * @description Answered when nothing came for `stream_idle_timeout_ms`, by default 500.
+         * The outcomes of the submissions of a user, after an offset.
+         * @description Ends after `stream_idle_timeout_ms` without a completion, by default 500.
          */
         post: operations["getCompletions"];
         delete?: never;
@@ -345,7 +345,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The user that the token speaks for. */
+        /** The user of the token. */
         get: operations["getAuthenticatedUser"];
         put?: never;
         post?: never;
@@ -365,7 +365,7 @@ export interface paths {
         /** Users in byte order of their ids. */
         get: operations["listLedgerUsers"];
         put?: never;
-        /** Makes a user, with rights. */
+        /** Creates a user, with rights. */
         post: operations["createLedgerUser"];
         delete?: never;
         options?: never;
@@ -380,7 +380,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A user; everyone may ask about oneself. */
+        /** A user; each user may read its own. */
         get: operations["getLedgerUser"];
         put?: never;
         post?: never;
@@ -388,7 +388,7 @@ export interface paths {
         delete: operations["deleteLedgerUser"];
         options?: never;
         head?: never;
-        /** Changes primary party, deactivation or annotations, as the mask names them. */
+        /** Changes primary party, deactivation or annotations, as the mask selects. */
         patch: operations["updateLedgerUser"];
         trace?: never;
     };
@@ -405,7 +405,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Moves a user to another identity provider; there is none but the default one. */
+        /** Moves a user to another identity provider; only the default one exists. */
         patch: operations["updateUserProvider"];
         trace?: never;
     };
@@ -416,15 +416,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a user may do; everyone may ask about oneself. */
+        /** The rights of a user; each user may read its own. */
         get: operations["listRights"];
         put?: never;
-        /** Grants rights; tells those that are new. */
+        /** Grants rights; answers those that are new. */
         post: operations["grantRights"];
         delete?: never;
         options?: never;
         head?: never;
-        /** Takes rights away; tells those that were there. */
+        /** Revokes rights; answers those that the user had. */
         patch: operations["revokeRights"];
         trace?: never;
     };
@@ -502,23 +502,23 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A party to be made. */
+        /** @description A party to allocate. */
         AllocatePartyRequest: {
-            /** @description What the identifier begins with; drawn if empty. */
+            /** @description The start of the identifier; random if empty. */
             partyIdHint?: string | null;
             localMetadata?: components["schemas"]["ObjectMetaInput"] | null;
             /** @description Empty: there is one identity provider. */
             identityProviderId?: string | null;
             /** @description The one synchronizer, if given. */
             synchronizerId?: string | null;
-            /** @description Who may act as it. */
+            /** @description The user that may act as it. */
             userId?: string | null;
         };
-        /** @description The party that was made. */
+        /** @description The new party. */
         AllocatePartyResponse: {
             partyDetails: components["schemas"]["PartyDetails"];
         };
-        /** @description A contract ceased to be. */
+        /** @description A contract was archived. */
         ArchivedEvent: {
             /**
              * Format: int64
@@ -527,21 +527,21 @@ export interface components {
             offset: number;
             /**
              * Format: int32
-             * @description The place in the transaction, ascending; with gaps where events are not shown.
+             * @description The place in the transaction, with gaps for events that are not shown.
              */
             nodeId: number;
             /** @description The id of the contract, in hex. */
             contractId: string;
             /** @description By package id, whatever the request named. */
             templateId: string;
-            /** @description Who sees the event, of those who asked. */
+            /** @description The requesting parties that see the event. */
             witnessParties: string[];
             /** @description The package of the template. */
             packageName: string;
-            /** @description Those of the interfaces asked for. */
+            /** @description The requested interfaces that it implements. */
             implementedInterfaces: string[];
         };
-        /** @description What the mask names of it is changed. */
+        /** @description The members that the mask names are changed. */
         ChangedUser: {
             /** @description The id of the path, if given. */
             id?: string | null;
@@ -563,18 +563,18 @@ export interface components {
         } | {
             CreateAndExerciseCommand: components["schemas"]["CreateAndExerciseCommand"];
         };
-        /** @description What became of a submission. */
+        /** @description The outcome of a submission. */
         Completion: {
             /** @description As submitted. */
             commandId: string;
             status: components["schemas"]["JsStatus"];
             /** @description The id of the transaction, in hex; empty if it was not accepted. */
             updateId: string;
-            /** @description Who submitted. */
+            /** @description The user that submitted. */
             userId: string;
-            /** @description Those of its parties that were asked for. */
+            /** @description Its parties, as far as they were requested. */
             actAs: string[];
-            /** @description As submitted, or drawn. */
+            /** @description As submitted, or random. */
             submissionId: string;
             /** @description The period in effect. */
             deduplicationPeriod: {
@@ -590,7 +590,7 @@ export interface components {
             traceContext: components["schemas"]["TraceContext"] | null;
             /**
              * Format: int64
-             * @description Where the completion stands.
+             * @description The offset of the completion.
              */
             offset: number;
             /** @description When it was ordered. */
@@ -602,14 +602,14 @@ export interface components {
         CompletionStreamRequest: {
             /** @description The token's user, which it is if absent. */
             userId?: string | null;
-            /** @description Of submissions that one of these acted in. */
+            /** @description Of submissions in which one of these acted. */
             parties: string[];
-            /** @description Only what came after this offset. */
+            /** @description Completions after this offset. */
             beginExclusive?: number | null;
         };
         /** @description One element of the stream. */
         CompletionStreamResponse: {
-            /** @description A completion, or how far the stream is. */
+            /** @description A completion, or the progress of the stream. */
             completionResponse: {
                 Completion: {
                     /** @description The content. */
@@ -649,10 +649,10 @@ export interface components {
         /** @description A user with rights. */
         CreateLedgerUserRequest: {
             user: components["schemas"]["NewUser"];
-            /** @description What it may do, at most 1000. */
+            /** @description Its rights, at most 1000. */
             rights?: components["schemas"]["Right"][] | null;
         };
-        /** @description A contract came to be. */
+        /** @description A contract was created. */
         CreatedEvent: {
             /**
              * Format: int64
@@ -661,7 +661,7 @@ export interface components {
             offset: number;
             /**
              * Format: int32
-             * @description The place in the transaction, ascending; with gaps where events are not shown.
+             * @description The place in the transaction, with gaps for events that are not shown.
              */
             nodeId: number;
             /** @description The id of the contract, in hex. */
@@ -674,15 +674,15 @@ export interface components {
             contractKeyHash: string;
             /** @description The fields of the contract, as Daml-LF JSON. */
             createArgument: unknown;
-            /** @description Base64, with which the contract can be disclosed; empty unless asked for. */
+            /** @description Base64, to disclose the contract; empty unless requested. */
             createdEventBlob: string;
-            /** @description Of the interfaces asked for. */
+            /** @description Of the requested interfaces. */
             interfaceViews: components["schemas"]["JsInterfaceView"][];
-            /** @description Who sees the event, of those who asked. */
+            /** @description The requesting parties that see the event. */
             witnessParties: string[];
-            /** @description Who signed the contract. */
+            /** @description The parties that signed the contract. */
             signatories: string[];
-            /** @description Who sees it besides. */
+            /** @description Other parties that see it. */
             observers: string[];
             /**
              * Format: date-time
@@ -696,17 +696,17 @@ export interface components {
             /** @description Whether ACS_DELTA would show the event. */
             acsDelta: boolean;
         };
-        /** @description Within which an accepted submission of the same change refuses this one. Absent: the longest of the network. */
+        /** @description An accepted submission of the same change within this period refuses this one. Absent: the longest of the network. */
         DeduplicationPeriod: {
             DeduplicationDuration: {
-                /** @description So far back in record time; not negative. */
+                /** @description A span of record time; not negative. */
                 value: components["schemas"]["Duration"];
             };
         } | {
             DeduplicationOffset: {
                 /**
                  * Format: int64
-                 * @description Back to the completion at this offset, exclusive.
+                 * @description The completion at this offset, exclusive.
                  */
                 value: number;
             };
@@ -718,7 +718,7 @@ export interface components {
         DisclosedContract: {
             /**
              * Format: byte
-             * @description The blob of its created event, Base64.
+             * @description The blob of its event, Base64.
              */
             createdEventBlob: string;
             /** @description Its template; must be that of the blob. */
@@ -745,15 +745,15 @@ export interface components {
         } | {
             ExercisedEvent: components["schemas"]["ExercisedEvent"];
         };
-        /** @description Which events, for whom. At least one filter is given. */
+        /** @description Which events, for which parties. At least one filter is given. */
         EventFormat: {
             /** @description Filters by party: each shows what that party sees. */
             filtersByParty?: {
                 [key: string]: components["schemas"]["Filters"];
             } | null;
-            /** @description What any party sees; needs the right to read as everyone. */
+            /** @description What any party sees; needs CanReadAsAnyParty. */
             filtersForAnyParty?: components["schemas"]["Filters"] | null;
-            /** @description Without effect: record labels are always there. */
+            /** @description Without effect: record labels are always present. */
             verbose?: boolean | null;
         };
         /** @description Always refused: no template of this ledger has keys. */
@@ -774,10 +774,10 @@ export interface components {
         ExerciseCommand: {
             /**
              * Format: identifier
-             * @description The template, or an interface that the contract implements.
+             * @description The template, or an interface of the contract.
              */
             templateId: string;
-            /** @description The id of the contract, in hex. */
+            /** @description The id of a contract, hex. */
             contractId: string;
             /** @description The name of the choice. */
             choice: string;
@@ -793,24 +793,24 @@ export interface components {
             offset: number;
             /**
              * Format: int32
-             * @description The place in the transaction, ascending; with gaps where events are not shown.
+             * @description The place in the transaction, with gaps for events that are not shown.
              */
             nodeId: number;
             /** @description The id of the contract, in hex. */
             contractId: string;
             /** @description By package id, whatever the request named. */
             templateId: string;
-            /** @description The interface that the choice is of, if any. */
+            /** @description The interface of the choice, if any. */
             interfaceId: string | null;
             /** @description The name of the choice. */
             choice: string;
             /** @description Its argument, as Daml-LF JSON. */
             choiceArgument: unknown;
-            /** @description Who exercised it. */
+            /** @description The parties that exercised it. */
             actingParties: string[];
             /** @description Whether it archived the contract. */
             consuming: boolean;
-            /** @description Who sees the event, of those who asked. */
+            /** @description The requesting parties that see the event. */
             witnessParties: string[];
             /**
              * Format: int32
@@ -821,23 +821,23 @@ export interface components {
             exerciseResult: unknown;
             /** @description The package of the template. */
             packageName: string;
-            /** @description Those of the interfaces asked for. */
+            /** @description The requested interfaces that it implements. */
             implementedInterfaces: string[];
             /** @description Whether ACS_DELTA would show the event. */
             acsDelta: boolean;
         };
         /** @description No entry, or `Empty` alone, matches every template. */
         Filters: {
-            /** @description What matches one of them matches. */
+            /** @description An event needs to match one of them. */
             cumulative?: {
                 identifierFilter?: components["schemas"]["IdentifierFilter"] | null;
             }[] | null;
         };
         /** @description Which page of active contracts. */
         GetActiveContractsPageRequest: {
-            /** @description Where they are active; absent: the ledger end. */
+            /** @description Absent: the ledger end. */
             activeAtOffset?: number | null;
-            /** @description Which contracts, for whom. */
+            /** @description Which contracts, for which parties. */
             eventFormat: components["schemas"]["EventFormat"];
             /** @description Contracts at most. */
             maxPageSize?: number | null;
@@ -848,10 +848,10 @@ export interface components {
         GetActiveContractsRequest: {
             /**
              * Format: int64
-             * @description Contracts that are active there; at most the ledger end, at least the pruned offset.
+             * @description At most the ledger end, at least the pruned offset.
              */
             activeAtOffset: number;
-            /** @description Which contracts, for whom; excludes `filter`. */
+            /** @description Which contracts, for which parties; excludes `filter`. */
             eventFormat?: components["schemas"]["EventFormat"] | null;
             /**
              * @deprecated
@@ -864,15 +864,15 @@ export interface components {
              */
             verbose?: boolean | null;
         };
-        /** @description Where the participant is connected. */
+        /** @description The synchronizers of the participant. */
         GetConnectedSynchronizersResponse: {
-            /** @description The one there is. */
+            /** @description The one synchronizer. */
             connectedSynchronizers: {
                 /** @description Its name here. */
                 synchronizerAlias: string;
                 /** @description The one synchronizer. */
                 synchronizerId: string;
-                /** @description What the participant may do for the party there. */
+                /** @description The rights of the participant for the party. */
                 permission: string;
             }[];
         };
@@ -880,44 +880,44 @@ export interface components {
         GetEventsByContractIdRequest: {
             /** @description The contract. */
             contractId: string;
-            /** @description How to show it, for whom. */
+            /** @description How to show it, for which parties. */
             eventFormat: components["schemas"]["EventFormat"];
         };
-        /** @description What was pruned. */
+        /** @description Pruned offsets. */
         GetLatestPrunedOffsetsResponse: {
             /**
              * Format: int64
-             * @description Up to there updates and completions are gone; 0: none are.
+             * @description Of updates and completions; 0: none.
              */
             participantPrunedUpToInclusive: number;
             /**
              * Format: int64
-             * @description The same for divulged contracts, of which there are none.
+             * @description The same, for divulged contracts.
              */
             allDivulgedContractsPrunedUpToInclusive: number;
         };
-        /** @description Which interface this is. */
+        /** @description The version of the interface. */
         GetLedgerApiVersionResponse: {
-            /** @description Of the interface that this one is compatible with. */
+            /** @description Of the interface with which this one is compatible. */
             version: string;
-            /** @description What there is, and how much of it. */
+            /** @description Features and their limits. */
             features: {
-                /** @description What may go away. */
+                /** @description Features that may disappear. */
                 experimental: {
                     /** @description A clock for tests. */
                     staticTime: {
-                        /** @description Whether there is a clock that is set by hand. */
+                        /** @description Whether it has a clock that tests control. */
                         supported: boolean;
                     };
-                    /** @description Looking into commands under way. */
+                    /** @description Inspection of commands in progress. */
                     commandInspectionService: {
-                        /** @description Whether there is such a service. */
+                        /** @description Whether it has such a service. */
                         supported: boolean;
                     };
                 };
                 /** @description Users. */
                 userManagement: {
-                    /** @description Whether there is user management. */
+                    /** @description Whether it has user management. */
                     supported: boolean;
                     /**
                      * Format: int32
@@ -940,7 +940,7 @@ export interface components {
                 };
                 /** @description Checkpoints of streams. */
                 offsetCheckpoint: {
-                    /** @description How long a stream may be silent about how far it is. */
+                    /** @description The longest time between two of them. */
                     maxOffsetCheckpointEmissionDelay: {
                         /**
                          * Format: int64
@@ -952,7 +952,7 @@ export interface components {
                          * @description Nanoseconds beyond them.
                          */
                         nanos: number;
-                        /** @description Nothing; clients expect it. */
+                        /** @description Empty; clients expect it. */
                         unknownFields: {
                             /** @description Empty. */
                             fields: Record<string, never>;
@@ -969,7 +969,7 @@ export interface components {
                 };
             };
         };
-        /** @description Where the ledger ends. */
+        /** @description The ledger end. */
         GetLedgerEndResponse: {
             /**
              * Format: int64
@@ -977,7 +977,7 @@ export interface components {
              */
             offset: number;
         };
-        /** @description Who this is. */
+        /** @description This participant. */
         GetParticipantIdResponse: {
             /** @description The participant. */
             participantId: string;
@@ -987,25 +987,25 @@ export interface components {
             /** @description The party, or none. */
             partyDetails: components["schemas"]["PartyDetails"][];
         };
-        /** @description Which transaction, and how to show it. */
+        /** @description Which transaction, and its form. */
         GetTransactionByIdRequest: {
             /** @description The id of the update, in hex. */
             updateId: string;
             /** @description How to show it. */
             transactionFormat: components["schemas"]["TransactionFormat"];
         };
-        /** @description Which update, and how to show it. */
+        /** @description Which update, and its form. */
         GetUpdateByIdRequest: {
             /** @description The id of the update, in hex. */
             updateId: string;
             /** @description How to show it. */
             updateFormat: components["schemas"]["UpdateFormat"];
         };
-        /** @description Which update, and how to show it. */
+        /** @description Which update, and its form. */
         GetUpdateByOffsetRequest: {
             /**
              * Format: int64
-             * @description Where the update stands.
+             * @description The offset of the update.
              */
             offset: number;
             /** @description How to show it. */
@@ -1015,10 +1015,10 @@ export interface components {
         GetUpdateTreesRequest: {
             /**
              * Format: int64
-             * @description Only updates after this offset; 0: from the beginning. At least the pruned offset, at most the ledger end.
+             * @description Updates after this offset; at least the pruned offset, at most the ledger end.
              */
             beginExclusive: number;
-            /** @description Up to this offset, at most the ledger end. Absent: the stream goes on. */
+            /** @description At most the ledger end. Absent: without end. */
             endInclusive?: number | null;
             /**
              * @deprecated
@@ -1030,7 +1030,7 @@ export interface components {
              * @description Without effect; true excludes updateFormat.
              */
             verbose?: boolean | null;
-            /** @description What to show; excludes `filter` and `verbose: true`. */
+            /** @description Excludes `filter` and `verbose: true`. */
             updateFormat?: components["schemas"]["UpdateFormat"] | null;
             /** @description Newest first; needs endInclusive. */
             descendingOrder?: boolean | null;
@@ -1039,10 +1039,10 @@ export interface components {
         GetUpdatesRequest: {
             /**
              * Format: int64
-             * @description Only updates after this offset; 0: from the beginning. At least the pruned offset, at most the ledger end.
+             * @description Updates after this offset; at least the pruned offset, at most the ledger end.
              */
             beginExclusive: number;
-            /** @description Up to this offset, at most the ledger end. Absent: the stream goes on. */
+            /** @description At most the ledger end. Absent: without end. */
             endInclusive?: number | null;
             /**
              * @deprecated
@@ -1054,7 +1054,7 @@ export interface components {
              * @description Without effect; true excludes updateFormat.
              */
             verbose?: boolean | null;
-            /** @description What to show; excludes `filter` and `verbose: true`. */
+            /** @description Excludes `filter` and `verbose: true`. */
             updateFormat?: components["schemas"]["UpdateFormat"] | null;
             /** @description Newest first; needs endInclusive. */
             descendingOrder?: boolean | null;
@@ -1063,9 +1063,9 @@ export interface components {
         GetUserResponse: {
             user: components["schemas"]["User"];
         };
-        /** @description What was granted. */
+        /** @description The rights that were granted. */
         GrantUserRightsResponse: {
-            /** @description Those that it did not have. */
+            /** @description Those that the user did not have. */
             newlyGrantedRights: components["schemas"]["Right"][];
         };
         /** @description Which templates match. */
@@ -1122,19 +1122,19 @@ export interface components {
         };
         /** @description A refusal. */
         JsCantonError: {
-            /** @description UPPER_SNAKE, permanent; `NA` where the log alone has the reason. */
+            /** @description UPPER_SNAKE, permanent; `NA` if only the log has the reason. */
             code: string;
             /** @description A sentence for a person. */
             cause: string;
             /** @description The submission id, of errors of submissions. */
             correlationId: string | null;
-            /** @description Under which the log has more. */
+            /** @description The id of the request in the log. */
             traceId: string | null;
             /** @description Facts about the error. */
             context: {
                 [key: string]: string;
             };
-            /** @description What it is about, as pairs of type and name. */
+            /** @description The resources concerned, as pairs of type and name. */
             resources: string[][];
             /**
              * Format: int32
@@ -1143,7 +1143,7 @@ export interface components {
             errorCategory: number;
             /** @description The gRPC code of the kind. */
             grpcCodeValue: number | null;
-            /** @description After what time trying again may help. */
+            /** @description When another try may succeed. */
             retryInfo: string | null;
             /** @description Whether it certainly had no effect, if known. */
             definiteAnswer: boolean | null;
@@ -1152,9 +1152,9 @@ export interface components {
         JsCommands: {
             /** @description Steps of one transaction, which takes effect as a whole or not at all. */
             commands: components["schemas"]["Command"][];
-            /** @description Names the change together with the user and the parties of actAs: of submissions that share all three, one takes effect within the deduplication period. */
+            /** @description Identifies the change, together with the user and actAs: of submissions that share all three, one takes effect within the deduplication period. */
             commandId: string;
-            /** @description Parties on whose behalf it is; each is hosted here, and the user may act as each. */
+            /** @description The acting parties. Each is hosted here, and the user may act as each. */
             actAs: string[];
             /** @description The token's user, which it is if absent. */
             userId?: string | null;
@@ -1163,17 +1163,17 @@ export interface components {
             /** @description Comes back in the updates. */
             workflowId?: string | null;
             deduplicationPeriod?: components["schemas"]["DeduplicationPeriod"] | null;
-            /** @description Earliest ledger time, at most 60 s ahead; excludes minLedgerTimeRel. */
+            /** @description At most 60 s ahead; excludes minLedgerTimeRel. */
             minLedgerTimeAbs?: string | null;
-            /** @description The same, counted from when the command is received; not negative. */
+            /** @description The same, relative to the receipt of the command. */
             minLedgerTimeRel?: components["schemas"]["Duration"] | null;
-            /** @description Tells completions of retries apart; drawn if absent. */
+            /** @description Distinguishes completions of retries; random if absent. */
             submissionId?: string | null;
-            /** @description Contracts that may be used although the submitters do not see them. */
+            /** @description Contracts that the submitters use without seeing them. */
             disclosedContracts?: components["schemas"]["DisclosedContract"][] | null;
-            /** @description Where it shall be ordered: the one synchronizer, if given. */
+            /** @description The one synchronizer, if given. */
             synchronizerId?: string | null;
-            /** @description Known packages, one of a name. Checked, and without effect. */
+            /** @description Known packages, one of each name. Checked, and without effect. */
             packageIdSelectionPreference?: string[] | null;
             /** @description Checked, and without effect. */
             prefetchContractKeys?: components["schemas"]["PrefetchContractKey"][] | null;
@@ -1189,7 +1189,7 @@ export interface components {
              * @description Where they are active.
              */
             activeAtOffset: number;
-            /** @description Asks for the next page; null on the last. */
+            /** @description Of the next page; null on the last. */
             nextPageToken?: string | null;
         };
         /** @description One element of the stream. */
@@ -1251,7 +1251,7 @@ export interface components {
                  * @description 0 if there is a view.
                  */
                 code: number;
-                /** @description Why there is none. */
+                /** @description Why the view is missing. */
                 message: string;
                 /** @description More about that. */
                 details: unknown[];
@@ -1280,7 +1280,7 @@ export interface components {
                 valueDecoded: {
                     [key: string]: unknown;
                 };
-                /** @description Nothing; clients expect it. */
+                /** @description Empty; clients expect it. */
                 unknownFields: {
                     /** @description Empty. */
                     fields: Record<string, never>;
@@ -1290,32 +1290,32 @@ export interface components {
         /** @description A submission, and how to show it. */
         JsSubmitAndWaitForTransactionRequest: {
             commands: components["schemas"]["JsCommands"];
-            /** @description How to show it. Absent: ACS_DELTA for actAs and readAs. */
+            /** @description Absent: ACS_DELTA for actAs and readAs. */
             transactionFormat?: components["schemas"]["TransactionFormat"] | null;
         };
         /** @description The transaction. */
         JsSubmitAndWaitForTransactionResponse: {
             transaction: components["schemas"]["JsTransaction"];
         };
-        /** @description A change of who hosts whom. */
+        /** @description A party was hosted. */
         JsTopologyTransaction: {
             /** @description The id of the update, in hex. */
             updateId: string;
             /**
              * Format: int64
-             * @description Where the update stands; each has one of its own, and they ascend.
+             * @description The offset of the update; each update has its own, ascending.
              */
             offset: number;
             /** @description The one synchronizer. */
             synchronizerId: string;
             /**
              * Format: date-time
-             * @description When it was ordered.
+             * @description Its record time.
              */
             recordTime: string;
             /** @description What changed. */
             events: {
-                /** @description The change. */
+                /** @description Its kind. */
                 event: {
                     ParticipantAuthorizationAdded: {
                         /** @description The content. */
@@ -1326,11 +1326,11 @@ export interface components {
             /** @description The trace of the request that submitted it, if any. */
             traceContext: components["schemas"]["TraceContext"] | null;
         };
-        /** @description A transaction, as far as it is to be shown. */
+        /** @description The requested part of a transaction. */
         JsTransaction: {
             /** @description The id of the update, in hex. */
             updateId: string;
-            /** @description As submitted; empty unless a submitter asks. */
+            /** @description As submitted; empty unless a submitter requests it. */
             commandId: string;
             /** @description As submitted, or empty. */
             workflowId: string;
@@ -1341,7 +1341,7 @@ export interface components {
             effectiveAt: string;
             /**
              * Format: int64
-             * @description Where the update stands; each has one of its own, and they ascend.
+             * @description The offset of the update; each update has its own, ascending.
              */
             offset: number;
             /** @description The one synchronizer. */
@@ -1350,12 +1350,12 @@ export interface components {
             traceContext: components["schemas"]["TraceContext"] | null;
             /**
              * Format: date-time
-             * @description When it was ordered.
+             * @description Its record time.
              */
             recordTime: string;
-            /** @description What is to be shown of it, by node id. */
+            /** @description The requested events, by node id. */
             events: components["schemas"]["Event"][];
-            /** @description Always null: nothing is signed outside. */
+            /** @description Always null: no external signatures. */
             externalTransactionHash: string | null;
             /** @description Always 0 or null: traffic costs nothing. */
             paidTrafficCost: number | null;
@@ -1364,7 +1364,7 @@ export interface components {
         JsTransactionTree: {
             /** @description The id of the update, in hex. */
             updateId: string;
-            /** @description As submitted; empty unless a submitter asks. */
+            /** @description As submitted; empty unless a submitter requests it. */
             commandId: string;
             /** @description As submitted, or empty. */
             workflowId: string;
@@ -1375,7 +1375,7 @@ export interface components {
             effectiveAt: string;
             /**
              * Format: int64
-             * @description Where the update stands; each has one of its own, and they ascend.
+             * @description The offset of the update; each update has its own, ascending.
              */
             offset: number;
             /** @description The one synchronizer. */
@@ -1384,7 +1384,7 @@ export interface components {
             traceContext: components["schemas"]["TraceContext"] | null;
             /**
              * Format: date-time
-             * @description When it was ordered.
+             * @description Its record time.
              */
             recordTime: string;
             /** @description Events by their node ids. */
@@ -1396,27 +1396,27 @@ export interface components {
         ListKnownPartiesResponse: {
             /** @description In byte order. */
             partyDetails: components["schemas"]["PartyDetails"][];
-            /** @description Asks for the next page; empty on the last. */
+            /** @description Of the next page; empty on the last. */
             nextPageToken: string;
         };
-        /** @description The packages there are. */
+        /** @description The known packages. */
         ListPackagesResponse: {
             /** @description Hashes of their definitions, in hex. */
             packageIds: string[];
         };
         /** @description Rights of a user. */
         ListUserRightsResponse: {
-            /** @description What the user may do. */
+            /** @description The rights of the user. */
             rights: components["schemas"]["Right"][];
         };
         /** @description A page of users. */
         ListUsersResponse: {
             /** @description In byte order of their ids. */
             users: components["schemas"]["User"][];
-            /** @description Asks for the next page; empty on the last. */
+            /** @description Of the next page; empty on the last. */
             nextPageToken: string;
         };
-        /** @description A user to be made. */
+        /** @description A user to create. */
         NewUser: {
             /** @description The user: the `sub` of its tokens. */
             id: string;
@@ -1428,32 +1428,32 @@ export interface components {
             /** @description Empty: there is one identity provider. */
             identityProviderId?: string | null;
         };
-        /** @description What is noted beside it. */
+        /** @description Annotations of it. */
         ObjectMeta: {
             /** @description Always empty. */
             resourceVersion: string;
-            /** @description Texts by names of your own, at most 16 KiB as JSON. */
+            /** @description Texts by names of the client, at most 16 KiB as JSON. */
             annotations: {
                 [key: string]: string;
             };
         };
-        /** @description What to note beside it. */
+        /** @description Annotations for it. */
         ObjectMetaInput: {
             /** @description Without effect. */
             resourceVersion?: string | null;
-            /** @description Texts by names of your own, at most 16 KiB as JSON. */
+            /** @description Texts by names of the client, at most 16 KiB as JSON. */
             annotations?: {
                 [key: string]: string;
             } | null;
         };
-        /** @description How far the stream is, also where nothing was to be shown. */
+        /** @description Progress of the stream, also without elements. */
         OffsetCheckpoint: {
             /**
              * Format: int64
-             * @description Everything up to there was delivered.
+             * @description Everything up to here was delivered.
              */
             offset: number;
-            /** @description Record times there. */
+            /** @description Record times at this offset. */
             synchronizerTimes: components["schemas"]["SynchronizerTime"][];
         };
         /** @description A participant hosts a party. */
@@ -1462,7 +1462,7 @@ export interface components {
             partyId: string;
             /** @description The participant that hosts it. */
             participantId: string;
-            /** @description What it may do for the party. */
+            /** @description Its rights for the party. */
             participantPermission: string;
         };
         /** @description A party. */
@@ -1495,12 +1495,12 @@ export interface components {
              */
             pruneUpTo: number;
         };
-        /** @description What was taken away. */
+        /** @description The rights that were revoked. */
         RevokeUserRightsResponse: {
-            /** @description Those that it had. */
+            /** @description Those that the user had. */
             newlyRevokedRights: components["schemas"]["Right"][];
         };
-        /** @description Something that a user may do. */
+        /** @description A right of a user. */
         Right: {
             /** @description CanActAs and CanReadAs for a party, CanReadAsAnyParty, ParticipantAdmin, CanExecuteAsAnyParty; the others are refused. */
             kind: {
@@ -1558,13 +1558,13 @@ export interface components {
             updateId: string;
             /**
              * Format: int64
-             * @description Where the completion stands.
+             * @description The offset of the completion.
              */
             completionOffset: number;
         };
         /** @description The submission was taken. */
         SubmitResponse: Record<string, never>;
-        /** @description Where the clock of a synchronizer stands. */
+        /** @description The clock of a synchronizer. */
         SynchronizerTime: {
             /** @description The one synchronizer. */
             synchronizerId: string;
@@ -1578,7 +1578,7 @@ export interface components {
         TopologyFormat: {
             /** @description Where parties are hosted. */
             includeParticipantAuthorizationEvents?: {
-                /** @description Of these parties; none: of all, which needs the right to read as everyone. */
+                /** @description Empty: all, which needs CanReadAsAnyParty. */
                 parties?: string[] | null;
             } | null;
         };
@@ -1595,12 +1595,12 @@ export interface components {
             filtersByParty?: {
                 [key: string]: components["schemas"]["Filters"];
             } | null;
-            /** @description What any party sees; needs the right to read as everyone. */
+            /** @description What any party sees; needs CanReadAsAnyParty. */
             filtersForAnyParty?: components["schemas"]["Filters"] | null;
         };
         /** @description How transactions are shown. */
         TransactionFormat: {
-            /** @description Which events, for whom. */
+            /** @description Which events, for which parties. */
             eventFormat: components["schemas"]["EventFormat"];
             /**
              * @description ACS_DELTA shows creates and archivals, LEDGER_EFFECTS exercises as well; UNSPECIFIED is refused.
@@ -1637,16 +1637,16 @@ export interface components {
                 value: components["schemas"]["JsTopologyTransaction"];
             };
         };
-        /** @description Which updates are delivered; what is absent is not. */
+        /** @description Which updates; an absent kind is left out. */
         UpdateFormat: {
             includeTransactions?: components["schemas"]["TransactionFormat"] | null;
-            /** @description Taken, and without effect: there is one synchronizer. */
+            /** @description Without effect: there is one synchronizer. */
             includeReassignments?: components["schemas"]["EventFormat"] | null;
             includeTopologyEvents?: components["schemas"]["TopologyFormat"] | null;
         };
         /** @description A change of a party. */
         UpdatePartyDetailsRequest: {
-            /** @description What the mask names of it is changed. */
+            /** @description The members that the mask names are changed. */
             partyDetails?: {
                 /** @description The party of the path, if given. */
                 party?: string | null;
@@ -1654,13 +1654,13 @@ export interface components {
                 /** @description Empty: there is one identity provider. */
                 identityProviderId?: string | null;
             } | null;
-            /** @description Names what is changed. */
+            /** @description The members to change. */
             updateMask?: {
                 /** @description Paths of members. */
                 paths?: string[] | null;
             } | null;
         };
-        /** @description From which provider to which. */
+        /** @description A change of provider. */
         UpdateUserIdentityProviderIdRequest: {
             /** @description The id of the path, if given. */
             userId?: string | null;
@@ -1672,7 +1672,7 @@ export interface components {
         /** @description A change of a user. */
         UpdateUserRequest: {
             user: components["schemas"]["ChangedUser"];
-            /** @description Names what is changed. */
+            /** @description The members to change. */
             updateMask: {
                 /** @description primary_party, is_deactivated, metadata.annotations, metadata */
                 paths: string[];
@@ -1696,7 +1696,7 @@ export interface components {
             userId?: string | null;
             /** @description Empty: there is one identity provider. */
             identityProviderId?: string | null;
-            /** @description What is granted or taken away. */
+            /** @description The rights to grant or revoke. */
             rights?: components["schemas"]["Right"][] | null;
         };
     };
@@ -1713,7 +1713,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Without a new element for so long, the list is answered. */
+                /** @description After so long without a new element, it answers. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1826,7 +1826,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Without a new element for so long, the list is answered. */
+                /** @description After so long without a new element, it answers. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -1939,7 +1939,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Without a new element for so long, the list is answered. */
+                /** @description After so long without a new element, it answers. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -2250,7 +2250,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Without a new element for so long, the list is answered. */
+                /** @description After so long without a new element, it answers. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -3434,7 +3434,7 @@ export interface operations {
             query?: {
                 /** @description Elements at most; ignored where it is above 200. */
                 limit?: number;
-                /** @description Without a new element for so long, the list is answered. */
+                /** @description After so long without a new element, it answers. */
                 stream_idle_timeout_ms?: number;
             };
             header?: never;
@@ -3695,9 +3695,9 @@ export interface operations {
             query?: {
                 /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
-                /** @description Elements at most; 0 is the largest page. */
+                /** @description At most; 0: the largest page. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the page before; empty for the first. */
+                /** @description `nextPageToken` of the page before, or empty. */
                 pageToken?: string;
             };
             header?: never;
@@ -4613,9 +4613,9 @@ export interface operations {
             query?: {
                 /** @description Empty: there is one identity provider. */
                 "identity-provider-id"?: string;
-                /** @description Elements at most; 0 is the largest page. */
+                /** @description At most; 0: the largest page. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the page before; empty for the first. */
+                /** @description `nextPageToken` of the page before, or empty. */
                 pageToken?: string;
             };
             header?: never;

@@ -32,8 +32,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The process does its work; 503 says why it does not.
-         * @description The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer; `x-detail`, what an operator must know all the same.
+         * The process does its work; otherwise 503 with the reason.
+         * @description The header `x-clock-offset-ms` is how far its clock is ahead of its peers, if enough answer. `x-detail` is what an operator must know even so.
          */
         get: operations["readyz"];
         put?: never;
@@ -51,7 +51,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the process stands. */
+        /** The state of the process. */
         get: operations["getStatus"];
         put?: never;
         post?: never;
@@ -68,7 +68,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is running. */
+        /** The version of the software. */
         get: operations["getVersion"];
         put?: never;
         post?: never;
@@ -119,7 +119,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The entry that stands for a party: its synthetic one, else its lowest live name. */
+        /** The entry that represents a party: its synthetic one, else its lowest live name. */
         get: operations["getEntryByParty"];
         put?: never;
         post?: never;
@@ -173,8 +173,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Taps, mints, transfers and offers that came to nothing, in order of their event ids.
-         * @description Oldest rows come first unless `sort_order` is `desc`, and `begin_after_id` is an exclusive bound in the direction of the walk. The scan interface of the upstream network differs: it answers newest rows first and has no `sort_order`; send `desc` for its order. A walk goes on with the event_id of its last row until a page is empty: where rows are large, a page has fewer than page_size. It never skips or repeats a row, also while new ones arrive. Rows are kept for the retention of the genesis, counted in record time before the offset that is read.
+         * Taps, mints, transfers and ended offers, in order of their event ids.
+         * @description Oldest rows come first unless `sort_order` is `desc`. `begin_after_id` is an exclusive bound in this order. The scan interface of the upstream network has no `sort_order` and answers newest rows first; send `desc` for its order. A client reads on with the event_id of its last row until a page is empty. If rows are large, a page has fewer than page_size. No page skips or repeats a row, also while new ones arrive. Rows are kept for the retention of the genesis, counted in record time before the offset that is read.
          */
         post: operations["listActivities"];
         delete?: never;
@@ -209,7 +209,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The rules of coin as upstream tells them, unless the cached ones are current. */
+        /** The rules of coin in the form of upstream, unless the cached ones are current. */
         post: operations["getAmuletRules"];
         delete?: never;
         options?: never;
@@ -310,8 +310,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the node signed of the state of late, for other members.
-         * @description Waits up to 5 s for a statement after the offset; none by then is an empty list, as is the answer to the oldest poll of an address that begins a 65th. Members, and validators, put certificates together from them.
+         * Statements of the state that the node signed recently, for other members.
+         * @description Waits up to 5 s for a statement after the offset, then answers an empty list. A 65th poll of one address ends the oldest with an empty list. Members and validators make certificates from the statements.
          */
         get: operations["listStateStatements"];
         put?: never;
@@ -329,7 +329,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What super-validators have proposed and not decided together, and which protocol holds. */
+        /** Open proposals of super-validators, and the protocol version in force. */
         get: operations["listProposals"];
         put?: never;
         post?: never;
@@ -348,7 +348,7 @@ export interface paths {
         };
         /**
          * The snapshots of the state that the node has, the newest first.
-         * @description Each with what members signed of it: the statement `quorumscan/snapshot/1` of offset, record time, history hash and content hash. The content hash is the SHA-256 of the manifest. One that f + 1 members signed is what the log made, whoever its pieces come from.
+         * @description Each with signatures of members, of the statement `quorumscan/snapshot/1` of offset, record time, history hash and content hash. The content hash is the SHA-256 of the manifest. With f + 1 signatures, the snapshot is correct.
          */
         get: operations["listSnapshots"];
         put?: never;
@@ -367,7 +367,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the content of a snapshot hashes to, piece by piece.
+         * The hashes of the pieces of a snapshot.
          * @description u64 length of the content, big-endian, then the SHA-256 of each mebibyte of it.
          */
         get: operations["getSnapshotManifest"];
@@ -406,8 +406,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Tells another member what it needs to begin anew: of members that order together.
-         * @description Signed by engines whose ids are known, in both directions. It only reads: which blocks the engine keeps, and their signed headers. Where one synchronizer orders alone, it is 404.
+         * Answers another ordering member what its engine needs to start from a sync anchor.
+         * @description Both sides sign, by engines whose ids are known. It reads the blocks that the engine stores, and their signed headers. With the ordering driver `redis` it is 404.
          */
         post: operations["readEngine"];
         delete?: never;
@@ -536,29 +536,32 @@ export interface components {
             tap: null;
             abort_transfer_instruction: components["schemas"]["ActivityAbort"];
         };
-        /** @description An offer that came to nothing. */
+        /** @description An offer that ended without a transfer. */
         ActivityAbort: {
             /** @description The offer. */
             transfer_instruction_cid: string;
-            /** @description Whether its sender or its receiver ended it. */
+            /**
+             * @description Whether its sender or its receiver ended it.
+             * @enum {unknown}
+             */
             abort_kind: "withdraw" | "reject";
         };
-        /** @description Coin that came to be. */
+        /** @description Coin that was created. */
         ActivityNewCoin: {
-            /** @description Who got it. */
+            /** @description The party that received it. */
             coin_owner: string;
             /** @description How much. */
             coin_amount: string;
         };
-        /** @description There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody. */
+        /** @description There are no fees: those members are zeros. receivers and balance_changes have one row for each party. Locked coin counts as coin of its party; coin that is burned in the same transaction counts for no party. */
         ActivityTransfer: {
-            /** @description Whose coin went in. */
+            /** @description The sender. */
             sender: {
-                /** @description Who paid. */
+                /** @description The party that paid. */
                 party: string;
                 /** @description Always zero: there are no fees and no such rewards. */
                 sender_change_fee: string;
-                /** @description What came back as change. */
+                /** @description The change that it received. */
                 sender_change_amount: string;
                 /** @description Always zero: there are no fees and no such rewards. */
                 sender_fee: string;
@@ -575,33 +578,33 @@ export interface components {
                 /** @description Always zero: there are no fees and no such rewards. */
                 input_validator_faucet_amount: string;
             };
-            /** @description One row a party. */
+            /** @description One row for each party. */
             receivers: {
-                /** @description Who received. */
+                /** @description The party that received. */
                 party: string;
                 /** @description How much coin. */
                 amount: string;
                 /** @description Always zero: there are no fees and no such rewards. */
                 receiver_fee: string;
             }[];
-            /** @description One row a party whose coin changed. */
+            /** @description One row for each party whose coin changed. */
             balance_changes: {
-                /** @description Whose coin changed. */
+                /** @description The party. */
                 party: string;
-                /** @description By how much; negative: less. */
+                /** @description The difference; negative: less. */
                 change_to_initial_amount_as_of_round_zero: string;
                 /** @description Always zero: there are no fees and no such rewards. */
                 change_to_holding_fees_rate: string;
             }[];
-            /** @description What the sender wrote. */
+            /** @description The text of the sender. */
             description: string | null;
-            /** @description Of an offer: whom it is for. */
+            /** @description Of an offer: its receiver. */
             transferInstructionReceiver: string | null;
             /** @description Of an offer: how much. */
             transferInstructionAmount: string | null;
-            /** @description The offer that was made or taken. */
+            /** @description The offer that was made or accepted. */
             transferInstructionCid: string | null;
-            /** @description Whether an offer was made or taken; null for a transfer at once. */
+            /** @description Whether an offer was made or accepted; null for a transfer at once. */
             transfer_kind: ("create_transfer_instruction" | "transfer_instruction_accept") | null;
         };
         /** @description The rules of coin. */
@@ -609,14 +612,14 @@ export interface components {
             /** @description What is in force. */
             amulet_rules_update: components["schemas"]["MaybeCachedContract"];
         };
-        /** @description What the caller has of them. */
+        /** @description What the caller has. */
         AmuletRulesRequest: {
             /** @description The contract that the caller has. */
             cached_amulet_rules_contract_id?: string | null;
             /** @description The synchronizer that the caller knows. */
             cached_amulet_rules_domain_id?: string | null;
         };
-        /** @description A live entry; contract_id and expires_at are null for those of the operator and the super-validators. */
+        /** @description A live entry; contract_id and expires_at are null for entries of the operator and the super-validators. */
         AnsEntry: {
             /** @description The AnsEntry contract; a renewal makes a new one. */
             contract_id: string | null;
@@ -628,12 +631,12 @@ export interface components {
             url: string;
             /** @description As given at registration; may be empty. */
             description: string;
-            /** @description From this record time on the entry is gone, unless renewed. */
+            /** @description The record time at which it expires, unless it is renewed. */
             expires_at: string | null;
         };
         /** @description The rules of the name service. */
         AnsRulesAnswer: {
-            /** @description What is in force: fee, lifetime and renewal window of names. */
+            /** @description Fee, lifetime and renewal window of names. */
             ans_rules_update: components["schemas"]["MaybeCachedContract"];
         };
         /** @description One result for each lookup, in its order. */
@@ -644,56 +647,56 @@ export interface components {
                 entry: components["schemas"]["AnsEntry"] | null;
             }[];
         };
-        /** @description What members of the genesis signed of the state. */
+        /** @description A statement of the state, signed by members. */
         Certificate: {
             /** @description Names the network. */
             genesis_hash: string;
             /** @description The history hash at the offset. */
             history_hash: string;
-            /** @description Where the ledger was in this state. */
+            /** @description The offset of this state. */
             offset: number;
-            /** @description Microseconds since the epoch, there. */
+            /** @description Its record time, in microseconds since the epoch. */
             record_time: number;
             /** @description Pairs of a member of the genesis and its signature in hex, in the order of the genesis. */
             signatures: string[][];
             /** @description The root of the state tree there. */
             state_root: string;
         };
-        /** @description The newest certificate that the node has. */
+        /** @description The newest certificate. */
         CertificateAnswer: {
             certificate: components["schemas"]["Certificate"];
         };
-        /** @description Proves a page of activities to whoever knows the genesis, also that there are no more. */
+        /** @description Proves a page of activities, and its completeness, to a client that has the genesis. */
         CertifiedActivities: {
             certificate: components["schemas"]["Certificate"];
-            /** @description The rows, and the state that they follow from. */
+            /** @description The rows, and the state that contains them. */
             proof: {
                 /** @description The rows, as a part of the activity tree. */
                 run: {
                     /** @description Place of the first row, from 0. */
                     first: number;
-                    /** @description Of the subtrees beside the rows, from left to right, base64. */
+                    /** @description Of the other subtrees, from left to right, base64. */
                     hashes: string[];
-                    /** @description The row before the page, those of it, and the one behind it. */
+                    /** @description The row before the page, its rows, and the row after it. */
                     rows: {
                         /** @description Of the row. */
                         event_id: string;
                         /** @description Microseconds since the epoch. */
                         record_time: number;
-                        /** @description Its JSON; of a row beside the page there is none. */
+                        /** @description Its JSON; absent for rows next to the page. */
                         row?: string | null;
-                        /** @description In its place the SHA-256 of the JSON, base64. */
+                        /** @description Instead, the SHA-256 of the JSON, base64. */
                         row_hash?: string | null;
                     }[];
                 };
-                /** @description The part of the state tree that shows size and root of the activity tree. */
+                /** @description The part of the state tree with size and root of the activity tree. */
                 state: unknown[];
             };
         };
-        /** @description Proves the answer to whoever knows the genesis, also that there is none. The answer itself is what a verifier reads out of it. */
+        /** @description Proves the answer to a client that has the genesis, also an absence. A verifier extracts the answer from it. */
         CertifiedAnswer: {
             certificate: components["schemas"]["Certificate"];
-            /** @description The part of the state tree that shows the answer, depth first. */
+            /** @description The part of the state tree with the answer, depth first. */
             proof: unknown[];
         };
         /** @description An active contract. */
@@ -731,7 +734,7 @@ export interface components {
             latest_mining_round: components["schemas"]["ContractWithState"];
             /** @description The rules of coin. */
             coin_rules: components["schemas"]["ContractWithState"];
-            /** @description The same, under the name that clients of upstream read. */
+            /** @description The same, for clients of upstream. */
             amulet_rules: components["schemas"]["ContractWithState"];
             /** @description The rules of the network, with its super-validators. */
             dso_rules: components["schemas"]["ContractWithState"];
@@ -740,12 +743,12 @@ export interface components {
             /** @description The first round, decimal. */
             initial_round: string;
         };
-        /** @description Who operates the network. */
+        /** @description The operator of the network. */
         DsoPartyIdAnswer: {
             /** @description The operator party. */
             dso_party_id: string;
         };
-        /** @description The entry that was looked for. */
+        /** @description The entry. */
         EntryAnswer: {
             entry: components["schemas"]["AnsEntry"];
         };
@@ -768,7 +771,7 @@ export interface components {
             retryable: boolean;
             /** @description Also in the log of the process. */
             request_id: string;
-            /** @description Facts about it, such as the member that is wrong. */
+            /** @description Facts about it, such as the invalid member. */
             details: {
                 [key: string]: unknown;
             } | null;
@@ -788,7 +791,7 @@ export interface components {
             recordTime: number;
             /** @description The synchronizer. */
             synchronizerId: string;
-            /** @description Who puts entries in order. */
+            /** @description What orders the log. */
             ordering: {
                 /**
                  * @description The kind.
@@ -809,7 +812,7 @@ export interface components {
                     name: string;
                     /** @description Signs its votes on blocks. */
                     key: string;
-                    /** @description What its engine proves to be. */
+                    /** @description The id of its engine. */
                     nodeId: string;
                 }[];
                 /** @description Whole milliseconds. */
@@ -818,7 +821,7 @@ export interface components {
                     proposeMicros: number;
                     /** @description Longest wait for votes of a round, in microseconds. */
                     voteMicros: number;
-                    /** @description From a block to the next one: for late votes, and for what is offered meanwhile, in microseconds. */
+                    /** @description From a block to the next one, in microseconds. */
                     commitMicros: number;
                     /** @description Between blocks while there is nothing to order, in microseconds. */
                     emptyBlockMicros: number;
@@ -827,7 +830,7 @@ export interface components {
                 blockBytesMax: number;
                 /** @description Contracts that the entries of a block name. */
                 blockContractsMax: number;
-                /** @description How long two votes for one step are evidence; absent: 2 days and 100 000 blocks. */
+                /** @description How long evidence is valid; absent: 2 days and 100 000 blocks. */
                 evidenceAge?: {
                     /** @description At least so long, in microseconds. */
                     micros: number;
@@ -835,7 +838,7 @@ export interface components {
                     blocks: number;
                 };
             };
-            /** @description The operator party; nobody has its key. */
+            /** @description The operator party, which has no key. */
             dso: string;
             /** @description The super-validators. */
             nodes: {
@@ -846,19 +849,19 @@ export interface components {
                 /** @description Signs its submissions. */
                 operatorKey: string;
             }[];
-            /** @description Whether coin can be had for nothing. */
+            /** @description Whether `tap` creates coin. */
             devnet: boolean;
             /** @description Rules of names. */
             names: {
                 /** @description What a name costs, in USD. */
                 entryFeeUsd: string;
-                /** @description How long a payment lasts, in microseconds. */
+                /** @description How long a payment is valid, in microseconds. */
                 entryLifetimeMicros: number;
                 /** @description How long before its end it can be renewed, in microseconds. */
                 renewalDurationMicros: number;
-                /** @description What the text of a subscription begins with. */
+                /** @description The start of the text of a subscription. */
                 descriptionPrefix: string;
-                /** @description After this a request that nobody paid expires, in microseconds. */
+                /** @description How long a request can be paid, in microseconds. */
                 requestLifetimeMicros: number;
                 /** @description Open requests of a party. */
                 openRequestsMax: number;
@@ -869,10 +872,10 @@ export interface components {
                 tickMicros: number;
                 /** @description The price of a coin, in USD. */
                 priceUsd: string;
-                /** @description What each super-validator gets a round. */
+                /** @description For each super-validator. */
                 rewardPerRound: string;
             };
-            /** @description The longest deduplication period, in microseconds. */
+            /** @description The longest deduplication, in microseconds. */
             deduplicationMicrosMax: number;
             /** @description How long activities are kept, in microseconds. */
             activityRetentionMicros: number;
@@ -887,90 +890,90 @@ export interface components {
         };
         /** @description A contract, unless the caller has it. */
         MaybeCachedContract: {
-            /** @description What is in force; null while the cached one is. */
+            /** @description The one in force; null if the caller has it. */
             contract: components["schemas"]["Contract"] | null;
             /** @description The synchronizer. */
             domain_id: string;
         };
         /** @description The rounds of coin. */
         MiningRoundsAnswer: {
-            /** @description Until the oldest open round may be closed, and another one opened. */
+            /** @description Until the next round can be opened. */
             time_to_live_in_microseconds: number;
             /** @description The open rounds by contract id, the newest first. */
             open_mining_rounds: {
                 [key: string]: components["schemas"]["MaybeCachedContract"];
             };
-            /** @description Always empty: super-validators have their share when a round closes. */
+            /** @description Always empty: rewards are paid when a round closes. */
             issuing_mining_rounds: {
                 [key: string]: components["schemas"]["MaybeCachedContract"];
             };
         };
-        /** @description What the caller has of them. */
+        /** @description What the caller has. */
         MiningRoundsRequest: {
             /** @description The open rounds that the caller has. */
             cached_open_mining_round_contract_ids: string[];
             /** @description The issuing rounds that the caller has. */
             cached_issuing_round_contract_ids: string[];
         };
-        /** @description Which rows to show. */
+        /** @description Which rows. */
         NodeActivitiesRequest: {
             /** @description The largest number of rows in the answer. */
             page_size: number;
-            /** @description event_id of the last row of the page before: an exclusive lower bound, with `desc` an upper one. An empty text is as good as none. */
+            /** @description The event_id of the last row of the page before. Empty: the first page. */
             begin_after_id?: string | null;
             /** @description `asc` (oldest first) unless given. */
-            sort_order?: "asc" | "desc" | null;
+            sort_order?: ("asc" | "desc") | null;
             /** @description With proofs: read no older offset than this. */
             min_offset?: number | null;
             /** @description With proofs: how many members must have signed. */
             signers?: string | null;
         };
-        /** @description Where the process stands. */
+        /** @description The state of the process. */
         NodeStatus: {
-            /** @description Always there: who can answer has started. */
+            /** @description Always present. */
             success: {
                 /** @description Which process it is. */
                 id: string;
                 /** @description ISO-8601 duration. */
                 uptime: string;
-                /** @description Where it listens. */
+                /** @description The ports on which it listens. */
                 ports: {
                     [key: string]: number;
                 };
                 /** @description Whether it does its work. */
                 active: boolean;
-                /** @description Where it stands. */
+                /** @description Its state. */
                 extra: {
-                    /** @description What it is doing. */
+                    /** @description What the process is doing. */
                     state: string;
                     /** @description The newest offset applied. */
                     offset: number | null;
                     /** @description Its record time. */
                     recordTime: string | null;
-                    /** @description By how much the clock of the process is ahead of those of its peers; null while too few answer. */
+                    /** @description How far its clock is ahead of its peers; null while too few answer. */
                     clockOffsetMs?: number | null;
-                    /** @description What an operator must know beside the state. */
+                    /** @description What an operator must know. */
                     detail?: string | null;
-                    /** @description Where all members order together: how they do, as this one sees it. */
+                    /** @description Ordering by all members, as this process sees it. */
                     ordering?: {
                         /** @description Of the newest block. */
                         height: number;
-                        /** @description In which the block before it was decided; above 0, a proposer was away. Null at the start. */
+                        /** @description Of the block before it; above 0, a proposer was absent. */
                         round: number | null;
                         /** @description Members whose engines are connected to this one. */
                         connected: string[];
-                        /** @description Members whose votes on that block were missed. */
+                        /** @description Members whose votes on that block were missing. */
                         absent: string[];
                     };
                     reader?: components["schemas"]["ReaderStatus"];
                 };
             };
         };
-        /** @description As the node knows it at its head; no other node vouches for it. */
+        /** @description As the node has it at its head, without proof. */
         ProposalsAnswer: {
-            /** @description Super-validators that must confirm the same. */
+            /** @description Super-validators that must confirm. */
             voting_threshold: number;
-            /** @description One for each super-validator and kind of change: who wants which. */
+            /** @description One for each super-validator and kind of change. */
             confirmations: components["schemas"]["ContractWithState"][];
             /** @description Versions of the protocol. */
             protocol: {
@@ -978,11 +981,11 @@ export interface components {
                 version: number;
                 /** @description The newest that the software of this node knows. */
                 newest_known: number;
-                /** @description What is to come; null: nothing. */
+                /** @description The next change; null: none. */
                 next: {
-                    /** @description What was voted for. */
+                    /** @description The next version. */
                     version: number;
-                    /** @description It holds from the first entry with this record time. */
+                    /** @description It is in force from this record time on. */
                     not_before: string;
                 } | null;
             };
@@ -995,13 +998,13 @@ export interface components {
             faultyMax: number;
             /** @description No read is older than this. */
             floor: number;
-            /** @description Reads under way. */
+            /** @description Reads in progress. */
             waiting: number;
             /** @description How each of them answers. */
             nodes: {
                 /** @description The name of a node. */
                 name: string;
-                /** @description Where it is reached, if known. */
+                /** @description Its address, if known. */
                 url: string | null;
                 /** @description Of its address record. */
                 sequence: number | null;
@@ -1019,20 +1022,20 @@ export interface components {
                 votes: number;
                 /** @description Answers of it that were outvoted. */
                 dissents: number;
-                /** @description How long it takes, in milliseconds. */
+                /** @description Of its answers, in milliseconds. */
                 latencyMs: number | null;
-                /** @description How long it took last. */
+                /** @description Of its last answer. */
                 latencyMsLast: number | null;
             }[];
-            /** @description An alarm: who holds which history, `local` being the own replica. */
+            /** @description An alarm: the histories of the nodes; `local` is the own replica. */
             forks: {
-                /** @description Where they differ. */
+                /** @description The offset at which they differ. */
                 offset: number;
-                /** @description What is held there. */
+                /** @description The histories at this offset. */
                 histories: {
-                    /** @description What they hold. */
+                    /** @description The history hash. */
                     historyHash: string;
-                    /** @description Who holds it. */
+                    /** @description The nodes that have it. */
                     nodes: string[];
                 }[];
             }[];
@@ -1043,32 +1046,32 @@ export interface components {
             scans: {
                 /** @description The synchronizer. */
                 domainId: string;
-                /** @description One a node. */
+                /** @description One for each node. */
                 scans: {
-                    /** @description Where the node is reached. */
+                    /** @description The address of the node. */
                     publicUrl: string;
                     /** @description The name of a node. */
                     svName: string;
-                    /** @description Of two records of a node, the higher one counts. */
+                    /** @description The record with the highest counts. */
                     sequence: number;
-                    /** @description The node's, of the record. */
+                    /** @description Of the record, by the node. */
                     signature: string;
                 }[];
             }[];
         };
-        /** @description A snapshot of the state, and who vouches for it. */
+        /** @description A snapshot of the state, with signatures. */
         Snapshot: {
-            /** @description Where the ledger was in this state. */
+            /** @description The offset of this state. */
             offset: number;
-            /** @description Microseconds since the epoch, there. */
+            /** @description Its record time, in microseconds since the epoch. */
             record_time: number;
             /** @description The history hash at the offset. */
             history_hash: string;
             /** @description SHA-256 of the manifest. */
             content_hash: string;
-            /** @description That of the answering node, and those that it knows of others. */
+            /** @description Of the answering node, and of others that it knows. */
             signatures: {
-                /** @description Of the member in the genesis. */
+                /** @description The name of the member. */
                 name: string;
                 /** @description Of its scan key, hex. */
                 signature: string;
@@ -1079,9 +1082,9 @@ export interface components {
             /** @description The newest first. */
             snapshots: components["schemas"]["Snapshot"][];
         };
-        /** @description What the answering node signed of late. */
+        /** @description What the node signed recently. */
         StateStatements: {
-            /** @description By ascending offset, each with the signature of the answering node alone. */
+            /** @description By ascending offset, each signed by the answering node alone. */
             statements: components["schemas"]["Certificate"][];
         };
         /** @description What is running. */
@@ -1337,11 +1340,11 @@ export interface operations {
                 name_prefix?: string;
                 /** @description The largest number of entries in the answer. */
                 page_size: number;
-                /** @description `next_page_token` of the page before; pins the offset of the walk. */
+                /** @description `next_page_token` of the page before. */
                 page_token?: string;
-                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                /** @description With a proof: how many members signed; absent: weak (f+1). */
                 signers?: string;
-                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                /** @description With a proof: the oldest offset; waits up to a second. */
                 min_offset?: number;
             };
             header?: {
@@ -1460,9 +1463,9 @@ export interface operations {
     getEntryByName: {
         parameters: {
             query?: {
-                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                /** @description With a proof: how many members signed; absent: weak (f+1). */
                 signers?: string;
-                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                /** @description With a proof: the oldest offset; waits up to a second. */
                 min_offset?: number;
             };
             header?: {
@@ -1594,9 +1597,9 @@ export interface operations {
     getEntryByParty: {
         parameters: {
             query?: {
-                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                /** @description With a proof: how many members signed; absent: weak (f+1). */
                 signers?: string;
-                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                /** @description With a proof: the oldest offset; waits up to a second. */
                 min_offset?: number;
             };
             header?: {
@@ -1732,11 +1735,11 @@ export interface operations {
             query: {
                 /** @description The largest number of entries in the answer. */
                 page_size: number;
-                /** @description `next_page_token` of the page before; pins the offset of the walk. */
+                /** @description `next_page_token` of the page before. */
                 page_token?: string;
-                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                /** @description With a proof: how many members signed; absent: weak (f+1). */
                 signers?: string;
-                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                /** @description With a proof: the oldest offset; waits up to a second. */
                 min_offset?: number;
             };
             header?: {
@@ -2690,11 +2693,11 @@ export interface operations {
     getDso: {
         parameters: {
             query?: {
-                /** @description Leave out who answers: equal on every node. */
+                /** @description Without the answering node: equal on every node. */
                 shared?: boolean;
-                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                /** @description With a proof: how many members signed; absent: weak (f+1). */
                 signers?: string;
-                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                /** @description With a proof: the oldest offset; waits up to a second. */
                 min_offset?: number;
             };
             header?: {
@@ -2811,9 +2814,9 @@ export interface operations {
     listScans: {
         parameters: {
             query?: {
-                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                /** @description With a proof: how many members signed; absent: weak (f+1). */
                 signers?: string;
-                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                /** @description With a proof: the oldest offset; waits up to a second. */
                 min_offset?: number;
             };
             header?: {
@@ -2930,9 +2933,9 @@ export interface operations {
     getCertificate: {
         parameters: {
             query?: {
-                /** @description With a proof: how many members must have signed; absent: weak (f+1). */
+                /** @description With a proof: how many members signed; absent: weak (f+1). */
                 signers?: string;
-                /** @description With a proof: read no older offset than this; waits up to a second for it. */
+                /** @description With a proof: the oldest offset; waits up to a second. */
                 min_offset?: number;
             };
             header?: never;
@@ -3042,7 +3045,7 @@ export interface operations {
     listStateStatements: {
         parameters: {
             query: {
-                /** @description The newest that the caller has; 0 for all that are kept. */
+                /** @description The newest that the caller has; 0 for all. */
                 after: number;
             };
             header?: never;
@@ -3402,7 +3405,7 @@ export interface operations {
             path: {
                 /** @description Of a snapshot that the node lists. */
                 offset: number;
-                /** @description Its place in the manifest, from 0. */
+                /** @description Its index, from 0. */
                 index: number;
             };
             cookie?: never;

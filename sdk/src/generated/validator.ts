@@ -32,8 +32,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The process does its work; 503 says why it does not.
-         * @description At the root, where clients of the ledger interface ask, the answer is text: `[+] ledger ok (SERVING)` and a line with the result, with 503 `[-] ledger failed (NOT_SERVING)`. Below `/api/validator` a 200 is empty and a 503 is JSON.
+         * The process does its work; otherwise 503 with the reason.
+         * @description At the root, for clients of the ledger interface, the answer is text: `[+] ledger ok (SERVING)`, or with 503 `[-] ledger failed (NOT_SERVING)`, and a line with the result. Below `/api/validator` a 200 is empty, a 503 JSON.
          */
         get: operations["readyz"];
         put?: never;
@@ -51,7 +51,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the process stands. */
+        /** The state of the process. */
         get: operations["getStatus"];
         put?: never;
         post?: never;
@@ -68,7 +68,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is running. */
+        /** The version of the software. */
         get: operations["getVersion"];
         put?: never;
         post?: never;
@@ -119,7 +119,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The entry that stands for a party: its synthetic one, else its lowest live name. */
+        /** The entry that represents a party: its synthetic one, else its lowest live name. */
         get: operations["proxyGetEntryByParty"];
         put?: never;
         post?: never;
@@ -173,10 +173,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Taps, mints, transfers and offers that came to nothing, in order of their event ids.
-         * @description Oldest rows come first unless `sort_order` is `desc`, and `begin_after_id` is an exclusive bound in the direction of the walk. The scan interface of the upstream network differs: it answers newest rows first and has no `sort_order`; send `desc` for its order. A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.
+         * Taps, mints, transfers and ended offers, in order of their event ids.
+         * @description Oldest rows come first unless `sort_order` is `desc`. `begin_after_id` is an exclusive bound in this order. The scan interface of the upstream network has no `sort_order` and answers newest rows first; send `desc` for its order. A client reads on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have. No page skips or repeats a row.
          *
-         *     The path is a WebSocket as well (GET, no token, no sub-protocol), which tells when to read on: the first frame, within 10 s, is `{}`. Each frame of the server is `{"offset":N}`, at once, whenever the ledger has changed, and every 15 s: a page that is read with `min_offset` N has what came until then. It proves nothing; pages do. An error, in the form of all errors, is the last frame. A frame costs a unit. Of one client address at most 256 such sockets, of all clients 1024.
+         *     The path is a WebSocket as well (GET, no token, no sub-protocol). It reports when to read on. The first frame, within 10 s, is `{}`. The server sends `{"offset":N}` at once, after each change of the ledger, and every 15 s. A page that is read with `min_offset` N contains all rows until then. Frames prove nothing; pages do. An error, in the form of all errors, is the last frame. A frame costs a unit. At most 64 such sockets of one client address, 1024 of all clients.
          */
         post: operations["proxyListActivities"];
         delete?: never;
@@ -209,7 +209,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rules of coin as upstream tells them. */
+        /** The rules of coin in the form of upstream. */
         get: operations["proxyGetAmuletRules"];
         put?: never;
         post?: never;
@@ -312,8 +312,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What proves that a node signed two different states at one offset.
-         * @description The first and last 16 of each node that this validator has come across; each can be verified offline.
+         * Proofs that a node signed two different states at one offset.
+         * @description The first and last 16 of each node that this validator has seen; each can be verified offline.
          */
         get: operations["proxyListEvidence"];
         put?: never;
@@ -367,7 +367,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives the user of the token a party; a second time finds the same. */
+        /** Gives the user of the token a party; the same one again the second time. */
         post: operations["registerUser"];
         delete?: never;
         options?: never;
@@ -399,7 +399,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The operator of this validator: its user and that user's party. */
+        /** The operator of this validator: its user and party. */
         get: operations["getValidatorUser"];
         put?: never;
         post?: never;
@@ -435,7 +435,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Coin for nothing, in a development network. */
+        /** Creates coin, in a development network. */
         post: operations["tap"];
         delete?: never;
         options?: never;
@@ -450,7 +450,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the user holds, unlocked and locked. */
+        /** The coin of the user, unlocked and locked. */
         get: operations["getBalance"];
         put?: never;
         post?: never;
@@ -501,7 +501,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Requests that wait for the user. */
+        /** Open requests to the user. */
         get: operations["listSubscriptionRequests"];
         put?: never;
         post?: never;
@@ -518,7 +518,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One request that waits for the user. */
+        /** An open request to the user. */
         get: operations["getSubscriptionRequest"];
         put?: never;
         post?: never;
@@ -573,7 +573,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** First payments that wait for the operator. */
+        /** First payments that the operator has yet to collect. */
         get: operations["listInitialPayments"];
         put?: never;
         post?: never;
@@ -590,7 +590,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Subscriptions of the user, idle or with a payment under way. */
+        /** Subscriptions of the user, idle or with a payment in progress. */
         get: operations["listSubscriptions"];
         put?: never;
         post?: never;
@@ -641,10 +641,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Open offers that the user made or may take. */
+        /** Open offers by or for the user. */
         get: operations["listTransfers"];
         put?: never;
-        /** Offers coin to a party; to oneself it is moved at once. */
+        /** Offers coin to a party. To the user itself it moves at once. */
         post: operations["createTransfer"];
         delete?: never;
         options?: never;
@@ -661,7 +661,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes the coin of an offer to the user. */
+        /** Accepts an offer to the user. */
         post: operations["acceptTransfer"];
         delete?: never;
         options?: never;
@@ -678,7 +678,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives the coin of an offer to the user back to its sender. */
+        /** Rejects an offer to the user; its sender receives the coin back. */
         post: operations["rejectTransfer"];
         delete?: never;
         options?: never;
@@ -695,7 +695,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes the coin of an offer that the user made back. */
+        /** Withdraws an offer of the user. */
         post: operations["withdrawTransfer"];
         delete?: never;
         options?: never;
@@ -709,12 +709,12 @@ export interface components {
     schemas: {
         /** @description The first payment. */
         AcceptAnswer: {
-            /** @description The payment, which waits for the operator. */
+            /** @description The payment. */
             initial_payment_contract_id: string;
         };
         /** @description How to accept. */
         AcceptRequest: {
-            /** @description Whether the wallet pays renewals by itself; absent: no. */
+            /** @description Whether the wallet pays renewals; absent: no. */
             auto_renew?: boolean | null;
         } | null;
         /** @description A page of the history of coin. */
@@ -722,14 +722,14 @@ export interface components {
             /** @description In the order asked for. */
             activities: components["schemas"]["Activity"][];
         };
-        /** @description Which rows to show. */
+        /** @description Which rows. */
         ActivitiesRequest: {
             /** @description The largest number of rows in the answer. */
             page_size: number;
-            /** @description event_id of the last row of the page before: an exclusive lower bound, with `desc` an upper one. An empty text is as good as none. */
+            /** @description The event_id of the last row of the page before. Empty: the first page. */
             begin_after_id?: string | null;
             /** @description `asc` (oldest first) unless given. */
-            sort_order?: "asc" | "desc" | null;
+            sort_order?: ("asc" | "desc") | null;
             /** @description With proofs: read no older offset than this. */
             min_offset?: number | null;
         };
@@ -827,29 +827,32 @@ export interface components {
             tap: null;
             abort_transfer_instruction: components["schemas"]["ActivityAbort"];
         };
-        /** @description An offer that came to nothing. */
+        /** @description An offer that ended without a transfer. */
         ActivityAbort: {
             /** @description The offer. */
             transfer_instruction_cid: string;
-            /** @description Whether its sender or its receiver ended it. */
+            /**
+             * @description Whether its sender or its receiver ended it.
+             * @enum {unknown}
+             */
             abort_kind: "withdraw" | "reject";
         };
-        /** @description Coin that came to be. */
+        /** @description Coin that was created. */
         ActivityNewCoin: {
-            /** @description Who got it. */
+            /** @description The party that received it. */
             coin_owner: string;
             /** @description How much. */
             coin_amount: string;
         };
-        /** @description There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody. */
+        /** @description There are no fees: those members are zeros. receivers and balance_changes have one row for each party. Locked coin counts as coin of its party; coin that is burned in the same transaction counts for no party. */
         ActivityTransfer: {
-            /** @description Whose coin went in. */
+            /** @description The sender. */
             sender: {
-                /** @description Who paid. */
+                /** @description The party that paid. */
                 party: string;
                 /** @description Always zero: there are no fees and no such rewards. */
                 sender_change_fee: string;
-                /** @description What came back as change. */
+                /** @description The change that it received. */
                 sender_change_amount: string;
                 /** @description Always zero: there are no fees and no such rewards. */
                 sender_fee: string;
@@ -866,33 +869,33 @@ export interface components {
                 /** @description Always zero: there are no fees and no such rewards. */
                 input_validator_faucet_amount: string;
             };
-            /** @description One row a party. */
+            /** @description One row for each party. */
             receivers: {
-                /** @description Who received. */
+                /** @description The party that received. */
                 party: string;
                 /** @description How much coin. */
                 amount: string;
                 /** @description Always zero: there are no fees and no such rewards. */
                 receiver_fee: string;
             }[];
-            /** @description One row a party whose coin changed. */
+            /** @description One row for each party whose coin changed. */
             balance_changes: {
-                /** @description Whose coin changed. */
+                /** @description The party. */
                 party: string;
-                /** @description By how much; negative: less. */
+                /** @description The difference; negative: less. */
                 change_to_initial_amount_as_of_round_zero: string;
                 /** @description Always zero: there are no fees and no such rewards. */
                 change_to_holding_fees_rate: string;
             }[];
-            /** @description What the sender wrote. */
+            /** @description The text of the sender. */
             description: string | null;
-            /** @description Of an offer: whom it is for. */
+            /** @description Of an offer: its receiver. */
             transferInstructionReceiver: string | null;
             /** @description Of an offer: how much. */
             transferInstructionAmount: string | null;
-            /** @description The offer that was made or taken. */
+            /** @description The offer that was made or accepted. */
             transferInstructionCid: string | null;
-            /** @description Whether an offer was made or taken; null for a transfer at once. */
+            /** @description Whether an offer was made or accepted; null for a transfer at once. */
             transfer_kind: ("create_transfer_instruction" | "transfer_instruction_accept") | null;
         };
         /** @description The rules of coin. */
@@ -900,7 +903,7 @@ export interface components {
             /** @description What is in force. */
             amulet_rules: components["schemas"]["ContractWithState"];
         };
-        /** @description A live entry; contract_id and expires_at are null for those of the operator and the super-validators. */
+        /** @description A live entry; contract_id and expires_at are null for entries of the operator and the super-validators. */
         AnsEntry: {
             /** @description The AnsEntry contract; a renewal makes a new one. */
             contract_id: string | null;
@@ -912,29 +915,29 @@ export interface components {
             url: string;
             /** @description As given at registration; may be empty. */
             description: string;
-            /** @description From this record time on the entry is gone, unless renewed. */
+            /** @description The record time at which it expires, unless it is renewed. */
             expires_at: string | null;
         };
         /** @description The rules of the name service. */
         AnsRulesAnswer: {
-            /** @description What is in force: fee, lifetime and renewal window of names. */
+            /** @description Fee, lifetime and renewal window of names. */
             ans_rules_update: components["schemas"]["MaybeCachedContract"];
         };
-        /** @description What the caller has of them. */
+        /** @description What the caller has. */
         AnsRulesRequest: {
             /** @description The contract that the caller has. */
             cached_ans_rules_contract_id?: string | null;
             /** @description The synchronizer that the caller knows. */
             cached_ans_rules_domain_id?: string | null;
         };
-        /** @description What holds from here on. */
+        /** @description The new setting. */
         AutoRenewAnswer: {
-            /** @description Whether the wallet pays a renewal that is due by itself. */
+            /** @description Whether the wallet pays renewals that are due. */
             auto_renew: boolean;
         };
-        /** @description Whether the wallet pays renewals by itself. */
+        /** @description Whether the wallet pays renewals. */
         AutoRenewRequest: {
-            /** @description Whether it shall. */
+            /** @description The new setting. */
             enabled: boolean;
         };
         /** @description What the user holds. */
@@ -948,16 +951,16 @@ export interface components {
             /** @description Always zero. */
             total_holding_fees: string;
         };
-        /** @description Coin that came to be or was unlocked. */
+        /** @description Coin that was created or unlocked. */
         BalanceChangeItem: {
             /**
-             * @description What kind of item it is.
+             * @description The kind of item.
              * @constant
              */
             transaction_type: "balance_change";
-            /** @description What was done. */
+            /** @description The action. */
             transaction_subtype: {
-                /** @description Of which template. */
+                /** @description The template. */
                 template_id: string;
                 /** @description The choice that was exercised. */
                 choice: string;
@@ -970,7 +973,7 @@ export interface components {
             event_id: string;
             /** @description The record time. */
             date: string;
-            /** @description Who received. */
+            /** @description The receivers. */
             receivers: components["schemas"]["PartyAndAmount"][];
             /** @description The offer that was ended. */
             transfer_instruction_cid: string | null;
@@ -983,52 +986,52 @@ export interface components {
                 entry: components["schemas"]["AnsEntry"] | null;
             }[];
         };
-        /** @description What members of the genesis signed of the state. */
+        /** @description A statement of the state, signed by members. */
         Certificate: {
             /** @description Names the network. */
             genesis_hash: string;
             /** @description The history hash at the offset. */
             history_hash: string;
-            /** @description Where the ledger was in this state. */
+            /** @description The offset of this state. */
             offset: number;
-            /** @description Microseconds since the epoch, there. */
+            /** @description Its record time, in microseconds since the epoch. */
             record_time: number;
             /** @description Pairs of a member of the genesis and its signature in hex, in the order of the genesis. */
             signatures: string[][];
             /** @description The root of the state tree there. */
             state_root: string;
         };
-        /** @description Proves a page of activities to whoever knows the genesis, also that there are no more. */
+        /** @description Proves a page of activities, and its completeness, to a client that has the genesis. */
         CertifiedActivities: {
             certificate: components["schemas"]["Certificate"];
-            /** @description The rows, and the state that they follow from. */
+            /** @description The rows, and the state that contains them. */
             proof: {
                 /** @description The rows, as a part of the activity tree. */
                 run: {
                     /** @description Place of the first row, from 0. */
                     first: number;
-                    /** @description Of the subtrees beside the rows, from left to right, base64. */
+                    /** @description Of the other subtrees, from left to right, base64. */
                     hashes: string[];
-                    /** @description The row before the page, those of it, and the one behind it. */
+                    /** @description The row before the page, its rows, and the row after it. */
                     rows: {
                         /** @description Of the row. */
                         event_id: string;
                         /** @description Microseconds since the epoch. */
                         record_time: number;
-                        /** @description Its JSON; of a row beside the page there is none. */
+                        /** @description Its JSON; absent for rows next to the page. */
                         row?: string | null;
-                        /** @description In its place the SHA-256 of the JSON, base64. */
+                        /** @description Instead, the SHA-256 of the JSON, base64. */
                         row_hash?: string | null;
                     }[];
                 };
-                /** @description The part of the state tree that shows size and root of the activity tree. */
+                /** @description The part of the state tree with size and root of the activity tree. */
                 state: unknown[];
             };
         };
-        /** @description Proves the answer to whoever knows the genesis, also that there is none. The answer itself is what a verifier reads out of it. */
+        /** @description Proves the answer to a client that has the genesis, also an absence. A verifier extracts the answer from it. */
         CertifiedAnswer: {
             certificate: components["schemas"]["Certificate"];
-            /** @description The part of the state tree that shows the answer, depth first. */
+            /** @description The part of the state tree with the answer, depth first. */
             proof: unknown[];
         };
         /** @description One coin. */
@@ -1069,11 +1072,11 @@ export interface components {
             /** @description The synchronizer. */
             domain_id: string;
         };
-        /** @description The request that waits for its payment. */
+        /** @description The request to pay for. */
         CreateEntryAnswer: {
-            /** @description Ties the name to its subscription. */
+            /** @description Connects the name with its subscription. */
             entryContextCid: string;
-            /** @description What to accept in the wallet. */
+            /** @description The request to accept in the wallet. */
             subscriptionRequestCid: string;
             /** @description As requested. */
             name: string;
@@ -1093,18 +1096,18 @@ export interface components {
         };
         /** @description An offer of coin. */
         CreateTransferRequest: {
-            /** @description Whom it is for. */
+            /** @description The receiver. */
             receiver_party_id: string;
             /** @description How much, in coin. */
             amount: string;
-            /** @description What the receiver reads. */
+            /** @description A text for the receiver. */
             description: string;
-            /** @description Microseconds since the epoch; from then on the offer cannot be accepted. */
+            /** @description When the offer expires, in microseconds since the epoch. */
             expires_at: number;
             /** @description A second transfer of the user with the same one is refused. */
             tracking_id: string;
         };
-        /** @description A user to be given a party. */
+        /** @description A user that receives a party. */
         CreateUserRequest: {
             /** @description A user id of the ledger interface. */
             name: string;
@@ -1127,7 +1130,7 @@ export interface components {
             latest_mining_round: components["schemas"]["ContractWithState"];
             /** @description The rules of coin. */
             coin_rules: components["schemas"]["ContractWithState"];
-            /** @description The same, under the name that clients of upstream read. */
+            /** @description The same, for clients of upstream. */
             amulet_rules: components["schemas"]["ContractWithState"];
             /** @description The rules of the network, with its super-validators. */
             dso_rules: components["schemas"]["ContractWithState"];
@@ -1136,12 +1139,12 @@ export interface components {
             /** @description The first round, decimal. */
             initial_round: string;
         };
-        /** @description Who operates the network. */
+        /** @description The operator of the network. */
         DsoPartyIdAnswer: {
             /** @description The operator party. */
             dso_party_id: string;
         };
-        /** @description The entry that was looked for. */
+        /** @description The entry. */
         EntryAnswer: {
             entry: components["schemas"]["AnsEntry"];
         };
@@ -1164,19 +1167,19 @@ export interface components {
             retryable: boolean;
             /** @description Also in the log of the process. */
             request_id: string;
-            /** @description Facts about it, such as the member that is wrong. */
+            /** @description Facts about it, such as the invalid member. */
             details: {
                 [key: string]: unknown;
             } | null;
         };
-        /** @description Two statements by one key that contradict each other. */
+        /** @description Two statements of one key that exclude each other. */
         Evidence: {
             /** @description The name of a node. */
             signer: string;
-            /** @description Two that cannot both be true. */
+            /** @description The two statements. */
             statements: components["schemas"]["SignedStatement"][];
         };
-        /** @description Proofs that nodes contradicted themselves. */
+        /** @description Proofs of equivocation. */
         EvidenceAnswer: {
             /** @description The first and the last of each node. */
             evidence: components["schemas"]["Evidence"][];
@@ -1196,7 +1199,7 @@ export interface components {
             recordTime: number;
             /** @description The synchronizer. */
             synchronizerId: string;
-            /** @description Who puts entries in order. */
+            /** @description What orders the log. */
             ordering: {
                 /**
                  * @description The kind.
@@ -1217,7 +1220,7 @@ export interface components {
                     name: string;
                     /** @description Signs its votes on blocks. */
                     key: string;
-                    /** @description What its engine proves to be. */
+                    /** @description The id of its engine. */
                     nodeId: string;
                 }[];
                 /** @description Whole milliseconds. */
@@ -1226,7 +1229,7 @@ export interface components {
                     proposeMicros: number;
                     /** @description Longest wait for votes of a round, in microseconds. */
                     voteMicros: number;
-                    /** @description From a block to the next one: for late votes, and for what is offered meanwhile, in microseconds. */
+                    /** @description From a block to the next one, in microseconds. */
                     commitMicros: number;
                     /** @description Between blocks while there is nothing to order, in microseconds. */
                     emptyBlockMicros: number;
@@ -1235,7 +1238,7 @@ export interface components {
                 blockBytesMax: number;
                 /** @description Contracts that the entries of a block name. */
                 blockContractsMax: number;
-                /** @description How long two votes for one step are evidence; absent: 2 days and 100 000 blocks. */
+                /** @description How long evidence is valid; absent: 2 days and 100 000 blocks. */
                 evidenceAge?: {
                     /** @description At least so long, in microseconds. */
                     micros: number;
@@ -1243,7 +1246,7 @@ export interface components {
                     blocks: number;
                 };
             };
-            /** @description The operator party; nobody has its key. */
+            /** @description The operator party, which has no key. */
             dso: string;
             /** @description The super-validators. */
             nodes: {
@@ -1254,19 +1257,19 @@ export interface components {
                 /** @description Signs its submissions. */
                 operatorKey: string;
             }[];
-            /** @description Whether coin can be had for nothing. */
+            /** @description Whether `tap` creates coin. */
             devnet: boolean;
             /** @description Rules of names. */
             names: {
                 /** @description What a name costs, in USD. */
                 entryFeeUsd: string;
-                /** @description How long a payment lasts, in microseconds. */
+                /** @description How long a payment is valid, in microseconds. */
                 entryLifetimeMicros: number;
                 /** @description How long before its end it can be renewed, in microseconds. */
                 renewalDurationMicros: number;
-                /** @description What the text of a subscription begins with. */
+                /** @description The start of the text of a subscription. */
                 descriptionPrefix: string;
-                /** @description After this a request that nobody paid expires, in microseconds. */
+                /** @description How long a request can be paid, in microseconds. */
                 requestLifetimeMicros: number;
                 /** @description Open requests of a party. */
                 openRequestsMax: number;
@@ -1277,15 +1280,15 @@ export interface components {
                 tickMicros: number;
                 /** @description The price of a coin, in USD. */
                 priceUsd: string;
-                /** @description What each super-validator gets a round. */
+                /** @description For each super-validator. */
                 rewardPerRound: string;
             };
-            /** @description The longest deduplication period, in microseconds. */
+            /** @description The longest deduplication, in microseconds. */
             deduplicationMicrosMax: number;
             /** @description How long activities are kept, in microseconds. */
             activityRetentionMicros: number;
         };
-        /** @description Payments that wait for the operator. */
+        /** @description Payments that the operator collects. */
         InitialPaymentsAnswer: {
             /** @description SubscriptionInitialPayment contracts. */
             initial_payments: components["schemas"]["Contract"][];
@@ -1300,7 +1303,7 @@ export interface components {
         };
         /** @description A contract, unless the caller has it. */
         MaybeCachedContract: {
-            /** @description What is in force; null while the cached one is. */
+            /** @description The one in force; null if the caller has it. */
             contract: components["schemas"]["Contract"] | null;
             /** @description The synchronizer. */
             domain_id: string;
@@ -1309,60 +1312,60 @@ export interface components {
         MiningRoundsProxyAnswer: {
             /** @description The open rounds, the newest first. */
             open_mining_rounds: components["schemas"]["ContractWithState"][];
-            /** @description Always empty: super-validators have their share when a round closes. */
+            /** @description Always empty: rewards are paid when a round closes. */
             issuing_mining_rounds: components["schemas"]["ContractWithState"][];
         };
-        /** @description Where the process stands. */
+        /** @description The state of the process. */
         NodeStatus: {
-            /** @description Always there: who can answer has started. */
+            /** @description Always present. */
             success: {
                 /** @description Which process it is. */
                 id: string;
                 /** @description ISO-8601 duration. */
                 uptime: string;
-                /** @description Where it listens. */
+                /** @description The ports on which it listens. */
                 ports: {
                     [key: string]: number;
                 };
                 /** @description Whether it does its work. */
                 active: boolean;
-                /** @description Where it stands. */
+                /** @description Its state. */
                 extra: {
-                    /** @description What it is doing. */
+                    /** @description What the process is doing. */
                     state: string;
                     /** @description The newest offset applied. */
                     offset: number | null;
                     /** @description Its record time. */
                     recordTime: string | null;
-                    /** @description By how much the clock of the process is ahead of those of its peers; null while too few answer. */
+                    /** @description How far its clock is ahead of its peers; null while too few answer. */
                     clockOffsetMs?: number | null;
-                    /** @description What an operator must know beside the state. */
+                    /** @description What an operator must know. */
                     detail?: string | null;
-                    /** @description Where all members order together: how they do, as this one sees it. */
+                    /** @description Ordering by all members, as this process sees it. */
                     ordering?: {
                         /** @description Of the newest block. */
                         height: number;
-                        /** @description In which the block before it was decided; above 0, a proposer was away. Null at the start. */
+                        /** @description Of the block before it; above 0, a proposer was absent. */
                         round: number | null;
                         /** @description Members whose engines are connected to this one. */
                         connected: string[];
-                        /** @description Members whose votes on that block were missed. */
+                        /** @description Members whose votes on that block were missing. */
                         absent: string[];
                     };
                     reader?: components["schemas"]["ReaderStatus"];
                 };
             };
         };
-        /** @description Something to know that moved no coin. */
+        /** @description News that moved no coin. */
         NotificationItem: {
             /**
-             * @description What kind of item it is.
+             * @description The kind of item.
              * @constant
              */
             transaction_type: "notification";
-            /** @description What was done. */
+            /** @description The action. */
             transaction_subtype: {
-                /** @description Of which template. */
+                /** @description The template. */
                 template_id: string;
                 /** @description The choice that was exercised. */
                 choice: string;
@@ -1375,32 +1378,32 @@ export interface components {
             event_id: string;
             /** @description The record time. */
             date: string;
-            /** @description What it is about, e.g. the subscription that ran out. */
+            /** @description The subject, such as an expired subscription. */
             details: string;
         };
         /** @description The user's names. */
         OwnEntriesAnswer: {
-            /** @description Those that are live. */
+            /** @description The live entries. */
             entries: {
                 /** @description The AnsEntry. */
                 contractId: string;
                 /** @description The whole name. */
                 name: string;
-                /** @description What a renewal costs. */
+                /** @description The price of a renewal. */
                 amount: string;
-                /** @description In which unit: `USDUnit`. */
+                /** @description The unit: `USDUnit`. */
                 unit: string;
                 /** @description When it expires, in epoch milliseconds. */
                 expiresAt: string;
-                /** @description What a payment adds, in microseconds. */
+                /** @description The time that a payment adds, in microseconds. */
                 paymentInterval: string;
                 /** @description How long before its end it can be renewed, in microseconds. */
                 paymentDuration: string;
             }[];
         };
-        /** @description By how much the coin of a party changed. */
+        /** @description A change of the coin of a party. */
         PartyAndAmount: {
-            /** @description Whose coin changed. */
+            /** @description The party. */
             party: string;
             /** @description A decimal; negative for what was spent. */
             amount: string;
@@ -1412,7 +1415,7 @@ export interface components {
         };
         /** @description The payment of a renewal. */
         PayAnswer: {
-            /** @description The payment, which waits for the operator. */
+            /** @description The payment. */
             payment_contract_id: string;
         };
         /** @description How the scan nodes answer the scan proxy. */
@@ -1423,13 +1426,13 @@ export interface components {
             faultyMax: number;
             /** @description No read is older than this. */
             floor: number;
-            /** @description Reads under way. */
+            /** @description Reads in progress. */
             waiting: number;
             /** @description How each of them answers. */
             nodes: {
                 /** @description The name of a node. */
                 name: string;
-                /** @description Where it is reached, if known. */
+                /** @description Its address, if known. */
                 url: string | null;
                 /** @description Of its address record. */
                 sequence: number | null;
@@ -1447,20 +1450,20 @@ export interface components {
                 votes: number;
                 /** @description Answers of it that were outvoted. */
                 dissents: number;
-                /** @description How long it takes, in milliseconds. */
+                /** @description Of its answers, in milliseconds. */
                 latencyMs: number | null;
-                /** @description How long it took last. */
+                /** @description Of its last answer. */
                 latencyMsLast: number | null;
             }[];
-            /** @description An alarm: who holds which history, `local` being the own replica. */
+            /** @description An alarm: the histories of the nodes; `local` is the own replica. */
             forks: {
-                /** @description Where they differ. */
+                /** @description The offset at which they differ. */
                 offset: number;
-                /** @description What is held there. */
+                /** @description The histories at this offset. */
                 histories: {
-                    /** @description What they hold. */
+                    /** @description The history hash. */
                     historyHash: string;
-                    /** @description Who holds it. */
+                    /** @description The nodes that have it. */
                     nodes: string[];
                 }[];
             }[];
@@ -1473,55 +1476,55 @@ export interface components {
             scans: {
                 /** @description The synchronizer. */
                 domainId: string;
-                /** @description One a node. */
+                /** @description One for each node. */
                 scans: {
-                    /** @description Where the node is reached. */
+                    /** @description The address of the node. */
                     publicUrl: string;
                     /** @description The name of a node. */
                     svName: string;
-                    /** @description Of two records of a node, the higher one counts. */
+                    /** @description The record with the highest counts. */
                     sequence: number;
-                    /** @description The node's, of the record. */
+                    /** @description Of the record, by the node. */
                     signature: string;
                 }[];
             }[];
         };
-        /** @description Something that a node signed. */
+        /** @description A statement with its signature. */
         SignedStatement: {
             /** @description Its bytes in hex. */
             statement: string;
             /** @description An Ed25519 signature in hex. */
             signature: string;
         };
-        /** @description What waits for the user. */
+        /** @description Requests to the user. */
         SubscriptionRequestsAnswer: {
             /** @description SubscriptionRequest contracts. */
             subscription_requests: components["schemas"]["Contract"][];
         };
-        /** @description What the user pays for. */
+        /** @description The subscriptions. */
         SubscriptionsAnswer: {
-            /** @description One a name. */
+            /** @description One for each name. */
             subscriptions: {
-                /** @description The subscription, which no renewal changes. */
+                /** @description The subscription; a renewal does not change it. */
                 subscription: components["schemas"]["Contract"];
-                /** @description Where it stands. */
+                /** @description Its state. */
                 state: {
                     /** @description It waits for its next payment. */
                     idle: components["schemas"]["Contract"];
                 } | {
-                    /** @description A payment is under way. */
+                    /** @description A payment is in progress. */
                     payment: components["schemas"]["Contract"];
                 };
-                /** @description Whether the wallet pays a renewal that is due by itself. */
+                /** @description Whether the wallet pays renewals that are due. */
                 auto_renew: boolean;
             }[];
         };
-        /** @description The coin that was made. */
+        /** @description The new coin. */
         TapAnswer: {
             /** @description The coin. */
             contract_id: string;
         };
-        /** @description Coin for nothing. */
+        /** @description Coin in a development network. */
         TapRequest: {
             /** @description How much, in USD. */
             amount: string;
@@ -1530,27 +1533,27 @@ export interface components {
         };
         /** @description Newest first. */
         TransactionsAnswer: {
-            /** @description Told apart by `transaction_type`. */
+            /** @description By `transaction_type`. */
             items: (components["schemas"]["TransferItem"] | components["schemas"]["BalanceChangeItem"] | components["schemas"]["NotificationItem"])[];
         };
         /** @description Which page of the history. */
         TransactionsRequest: {
             /** @description The largest number of items in the answer. */
             page_size: number;
-            /** @description event_id of the last item of the page before. An empty text is as good as none. */
+            /** @description The event_id of the last item of the page before. Empty: the first page. */
             begin_after_id?: string | null;
         };
-        /** @description What became of an offer. */
+        /** @description The state of an offer. */
         TransferAnswer: {
-            /** @description The offer, or the coin; neither where it went back to its sender. */
+            /** @description The offer, or the coin; neither if the sender has it back. */
             output: {
-                /** @description The offer, which waits. */
+                /** @description The open offer. */
                 transfer_instruction_cid: string;
             } | {
                 /** @description The coin of the receiver. */
                 receiver_holding_cids: string[];
             } | Record<string, never>;
-            /** @description What the sender got back. */
+            /** @description The change of the sender. */
             sender_change_cids: string[];
             /** @description Always empty. */
             meta: {
@@ -1560,13 +1563,13 @@ export interface components {
         /** @description Coin that moved. */
         TransferItem: {
             /**
-             * @description What kind of item it is.
+             * @description The kind of item.
              * @constant
              */
             transaction_type: "transfer";
-            /** @description What was done. */
+            /** @description The action. */
             transaction_subtype: {
-                /** @description Of which template. */
+                /** @description The template. */
                 template_id: string;
                 /** @description The choice that was exercised. */
                 choice: string;
@@ -1579,9 +1582,9 @@ export interface components {
             event_id: string;
             /** @description The record time. */
             date: string;
-            /** @description Who paid. */
+            /** @description The sender. */
             sender: components["schemas"]["PartyAndAmount"];
-            /** @description Who received. */
+            /** @description The receivers. */
             receivers: components["schemas"]["PartyAndAmount"][];
             /** @description Always zero. */
             holding_fees: string;
@@ -1593,16 +1596,16 @@ export interface components {
             sv_rewards_used: string;
             /** @description Always zero. */
             development_fund_coupons_used: string;
-            /** @description Of an offer: whom it is for. */
+            /** @description Of an offer: its receiver. */
             transfer_instruction_receiver: string | null;
             /** @description Of an offer: how much. */
             transfer_instruction_amount: string | null;
-            /** @description The offer that was made or taken. */
+            /** @description The offer that was made or accepted. */
             transfer_instruction_cid: string | null;
-            /** @description What the sender wrote. */
+            /** @description The text of the sender. */
             description: string | null;
         };
-        /** @description Open offers that the user made or may take. */
+        /** @description Open offers by or for the user. */
         TransfersAnswer: {
             /** @description TransferInstruction contracts. */
             transfers: components["schemas"]["Contract"][];
@@ -1618,7 +1621,7 @@ export interface components {
             /** @description Always false: there are no such rights. */
             has_featured_app_right: boolean;
         };
-        /** @description Who operates the validator. */
+        /** @description The operator of the validator. */
         ValidatorUserAnswer: {
             /** @description Its party. */
             party_id: string;
@@ -1659,7 +1662,7 @@ export interface components {
         "x-quorum-dissented": string;
         /** @description How many nodes voted in time, of how many: `3/4`. */
         "x-quorum-nodes": string;
-        /** @description The newest offset that the answer may show; the scan proxy of this validator answers nothing that is older. */
+        /** @description The newest offset that the answer may reflect; later reads of the scan proxy are not older. */
         "x-ledger-offset": string;
         /** @description Seconds after which trying again may help. */
         "retry-after": number;
@@ -1893,13 +1896,13 @@ export interface operations {
                 name_prefix?: string;
                 /** @description The largest number of entries in the answer. */
                 page_size: number;
-                /** @description `next_page_token` of the page before; pins the offset of the walk. */
+                /** @description `next_page_token` of the page before. */
                 page_token?: string;
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2029,11 +2032,11 @@ export interface operations {
     proxyGetEntryByName: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2176,11 +2179,11 @@ export interface operations {
     proxyGetEntryByParty: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2327,13 +2330,13 @@ export interface operations {
             query: {
                 /** @description The largest number of entries in the answer. */
                 page_size: number;
-                /** @description `next_page_token` of the page before; pins the offset of the walk. */
+                /** @description `next_page_token` of the page before. */
                 page_token?: string;
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2468,11 +2471,11 @@ export interface operations {
     proxyLookupEntries: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2637,11 +2640,11 @@ export interface operations {
     proxyListActivities: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2799,11 +2802,11 @@ export interface operations {
     proxyGetAnsRules: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -2961,11 +2964,11 @@ export interface operations {
     proxyGetAmuletRules: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -3080,11 +3083,11 @@ export interface operations {
     proxyGetOpenAndIssuingMiningRounds: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -3199,11 +3202,11 @@ export interface operations {
     proxyGetDsoPartyId: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -3318,11 +3321,11 @@ export interface operations {
     proxyGetDso: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;
@@ -3450,11 +3453,11 @@ export interface operations {
     proxyListScans: {
         parameters: {
             query?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 quorum?: string;
             };
             header?: {
-                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted. */
+                /** @description How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed. */
                 "x-quorum"?: string;
                 /** @description Read no older offset than this. */
                 "x-min-offset"?: number;

@@ -11,9 +11,9 @@ export const healthRoutes = defineRoutes({
     response: null,
   }),
   readyz: route('GET /readyz', common, {
-    summary: 'The process does its work; 503 says why it does not.',
+    summary: 'The process does its work; otherwise 503 with the reason.',
     description:
-      'The header `x-clock-offset-ms` says by how much its clock is ahead of those of its peers, where enough answer; `x-detail`, what an operator must know all the same.',
+      'The header `x-clock-offset-ms` is how far its clock is ahead of its peers, if enough answer. `x-detail` is what an operator must know even so.',
     response: null,
     errors: [
       'NOT_READY',
@@ -28,11 +28,11 @@ export const healthRoutes = defineRoutes({
     ],
   }),
   getStatus: route('GET /status', common, {
-    summary: 'Where the process stands.',
+    summary: 'The state of the process.',
     response: StatusAnswer,
   }),
   getVersion: route('GET /version', common, {
-    summary: 'What is running.',
+    summary: 'The version of the software.',
     response: VersionAnswer,
   }),
 })

@@ -1,19 +1,19 @@
-/** Reading the ledger: updates, active contracts, where it ends. */
+/** Reading the ledger: updates, active contracts, the ledger end. */
 import { defineRoutes, route } from '../route-def.ts'
 import * as state from '../schemas/ledger/state.ts'
 import * as updates from '../schemas/ledger/updates.ts'
 
-/** The tag is that of most; lists of what comes are told how they end. */
+/** The tag of most; the query of a list says when it is complete. */
 const read = { tag: 'updates', auth: 'user', errorStatuses: [404] } as const
 const list = { ...read, query: updates.ListQuery, errorStatuses: [404, 409] } as const
-const standing = { tag: 'state', auth: 'user' } as const
+const stateRead = { tag: 'state', auth: 'user' } as const
 
 export const ledgerReadRoutes = defineRoutes({
   getUpdates: route('POST /v2/updates', list, {
     summary: 'Updates after an offset.',
     description:
-      'With `endInclusive` up to there, without it until nothing came for `stream_idle_timeout_ms`. ' +
-      'More than 200 elements without a smaller `limit` are 413: ask for less, or use the WebSocket.',
+      'Ends at `endInclusive`, or after `stream_idle_timeout_ms` without an element. ' +
+      'More than 200 elements without a smaller `limit` are 413: request fewer, or use the WebSocket.',
     body: updates.GetUpdatesRequest,
     response: updates.GetUpdatesAnswer,
   }),
@@ -23,7 +23,7 @@ export const ledgerReadRoutes = defineRoutes({
     response: updates.GetUpdatesAnswer,
   }),
   getUpdateTrees: route('POST /v2/updates/trees', list, {
-    summary: 'Transactions as trees, for clients of former times.',
+    summary: 'Transactions as trees, for older clients.',
     description: '`updateFormat` must be unset, and `filter` names parties only.',
     body: updates.GetUpdateTreesRequest,
     response: updates.GetUpdateTreesAnswer,
@@ -48,7 +48,7 @@ export const ledgerReadRoutes = defineRoutes({
   getActiveContractsPage: route('GET /v2/state/active-contracts-page', read, {
     summary: 'A page of the contracts that are active at an offset, by contract id.',
     description:
-      'The request is a body, as upstream has it; the same is a POST for clients that cannot send one with a GET.',
+      'The request is in the body, as in upstream. Clients that cannot send a body with a GET use the POST.',
     tag: 'state',
     body: state.ActiveContractsPageRequest,
     response: state.ActiveContractsPageAnswer,
@@ -62,7 +62,7 @@ export const ledgerReadRoutes = defineRoutes({
   getEventsByContractId: route('POST /v2/events/events-by-contract-id', read, {
     summary: 'The creation and the archival of a contract.',
     description:
-      'For its stakeholders. A contract that was archived is found until the offset of its archival is pruned.',
+      'For its stakeholders. An archived contract is found until the offset of its archival is pruned.',
     tag: 'events',
     body: state.EventsByContractIdRequest,
     response: state.EventsByContractIdAnswer,
@@ -72,25 +72,25 @@ export const ledgerReadRoutes = defineRoutes({
     body: updates.GetTransactionByIdRequest,
     response: updates.GetTransactionAnswer,
   }),
-  getConnectedSynchronizers: route('GET /v2/state/connected-synchronizers', standing, {
+  getConnectedSynchronizers: route('GET /v2/state/connected-synchronizers', stateRead, {
     summary: 'The synchronizer of the network.',
     query: state.ConnectedSynchronizersQuery,
     response: state.ConnectedSynchronizersAnswer,
   }),
-  getLatestPrunedOffsets: route('GET /v2/state/latest-pruned-offsets', standing, {
-    summary: 'Up to where updates and completions are gone; 0 if they never were pruned.',
+  getLatestPrunedOffsets: route('GET /v2/state/latest-pruned-offsets', stateRead, {
+    summary: 'The offset up to which updates and completions are pruned; 0: none are.',
     response: state.PrunedOffsetsAnswer,
   }),
   // Spec silent: upstream's participants are pruned through another interface.
-  pruneParticipant: route('POST /v2/participant/prune', standing, {
-    summary: 'Forget updates and completions up to an offset.',
-    description: 'Contracts stay. What was pruned before is not undone by a smaller offset.',
+  pruneParticipant: route('POST /v2/participant/prune', stateRead, {
+    summary: 'Prunes updates and completions up to an offset.',
+    description: 'Contracts stay. A smaller offset than before has no effect.',
     tag: 'participant',
     body: state.PruneRequest,
     response: state.PrunedOffsetsAnswer,
     auth: 'admin',
   }),
-  getLedgerEnd: route('GET /v2/state/ledger-end', standing, {
+  getLedgerEnd: route('GET /v2/state/ledger-end', stateRead, {
     summary: 'The newest offset.',
     response: state.LedgerEndAnswer,
   }),

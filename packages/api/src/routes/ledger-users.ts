@@ -5,7 +5,7 @@ import { LedgerParty, USER_ID_PATTERN } from '../schemas/ledger/grammar.ts'
 import * as users from '../schemas/ledger/users.ts'
 import * as m from '../schemas/members.ts'
 
-/** The largest pages, also told by `/v2/version`. */
+/** The largest pages, which `/v2/version` also reports. */
 export const USERS_PAGE_MAX = 1000
 export const PARTIES_PAGE_MAX = 10_000
 
@@ -17,12 +17,13 @@ const administered = {
 } as const
 const known = { ...administered, auth: 'user' } as const
 
+const ofParticipant = { auth: 'user' } as const
 const ofParties = { ...ofUsers, tag: 'parties' } as const
 const ofParty = { ...ofParties, params: Type.Object({ party: LedgerParty }) } as const
 
 export const ledgerUserRoutes = defineRoutes({
   getAuthenticatedUser: route('GET /v2/authenticated-user', ofUsers, {
-    summary: 'The user that the token speaks for.',
+    summary: 'The user of the token.',
     response: users.UserAnswer,
     auth: 'user',
   }),
@@ -32,17 +33,17 @@ export const ledgerUserRoutes = defineRoutes({
     response: users.UsersAnswer,
   }),
   createLedgerUser: route('POST /v2/users', ofUsers, {
-    summary: 'Makes a user, with rights.',
+    summary: 'Creates a user, with rights.',
     body: users.UserCreateRequest,
     response: users.UserAnswer,
     errorStatuses: [409],
   }),
   getLedgerUser: route('GET /v2/users/{id}', known, {
-    summary: 'A user; everyone may ask about oneself.',
+    summary: 'A user; each user may read its own.',
     response: users.UserAnswer,
   }),
   updateLedgerUser: route('PATCH /v2/users/{id}', administered, {
-    summary: 'Changes primary party, deactivation or annotations, as the mask names them.',
+    summary: 'Changes primary party, deactivation or annotations, as the mask selects.',
     body: users.UserUpdateRequest,
     response: users.UserAnswer,
   }),
@@ -51,21 +52,21 @@ export const ledgerUserRoutes = defineRoutes({
     response: users.EmptyAnswer,
   }),
   updateUserProvider: route('PATCH /v2/users/{id}/identity-provider-id', administered, {
-    summary: 'Moves a user to another identity provider; there is none but the default one.',
+    summary: 'Moves a user to another identity provider; only the default one exists.',
     body: users.UserProviderRequest,
     response: users.EmptyAnswer,
   }),
   listRights: route('GET /v2/users/{id}/rights', known, {
-    summary: 'What a user may do; everyone may ask about oneself.',
+    summary: 'The rights of a user; each user may read its own.',
     response: users.RightsAnswer,
   }),
   grantRights: route('POST /v2/users/{id}/rights', administered, {
-    summary: 'Grants rights; tells those that are new.',
+    summary: 'Grants rights; answers those that are new.',
     body: users.RightsRequest,
     response: users.GrantAnswer,
   }),
   revokeRights: route('PATCH /v2/users/{id}/rights', administered, {
-    summary: 'Takes rights away; tells those that were there.',
+    summary: 'Revokes rights; answers those that the user had.',
     body: users.RightsRequest,
     response: users.RevokeAnswer,
   }),
@@ -80,14 +81,11 @@ export const ledgerUserRoutes = defineRoutes({
     query: users.pageQuery(PARTIES_PAGE_MAX),
     response: users.PartiesAnswer,
   }),
-  getParticipantId: route(
-    'GET /v2/parties/participant-id',
-    { tag: 'parties', auth: 'user' },
-    {
-      summary: 'The participant behind this interface.',
-      response: users.ParticipantIdAnswer,
-    },
-  ),
+  getParticipantId: route('GET /v2/parties/participant-id', ofParticipant, {
+    summary: 'The participant behind this interface.',
+    tag: 'parties',
+    response: users.ParticipantIdAnswer,
+  }),
   getParty: route('GET /v2/parties/{party}', ofParty, {
     summary: 'A party; an empty list for one that is not allocated.',
     response: users.PartyAnswer,
@@ -98,12 +96,9 @@ export const ledgerUserRoutes = defineRoutes({
     response: users.PartyAllocateAnswer,
     errorStatuses: [404],
   }),
-  listPackages: route(
-    'GET /v2/packages',
-    { tag: 'packages', auth: 'user' },
-    {
-      summary: 'The ids of the packages that this participant knows.',
-      response: users.PackagesAnswer,
-    },
-  ),
+  listPackages: route('GET /v2/packages', ofParticipant, {
+    summary: 'The ids of the packages that this participant knows.',
+    tag: 'packages',
+    response: users.PackagesAnswer,
+  }),
 })

@@ -1,11 +1,11 @@
-/** The ledger interface (D-27, D-28): reads, commands, users, and which interface this is. */
+/** The ledger interface (D-27, D-28): reads, commands, users, and its version. */
 import { defineRoutes, route } from '../route-def.ts'
 import * as commands from '../schemas/ledger/commands.ts'
 import { ListQuery } from '../schemas/ledger/updates.ts'
 import { ledgerReadRoutes } from './ledger-reads.ts'
 import { ledgerUserRoutes } from './ledger-users.ts'
 
-/** ms that a caller may wait for the outcome: as long as a submission may take to get into the log. */
+/** How long a caller may wait for the outcome: as long as a submission may take to enter the log. */
 const WAIT_MS_MAX = 330_000
 
 const command = {
@@ -15,14 +15,15 @@ const command = {
   errorStatuses: [404, 409],
 } as const
 
+const open = { tag: 'version', auth: 'none' } as const
 const waiting = { ...command, handlerMsMax: WAIT_MS_MAX } as const
 
 export const ledgerRoutes = defineRoutes({
   ...ledgerReadRoutes,
   submitAsync: route('POST /v2/commands/async/submit', command, {
-    summary: 'Submits commands; what becomes of them is told by a completion.',
+    summary: 'Submits commands; a completion reports their outcome.',
     description:
-      'What can be known at once is refused at once. What was accepted is not lost, and takes effect once.',
+      'Refusals that are known at once are answered at once. An accepted submission is not lost, and takes effect once.',
     response: commands.SubmitAnswer,
   }),
   submitAndWait: route('POST /v2/commands/submit-and-wait', waiting, {
@@ -36,20 +37,16 @@ export const ledgerRoutes = defineRoutes({
     response: commands.SubmitForTransactionAnswer,
   }),
   getCompletions: route('POST /v2/commands/completions', command, {
-    summary: 'What became of the submissions of a user, after an offset.',
-    description: 'Answered when nothing came for `stream_idle_timeout_ms`, by default 500.',
+    summary: 'The outcomes of the submissions of a user, after an offset.',
+    description: 'Ends after `stream_idle_timeout_ms` without a completion, by default 500.',
     query: ListQuery,
     body: commands.CompletionsRequest,
     response: commands.CompletionsAnswer,
     errorStatuses: [409],
   }),
-  getLedgerApiVersion: route(
-    'GET /v2/version',
-    { tag: 'version', auth: 'none' },
-    {
-      summary: 'The version of the interface, and its limits.',
-      response: commands.VersionAnswer,
-    },
-  ),
+  getLedgerApiVersion: route('GET /v2/version', open, {
+    summary: 'The version of the interface, and its limits.',
+    response: commands.VersionAnswer,
+  }),
   ...ledgerUserRoutes,
 })

@@ -1,8 +1,7 @@
 /**
- * The validator's scan proxy: the lookups of a scan node, answered by as many nodes as the threshold
- * asks for (D-34 to D-40). Public (D-32).
+ * The validator's scan proxy: the lookups of a scan node, answered by as many nodes as the threshold requires (D-34 to
+ * D-40). Public (D-32).
  */
-import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { COST_LOOKUP } from '../cost.ts'
 import { defineRoutes, type RouteDef, route } from '../route-def.ts'
@@ -28,7 +27,7 @@ const quorumErrors = [
   'CONSENSUS_DISPUTED',
   'NOT_ENOUGH_NODES',
   'CONSENSUS_LAGGING',
-] as const satisfies readonly ErrorCode[]
+] as const
 
 const proxied = {
   tag: 'scan-proxy',
@@ -40,9 +39,9 @@ const proxied = {
   cost: COST_LOOKUP,
 } as const
 
-const certifiedErrors = [...quorumErrors, 'OFFSET_PRUNED'] as const satisfies readonly ErrorCode[]
+const certifiedErrors = [...quorumErrors, 'OFFSET_PRUNED'] as const
 
-/** A read of a node as the proxy has it: the same question and answer, which more of them stand behind. */
+/** A read of a node as a route of the proxy: the same request and answer, confirmed by several nodes. */
 function through<const Route extends RouteDef>(ofNode: Route) {
   const { operationId, path, headers, query, responseHeaders, tag, ...same } = ofNode
   const errors = ofNode.otherForms === undefined ? quorumErrors : certifiedErrors
@@ -54,7 +53,7 @@ function through<const Route extends RouteDef>(ofNode: Route) {
   }
 }
 
-const told = { tag: 'scan-proxy', auth: 'none', errors: [], cost: COST_LOOKUP } as const
+const ownRead = { tag: 'scan-proxy', auth: 'none', errors: [], cost: COST_LOOKUP } as const
 
 export const scanProxyRoutes = defineRoutes({
   proxyListEntries: {
@@ -84,10 +83,10 @@ export const scanProxyRoutes = defineRoutes({
     ...through(scanRoutes.listActivities),
     description:
       ACTIVITY_ORDER +
-      'A walk goes on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have; none of them skips or repeats a row.\n\n' +
-      'The path is a WebSocket as well (GET, no token, no sub-protocol), which tells when to read on: the first frame, within 10 s, is `{}`. ' +
-      'Each frame of the server is `{"offset":N}`, at once, whenever the ledger has changed, and every 15 s: a page that is read with `min_offset` N has what came until then. It proves nothing; pages do. An error, in the form of all errors, is the last frame. ' +
-      'A frame costs a unit. Of one client address at most 256 such sockets, of all clients 1024.',
+      'A client reads on with the event_id of its last row until a page is empty. Each page is read at the newest offset that enough nodes have. No page skips or repeats a row.\n\n' +
+      'The path is a WebSocket as well (GET, no token, no sub-protocol). It reports when to read on. The first frame, within 10 s, is `{}`. ' +
+      'The server sends `{"offset":N}` at once, after each change of the ledger, and every 15 s. A page that is read with `min_offset` N contains all rows until then. Frames prove nothing; pages do. An error, in the form of all errors, is the last frame. ' +
+      'A frame costs a unit. At most 64 such sockets of one client address, 1024 of all clients.',
     body: ActivitiesRequest,
   },
   proxyGetAnsRules: {
@@ -96,16 +95,13 @@ export const scanProxyRoutes = defineRoutes({
     acceptsTextPlain: false,
   },
   proxyGetAmuletRules: route('GET /v0/scan-proxy/amulet-rules', proxied, {
-    summary: 'The rules of coin as upstream tells them.',
+    summary: 'The rules of coin in the form of upstream.',
     response: AmuletRulesProxyAnswer,
   }),
   proxyGetOpenAndIssuingMiningRounds: route(
     'GET /v0/scan-proxy/open-and-issuing-mining-rounds',
     proxied,
-    {
-      summary: 'The open rounds.',
-      response: MiningRoundsProxyAnswer,
-    },
+    { summary: 'The open rounds.', response: MiningRoundsProxyAnswer },
   ),
   proxyGetDsoPartyId: through(scanRoutes.getDsoPartyId),
   proxyGetDso: {
@@ -113,14 +109,14 @@ export const scanProxyRoutes = defineRoutes({
     summary: 'The operator party and its rules, with the first node that agreed.',
   },
   proxyListScans: through(scanRoutes.listScans),
-  proxyGetGenesis: route('GET /v0/scan-proxy/genesis', told, {
+  proxyGetGenesis: route('GET /v0/scan-proxy/genesis', ownRead, {
     summary: 'The genesis document, as this validator has it.',
     response: scanRoutes.getGenesis.response,
   }),
-  proxyListEvidence: route('GET /v0/scan-proxy/evidence', told, {
-    summary: 'What proves that a node signed two different states at one offset.',
+  proxyListEvidence: route('GET /v0/scan-proxy/evidence', ownRead, {
+    summary: 'Proofs that a node signed two different states at one offset.',
     description:
-      'The first and last 16 of each node that this validator has come across; each can be verified offline.',
+      'The first and last 16 of each node that this validator has seen; each can be verified offline.',
     response: EvidenceAnswer,
   }),
 })

@@ -1,5 +1,4 @@
 /** The scan node: lookups, rules, the network (D-8 to D-16). Public, without authentication. */
-import type { ErrorCode } from '@quorumscan/errors'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'
@@ -21,36 +20,25 @@ const pinErrors = [
   'LOG_REGRESSED',
   'STATE_DIVERGED',
   'DEPENDENCY_UNAVAILABLE',
-] as const satisfies readonly ErrorCode[]
+] as const
 
 const ReadHeaders = Type.Object({
   'x-read-at-offset': m.omittable(LedgerOffset, 'The offset to read at; absent: the newest.'),
 })
 
-/** Of a read that is answered with its proof. Like all that decides an answer, in the URL: a preflight costs a browser a round trip. */
+/** Of a read with a proof. In the URL, because a header would cost a browser the round trip of a preflight. */
 const certifiedQuery = {
-  signers: m.omittable(
-    Quorum,
-    'With a proof: how many members must have signed; absent: weak (f+1).',
-  ),
-  min_offset: m.omittable(
-    LedgerOffset,
-    'With a proof: read no older offset than this; waits up to a second for it.',
-  ),
+  signers: m.omittable(Quorum, 'With a proof: how many members signed; absent: weak (f+1).'),
+  min_offset: m.omittable(LedgerOffset, 'With a proof: the oldest offset; waits up to a second.'),
 }
 
-/** The same in a body, which `text/plain` keeps from needing a preflight. */
+/** The same in a body; with `text/plain` it needs no preflight. */
 const certifiedMembers = {
   signers: m.optional(Quorum, 'With a proof: how many members must have signed.'),
   min_offset: m.optional(LedgerOffset, 'With a proof: read no older offset than this.'),
 }
 
-const certifiedErrors = [
-  ...pinErrors,
-  'INVALID_QUORUM',
-  'NO_CERTIFICATE',
-  'LOG_FORK',
-] as const satisfies readonly ErrorCode[]
+const certifiedErrors = [...pinErrors, 'INVALID_QUORUM', 'NO_CERTIFICATE', 'LOG_FORK'] as const
 
 /** A read at one offset (D-10). */
 const pinned = {
@@ -62,7 +50,7 @@ const pinned = {
   cost: COST_LOOKUP,
 } as const
 
-/** A read that is answered with its proof as well. */
+/** A read with a proof. */
 const proven = {
   ...pinned,
   /** Where the caller accepts it; of status 200 also where nothing is found. */
@@ -72,13 +60,13 @@ const proven = {
 
 const lookup = { ...proven, tag: 'lookup' } as const
 
-/** A mebibyte read, hashed and sent takes as long as some ten lookups: a stranger is given 20 a second. */
+/** To read, hash and send a mebibyte takes as long as some ten lookups: an anonymous client gets 20 a second. */
 const COST_PIECE = 10
 
 const SnapshotOffset = m.about(LedgerOffset, 'Of a snapshot that the node lists.')
 
-/** What a node says of itself and its network, at no offset of the caller's. */
-const told = { tag: 'network', auth: 'none', errors: [], cost: COST_LOOKUP } as const
+/** A read about the node and its network, not at an offset. */
+const nodeRead = { tag: 'network', auth: 'none', errors: [], cost: COST_LOOKUP } as const
 
 export const scanRoutes = defineRoutes({
   ...healthRoutes,
@@ -97,7 +85,7 @@ export const scanRoutes = defineRoutes({
     errors: [...certifiedErrors, 'ENTRY_NOT_FOUND'],
   }),
   getEntryByParty: route('GET /v0/ans-entries/by-party/{party}', lookup, {
-    summary: 'The entry that stands for a party: its synthetic one, else its lowest live name.',
+    summary: 'The entry that represents a party: its synthetic one, else its lowest live name.',
     params: Type.Object({ party: Party }),
     query: Type.Object(certifiedQuery),
     response: entries.EntryAnswer,
@@ -126,10 +114,10 @@ export const scanRoutes = defineRoutes({
   }),
   listActivities: route('POST /v0/activities', proven, {
     tag: 'activities',
-    summary: 'Taps, mints, transfers and offers that came to nothing, in order of their event ids.',
+    summary: 'Taps, mints, transfers and ended offers, in order of their event ids.',
     description:
       ACTIVITY_ORDER +
-      'A walk goes on with the event_id of its last row until a page is empty: where rows are large, a page has fewer than page_size. It never skips or repeats a row, also while new ones arrive. Rows are kept for the retention of the genesis, counted in record time before the offset that is read.',
+      'A client reads on with the event_id of its last row until a page is empty. If rows are large, a page has fewer than page_size. No page skips or repeats a row, also while new ones arrive. Rows are kept for the retention of the genesis, counted in record time before the offset that is read.',
     body: NodeActivitiesRequest,
     acceptsTextPlain: true,
     response: ActivitiesAnswer,
@@ -143,7 +131,7 @@ export const scanRoutes = defineRoutes({
     response: entries.AnsRulesAnswer,
   }),
   getAmuletRules: route('POST /v0/amulet-rules', pinned, {
-    summary: 'The rules of coin as upstream tells them, unless the cached ones are current.',
+    summary: 'The rules of coin in the form of upstream, unless the cached ones are current.',
     body: coinRules.AmuletRulesRequest,
     response: coinRules.AmuletRulesAnswer,
   }),
@@ -159,7 +147,7 @@ export const scanRoutes = defineRoutes({
   getDso: route('GET /v0/dso', proven, {
     summary: 'The operator party, its rules, and the answering node.',
     query: Type.Object({
-      shared: Type.Optional(m.boolean('Leave out who answers: equal on every node.')),
+      shared: Type.Optional(m.boolean('Without the answering node: equal on every node.')),
       ...certifiedQuery,
     }),
     response: network.DsoAnswer,
@@ -169,59 +157,54 @@ export const scanRoutes = defineRoutes({
     query: Type.Object(certifiedQuery),
     response: network.ScansAnswer,
   }),
-  getCertificate: route('GET /v0/certificate', told, {
+  getCertificate: route('GET /v0/certificate', nodeRead, {
     summary: 'The newest certificate that the node has.',
     query: Type.Object(certifiedQuery),
     response: certified.CertificateAnswer,
     errors: certifiedErrors,
   }),
-  listStateStatements: route('GET /v0/state-statements', told, {
-    summary: 'What the node signed of the state of late, for other members.',
+  listStateStatements: route('GET /v0/state-statements', nodeRead, {
+    summary: 'Statements of the state that the node signed recently, for other members.',
     description:
-      'Waits up to 5 s for a statement after the offset; none by then is an empty list, as is the answer to the oldest poll of an address that begins a 65th. Members, and validators, put certificates together from them.',
+      'Waits up to 5 s for a statement after the offset, then answers an empty list. A 65th poll of one address ends the oldest with an empty list. Members and validators make certificates from the statements.',
     query: Type.Object({
-      after: m.about(LedgerOffset, 'The newest that the caller has; 0 for all that are kept.'),
+      after: m.about(LedgerOffset, 'The newest that the caller has; 0 for all.'),
     }),
     response: certified.StateStatements,
     errors: pinErrors,
   }),
-  listProposals: route('GET /v0/proposals', told, {
-    summary:
-      'What super-validators have proposed and not decided together, and which protocol holds.',
+  listProposals: route('GET /v0/proposals', nodeRead, {
+    summary: 'Open proposals of super-validators, and the protocol version in force.',
     response: network.ProposalsAnswer,
     errors: ['DEPENDENCY_UNAVAILABLE'],
   }),
-  listSnapshots: route('GET /v0/snapshots', told, {
+  listSnapshots: route('GET /v0/snapshots', nodeRead, {
     summary: 'The snapshots of the state that the node has, the newest first.',
     description:
-      'Each with what members signed of it: the statement `quorumscan/snapshot/1` of offset, record time, history ' +
-      'hash and content hash. The content hash is the SHA-256 of the manifest. One that f + 1 members signed is ' +
-      'what the log made, whoever its pieces come from.',
+      'Each with signatures of members, of the statement `quorumscan/snapshot/1` of offset, record time, history hash ' +
+      'and content hash. The content hash is the SHA-256 of the manifest. With f + 1 signatures, the snapshot is correct.',
     response: certified.SnapshotsAnswer,
   }),
-  getSnapshotManifest: route('GET /v0/snapshots/{offset}/manifest', told, {
-    summary: 'What the content of a snapshot hashes to, piece by piece.',
+  getSnapshotManifest: route('GET /v0/snapshots/{offset}/manifest', nodeRead, {
+    summary: 'The hashes of the pieces of a snapshot.',
     description: 'u64 length of the content, big-endian, then the SHA-256 of each mebibyte of it.',
     params: Type.Object({ offset: SnapshotOffset }),
     response: 'bytes',
     errors: ['SNAPSHOT_NOT_FOUND'],
     cost: COST_PIECE,
   }),
-  getSnapshotPiece: route('GET /v0/snapshots/{offset}/pieces/{index}', told, {
+  getSnapshotPiece: route('GET /v0/snapshots/{offset}/pieces/{index}', nodeRead, {
     summary: 'A mebibyte of the content of a snapshot; the last piece may be shorter.',
     params: Type.Object({
       offset: SnapshotOffset,
-      index: m.about(
-        Type.Integer({ minimum: 0, maximum: 65_535 }),
-        'Its place in the manifest, from 0.',
-      ),
+      index: m.about(Type.Integer({ minimum: 0, maximum: 65_535 }), 'Its index, from 0.'),
     }),
     response: 'bytes',
     errors: ['SNAPSHOT_NOT_FOUND'],
     cost: COST_PIECE,
   }),
   readEngine: engineRead,
-  getGenesis: route('GET /v0/genesis', told, {
+  getGenesis: route('GET /v0/genesis', nodeRead, {
     summary: 'The genesis document.',
     response: network.GenesisAnswer,
   }),

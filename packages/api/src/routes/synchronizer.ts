@@ -10,16 +10,15 @@ const ordering = { tag: 'ordering', errors: [], auth: 'none', cost: 1 } as const
 /** A method, some numbers, a signature. */
 const ENGINE_READ_BYTES_MAX = 4096
 
-/** Also of scan nodes, which pass it on. */
+/** Also a route of scan nodes, which forward it. */
 export const engineRead = route('POST /v0/engine-reads', ordering, {
-  summary: 'Tells another member what it needs to begin anew: of members that order together.',
+  summary: 'Answers another ordering member what its engine needs to start from a sync anchor.',
   description:
-    'Signed by engines whose ids are known, in both directions. It only reads: which ' +
-    'blocks the engine keeps, and their signed headers. Where one synchronizer orders alone, it is 404.',
+    'Both sides sign, by engines whose ids are known. It reads the blocks that the engine stores, and their signed headers. ' +
+    'With the ordering driver `redis` it is 404.',
   body: 'bytes',
   bodyBytesMax: ENGINE_READ_BYTES_MAX,
   response: 'bytes',
-  // There is no such route where one synchronizer orders alone.
   errors: ['PERMISSION_DENIED', 'NOT_READY', 'DEPENDENCY_UNAVAILABLE', 'ROUTE_NOT_FOUND'],
 })
 
@@ -29,7 +28,7 @@ const SUBMISSION_BYTES_MAX = 256 * 1024
 export const synchronizerRoutes = defineRoutes({
   ...healthRoutes,
   submitEntry: route('POST /v0/submit', ordering, {
-    summary: 'Offers an entry to the log; the answer comes when it is durable.',
+    summary: 'Submits an entry to the log; answers when it is durable.',
     body: 'bytes',
     bodyBytesMax: SUBMISSION_BYTES_MAX,
     response: Type.Object({
@@ -47,24 +46,22 @@ export const synchronizerRoutes = defineRoutes({
     ],
   }),
   listOrderingEvidence: route('GET /v0/evidence', ordering, {
-    summary: 'What proves that a member voted for two blocks in one step.',
+    summary: 'Proofs that a member voted for two blocks in one step.',
     description:
-      'Of members that order together: the first and last 16 of each, as they stand in blocks; each can be verified offline.',
+      'The first and last 16 of each ordering member, as recorded in blocks; each can be verified offline.',
     response: EvidenceAnswer,
   }),
   readEngine: engineRead,
   followLog: route('GET /v0/log', ordering, {
-    summary:
-      'Streams the log from an offset on, and what comes later; for peers, who show a token or a certificate.',
+    summary: 'Streams the log from an offset on; for peers, with a token or a certificate.',
     description:
-      'Frames, one behind the other, integers big-endian: u64 offset, u32 length of the group, u8 length of its ' +
-      'signature, signature, group. The first frame is of the group that holds `from`. A frame without a group ' +
-      'says only how far the log has come: the first of all, and one whenever 2 s passed without another. The ' +
-      'stream never ends by itself. Of one peer the fifth stream ends the oldest.',
+      'A sequence of frames, integers big-endian: u64 offset, u32 length of the group, u8 length of its signature, ' +
+      'signature, group. The first group contains `from`. A frame without a group reports the newest offset: the first ' +
+      'frame, and one after 2 s without another. The stream does not end. A fifth stream of a peer ends its oldest.',
     query: Type.Object({
       from: m.about(
         Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-        'The first offset that is wanted.',
+        'The first offset.',
       ),
     }),
     response: 'bytes',

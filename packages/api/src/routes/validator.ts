@@ -1,6 +1,4 @@
 /** The validator: name entries, users and wallet (D-19, D-20), and the scan proxy. */
-
-import type { ErrorCode } from '@quorumscan/errors'
 import { Type } from 'typebox'
 import { activitiesCost, COST_LOOKUP, COST_SUBMISSION } from '../cost.ts'
 import { defineRoutes, route } from '../route-def.ts'
@@ -11,14 +9,9 @@ import * as wallet from '../schemas/wallet.ts'
 import { healthRoutes } from './health.ts'
 import { scanProxyRoutes } from './scan-proxy.ts'
 
-const readErrors = [
-  'WALLET_NOT_FOUND',
-  'NOT_READY',
-  'CLOCK_OFF',
-  'DEPENDENCY_UNAVAILABLE',
-] as const satisfies readonly ErrorCode[]
+const readErrors = ['WALLET_NOT_FOUND', 'NOT_READY', 'CLOCK_OFF', 'DEPENDENCY_UNAVAILABLE'] as const
 
-/** What any submission can meet. */
+/** Of every submission. */
 const submitErrors = [
   ...readErrors,
   'PERMISSION_DENIED',
@@ -29,15 +22,15 @@ const submitErrors = [
   'SUBMISSION_UNKNOWN',
   'LOG_FULL',
   'USERS_LOST',
-] as const satisfies readonly ErrorCode[]
+] as const
 
-/** What an operation that chooses coins can meet beyond. */
+/** Of operations that choose coins. */
 const spendErrors = [
   ...submitErrors,
   'CONTRACT_NOT_FOUND',
   'INSUFFICIENT_FUNDS',
   'LIMIT_EXCEEDED',
-] as const satisfies readonly ErrorCode[]
+] as const
 
 const read = {
   tag: 'wallet',
@@ -49,7 +42,7 @@ const read = {
 const submission = { ...read, errors: submitErrors, cost: COST_SUBMISSION } as const
 const oneContract = Type.Object({ contract_id: ContractIdInput })
 
-/** Of one contract: an end to it, or a payment for it. */
+/** Ends a contract, or pays for it. */
 const ofContract = {
   ...submission,
   params: oneContract,
@@ -57,16 +50,15 @@ const ofContract = {
 } as const
 const payment = { ...ofContract, errors: spendErrors } as const
 
-const Readiness = m.string('A line of what was looked at, and a line with the result.')
+const Readiness = m.string('A line for the check, and a line with the result.')
 
 export const validatorRoutes = defineRoutes({
   ...healthRoutes,
   readyz: {
     ...healthRoutes.readyz,
     description:
-      'At the root, where clients of the ledger interface ask, the answer is text: `[+] ledger ok (SERVING)` and ' +
-      'a line with the result, with 503 `[-] ledger failed (NOT_SERVING)`. Below `/api/validator` a 200 is empty and a ' +
-      '503 is JSON.',
+      'At the root, for clients of the ledger interface, the answer is text: `[+] ledger ok (SERVING)`, or with 503 ' +
+      '`[-] ledger failed (NOT_SERVING)`, and a line with the result. Below `/api/validator` a 200 is empty, a 503 JSON.',
     otherForms: { 'text/plain': Readiness },
     unavailableForms: { 'text/plain': Readiness },
   },
@@ -93,7 +85,7 @@ export const validatorRoutes = defineRoutes({
   }),
   registerUser: route('POST /v0/register', submission, {
     tag: 'users',
-    summary: 'Gives the user of the token a party; a second time finds the same.',
+    summary: 'Gives the user of the token a party; the same one again the second time.',
     body: wallet.RegisterRequest,
     bodyOptional: true,
     response: wallet.PartyIdAnswer,
@@ -109,7 +101,7 @@ export const validatorRoutes = defineRoutes({
   getValidatorUser: route('GET /v0/validator-user', read, {
     tag: 'users',
     auth: 'none',
-    summary: "The operator of this validator: its user and that user's party.",
+    summary: 'The operator of this validator: its user and party.',
     response: wallet.ValidatorUserAnswer,
   }),
   getUserStatus: route('GET /v0/wallet/user-status', read, {
@@ -117,13 +109,13 @@ export const validatorRoutes = defineRoutes({
     response: wallet.UserStatusAnswer,
   }),
   tap: route('POST /v0/wallet/tap', submission, {
-    summary: 'Coin for nothing, in a development network.',
+    summary: 'Creates coin, in a development network.',
     body: wallet.TapRequest,
     response: wallet.TapAnswer,
     errors: [...submitErrors, 'DEVNET_ONLY'],
   }),
   getBalance: route('GET /v0/wallet/balance', read, {
-    summary: 'What the user holds, unlocked and locked.',
+    summary: 'The coin of the user, unlocked and locked.',
     response: wallet.BalanceAnswer,
   }),
   listCoins: route('GET /v0/wallet/coins', read, {
@@ -138,11 +130,11 @@ export const validatorRoutes = defineRoutes({
     cost: activitiesCost,
   }),
   listSubscriptionRequests: route('GET /v0/wallet/subscription-requests', read, {
-    summary: 'Requests that wait for the user.',
+    summary: 'Open requests to the user.',
     response: wallet.SubscriptionRequestsAnswer,
   }),
   getSubscriptionRequest: route('GET /v0/wallet/subscription-requests/{contract_id}', read, {
-    summary: 'One request that waits for the user.',
+    summary: 'An open request to the user.',
     params: oneContract,
     response: Contract,
     errors: [...readErrors, 'CONTRACT_NOT_FOUND'],
@@ -171,11 +163,11 @@ export const validatorRoutes = defineRoutes({
     response: null,
   }),
   listInitialPayments: route('GET /v0/wallet/subscription-initial-payments', read, {
-    summary: 'First payments that wait for the operator.',
+    summary: 'First payments that the operator has yet to collect.',
     response: wallet.InitialPaymentsAnswer,
   }),
   listSubscriptions: route('GET /v0/wallet/subscriptions', read, {
-    summary: 'Subscriptions of the user, idle or with a payment under way.',
+    summary: 'Subscriptions of the user, idle or with a payment in progress.',
     response: wallet.SubscriptionsAnswer,
   }),
   setAutoRenew: route(
@@ -194,20 +186,20 @@ export const validatorRoutes = defineRoutes({
     response: wallet.PayAnswer,
   }),
   createTransfer: route('POST /v0/wallet/token-standard/transfers', submission, {
-    summary: 'Offers coin to a party; to oneself it is moved at once.',
+    summary: 'Offers coin to a party. To the user itself it moves at once.',
     body: wallet.CreateTransferRequest,
     response: wallet.TransferAnswer,
     errors: [...spendErrors, 'INVALID_PARTY'],
   }),
   listTransfers: route('GET /v0/wallet/token-standard/transfers', read, {
-    summary: 'Open offers that the user made or may take.',
+    summary: 'Open offers by or for the user.',
     response: wallet.TransfersAnswer,
   }),
   acceptTransfer: route(
     'POST /v0/wallet/token-standard/transfers/{contract_id}/accept',
     ofContract,
     {
-      summary: 'Takes the coin of an offer to the user.',
+      summary: 'Accepts an offer to the user.',
       response: wallet.TransferAnswer,
     },
   ),
@@ -215,7 +207,7 @@ export const validatorRoutes = defineRoutes({
     'POST /v0/wallet/token-standard/transfers/{contract_id}/reject',
     ofContract,
     {
-      summary: 'Gives the coin of an offer to the user back to its sender.',
+      summary: 'Rejects an offer to the user; its sender receives the coin back.',
       response: wallet.TransferAnswer,
     },
   ),
@@ -223,7 +215,7 @@ export const validatorRoutes = defineRoutes({
     'POST /v0/wallet/token-standard/transfers/{contract_id}/withdraw',
     ofContract,
     {
-      summary: 'Takes the coin of an offer that the user made back.',
+      summary: 'Withdraws an offer of the user.',
       response: wallet.TransferAnswer,
     },
   ),

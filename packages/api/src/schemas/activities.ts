@@ -20,59 +20,47 @@ const EventId = m.formed(
 
 /** How the order differs from what clients of the upstream network may expect (D-25). */
 export const ACTIVITY_ORDER =
-  'Oldest rows come first unless `sort_order` is `desc`, and `begin_after_id` is an exclusive bound in the direction of the walk. ' +
-  'The scan interface of the upstream network differs: it answers newest rows first and has no `sort_order`; send `desc` for its order. '
+  'Oldest rows come first unless `sort_order` is `desc`. `begin_after_id` is an exclusive bound in this order. ' +
+  'The scan interface of the upstream network has no `sort_order` and answers newest rows first; send `desc` for its order. '
 
-/** What nodes and proxy are asked by. */
+/** Members of requests to nodes and to the proxy. */
 const activitiesMembers = {
   page_size: pageSize('rows'),
   begin_after_id: afterEventId(
-    'event_id of the last row of the page before: an exclusive lower bound, with `desc` an upper one. An empty text is as good as none.',
+    'The event_id of the last row of the page before. Empty: the first page.',
   ),
-  sort_order: Type.Optional(
-    Type.Union([Type.Literal('asc'), Type.Literal('desc'), Type.Null()], {
-      description: '`asc` (oldest first) unless given.',
-    }),
-  ),
+  sort_order: m.optional(Type.Enum(['asc', 'desc']), '`asc` (oldest first) unless given.'),
   min_offset: m.optional(LedgerOffset, 'With proofs: read no older offset than this.'),
 }
 
-export const ActivitiesRequest = m.component(
-  'ActivitiesRequest',
-  'Which rows to show.',
-  activitiesMembers,
-)
+export const ActivitiesRequest = m.component('ActivitiesRequest', 'Which rows.', activitiesMembers)
 
-/** As a node takes it. */
-export const NodeActivitiesRequest = m.component('NodeActivitiesRequest', 'Which rows to show.', {
+/** The request to a node. */
+export const NodeActivitiesRequest = m.component('NodeActivitiesRequest', 'Which rows.', {
   ...activitiesMembers,
   signers: m.optional(Quorum, 'With proofs: how many members must have signed.'),
 })
 
-/** First frame of the WebSocket beside `POST /v0/scan-proxy/activities`. */
-export const ActivitiesStreamRequest = m.component(
-  'ActivitiesStreamRequest',
-  'Asks for nothing but to be told.',
-  {},
-)
+/** First frame of the WebSocket at the path of `POST /v0/scan-proxy/activities`. */
+export const ActivitiesStreamRequest = m.component('ActivitiesStreamRequest', 'It is empty.', {})
 
-/** A frame of it. */
+/** A frame of the server. */
 export const ActivitiesNews = m.component(
   'ActivitiesNews',
-  'That there may be more rows: who reads a page at this offset, or behind it, sees them.',
-  { offset: m.about(LedgerOffset, 'The newest at which the ledger changed.') },
+  'There may be more rows in pages that are read at this offset, or at a later one.',
+  { offset: m.about(LedgerOffset, 'The newest offset at which the ledger changed.') },
 )
 
 const zero = m.about(Decimal, 'Always zero: there are no fees and no such rewards.')
 
 const Transfer = m.component(
   'ActivityTransfer',
-  'There are no fees: those members are zeros. receivers and balance_changes have one row a party. Coin that is locked still counts as its own, coin that is burned in the same transaction as that of nobody.',
+  'There are no fees: those members are zeros. receivers and balance_changes have one row for each party. Locked coin counts as coin of its party; coin that is burned in the same transaction counts for no party.',
   {
-    sender: m.part('Whose coin went in.', {
-      party: m.about(Party, 'Who paid.'),
+    sender: m.part('The sender.', {
+      party: m.about(Party, 'The party that paid.'),
       sender_change_fee: zero,
-      sender_change_amount: m.about(Decimal, 'What came back as change.'),
+      sender_change_amount: m.about(Decimal, 'The change that it received.'),
       sender_fee: zero,
       holding_fees: zero,
       input_coin_amount: m.about(Decimal, 'The coin that went in.'),
@@ -81,40 +69,41 @@ const Transfer = m.component(
       input_sv_reward_amount: zero,
       input_validator_faucet_amount: zero,
     }),
-    receivers: m.rows('One row a party.', {
-      party: m.about(Party, 'Who received.'),
+    receivers: m.rows('One row for each party.', {
+      party: m.about(Party, 'The party that received.'),
       amount: m.about(Decimal, 'How much coin.'),
       receiver_fee: zero,
     }),
-    balance_changes: m.rows('One row a party whose coin changed.', {
-      party: m.about(Party, 'Whose coin changed.'),
-      change_to_initial_amount_as_of_round_zero: m.about(Decimal, 'By how much; negative: less.'),
+    balance_changes: m.rows('One row for each party whose coin changed.', {
+      party: m.about(Party, 'The party.'),
+      change_to_initial_amount_as_of_round_zero: m.about(
+        Decimal,
+        'The difference; negative: less.',
+      ),
       change_to_holding_fees_rate: zero,
     }),
-    description: m.nullableText('What the sender wrote.'),
-    transferInstructionReceiver: m.orNull(Party, 'Of an offer: whom it is for.'),
+    description: m.nullableText('The text of the sender.'),
+    transferInstructionReceiver: m.orNull(Party, 'Of an offer: its receiver.'),
     transferInstructionAmount: m.orNull(Decimal, 'Of an offer: how much.'),
-    transferInstructionCid: m.orNull(ContractId, 'The offer that was made or taken.'),
+    transferInstructionCid: m.orNull(ContractId, 'The offer that was made or accepted.'),
     transfer_kind: m.orNull(
-      Type.Union([
-        Type.Literal('create_transfer_instruction'),
-        Type.Literal('transfer_instruction_accept'),
-      ]),
-      'Whether an offer was made or taken; null for a transfer at once.',
+      Type.Enum(['create_transfer_instruction', 'transfer_instruction_accept']),
+      'Whether an offer was made or accepted; null for a transfer at once.',
     ),
   },
 )
 
-const NewCoin = m.component('ActivityNewCoin', 'Coin that came to be.', {
-  coin_owner: m.about(Party, 'Who got it.'),
+const NewCoin = m.component('ActivityNewCoin', 'Coin that was created.', {
+  coin_owner: m.about(Party, 'The party that received it.'),
   coin_amount: m.about(Decimal, 'How much.'),
 })
 
-const Abort = m.component('ActivityAbort', 'An offer that came to nothing.', {
+const Abort = m.component('ActivityAbort', 'An offer that ended without a transfer.', {
   transfer_instruction_cid: m.about(ContractId, 'The offer.'),
-  abort_kind: Type.Union([Type.Literal('withdraw'), Type.Literal('reject')], {
-    description: 'Whether its sender or its receiver ended it.',
-  }),
+  abort_kind: m.about(
+    Type.Enum(['withdraw', 'reject']),
+    'Whether its sender or its receiver ended it.',
+  ),
 })
 
 const absent = (what: string) => Type.Null({ description: `Null: it is no ${what}.` })

@@ -8,17 +8,13 @@ import {
 import * as m from './members.ts'
 import { ContractIdInput } from './scalars.ts'
 
-/** Three rounds are open at a time; whoever names more has old ones among them. */
+/** Three rounds are open at a time; a longer list contains old rounds. */
 const CACHED_ROUNDS_MAX = 100
 
-export const AmuletRulesRequest = m.component(
-  'AmuletRulesRequest',
-  'What the caller has of them.',
-  {
-    cached_amulet_rules_contract_id: CachedContractId,
-    cached_amulet_rules_domain_id: CachedDomainId,
-  },
-)
+export const AmuletRulesRequest = m.component('AmuletRulesRequest', 'What the caller has.', {
+  cached_amulet_rules_contract_id: CachedContractId,
+  cached_amulet_rules_domain_id: CachedDomainId,
+})
 
 export const AmuletRulesAnswer = m.component('AmuletRulesAnswer', 'The rules of coin.', {
   amulet_rules_update: m.about(MaybeCachedContract, 'What is in force.'),
@@ -26,26 +22,17 @@ export const AmuletRulesAnswer = m.component('AmuletRulesAnswer', 'The rules of 
 
 const cachedIds = (what: string) => m.array(what, ContractIdInput, { maxItems: CACHED_ROUNDS_MAX })
 
-export const MiningRoundsRequest = m.component(
-  'MiningRoundsRequest',
-  'What the caller has of them.',
-  {
-    cached_open_mining_round_contract_ids: cachedIds('The open rounds that the caller has.'),
-    cached_issuing_round_contract_ids: cachedIds('The issuing rounds that the caller has.'),
-  },
-)
+export const MiningRoundsRequest = m.component('MiningRoundsRequest', 'What the caller has.', {
+  cached_open_mining_round_contract_ids: cachedIds('The open rounds that the caller has.'),
+  cached_issuing_round_contract_ids: cachedIds('The issuing rounds that the caller has.'),
+})
 
 const roundsById = (what: string) => m.record(what, MaybeCachedContract)
 
 export const MiningRoundsAnswer = m.component('MiningRoundsAnswer', 'The rounds of coin.', {
-  time_to_live_in_microseconds: m.integer(
-    0,
-    'Until the oldest open round may be closed, and another one opened.',
-  ),
+  time_to_live_in_microseconds: m.integer(0, 'Until the next round can be opened.'),
   open_mining_rounds: roundsById('The open rounds by contract id, the newest first.'),
-  issuing_mining_rounds: roundsById(
-    'Always empty: super-validators have their share when a round closes.',
-  ),
+  issuing_mining_rounds: roundsById('Always empty: rewards are paid when a round closes.'),
 })
 
 export const AmuletRulesProxyAnswer = m.component('AmuletRulesProxyAnswer', 'The rules of coin.', {
@@ -58,7 +45,7 @@ export const MiningRoundsProxyAnswer = m.component(
   {
     open_mining_rounds: m.array('The open rounds, the newest first.', ContractWithState),
     issuing_mining_rounds: m.array(
-      'Always empty: super-validators have their share when a round closes.',
+      'Always empty: rewards are paid when a round closes.',
       ContractWithState,
     ),
   },

@@ -16,7 +16,7 @@ export const ContractWithState = m.component('ContractWithState', 'A contract, a
   domain_id: m.string('The synchronizer.'),
 })
 
-/** By which callers name what they have. */
+/** What a caller has in its cache. */
 export const CachedContractId = m.optional(ContractIdInput, 'The contract that the caller has.')
 export const CachedDomainId = m.optional(WellFormedText, 'The synchronizer that the caller knows.')
 
@@ -24,7 +24,7 @@ export const MaybeCachedContract = m.component(
   'MaybeCachedContract',
   'A contract, unless the caller has it.',
   {
-    contract: m.orNull(Contract, 'What is in force; null while the cached one is.'),
+    contract: m.orNull(Contract, 'The one in force; null if the caller has it.'),
     domain_id: m.string('The synchronizer.'),
   },
 )

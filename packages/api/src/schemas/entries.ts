@@ -15,18 +15,18 @@ import {
 
 const AnsEntry = m.component(
   'AnsEntry',
-  'A live entry; contract_id and expires_at are null for those of the operator and the super-validators.',
+  'A live entry; contract_id and expires_at are null for entries of the operator and the super-validators.',
   {
     contract_id: m.orNull(ContractId, 'The AnsEntry contract; a renewal makes a new one.'),
     user: m.about(Party, 'The owner.'),
     name: m.string('The whole name, such as `alice.unverified.ns`.'),
     url: m.string('As given at registration; may be empty.'),
     description: m.string('As given at registration; may be empty.'),
-    expires_at: m.orNull(Time, 'From this record time on the entry is gone, unless renewed.'),
+    expires_at: m.orNull(Time, 'The record time at which it expires, unless it is renewed.'),
   },
 )
 
-export const EntryAnswer = m.component('EntryAnswer', 'The entry that was looked for.', {
+export const EntryAnswer = m.component('EntryAnswer', 'The entry.', {
   entry: AnsEntry,
 })
 
@@ -35,7 +35,7 @@ export const EntryPage = m.component('EntryPage', 'A page of entries.', {
   next_page_token: m.nullableText('Asks for the next page; null on the last.'),
 })
 
-/** With both members nobody could say which of the two is asked for. */
+/** With both members the question would be ambiguous. */
 const Lookup = Type.Union([Type.Object({ name: LookupName }), Type.Object({ party: Party })], {
   title: 'Lookup',
   description: 'By name or by party, not both.',
@@ -70,13 +70,10 @@ export const ansRulesMembers = {
 
 export const AnsRulesRequest = m.component(
   'AnsRulesRequest',
-  'What the caller has of them.',
+  'What the caller has.',
   ansRulesMembers,
 )
 
 export const AnsRulesAnswer = m.component('AnsRulesAnswer', 'The rules of the name service.', {
-  ans_rules_update: m.about(
-    MaybeCachedContract,
-    'What is in force: fee, lifetime and renewal window of names.',
-  ),
+  ans_rules_update: m.about(MaybeCachedContract, 'Fee, lifetime and renewal window of names.'),
 })

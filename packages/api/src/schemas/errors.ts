@@ -11,20 +11,23 @@ export const ErrorAnswer = m.component('Error', 'A refusal.', {
   retryable: m.boolean('True: the same request may succeed later.'),
   request_id: m.string('Also in the log of the process.'),
   details: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
-    description: 'Facts about it, such as the member that is wrong.',
+    description: 'Facts about it, such as the invalid member.',
   }),
 })
 
-/** That under `/v2` (docs/upstream.md §L7.1). */
+/** The body of every error under `/v2` (docs/upstream.md §L7.1). */
 export const LedgerErrorAnswer = m.component('JsCantonError', 'A refusal.', {
-  code: m.string('UPPER_SNAKE, permanent; `NA` where the log alone has the reason.'),
+  code: m.string('UPPER_SNAKE, permanent; `NA` if only the log has the reason.'),
   cause: m.string('A sentence for a person.'),
   correlationId: m.nullableText('The submission id, of errors of submissions.'),
-  traceId: m.nullableText('Under which the log has more.'),
+  traceId: m.nullableText('The id of the request in the log.'),
   context: m.record('Facts about the error.', Type.String()),
-  resources: m.array('What it is about, as pairs of type and name.', Type.Array(Type.String())),
+  resources: m.array(
+    'The resources concerned, as pairs of type and name.',
+    Type.Array(Type.String()),
+  ),
   errorCategory: m.about(Int32, 'What kind of error it is; decides the status.'),
   grpcCodeValue: m.orNull(Int32, 'The gRPC code of the kind.'),
-  retryInfo: m.nullableText('After what time trying again may help.'),
+  retryInfo: m.nullableText('When another try may succeed.'),
   definiteAnswer: m.orNull(Type.Boolean(), 'Whether it certainly had no effect, if known.'),
 })

@@ -1,10 +1,10 @@
-/** How a schema says what a member of it means, beside what it looks like. */
+/** How a schema describes the meaning of its members, in addition to their form. */
 import { type TProperties, type TSchema, Type } from 'typebox'
 
-/** Under this name a schema has what only one member says of it; `toSchema` puts it into the document. */
+/** The key of a description that holds for one member only; `toSchema` puts it into the document. */
 export const ABOUT = '~about'
 
-/** Other keywords for the document alone, such as what the operation refuses with a code of its own. */
+/** Other keywords for the document alone, such as rules that the operation enforces with a code of its own. */
 type About = Readonly<Record<string, unknown>>
 
 /** Marks a member that decodes without it, to be refused with a code of its own: in the document it is required. */

@@ -4,7 +4,7 @@ import { ContractWithState } from './contracts.ts'
 import * as m from './members.ts'
 import { Decimal, Hex32, LedgerOffset, NodeName, Party, Signature, Time } from './scalars.ts'
 
-export const DsoPartyIdAnswer = m.component('DsoPartyIdAnswer', 'Who operates the network.', {
+export const DsoPartyIdAnswer = m.component('DsoPartyIdAnswer', 'The operator of the network.', {
   dso_party_id: m.about(Party, 'The operator party.'),
 })
 
@@ -18,10 +18,7 @@ export const DsoAnswer = m.component(
     voting_threshold: m.integer(1, 'Confirmations that an operator action needs.'),
     latest_mining_round: m.about(ContractWithState, 'The newest open round, with the coin price.'),
     coin_rules: m.about(ContractWithState, 'The rules of coin.'),
-    amulet_rules: m.about(
-      ContractWithState,
-      'The same, under the name that clients of upstream read.',
-    ),
+    amulet_rules: m.about(ContractWithState, 'The same, for clients of upstream.'),
     dso_rules: m.about(ContractWithState, 'The rules of the network, with its super-validators.'),
     sv_node_states: m.array('Their nodes.', ContractWithState),
     initial_round: m.string('The first round, decimal.'),
@@ -32,22 +29,19 @@ const protocolVersion = (description: string) => m.integer(1, description)
 
 export const ProposalsAnswer = m.component(
   'ProposalsAnswer',
-  'As the node knows it at its head; no other node vouches for it.',
+  'As the node has it at its head, without proof.',
   {
-    voting_threshold: m.integer(1, 'Super-validators that must confirm the same.'),
-    confirmations: m.array(
-      'One for each super-validator and kind of change: who wants which.',
-      ContractWithState,
-    ),
+    voting_threshold: m.integer(1, 'Super-validators that must confirm.'),
+    confirmations: m.array('One for each super-validator and kind of change.', ContractWithState),
     protocol: m.part('Versions of the protocol.', {
       version: protocolVersion('The one in force.'),
       newest_known: protocolVersion('The newest that the software of this node knows.'),
       next: m.orNull(
         Type.Object({
-          version: protocolVersion('What was voted for.'),
-          not_before: m.about(Time, 'It holds from the first entry with this record time.'),
+          version: protocolVersion('The next version.'),
+          not_before: m.about(Time, 'It is in force from this record time on.'),
         }),
-        'What is to come; null: nothing.',
+        'The next change; null: none.',
       ),
     }),
   },
@@ -56,11 +50,11 @@ export const ProposalsAnswer = m.component(
 export const ScansAnswer = m.component('ScansAnswer', 'Address records, each signed by its node.', {
   scans: m.rows('By synchronizer.', {
     domainId: m.string('The synchronizer.'),
-    scans: m.rows('One a node.', {
-      publicUrl: m.string('Where the node is reached.'),
+    scans: m.rows('One for each node.', {
+      publicUrl: m.string('The address of the node.'),
       svName: NodeName,
-      sequence: m.integer(0, 'Of two records of a node, the higher one counts.'),
-      signature: m.about(Signature, "The node's, of the record."),
+      sequence: m.integer(0, 'The record with the highest counts.'),
+      signature: m.about(Signature, 'Of the record, by the node.'),
     }),
   }),
 })
@@ -88,44 +82,39 @@ export const GenesisAnswer = m.component(
           validators: m.rows('One for each node, in the same order.', {
             name: NodeName,
             key: m.about(Hex32, 'Signs its votes on blocks.'),
-            nodeId: m.formed('^[0-9a-f]{40}$', 'What its engine proves to be.'),
+            nodeId: m.formed('^[0-9a-f]{40}$', 'The id of its engine.'),
           }),
           timeouts: m.part('Whole milliseconds.', {
             proposeMicros: micros('Longest wait for a proposal'),
             voteMicros: micros('Longest wait for votes of a round'),
-            commitMicros: micros(
-              'From a block to the next one: for late votes, and for what is offered meanwhile',
-            ),
+            commitMicros: micros('From a block to the next one'),
             emptyBlockMicros: micros('Between blocks while there is nothing to order'),
           }),
           blockBytesMax: m.integer(1, 'Bytes of what a block adds to the log.'),
           blockContractsMax: m.integer(1, 'Contracts that the entries of a block name.'),
           evidenceAge: Type.Optional(
-            m.part(
-              'How long two votes for one step are evidence; absent: 2 days and 100 000 blocks.',
-              {
-                micros: micros('At least so long'),
-                blocks: m.integer(1, 'And so many blocks.'),
-              },
-            ),
+            m.part('How long evidence is valid; absent: 2 days and 100 000 blocks.', {
+              micros: micros('At least so long'),
+              blocks: m.integer(1, 'And so many blocks.'),
+            }),
           ),
         }),
       ],
-      { description: 'Who puts entries in order.' },
+      { description: 'What orders the log.' },
     ),
-    dso: m.about(Party, 'The operator party; nobody has its key.'),
+    dso: m.about(Party, 'The operator party, which has no key.'),
     nodes: m.rows('The super-validators.', {
       name: NodeName,
       scanKey: m.about(Hex32, 'Signs its answers.'),
       operatorKey: m.about(Hex32, 'Signs its submissions.'),
     }),
-    devnet: m.boolean('Whether coin can be had for nothing.'),
+    devnet: m.boolean('Whether `tap` creates coin.'),
     names: m.part('Rules of names.', {
       entryFeeUsd: m.about(Decimal, 'What a name costs, in USD.'),
-      entryLifetimeMicros: micros('How long a payment lasts'),
+      entryLifetimeMicros: micros('How long a payment is valid'),
       renewalDurationMicros: micros('How long before its end it can be renewed'),
-      descriptionPrefix: m.string('What the text of a subscription begins with.'),
-      requestLifetimeMicros: micros('After this a request that nobody paid expires'),
+      descriptionPrefix: m.string('The start of the text of a subscription.'),
+      requestLifetimeMicros: micros('How long a request can be paid'),
       openRequestsMax: Type.Integer({
         minimum: 1,
         maximum: 1000,
@@ -135,26 +124,23 @@ export const GenesisAnswer = m.component(
     coin: m.part('Rules of coin.', {
       tickMicros: micros('How long a round lasts'),
       priceUsd: m.about(Decimal, 'The price of a coin, in USD.'),
-      rewardPerRound: m.about(Decimal, 'What each super-validator gets a round.'),
+      rewardPerRound: m.about(Decimal, 'For each super-validator.'),
     }),
-    deduplicationMicrosMax: m.integer(
-      600_000_000,
-      'The longest deduplication period, in microseconds.',
-    ),
+    deduplicationMicrosMax: m.integer(600_000_000, 'The longest deduplication, in microseconds.'),
     activityRetentionMicros: micros('How long activities are kept'),
   },
 )
 
 const count = (what: string) => m.integer(0, what)
-/** What a reader of several nodes knows of them, counted since it was started. */
+/** The state of a reader of several nodes; counts since its start. */
 const ReaderStatus = m.component('ReaderStatus', 'How the scan nodes answer the scan proxy.', {
   nodeCount: count('Nodes of the genesis.'),
   faultyMax: count('How many of them may lie.'),
   floor: m.about(LedgerOffset, 'No read is older than this.'),
-  waiting: count('Reads under way.'),
+  waiting: count('Reads in progress.'),
   nodes: m.rows('How each of them answers.', {
     name: NodeName,
-    url: m.orNull(Type.String(), 'Where it is reached, if known.'),
+    url: m.orNull(Type.String(), 'Its address, if known.'),
     sequence: m.orNull(Type.Integer({ minimum: 0 }), 'Of its address record.'),
     state: m.string('unknown, live, silent or failing.'),
     head: m.orNull(LedgerOffset, 'The newest offset that it has claimed.'),
@@ -163,46 +149,44 @@ const ReaderStatus = m.component('ReaderStatus', 'How the scan nodes answer the 
     lastError: m.orNull(Type.String(), 'Why the last of them failed.'),
     votes: count('Answers of it.'),
     dissents: count('Answers of it that were outvoted.'),
-    latencyMs: m.orNull(Type.Number(), 'How long it takes, in milliseconds.'),
-    latencyMsLast: m.orNull(Type.Number(), 'How long it took last.'),
+    latencyMs: m.orNull(Type.Number(), 'Of its answers, in milliseconds.'),
+    latencyMsLast: m.orNull(Type.Number(), 'Of its last answer.'),
   }),
-  forks: m.rows('An alarm: who holds which history, `local` being the own replica.', {
-    offset: m.about(LedgerOffset, 'Where they differ.'),
-    histories: m.rows('What is held there.', {
-      historyHash: m.about(Hex32, 'What they hold.'),
-      nodes: m.array('Who holds it.', Type.String()),
+  forks: m.rows('An alarm: the histories of the nodes; `local` is the own replica.', {
+    offset: m.about(LedgerOffset, 'The offset at which they differ.'),
+    histories: m.rows('The histories at this offset.', {
+      historyHash: m.about(Hex32, 'The history hash.'),
+      nodes: m.array('The nodes that have it.', Type.String()),
     }),
   }),
 })
 
-export const StatusAnswer = m.component('NodeStatus', 'Where the process stands.', {
-  success: m.part('Always there: who can answer has started.', {
+export const StatusAnswer = m.component('NodeStatus', 'The state of the process.', {
+  success: m.part('Always present.', {
     id: m.string('Which process it is.'),
     uptime: m.string('ISO-8601 duration.'),
-    ports: m.record('Where it listens.', Type.Integer()),
+    ports: m.record('The ports on which it listens.', Type.Integer()),
     active: m.boolean('Whether it does its work.'),
-    extra: m.part('Where it stands.', {
-      state: m.string('What it is doing.'),
+    extra: m.part('Its state.', {
+      state: m.string('What the process is doing.'),
       offset: m.orNull(LedgerOffset, 'The newest offset applied.'),
       recordTime: m.orNull(Time, 'Its record time.'),
       clockOffsetMs: Type.Optional(
         m.orNull(
           Type.Integer(),
-          'By how much the clock of the process is ahead of those of its peers; null while too few answer.',
+          'How far its clock is ahead of its peers; null while too few answer.',
         ),
       ),
-      detail: Type.Optional(
-        m.orNull(Type.String(), 'What an operator must know beside the state.'),
-      ),
+      detail: Type.Optional(m.orNull(Type.String(), 'What an operator must know.')),
       ordering: Type.Optional(
-        m.part('Where all members order together: how they do, as this one sees it.', {
+        m.part('Ordering by all members, as this process sees it.', {
           height: Type.Integer({ description: 'Of the newest block.' }),
           round: m.orNull(
             Type.Integer(),
-            'In which the block before it was decided; above 0, a proposer was away. Null at the start.',
+            'Of the block before it; above 0, a proposer was absent.',
           ),
           connected: m.array('Members whose engines are connected to this one.', Type.String()),
-          absent: m.array('Members whose votes on that block were missed.', Type.String()),
+          absent: m.array('Members whose votes on that block were missing.', Type.String()),
         }),
       ),
       reader: Type.Optional(ReaderStatus),

@@ -1,8 +1,8 @@
 /**
  * Texts and numbers that occur in many operations.
  *
- * Schemas check what a request must look like to be worth reading. Rules that have a code of their
- * own (D-17) stay with the handlers, so that the answer names the rule.
+ * Schemas check the form of a request. Handlers check the rules that have a code of their own (D-17), so that the answer
+ * names the rule.
  */
 
 import type { ErrorCode } from '@quorumscan/errors'
@@ -49,10 +49,7 @@ export function afterEventId(description: string) {
   return Type.Optional(Type.Union([EventIdInput, Type.Null()], { description }))
 }
 
-export const PageToken = m.formed(
-  PAGE_TOKEN_PATTERN,
-  '`next_page_token` of the page before; pins the offset of the walk.',
-)
+export const PageToken = m.formed(PAGE_TOKEN_PATTERN, '`next_page_token` of the page before.')
 
 /** `Offset` of `packages/model`. */
 export const LedgerOffset = Type.Integer({
@@ -70,14 +67,11 @@ export const Time = m.formed(
 /** A decimal in an answer: exactly 10 fractional digits (D-4). */
 export const Decimal = m.formed(
   '^-?[0-9]{1,28}\\.[0-9]{10}$',
-  'A decimal with exactly 10 fractional digits.',
+  'A decimal with 10 fractional digits.',
 )
 
 /** A decimal in a request; `parseAmount` of `packages/model` reads it. */
-export const DecimalInput = m.formed(
-  '^[0-9]{1,28}(\\.[0-9]{1,10})?$',
-  'A decimal without sign, with at most 10 fractional digits.',
-)
+export const DecimalInput = m.formed('^[0-9]{1,28}(\\.[0-9]{1,10})?$', 'An unsigned decimal.')
 
 export const ContractId = m.formed('^00[0-9a-f]{64}$', 'A contract id: `00` and 64 hex digits.')
 
@@ -112,7 +106,7 @@ export const Quorum = m.about(
 /** Of the scan proxy. */
 export const ProxyQuorum = m.about(
   Type.String(),
-  'How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong` the answer is read from a state that so many members signed; so it is with each of the others where the certified form is accepted.',
+  'How many nodes must give the same answer: weak (f+1), strong, all, or a number from f+1 to n. With `certified` (weak) and `certified-strong`, and with each of the others if the certified form is accepted, the answer comes from a state that so many members signed.',
   { pattern: '^(weak|strong|all|[1-9][0-9]*|certified|certified-strong)$' },
 )
 

@@ -23,26 +23,22 @@ export const CreateEntryRequest = m.component('CreateEntryRequest', 'A name to b
   ),
 })
 
-export const CreateEntryAnswer = m.component(
-  'CreateEntryAnswer',
-  'The request that waits for its payment.',
-  {
-    entryContextCid: m.about(scalars.ContractId, 'Ties the name to its subscription.'),
-    subscriptionRequestCid: m.about(scalars.ContractId, 'What to accept in the wallet.'),
-    name: m.string('As requested.'),
-    url: m.string('As requested.'),
-    description: m.string('As requested.'),
-  },
-)
+export const CreateEntryAnswer = m.component('CreateEntryAnswer', 'The request to pay for.', {
+  entryContextCid: m.about(scalars.ContractId, 'Connects the name with its subscription.'),
+  subscriptionRequestCid: m.about(scalars.ContractId, 'The request to accept in the wallet.'),
+  name: m.string('As requested.'),
+  url: m.string('As requested.'),
+  description: m.string('As requested.'),
+})
 
 export const OwnEntriesAnswer = m.component('OwnEntriesAnswer', "The user's names.", {
-  entries: m.rows('Those that are live.', {
+  entries: m.rows('The live entries.', {
     contractId: m.about(scalars.ContractId, 'The AnsEntry.'),
     name: m.string('The whole name.'),
-    amount: m.about(scalars.Decimal, 'What a renewal costs.'),
-    unit: m.string('In which unit: `USDUnit`.'),
+    amount: m.about(scalars.Decimal, 'The price of a renewal.'),
+    unit: m.string('The unit: `USDUnit`.'),
     expiresAt: m.string('When it expires, in epoch milliseconds.'),
-    paymentInterval: m.string('What a payment adds, in microseconds.'),
+    paymentInterval: m.string('The time that a payment adds, in microseconds.'),
     paymentDuration: m.string('How long before its end it can be renewed, in microseconds.'),
   }),
 })
@@ -59,7 +55,7 @@ export const PartyIdAnswer = m.component('PartyIdAnswer', 'The party.', {
 
 const UserId = m.formed(USER_ID_PATTERN, 'A user id of the ledger interface.')
 
-export const CreateUserRequest = m.component('CreateUserRequest', 'A user to be given a party.', {
+export const CreateUserRequest = m.component('CreateUserRequest', 'A user that receives a party.', {
   name: UserId,
   party_id: m.optional(scalars.Party, 'The party; absent: a new one, whose hint is the name.'),
   createPartyIfMissing: m.optional(Type.Boolean(), 'Whether `party_id` may be new.'),
@@ -67,7 +63,7 @@ export const CreateUserRequest = m.component('CreateUserRequest', 'A user to be 
 
 export const ValidatorUserAnswer = m.component(
   'ValidatorUserAnswer',
-  'Who operates the validator.',
+  'The operator of the validator.',
   {
     party_id: m.about(scalars.Party, 'Its party.'),
     user_name: m.string('The user that administers this validator.'),
@@ -85,12 +81,12 @@ export const UserStatusAnswer = m.component('UserStatusAnswer', 'Whether the use
 /** LedgerString (docs/upstream.md §L4.8): it deduplicates repeated requests. */
 const CommandId = m.formed(LEDGER_STRING_PATTERN, 'A second request with the same one is refused.')
 
-export const TapRequest = m.component('TapRequest', 'Coin for nothing.', {
+export const TapRequest = m.component('TapRequest', 'Coin in a development network.', {
   amount: m.about(scalars.DecimalInput, 'How much, in USD.'),
   command_id: m.optional(CommandId, 'A second tap with the same one is refused.'),
 })
 
-export const TapAnswer = m.component('TapAnswer', 'The coin that was made.', {
+export const TapAnswer = m.component('TapAnswer', 'The new coin.', {
   contract_id: m.about(scalars.ContractId, 'The coin.'),
 })
 
@@ -118,7 +114,7 @@ export const CoinsAnswer = m.component('CoinsAnswer', 'The contracts behind the 
 
 export const SubscriptionRequestsAnswer = m.component(
   'SubscriptionRequestsAnswer',
-  'What waits for the user.',
+  'Requests to the user.',
   { subscription_requests: m.array('SubscriptionRequest contracts.', Contract) },
 )
 
@@ -126,10 +122,7 @@ export const SubscriptionRequestsAnswer = m.component(
 export const AcceptRequest = Type.Union(
   [
     Type.Object({
-      auto_renew: m.optional(
-        Type.Boolean(),
-        'Whether the wallet pays renewals by itself; absent: no.',
-      ),
+      auto_renew: m.optional(Type.Boolean(), 'Whether the wallet pays renewals; absent: no.'),
     }),
     Type.Null(),
   ],
@@ -137,29 +130,26 @@ export const AcceptRequest = Type.Union(
 )
 
 export const AcceptAnswer = m.component('AcceptAnswer', 'The first payment.', {
-  initial_payment_contract_id: m.about(
-    scalars.ContractId,
-    'The payment, which waits for the operator.',
-  ),
+  initial_payment_contract_id: m.about(scalars.ContractId, 'The payment.'),
 })
 
 export const InitialPaymentsAnswer = m.component(
   'InitialPaymentsAnswer',
-  'Payments that wait for the operator.',
+  'Payments that the operator collects.',
   { initial_payments: m.array('SubscriptionInitialPayment contracts.', Contract) },
 )
 
-const AutoRenew = m.boolean('Whether the wallet pays a renewal that is due by itself.')
+const AutoRenew = m.boolean('Whether the wallet pays renewals that are due.')
 
-export const SubscriptionsAnswer = m.component('SubscriptionsAnswer', 'What the user pays for.', {
-  subscriptions: m.rows('One a name.', {
-    subscription: m.about(Contract, 'The subscription, which no renewal changes.'),
+export const SubscriptionsAnswer = m.component('SubscriptionsAnswer', 'The subscriptions.', {
+  subscriptions: m.rows('One for each name.', {
+    subscription: m.about(Contract, 'The subscription; a renewal does not change it.'),
     state: Type.Union(
       [
         Type.Object({ idle: m.about(Contract, 'It waits for its next payment.') }),
-        Type.Object({ payment: m.about(Contract, 'A payment is under way.') }),
+        Type.Object({ payment: m.about(Contract, 'A payment is in progress.') }),
       ],
-      { description: 'Where it stands.' },
+      { description: 'Its state.' },
     ),
     auto_renew: AutoRenew,
   }),
@@ -167,33 +157,33 @@ export const SubscriptionsAnswer = m.component('SubscriptionsAnswer', 'What the 
 
 export const AutoRenewRequest = m.component(
   'AutoRenewRequest',
-  'Whether the wallet pays renewals by itself.',
-  { enabled: m.boolean('Whether it shall.') },
+  'Whether the wallet pays renewals.',
+  { enabled: m.boolean('The new setting.') },
 )
 
-export const AutoRenewAnswer = m.component('AutoRenewAnswer', 'What holds from here on.', {
+export const AutoRenewAnswer = m.component('AutoRenewAnswer', 'The new setting.', {
   auto_renew: AutoRenew,
 })
 
 export const PayAnswer = m.component('PayAnswer', 'The payment of a renewal.', {
-  payment_contract_id: m.about(scalars.ContractId, 'The payment, which waits for the operator.'),
+  payment_contract_id: m.about(scalars.ContractId, 'The payment.'),
 })
 
 /** Free texts of a transfer; the ledger takes well-formed ones of at most so many UTF-16 units. */
 const TRANSFER_TEXT_LENGTH_MAX = 1024
 
 export const CreateTransferRequest = m.component('CreateTransferRequest', 'An offer of coin.', {
-  receiver_party_id: m.about(scalars.Party, 'Whom it is for.'),
+  receiver_party_id: m.about(scalars.Party, 'The receiver.'),
   amount: m.about(scalars.DecimalInput, 'How much, in coin.'),
   description: Type.String({
     pattern: scalars.WELL_FORMED_PATTERN,
     maxLength: TRANSFER_TEXT_LENGTH_MAX,
-    description: 'What the receiver reads.',
+    description: 'A text for the receiver.',
   }),
   expires_at: Type.Integer({
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'Microseconds since the epoch; from then on the offer cannot be accepted.',
+    description: 'When the offer expires, in microseconds since the epoch.',
   }),
   tracking_id: Type.String({
     pattern: scalars.WELL_FORMED_PATTERN,
@@ -203,29 +193,27 @@ export const CreateTransferRequest = m.component('CreateTransferRequest', 'An of
   }),
 })
 
-/** What became of an offer: waiting, taken, or (an empty object) returned to its sender. */
-export const TransferAnswer = m.component('TransferAnswer', 'What became of an offer.', {
+/** The state of an offer: open, accepted, or (an empty object) returned to its sender. */
+export const TransferAnswer = m.component('TransferAnswer', 'The state of an offer.', {
   output: Type.Union(
     [
       Type.Object({
-        transfer_instruction_cid: m.about(scalars.ContractId, 'The offer, which waits.'),
+        transfer_instruction_cid: m.about(scalars.ContractId, 'The open offer.'),
       }),
       Type.Object({
         receiver_holding_cids: m.array('The coin of the receiver.', scalars.ContractId),
       }),
       Type.Object({}),
     ],
-    { description: 'The offer, or the coin; neither where it went back to its sender.' },
+    { description: 'The offer, or the coin; neither if the sender has it back.' },
   ),
-  sender_change_cids: m.array('What the sender got back.', scalars.ContractId),
+  sender_change_cids: m.array('The change of the sender.', scalars.ContractId),
   meta: m.record('Always empty.', Type.String()),
 })
 
-export const TransfersAnswer = m.component(
-  'TransfersAnswer',
-  'Open offers that the user made or may take.',
-  { transfers: m.array('TransferInstruction contracts.', Contract) },
-)
+export const TransfersAnswer = m.component('TransfersAnswer', 'Open offers by or for the user.', {
+  transfers: m.array('TransferInstruction contracts.', Contract),
+})
 
 export const TransactionsRequest = m.component(
   'TransactionsRequest',
@@ -233,19 +221,19 @@ export const TransactionsRequest = m.component(
   {
     page_size: scalars.pageSize('items'),
     begin_after_id: scalars.afterEventId(
-      'event_id of the last item of the page before. An empty text is as good as none.',
+      'The event_id of the last item of the page before. Empty: the first page.',
     ),
   },
 )
 
-const PartyAndAmount = m.component('PartyAndAmount', 'By how much the coin of a party changed.', {
-  party: m.about(scalars.Party, 'Whose coin changed.'),
+const PartyAndAmount = m.component('PartyAndAmount', 'A change of the coin of a party.', {
+  party: m.about(scalars.Party, 'The party.'),
   amount: m.string('A decimal; negative for what was spent.'),
 })
 
 const baseItem = {
-  transaction_subtype: m.part('What was done.', {
-    template_id: m.string('Of which template.'),
+  transaction_subtype: m.part('The action.', {
+    template_id: m.string('The template.'),
     choice: m.string('The choice that was exercised.'),
     coin_operation: m.nullableText('Always null.'),
     interface_id: m.nullableText('The interface of the choice, if any.'),
@@ -254,46 +242,42 @@ const baseItem = {
   date: m.about(scalars.Time, 'The record time.'),
 }
 
-const receivers = m.array('Who received.', PartyAndAmount)
+const receivers = m.array('The receivers.', PartyAndAmount)
 const kind = <const Name extends string>(name: Name) =>
-  Type.Literal(name, { description: 'What kind of item it is.' })
+  Type.Literal(name, { description: 'The kind of item.' })
 
 const TransferItem = m.component('TransferItem', 'Coin that moved.', {
   transaction_type: kind('transfer'),
   ...baseItem,
-  sender: m.about(PartyAndAmount, 'Who paid.'),
+  sender: m.about(PartyAndAmount, 'The sender.'),
   receivers,
   holding_fees: zero,
   app_rewards_used: zero,
   validator_rewards_used: zero,
   sv_rewards_used: zero,
   development_fund_coupons_used: zero,
-  transfer_instruction_receiver: m.nullableText('Of an offer: whom it is for.'),
+  transfer_instruction_receiver: m.nullableText('Of an offer: its receiver.'),
   transfer_instruction_amount: m.nullableText('Of an offer: how much.'),
-  transfer_instruction_cid: m.nullableText('The offer that was made or taken.'),
-  description: m.nullableText('What the sender wrote.'),
+  transfer_instruction_cid: m.nullableText('The offer that was made or accepted.'),
+  description: m.nullableText('The text of the sender.'),
 })
 
-const BalanceChangeItem = m.component(
-  'BalanceChangeItem',
-  'Coin that came to be or was unlocked.',
-  {
-    transaction_type: kind('balance_change'),
-    ...baseItem,
-    receivers,
-    transfer_instruction_cid: m.nullableText('The offer that was ended.'),
-  },
-)
+const BalanceChangeItem = m.component('BalanceChangeItem', 'Coin that was created or unlocked.', {
+  transaction_type: kind('balance_change'),
+  ...baseItem,
+  receivers,
+  transfer_instruction_cid: m.nullableText('The offer that was ended.'),
+})
 
-const NotificationItem = m.component('NotificationItem', 'Something to know that moved no coin.', {
+const NotificationItem = m.component('NotificationItem', 'News that moved no coin.', {
   transaction_type: kind('notification'),
   ...baseItem,
-  details: m.string('What it is about, e.g. the subscription that ran out.'),
+  details: m.string('The subject, such as an expired subscription.'),
 })
 
 export const TransactionsAnswer = m.component('TransactionsAnswer', 'Newest first.', {
   items: m.array(
-    'Told apart by `transaction_type`.',
+    'By `transaction_type`.',
     Type.Union([TransferItem, BalanceChangeItem, NotificationItem]),
   ),
 })

@@ -1,4 +1,4 @@
-/** Submitting commands, and what became of them (docs/upstream.md §L4, §L5.1). */
+/** Submitting commands, and their outcomes (docs/upstream.md §L4, §L5.1). */
 import { type Static, Type } from 'typebox'
 import * as m from '../members.ts'
 import { TransactionFormat } from './formats.ts'
@@ -18,10 +18,7 @@ const LedgerDuration = m.component('Duration', 'A length of time.', {
 })
 
 const templateId = m.about(relaxed.Identifier, 'The template, by package name or id.')
-const targetId = m.about(
-  relaxed.Identifier,
-  'The template, or an interface that the contract implements.',
-)
+const targetId = m.about(relaxed.Identifier, 'The template, or an interface of the contract.')
 const createArguments = value('The fields of the contract')
 const choiceArgument = value('The argument of the choice')
 
@@ -57,7 +54,7 @@ const DisclosedContract = m.component(
   'A contract that the submitters do not see.',
   {
     createdEventBlob: relaxed.defaulted(
-      m.bounded(relaxed.Base64, 'The blob of its created event, Base64.', { minLength: 4 }),
+      m.bounded(relaxed.Base64, 'The blob of its event, Base64.', { minLength: 4 }),
       '',
     ),
     templateId: m.omittable(relaxed.Identifier, 'Its template; must be that of the blob.'),
@@ -85,13 +82,12 @@ export const JsCommands = Type.Object(
       description: 'Steps of one transaction, which takes effect as a whole or not at all.',
     }),
     commandId: grammar.ledgerString(
-      'Names the change together with the user and the parties of actAs: of submissions that share all three, one takes effect within the deduplication period.',
+      'Identifies the change, together with the user and actAs: of submissions that share all three, one takes effect within the deduplication period.',
     ),
     actAs: Type.Array(grammar.LedgerParty, {
       minItems: 1,
       maxItems: grammar.SUBMITTERS_MAX,
-      description:
-        'Parties on whose behalf it is; each is hosted here, and the user may act as each.',
+      description: 'The acting parties. Each is hosted here, and the user may act as each.',
     }),
     userId: grammar.userIdOrNone("The token's user, which it is if absent."),
     readAs: relaxed.list(
@@ -105,43 +101,41 @@ export const JsCommands = Type.Object(
         {
           DeduplicationDuration: relaxed.wrapped(
             LedgerDuration,
-            'So far back in record time; not negative.',
+            'A span of record time; not negative.',
           ),
           DeduplicationOffset: relaxed.wrapped(
             m.extended(relaxed.Int64, { minimum: 0 }),
-            'Back to the completion at this offset, exclusive.',
+            'The completion at this offset, exclusive.',
           ),
           Empty: relaxed.Empty,
         },
         {
           title: 'DeduplicationPeriod',
           description:
-            'Within which an accepted submission of the same change refuses this one. Absent: the longest of the network.',
+            'An accepted submission of the same change within this period refuses this one. Absent: the longest of the network.',
         },
       ),
     ),
     minLedgerTimeAbs: m.omittable(
       relaxed.Timestamp,
-      'Earliest ledger time, at most 60 s ahead; excludes minLedgerTimeRel.',
+      'At most 60 s ahead; excludes minLedgerTimeRel.',
     ),
     minLedgerTimeRel: m.omittable(
       LedgerDuration,
-      'The same, counted from when the command is received; not negative.',
+      'The same, relative to the receipt of the command.',
     ),
     submissionId: grammar.ledgerStringOrNone(
-      'Tells completions of retries apart; drawn if absent.',
+      'Distinguishes completions of retries; random if absent.',
     ),
     disclosedContracts: relaxed.list(
       DisclosedContract,
-      'Contracts that may be used although the submitters do not see them.',
+      'Contracts that the submitters use without seeing them.',
       { maxItems: grammar.DISCLOSED_MAX },
     ),
-    synchronizerId: grammar.synchronizerIdOrNone(
-      'Where it shall be ordered: the one synchronizer, if given.',
-    ),
+    synchronizerId: grammar.synchronizerIdOrNone('The one synchronizer, if given.'),
     packageIdSelectionPreference: relaxed.list(
       Type.String({ pattern: grammar.PACKAGE_ID_PATTERN }),
-      'Known packages, one of a name. Checked, and without effect.',
+      'Known packages, one of each name. Checked, and without effect.',
     ),
     prefetchContractKeys: relaxed.list(PrefetchContractKey, 'Checked, and without effect.'),
     tapsMaxPasses: Type.Optional(
@@ -162,7 +156,7 @@ const updateId = m.string('The id of the transaction, in hex.')
 export const SubmitAndWaitAnswer = m.component(
   'SubmitAndWaitResponse',
   'The submission took effect.',
-  { updateId, completionOffset: m.about(relaxed.Int64, 'Where the completion stands.') },
+  { updateId, completionOffset: m.about(relaxed.Int64, 'The offset of the completion.') },
 )
 
 export const CompletionsRequest = m.component(
@@ -170,15 +164,15 @@ export const CompletionsRequest = m.component(
   'Which completions to show.',
   {
     userId: grammar.userIdOrNone("The token's user, which it is if absent."),
-    parties: relaxed.list(grammar.LedgerParty, 'Of submissions that one of these acted in.', {
+    parties: relaxed.list(grammar.LedgerParty, 'Of submissions in which one of these acted.', {
       minItems: 1,
     }),
-    beginExclusive: relaxed.int64('Only what came after this offset.', { minimum: 0 }),
+    beginExclusive: relaxed.int64('Completions after this offset.', { minimum: 0 }),
   },
 )
 export type CompletionsRequest = Static<typeof CompletionsRequest>
 
-const unknownFields = m.part('Nothing; clients expect it.', {
+const unknownFields = m.part('Empty; clients expect it.', {
   fields: Type.Object({}, { description: 'Empty.' }),
 })
 
@@ -188,7 +182,7 @@ const WireDuration = m.part('A length of time.', {
   unknownFields,
 })
 
-const Completion = m.component('Completion', 'What became of a submission.', {
+const Completion = m.component('Completion', 'The outcome of a submission.', {
   commandId: m.string('As submitted.'),
   status: m.component('JsStatus', 'Whether it was accepted.', {
     code: m.about(relaxed.Int32, '0 if it was accepted, else a gRPC code.'),
@@ -201,9 +195,9 @@ const Completion = m.component('Completion', 'What became of a submission.', {
     }),
   }),
   updateId: m.about(updateId, 'The id of the transaction, in hex; empty if it was not accepted.'),
-  userId: m.string('Who submitted.'),
-  actAs: m.array('Those of its parties that were asked for.', Type.String()),
-  submissionId: m.string('As submitted, or drawn.'),
+  userId: m.string('The user that submitted.'),
+  actAs: m.array('Its parties, as far as they were requested.', Type.String()),
+  submissionId: m.string('As submitted, or random.'),
   deduplicationPeriod: relaxed.oneOf(
     {
       DeduplicationOffset: relaxed.wrapped(relaxed.Int64, 'Completions after this offset.'),
@@ -211,7 +205,7 @@ const Completion = m.component('Completion', 'What became of a submission.', {
     { description: 'The period in effect.' },
   ),
   traceContext: m.about(TraceContext, 'Of the request that submitted it.'),
-  offset: m.about(relaxed.Int64, 'Where the completion stands.'),
+  offset: m.about(relaxed.Int64, 'The offset of the completion.'),
   synchronizerTime: m.about(SynchronizerTime, 'When it was ordered.'),
   paidTrafficCost: m.orNull(relaxed.Int64, 'Always 0 or null: traffic costs nothing.'),
 })
@@ -226,7 +220,7 @@ export const CompletionsElement = m.component(
         Completion: relaxed.wrapped(Completion),
         OffsetCheckpoint: relaxed.wrapped(OffsetCheckpoint),
       },
-      { description: 'A completion, or how far the stream is.' },
+      { description: 'A completion, or the progress of the stream.' },
     ),
   },
 )
@@ -237,10 +231,7 @@ export const SubmitForTransactionRequest = m.component(
   'A submission, and how to show it.',
   {
     commands: JsCommands,
-    transactionFormat: m.omittable(
-      TransactionFormat,
-      'How to show it. Absent: ACS_DELTA for actAs and readAs.',
-    ),
+    transactionFormat: m.omittable(TransactionFormat, 'Absent: ACS_DELTA for actAs and readAs.'),
   },
 )
 
@@ -250,19 +241,19 @@ export const SubmitForTransactionAnswer = m.component(
   { transaction: JsTransaction },
 )
 
-const supported = (what: string) => m.boolean(`Whether there is ${what}.`)
+const supported = (what: string) => m.boolean(`Whether it has ${what}.`)
 
 export const VersionAnswer = m.component(
   'GetLedgerApiVersionResponse',
-  'Which interface this is.',
+  'The version of the interface.',
   {
-    version: m.string('Of the interface that this one is compatible with.'),
-    features: m.part('What there is, and how much of it.', {
-      experimental: m.part('What may go away.', {
+    version: m.string('Of the interface with which this one is compatible.'),
+    features: m.part('Features and their limits.', {
+      experimental: m.part('Features that may disappear.', {
         staticTime: m.part('A clock for tests.', {
-          supported: supported('a clock that is set by hand'),
+          supported: supported('a clock that tests control'),
         }),
-        commandInspectionService: m.part('Looking into commands under way.', {
+        commandInspectionService: m.part('Inspection of commands in progress.', {
           supported: supported('such a service'),
         }),
       }),
@@ -277,7 +268,7 @@ export const VersionAnswer = m.component(
       offsetCheckpoint: m.part('Checkpoints of streams.', {
         maxOffsetCheckpointEmissionDelay: m.about(
           WireDuration,
-          'How long a stream may be silent about how far it is.',
+          'The longest time between two of them.',
         ),
       }),
       packageFeature: m.part('Packages.', {

@@ -9,33 +9,28 @@ const lf = (description: string) =>
 
 const common = {
   offset: m.about(Int64, 'Of the transaction.'),
-  nodeId: m.about(
-    Int32,
-    'The place in the transaction, ascending; with gaps where events are not shown.',
-  ),
+  nodeId: m.about(Int32, 'The place in the transaction, with gaps for events that are not shown.'),
   contractId: m.string('The id of the contract, in hex.'),
   templateId: m.string('By package id, whatever the request named.'),
 }
 const packageName = m.string('The package of the template.')
-const witnessParties = texts('Who sees the event, of those who asked.')
-const implementedInterfaces = texts('Those of the interfaces asked for.')
+const witnessParties = texts('The requesting parties that see the event.')
+const implementedInterfaces = texts('The requested interfaces that it implements.')
 const acsDelta = m.boolean('Whether ACS_DELTA would show the event.')
 
-export const CreatedEvent = m.component('CreatedEvent', 'A contract came to be.', {
+export const CreatedEvent = m.component('CreatedEvent', 'A contract was created.', {
   ...common,
   contractKey: Type.Null({ description: 'There are no keys.' }),
   contractKeyHash: m.string('Empty: there are no keys.'),
   createArgument: lf('The fields of the contract'),
-  createdEventBlob: m.string(
-    'Base64, with which the contract can be disclosed; empty unless asked for.',
-  ),
+  createdEventBlob: m.string('Base64, to disclose the contract; empty unless requested.'),
   interfaceViews: m.array(
-    'Of the interfaces asked for.',
+    'Of the requested interfaces.',
     m.component('JsInterfaceView', 'A contract as an interface shows it.', {
       interfaceId: m.string('The interface.'),
       viewStatus: m.part('Whether the view could be made.', {
         code: m.about(Int32, '0 if there is a view.'),
-        message: m.string('Why there is none.'),
+        message: m.string('Why the view is missing.'),
         details: m.array('More about that.', Type.Unknown()),
       }),
       viewValue: lf('The view'),
@@ -43,15 +38,15 @@ export const CreatedEvent = m.component('CreatedEvent', 'A contract came to be.'
     }),
   ),
   witnessParties,
-  signatories: texts('Who signed the contract.'),
-  observers: texts('Who sees it besides.'),
+  signatories: texts('The parties that signed the contract.'),
+  observers: texts('Other parties that see it.'),
   createdAt: m.about(Timestamp, 'The ledger time of the transaction.'),
   packageName,
   representativePackageId: m.string('The package that shows the fields.'),
   acsDelta,
 })
 
-export const ArchivedEvent = m.component('ArchivedEvent', 'A contract ceased to be.', {
+export const ArchivedEvent = m.component('ArchivedEvent', 'A contract was archived.', {
   ...common,
   witnessParties,
   packageName,
@@ -60,10 +55,10 @@ export const ArchivedEvent = m.component('ArchivedEvent', 'A contract ceased to 
 
 const ExercisedEvent = m.component('ExercisedEvent', 'A choice was exercised.', {
   ...common,
-  interfaceId: m.nullableText('The interface that the choice is of, if any.'),
+  interfaceId: m.nullableText('The interface of the choice, if any.'),
   choice: m.string('The name of the choice.'),
   choiceArgument: lf('Its argument'),
-  actingParties: texts('Who exercised it.'),
+  actingParties: texts('The parties that exercised it.'),
   consuming: m.boolean('Whether it archived the contract.'),
   witnessParties,
   lastDescendantNodeId: m.about(Int32, 'Events up to this node id follow from this one.'),
@@ -73,7 +68,7 @@ const ExercisedEvent = m.component('ExercisedEvent', 'A choice was exercised.', 
   acsDelta,
 })
 
-/** Of trees, where events stand under their node ids. */
+/** Of trees, which list events by their node ids. */
 export const TreeEvent = oneOf(
   { CreatedTreeEvent: wrapped(CreatedEvent), ExercisedTreeEvent: wrapped(ExercisedEvent) },
   { title: 'TreeEvent', description: 'An event of a tree.' },

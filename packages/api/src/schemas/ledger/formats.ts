@@ -35,7 +35,7 @@ const IdentifierFilter = oneOf(
 const Filters = m.component('Filters', 'No entry, or `Empty` alone, matches every template.', {
   cumulative: list(
     Type.Object({ identifierFilter: defaulted(IdentifierFilter, { Empty: {} }) }),
-    'What matches one of them matches.',
+    'An event needs to match one of them.',
   ),
 })
 
@@ -47,20 +47,17 @@ const FiltersByParty = defaulted(
   {},
 )
 
-const filtersForAnyParty = m.omittable(
-  Filters,
-  'What any party sees; needs the right to read as everyone.',
-)
+const filtersForAnyParty = m.omittable(Filters, 'What any party sees; needs CanReadAsAnyParty.')
 
 export const EventFormat = Type.Object(
   {
     filtersByParty: FiltersByParty,
     filtersForAnyParty,
-    verbose: bool('Without effect: record labels are always there.'),
+    verbose: bool('Without effect: record labels are always present.'),
   },
   {
     title: 'EventFormat',
-    description: 'Which events, for whom. At least one filter is given.',
+    description: 'Which events, for which parties. At least one filter is given.',
     not: {
       properties: { filtersByParty: { maxProperties: 0 }, filtersForAnyParty: { type: 'null' } },
     },
@@ -74,7 +71,7 @@ export const TRANSACTION_SHAPES = [
 ] as const
 
 export const TransactionFormat = m.component('TransactionFormat', 'How transactions are shown.', {
-  eventFormat: needed(EventFormat, 'Which events, for whom.'),
+  eventFormat: needed(EventFormat, 'Which events, for which parties.'),
   transactionShape: Type.Enum(TRANSACTION_SHAPES, {
     description:
       'ACS_DELTA shows creates and archivals, LEDGER_EFFECTS exercises as well; UNSPECIFIED is refused.',
@@ -84,23 +81,17 @@ export const TransactionFormat = m.component('TransactionFormat', 'How transacti
 const TopologyFormat = m.component('TopologyFormat', 'Which topology events are shown.', {
   includeParticipantAuthorizationEvents: Type.Optional(
     m.part('Where parties are hosted.', {
-      parties: list(
-        LedgerParty,
-        'Of these parties; none: of all, which needs the right to read as everyone.',
-      ),
+      parties: list(LedgerParty, 'Empty: all, which needs CanReadAsAnyParty.'),
     }),
   ),
 })
 
 export const UpdateFormat = m.component(
   'UpdateFormat',
-  'Which updates are delivered; what is absent is not.',
+  'Which updates; an absent kind is left out.',
   {
     includeTransactions: Type.Optional(TransactionFormat),
-    includeReassignments: m.omittable(
-      EventFormat,
-      'Taken, and without effect: there is one synchronizer.',
-    ),
+    includeReassignments: m.omittable(EventFormat, 'Without effect: there is one synchronizer.'),
     includeTopologyEvents: Type.Optional(TopologyFormat),
   },
 )
@@ -112,7 +103,7 @@ export const TransactionFilter = m.component(
   { filtersByParty: FiltersByParty, filtersForAnyParty },
 )
 
-/** Members of the older form, beside the one that replaces them. */
+/** Members of the older form, in addition to the one that replaces them. */
 export const olderForm = (newForm: string) => ({
   filter: Type.Optional(
     m.about(TransactionFilter, `Use ${newForm} instead; excludes it.`, { deprecated: true }),

@@ -13,7 +13,7 @@ export const LEDGER_CONTRACT_ID_PATTERN =
 
 /** Upstream's limit of passes; its default is 3. */
 export const TAPS_PASSES_MAX = 4
-/** As the ledger bounds a submission (Rule 1): what is beyond is refused before it is signed. */
+/** The limits of the ledger (Rule 1): a larger submission is refused before it is signed. */
 export const COMMANDS_MAX = 100
 /** Parties of actAs and readAs together. */
 export const SUBMITTERS_MAX = 200
@@ -22,10 +22,7 @@ export const DISCLOSED_MAX = 100
 export const emptyOr = (pattern: string) => `^$|${pattern}`
 
 export const LedgerParty = m.formed(LEDGER_PARTY_PATTERN, 'A party identifier.')
-export const LedgerContractId = m.formed(
-  LEDGER_CONTRACT_ID_PATTERN,
-  'The id of the contract, in hex.',
-)
+export const LedgerContractId = m.formed(LEDGER_CONTRACT_ID_PATTERN, 'The id of a contract, hex.')
 export const Choice = m.formed('^[A-Za-z$_][A-Za-z0-9$_]{0,999}$', 'The name of the choice.')
 
 export const ledgerString = (description: string) => m.formed(LEDGER_STRING_PATTERN, description)

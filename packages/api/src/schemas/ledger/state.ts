@@ -1,22 +1,20 @@
-/** Where the ledger stands and what is active on it (docs/upstream.md §L5.2). */
+/** The ledger end and the active contracts (docs/upstream.md §L5.2). */
 import { Type } from 'typebox'
 import * as m from '../members.ts'
 import { ArchivedEvent, CreatedEvent } from './events.ts'
 import { EventFormat, olderForm, oneForm } from './formats.ts'
 import { Int32, Int64, needed, oneOf, text } from './relaxed.ts'
 
-export const LedgerEndAnswer = m.component('GetLedgerEndResponse', 'Where the ledger ends.', {
+export const LedgerEndAnswer = m.component('GetLedgerEndResponse', 'The ledger end.', {
   offset: m.about(Int64, 'The newest offset; 0 of an empty ledger.'),
 })
 
 export const GetActiveContractsRequest = Type.Object(
   {
-    activeAtOffset: m.bounded(
-      Int64,
-      'Contracts that are active there; at most the ledger end, at least the pruned offset.',
-      { minimum: 0 },
-    ),
-    eventFormat: m.omittable(EventFormat, 'Which contracts, for whom; excludes `filter`.'),
+    activeAtOffset: m.bounded(Int64, 'At most the ledger end, at least the pruned offset.', {
+      minimum: 0,
+    }),
+    eventFormat: m.omittable(EventFormat, 'Which contracts, for which parties; excludes `filter`.'),
     ...olderForm('eventFormat'),
   },
   {
@@ -53,28 +51,22 @@ export const ConnectedSynchronizersQuery = Type.Object({
 
 export const ConnectedSynchronizersAnswer = m.component(
   'GetConnectedSynchronizersResponse',
-  'Where the participant is connected.',
+  'The synchronizers of the participant.',
   {
-    connectedSynchronizers: m.rows('The one there is.', {
+    connectedSynchronizers: m.rows('The one synchronizer.', {
       synchronizerAlias: m.string('Its name here.'),
       synchronizerId,
-      permission: m.string('What the participant may do for the party there.'),
+      permission: m.string('The rights of the participant for the party.'),
     }),
   },
 )
 
 export const PrunedOffsetsAnswer = m.component(
   'GetLatestPrunedOffsetsResponse',
-  'What was pruned.',
+  'Pruned offsets.',
   {
-    participantPrunedUpToInclusive: m.about(
-      Int64,
-      'Up to there updates and completions are gone; 0: none are.',
-    ),
-    allDivulgedContractsPrunedUpToInclusive: m.about(
-      Int64,
-      'The same for divulged contracts, of which there are none.',
-    ),
+    participantPrunedUpToInclusive: m.about(Int64, 'Of updates and completions; 0: none.'),
+    allDivulgedContractsPrunedUpToInclusive: m.about(Int64, 'The same, for divulged contracts.'),
   },
 )
 
@@ -86,10 +78,8 @@ export const ActiveContractsPageRequest = m.component(
   'GetActiveContractsPageRequest',
   'Which page of active contracts.',
   {
-    activeAtOffset: Type.Optional(
-      m.bounded(Int64, 'Where they are active; absent: the ledger end.', { minimum: 0 }),
-    ),
-    eventFormat: needed(EventFormat, 'Which contracts, for whom.'),
+    activeAtOffset: Type.Optional(m.bounded(Int64, 'Absent: the ledger end.', { minimum: 0 })),
+    eventFormat: needed(EventFormat, 'Which contracts, for which parties.'),
     maxPageSize: m.omittable(Int32, 'Contracts at most.'),
     pageToken: Type.Optional(m.string('`nextPageToken` of the page before; empty for the first.')),
   },
@@ -101,7 +91,7 @@ export const ActiveContractsPageAnswer = m.component(
   {
     activeContracts: m.array('By contract id.', ActiveContractsElement),
     activeAtOffset: m.about(Int64, 'Where they are active.'),
-    nextPageToken: Type.Optional(m.nullableText('Asks for the next page; null on the last.')),
+    nextPageToken: Type.Optional(m.nullableText('Of the next page; null on the last.')),
   },
 )
 
@@ -110,7 +100,7 @@ export const EventsByContractIdRequest = m.component(
   'Which contract.',
   {
     contractId: text('The contract.', { minLength: 1 }),
-    eventFormat: needed(EventFormat, 'How to show it, for whom.'),
+    eventFormat: needed(EventFormat, 'How to show it, for which parties.'),
   },
 )
 

@@ -10,20 +10,17 @@ const isDescendingWithoutEnd = {
   properties: { descendingOrder: { const: true }, endInclusive: { type: 'null' } },
 }
 
-const updateFormat = m.omittable(
-  UpdateFormat,
-  'What to show; excludes `filter` and `verbose: true`.',
-)
+const updateFormat = m.omittable(UpdateFormat, 'Excludes `filter` and `verbose: true`.')
 
 const requestMembers = {
   // D-27: required, as the published schema says.
   beginExclusive: m.bounded(
     Int64,
-    'Only updates after this offset; 0: from the beginning. At least the pruned offset, at most the ledger end.',
+    'Updates after this offset; at least the pruned offset, at most the ledger end.',
     { minimum: 0 },
   ),
   endInclusive: Type.Optional(
-    m.bounded(Int64, 'Up to this offset, at most the ledger end. Absent: the stream goes on.', {
+    m.bounded(Int64, 'At most the ledger end. Absent: without end.', {
       minimum: 1,
     }),
   ),
@@ -51,13 +48,10 @@ export const GetUpdateTreesRequest = Type.Object(requestMembers, {
   },
 })
 
-/** How a list over HTTP ends (§L3.2). */
+/** When a list over HTTP is complete (§L3.2). */
 export const ListQuery = Type.Object({
   limit: m.omittable(Int64, 'Elements at most; ignored where it is above 200.'),
-  stream_idle_timeout_ms: m.omittable(
-    Int64,
-    'Without a new element for so long, the list is answered.',
-  ),
+  stream_idle_timeout_ms: m.omittable(Int64, 'After so long without a new element, it answers.'),
 })
 
 export const TraceContext = m.nullable(
@@ -68,29 +62,28 @@ export const TraceContext = m.nullable(
 )
 
 const synchronizerId = m.string('The one synchronizer.')
-const recordTime = m.about(Timestamp, 'When it was ordered.')
-const offset = m.about(Int64, 'Where the update stands; each has one of its own, and they ascend.')
+const recordTime = m.about(Timestamp, 'Its record time.')
+const offset = m.about(Int64, 'The offset of the update; each update has its own, ascending.')
 const updateId = m.string('The id of the update, in hex.')
 const traceContext = m.about(TraceContext, 'The trace of the request that submitted it, if any.')
 
-export const SynchronizerTime = m.component(
-  'SynchronizerTime',
-  'Where the clock of a synchronizer stands.',
-  { synchronizerId, recordTime: m.about(Timestamp, 'Its record time.') },
-)
+export const SynchronizerTime = m.component('SynchronizerTime', 'The clock of a synchronizer.', {
+  synchronizerId,
+  recordTime: m.about(Timestamp, 'Its record time.'),
+})
 
 export const OffsetCheckpoint = m.component(
   'OffsetCheckpoint',
-  'How far the stream is, also where nothing was to be shown.',
+  'Progress of the stream, also without elements.',
   {
-    offset: m.about(Int64, 'Everything up to there was delivered.'),
-    synchronizerTimes: m.array('Record times there.', SynchronizerTime),
+    offset: m.about(Int64, 'Everything up to here was delivered.'),
+    synchronizerTimes: m.array('Record times at this offset.', SynchronizerTime),
   },
 )
 
 const ofTransaction = {
   updateId,
-  commandId: m.string('As submitted; empty unless a submitter asks.'),
+  commandId: m.string('As submitted; empty unless a submitter requests it.'),
   workflowId: m.string('As submitted, or empty.'),
   effectiveAt: m.about(Timestamp, 'Its ledger time.'),
   offset,
@@ -99,26 +92,22 @@ const ofTransaction = {
   recordTime,
 }
 
-export const JsTransaction = m.component(
-  'JsTransaction',
-  'A transaction, as far as it is to be shown.',
-  {
-    ...ofTransaction,
-    events: m.array('What is to be shown of it, by node id.', Event),
-    externalTransactionHash: m.nullableText('Always null: nothing is signed outside.'),
-    paidTrafficCost: m.orNull(Int64, 'Always 0 or null: traffic costs nothing.'),
-  },
-)
+export const JsTransaction = m.component('JsTransaction', 'The requested part of a transaction.', {
+  ...ofTransaction,
+  events: m.array('The requested events, by node id.', Event),
+  externalTransactionHash: m.nullableText('Always null: no external signatures.'),
+  paidTrafficCost: m.orNull(Int64, 'Always 0 or null: traffic costs nothing.'),
+})
 
 const AuthorizationAdded = wrapped(
   m.component('ParticipantAuthorizationAdded', 'A participant hosts a party.', {
     partyId: m.string('The party.'),
     participantId: m.string('The participant that hosts it.'),
-    participantPermission: m.string('What it may do for the party.'),
+    participantPermission: m.string('Its rights for the party.'),
   }),
 )
 
-const JsTopologyTransaction = m.component('JsTopologyTransaction', 'A change of who hosts whom.', {
+const JsTopologyTransaction = m.component('JsTopologyTransaction', 'A party was hosted.', {
   updateId,
   offset,
   synchronizerId,
@@ -126,7 +115,7 @@ const JsTopologyTransaction = m.component('JsTopologyTransaction', 'A change of 
   events: m.rows('What changed.', {
     event: oneOf(
       { ParticipantAuthorizationAdded: AuthorizationAdded },
-      { description: 'The change.' },
+      { description: 'Its kind.' },
     ),
   }),
   traceContext,
@@ -169,7 +158,7 @@ const neededFormat = needed(UpdateFormat, 'How to show it.')
 
 export const GetUpdateByIdRequest = m.component(
   'GetUpdateByIdRequest',
-  'Which update, and how to show it.',
+  'Which update, and its form.',
   {
     updateId: neededId,
     updateFormat: neededFormat,
@@ -178,13 +167,13 @@ export const GetUpdateByIdRequest = m.component(
 
 export const GetUpdateByOffsetRequest = m.component(
   'GetUpdateByOffsetRequest',
-  'Which update, and how to show it.',
-  { offset: int64('Where the update stands.', { minimum: 1 }), updateFormat: neededFormat },
+  'Which update, and its form.',
+  { offset: int64('The offset of the update.', { minimum: 1 }), updateFormat: neededFormat },
 )
 
 export const GetTransactionByIdRequest = m.component(
   'GetTransactionByIdRequest',
-  'Which transaction, and how to show it.',
+  'Which transaction, and its form.',
   { updateId: neededId, transactionFormat: needed(TransactionFormat, 'How to show it.') },
 )
 

@@ -1,20 +1,20 @@
-/** Users, what they may do, and parties (D-28, D-32; docs/upstream.md §L6.2). */
+/** Users, their rights, and parties (D-28, D-32; docs/upstream.md §L6.2). */
 import { type Static, Type } from 'typebox'
 import * as m from '../members.ts'
 import { PARTY_PATTERN } from '../scalars.ts'
 import { emptyOr, SYNCHRONIZER_ID_PATTERN, USER_ID_PATTERN } from './grammar.ts'
 import { bool, defaulted, Empty, Int32, list, needed, oneOf, text, wrapped } from './relaxed.ts'
 
-const ANNOTATIONS = 'Texts by names of your own, at most 16 KiB as JSON.'
+const ANNOTATIONS = 'Texts by names of the client, at most 16 KiB as JSON.'
 const NO_PROVIDER = 'Empty: there is one identity provider.'
 const emptyText = (description: string) => text(description, { maxLength: 0 })
 
-const Metadata = m.component('ObjectMeta', 'What is noted beside it.', {
+const Metadata = m.component('ObjectMeta', 'Annotations of it.', {
   resourceVersion: m.string('Always empty.'),
   annotations: m.record(ANNOTATIONS, Type.String()),
 })
 
-const MetadataInput = m.component('ObjectMetaInput', 'What to note beside it.', {
+const MetadataInput = m.component('ObjectMetaInput', 'Annotations for it.', {
   resourceVersion: text('Without effect.'),
   annotations: defaulted(m.record(ANNOTATIONS, Type.String()), {}),
 })
@@ -37,16 +37,20 @@ const userInput = {
   identityProviderId: emptyText(NO_PROVIDER),
 }
 
-const NewLedgerUser = m.component('NewUser', 'A user to be made.', {
+const NewLedgerUser = m.component('NewUser', 'A user to create.', {
   id: text('The user: the `sub` of its tokens.', { minLength: 1, pattern: USER_ID_PATTERN }),
   ...userInput,
 })
 export type LedgerUserInput = Static<typeof NewLedgerUser>
 
-const ChangedLedgerUser = m.component('ChangedUser', 'What the mask names of it is changed.', {
-  id: userIdOrEmptyText('The id of the path, if given.'),
-  ...userInput,
-})
+const ChangedLedgerUser = m.component(
+  'ChangedUser',
+  'The members that the mask names are changed.',
+  {
+    id: userIdOrEmptyText('The id of the path, if given.'),
+    ...userInput,
+  },
+)
 
 function userIdOrEmptyText(description: string) {
   return text(description, { pattern: emptyOr(USER_ID_PATTERN) })
@@ -55,18 +59,18 @@ function userIdOrEmptyText(description: string) {
 const OfParty = wrapped(
   Type.Object({ party: text('The party.', { minLength: 1, pattern: PARTY_PATTERN }) }),
 )
-const OfNobody = wrapped(Type.Object({}))
+const WithoutParty = wrapped(Type.Object({}))
 
-export const LedgerRight = m.component('Right', 'Something that a user may do.', {
+export const LedgerRight = m.component('Right', 'A right of a user.', {
   kind: oneOf(
     {
       CanActAs: OfParty,
       CanReadAs: OfParty,
-      CanReadAsAnyParty: OfNobody,
-      ParticipantAdmin: OfNobody,
+      CanReadAsAnyParty: WithoutParty,
+      ParticipantAdmin: WithoutParty,
       CanExecuteAs: OfParty,
-      CanExecuteAsAnyParty: OfNobody,
-      IdentityProviderAdmin: OfNobody,
+      CanExecuteAsAnyParty: WithoutParty,
+      IdentityProviderAdmin: WithoutParty,
       Empty,
     },
     {
@@ -79,7 +83,7 @@ export type LedgerRight = Static<typeof LedgerRight>
 
 export const UserAnswer = m.component('GetUserResponse', 'A user.', { user: LedgerUser })
 
-const nextPageToken = m.string('Asks for the next page; empty on the last.')
+const nextPageToken = m.string('Of the next page; empty on the last.')
 const rightsOf = (description: string) => m.array(description, LedgerRight)
 
 export const UsersAnswer = m.component('ListUsersResponse', 'A page of users.', {
@@ -89,27 +93,30 @@ export const UsersAnswer = m.component('ListUsersResponse', 'A page of users.', 
 
 export const UserCreateRequest = m.component('CreateLedgerUserRequest', 'A user with rights.', {
   user: NewLedgerUser,
-  rights: list(LedgerRight, 'What it may do, at most 1000.'),
+  rights: list(LedgerRight, 'Its rights, at most 1000.'),
 })
 
-/** Of `rights`: what is granted or revoked. */
 export const RightsRequest = m.component('UserRightsRequest', 'Rights of a user.', {
   userId: userIdOrEmptyText('The id of the path, if given.'),
   identityProviderId: text(NO_PROVIDER),
-  rights: list(LedgerRight, 'What is granted or taken away.'),
+  rights: list(LedgerRight, 'The rights to grant or revoke.'),
 })
 
 export const RightsAnswer = m.component('ListUserRightsResponse', 'Rights of a user.', {
-  rights: rightsOf('What the user may do.'),
+  rights: rightsOf('The rights of the user.'),
 })
 
-export const GrantAnswer = m.component('GrantUserRightsResponse', 'What was granted.', {
-  newlyGrantedRights: rightsOf('Those that it did not have.'),
+export const GrantAnswer = m.component('GrantUserRightsResponse', 'The rights that were granted.', {
+  newlyGrantedRights: rightsOf('Those that the user did not have.'),
 })
 
-export const RevokeAnswer = m.component('RevokeUserRightsResponse', 'What was taken away.', {
-  newlyRevokedRights: rightsOf('Those that it had.'),
-})
+export const RevokeAnswer = m.component(
+  'RevokeUserRightsResponse',
+  'The rights that were revoked.',
+  {
+    newlyRevokedRights: rightsOf('Those that the user had.'),
+  },
+)
 
 const MASK_PATHS = ['primary_party', 'is_deactivated', 'metadata.annotations', 'metadata']
 
@@ -121,7 +128,7 @@ export const UserUpdateRequest = m.component('UpdateUserRequest', 'A change of a
         minItems: 1,
       }),
     }),
-    'Names what is changed.',
+    'The members to change.',
   ),
 })
 
@@ -133,8 +140,8 @@ const PartyDetails = m.component('PartyDetails', 'A party.', {
 })
 export type LedgerPartyDetails = Static<typeof PartyDetails>
 
-export const PartyAllocateRequest = m.component('AllocatePartyRequest', 'A party to be made.', {
-  partyIdHint: text('What the identifier begins with; drawn if empty.', {
+export const PartyAllocateRequest = m.component('AllocatePartyRequest', 'A party to allocate.', {
+  partyIdHint: text('The start of the identifier; random if empty.', {
     pattern: '^[A-Za-z0-9_-]{0,185}$',
   }),
   localMetadata: Type.Optional(MetadataInput),
@@ -142,14 +149,12 @@ export const PartyAllocateRequest = m.component('AllocatePartyRequest', 'A party
   synchronizerId: text('The one synchronizer, if given.', {
     pattern: emptyOr(SYNCHRONIZER_ID_PATTERN),
   }),
-  userId: userIdOrEmptyText('Who may act as it.'),
+  userId: userIdOrEmptyText('The user that may act as it.'),
 })
 
-export const PartyAllocateAnswer = m.component(
-  'AllocatePartyResponse',
-  'The party that was made.',
-  { partyDetails: PartyDetails },
-)
+export const PartyAllocateAnswer = m.component('AllocatePartyResponse', 'The new party.', {
+  partyDetails: PartyDetails,
+})
 
 const partiesOf = (description: string) => m.array(description, PartyDetails)
 
@@ -162,13 +167,13 @@ export const PartyAnswer = m.component('GetPartiesResponse', 'A party.', {
   partyDetails: partiesOf('The party, or none.'),
 })
 
-export const ParticipantIdAnswer = m.component('GetParticipantIdResponse', 'Who this is.', {
+export const ParticipantIdAnswer = m.component('GetParticipantIdResponse', 'This participant.', {
   participantId: m.string('The participant.'),
 })
 
 export const UserProviderRequest = m.component(
   'UpdateUserIdentityProviderIdRequest',
-  'From which provider to which.',
+  'A change of provider.',
   {
     userId: userIdOrEmptyText('The id of the path, if given.'),
     sourceIdentityProviderId: text(NO_PROVIDER),
@@ -178,24 +183,24 @@ export const UserProviderRequest = m.component(
 
 export const PartyUpdateRequest = m.component('UpdatePartyDetailsRequest', 'A change of a party.', {
   partyDetails: Type.Optional(
-    m.part('What the mask names of it is changed.', {
+    m.part('The members that the mask names are changed.', {
       party: text('The party of the path, if given.'),
       localMetadata: Type.Optional(MetadataInput),
       identityProviderId: text(NO_PROVIDER),
     }),
   ),
   updateMask: Type.Optional(
-    m.part('Names what is changed.', { paths: list(Type.String(), 'Paths of members.') }),
+    m.part('The members to change.', { paths: list(Type.String(), 'Paths of members.') }),
   ),
 })
 
-export const PackagesAnswer = m.component('ListPackagesResponse', 'The packages there are.', {
+export const PackagesAnswer = m.component('ListPackagesResponse', 'The known packages.', {
   packageIds: m.array('Hashes of their definitions, in hex.', Type.String()),
 })
 
 export const EmptyAnswer = m.component('EmptyResponse', 'It was done.', {})
 
-/** There is none but the default one, whose id is empty (D-32). */
+/** Only the default provider exists; its id is empty (D-32). */
 export const providerQuery = Type.Object({
   'identity-provider-id': Type.Optional(m.about(Type.String(), NO_PROVIDER, { maxLength: 0 })),
 })
@@ -205,13 +210,10 @@ export const pageQuery = (sizeMax: number) =>
   Type.Object({
     ...providerQuery.properties,
     pageSize: Type.Optional(
-      m.bounded(Int32, 'Elements at most; 0 is the largest page.', {
+      m.bounded(Int32, 'At most; 0: the largest page.', {
         minimum: 0,
         maximum: sizeMax,
       }),
     ),
-    pageToken: m.omittable(
-      Type.String(),
-      '`nextPageToken` of the page before; empty for the first.',
-    ),
+    pageToken: m.omittable(Type.String(), '`nextPageToken` of the page before, or empty.'),
   })
