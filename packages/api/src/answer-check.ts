@@ -1,4 +1,4 @@
-/** Whether what a scan node answered is an answer at all (D-35): for readers that trust no single node. */
+/** Checks the form of answers of scan nodes (D-35), for readers that trust no single node. */
 import type { TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { scanRoutes } from './routes/scan.ts'
@@ -6,7 +6,7 @@ import { scanRoutes } from './routes/scan.ts'
 /** Compiled at first use: most processes check few operations. */
 const checks = new Map<string, Validator>()
 
-/** Whether the body fits the schema of a 200 of this scan operation. Members that it does not know pass. */
+/** Whether the body matches the schema of a 200 of this scan operation. Unknown members pass. */
 export function isScanAnswer(operationId: keyof typeof scanRoutes, body: unknown): boolean {
   const schema: TSchema | null = scanRoutes[operationId].response
   if (schema === null) return false // Its answer has no body.

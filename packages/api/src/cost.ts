@@ -1,4 +1,4 @@
-/** The price list of D-33: what a request costs its caller's budget. */
+/** The price list of D-33: the units of a request. */
 import type { CostInput, RouteDef } from './route-def.ts'
 
 /** Answering from memory or one key. */
@@ -13,12 +13,12 @@ export function pageCost(input: CostInput): number {
   return Math.ceil(pageSize / ENTRIES_PER_UNIT)
 }
 
-/** As `pageCost`, where the size of the page is in the body. */
+/** As `pageCost`, with the size of the page in the body. */
 export function activitiesCost(input: CostInput): number {
   return pageCost({ ...input, query: input.body })
 }
 
-/** An empty batch, which asks only for the head, costs one lookup. */
+/** An empty batch, which reads the head, costs one lookup. */
 export function batchCost(input: CostInput): number {
   const { lookups } = input.body as { lookups: readonly unknown[] }
   return Math.max(COST_LOOKUP, lookups.length * COST_LOOKUP)

@@ -1,4 +1,4 @@
-/** TypeBox schemas as JSON Schema for a document; what has a title becomes a component. */
+/** TypeBox schemas as JSON Schema for a document; a schema with a title becomes a component. */
 import { ABOUT, NEEDED } from './schemas/members.ts'
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
@@ -11,12 +11,12 @@ type Options = {
   readonly isLenient?: boolean
 }
 
-/** The schema as plain JSON; whatever in it has a title becomes a component, referred to by that title. */
+/** The schema as plain JSON; its parts with a title become components, with references by title. */
 export function toSchema(schema: object, schemas: Schemas, options: Options = {}): Json {
   const plain = (value: unknown): Json => {
     if (Array.isArray(value)) return value.map(plain)
     if (typeof value !== 'object' || value === null) return value as Json
-    const { [ABOUT]: said, ...marked } = value as Record<string, unknown>
+    const { [ABOUT]: about, ...marked } = value as Record<string, unknown>
     const { [NEEDED]: _needed, default: _default, ...own } = marked
     const lenient = 'properties' in own ? withOptionalMembers(own, options) : own
     const members = Object.fromEntries(
@@ -28,17 +28,17 @@ export function toSchema(schema: object, schemas: Schemas, options: Options = {}
     )
     // A property that is called title is a schema, hence no text.
     if (typeof members['title'] !== 'string')
-      return { ...inPlainWords(members), ...(said as JsonObject) }
+      return { ...inCommonForm(members), ...(about as JsonObject) }
     const { title, ...json } = members
-    schemas[title] = inPlainWords(json)
-    return { $ref: `#/components/schemas/${title}`, ...(said as JsonObject) }
+    schemas[title] = inCommonForm(json)
+    return { $ref: `#/components/schemas/${title}`, ...(about as JsonObject) }
   }
   return plain(schema)
 }
 
 /**
- * What may be left out because it has a default is an optional member; generators take a default for a promise
- * that the member is there. Where the default is refused, it must be given.
+ * A member with a default is optional; generators would take a default as a promise that the member is present. A member
+ * whose default is refused is required.
  */
 function withOptionalMembers(
   schema: Record<string, unknown>,
@@ -79,17 +79,17 @@ function isDefaultRefused(member: Constraints): boolean {
 }
 
 function orNull(member: object): object {
-  const { [ABOUT]: said, ...own } = member as Record<string, unknown>
+  const { [ABOUT]: given, ...own } = member as Record<string, unknown>
   const { description, ...rest } = own as { description?: string; title?: string }
   // A component keeps its own description.
   const inner = rest.title === undefined ? rest : own
   const about =
-    said ?? (rest.title === undefined && description !== undefined ? { description } : {})
+    given ?? (rest.title === undefined && description !== undefined ? { description } : {})
   return { anyOf: [inner, { type: 'null' }], [ABOUT]: about }
 }
 
-/** The forms that generators and linters know best. */
-function inPlainWords(schema: JsonObject): JsonObject {
+/** The forms that generators and linters support best. */
+function inCommonForm(schema: JsonObject): JsonObject {
   const { patternProperties, anyOf, ...rest } = schema
   if (patternProperties !== undefined) {
     const [of] = Object.values(patternProperties as JsonObject)
@@ -100,12 +100,12 @@ function inPlainWords(schema: JsonObject): JsonObject {
   const [only, ...others] = anyOf as JsonObject[]
   if (others.length === 0) return { ...only, ...rest }
   if (!anyOf.every(isVariant)) return schema
-  // That two of them are not taken together, oneOf says.
+  // `oneOf` excludes two of them together.
   const { not: _both, ...own } = rest
   return { ...own, oneOf: anyOf }
 }
 
-/** An object with one member, by which it is told from the others: exactly one of them may be there. */
+/** An object with one member, which identifies the variant: exactly one of them may be present. */
 function isVariant(schema: Json): boolean {
   const { properties = {}, required = [] } = schema as {
     properties?: JsonObject

@@ -1,6 +1,6 @@
 /**
- * The documents: OpenAPI 3.1 from route tables, AsyncAPI from that of WebSockets. TypeBox schemas are JSON Schema
- * already; what is done here is to list errors by status.
+ * The documents: OpenAPI 3.1 from route tables, AsyncAPI from the table of WebSockets. TypeBox schemas are JSON Schema
+ * already; this module adds operations, and errors by status.
  */
 import { catalogue, type ErrorCode } from '@quorumscan/errors'
 import { type TObject, type TSchema, Type } from 'typebox'
@@ -29,7 +29,7 @@ export function apiDocuments() {
     }),
     validator: toDocument(validatorRoutes, {
       title: 'quorumscan validator',
-      description: 'Name entries, wallet, and lookups that enough scan nodes agree on.',
+      description: 'Name entries, wallet, and lookups on which enough scan nodes agree.',
       prefix: '/api/validator',
     }),
     synchronizer: toDocument(synchronizerRoutes, {
@@ -42,7 +42,7 @@ export function apiDocuments() {
       description:
         'Updates, contracts, commands, users and parties of a validator. `/v2/updates`, ' +
         '`/v2/commands/completions` and `/v2/state/active-contracts` are WebSockets as well: `/docs/asyncapi`. ' +
-        'Integers of 64 bits are also taken as texts.',
+        'Integers of 64 bits are also accepted as texts.',
       prefix: '/api/validator',
     }),
     asyncapi: asyncApiDocument(),
@@ -122,7 +122,7 @@ function parameters(
   schemas: Schemas,
 ): Json[] {
   const required = new Set(part?.required as readonly string[] | undefined)
-  // OpenAPI knows no parameter `accept`: the media types of the answers say it.
+  // OpenAPI has no parameter `accept`: it follows from the media types of the answers.
   const named = Object.entries(part?.properties ?? {}).filter(([name]) => name !== 'accept')
   return named.map(([name, member]) => {
     const { description = null, ...schema } = toSchema(member, schemas) as JsonObject
@@ -133,7 +133,7 @@ function parameters(
 
 function requestBody(route: Route, schemas: Schemas): JsonObject {
   const { body, bodyOptional = false }: Partial<RouteDef> = route
-  // OpenAPI has no bodies of a GET; such an operation has a twin.
+  // OpenAPI has no bodies of a GET; such an operation exists as a POST, too.
   if (body === undefined || route.method === 'GET') return {}
   const content = contentOf(body, schemas, { isLenient: isLedgerRoute(route) })
   return { requestBody: { required: !bodyOptional, content } }
@@ -191,24 +191,24 @@ function failures(route: RouteDef, schemas: Schemas): JsonObject {
   )
 }
 
-/** What operations of the ledger interface can answer, by status (docs/upstream.md §L7.2): every one … */
+/** Errors of operations of the ledger interface, by status (docs/upstream.md §L7.2): of every operation, … */
 const COMMON_ERRORS: Readonly<Record<string, string>> = {
   '400': 'The request does not decode (one line of text), or it is refused.',
   '413': 'The body is too large (text), or the list has too many elements.',
-  '429': 'The caller used up its budget; `retry-after` says when there is more.',
-  '500': 'A bug of ours; the log has the reason under the trace id.',
+  '429': 'The caller exceeded its rate limit; `retry-after` has the time to wait.',
+  '500': 'A defect; the log has the reason under the trace id.',
   '503':
     'The participant is starting, catching up or stopping, or the operation took too long (text).',
 }
-/** … those that ask for a token … */
+/** … of operations that need a token, … */
 const AUTH_ERRORS: Readonly<Record<string, string>> = {
   '401': 'No valid token; the log has the reason.',
   '403': 'The user may not do this; the log has the reason.',
 }
-/** … and those that list the status. */
+/** … and of operations that list the status. */
 const MORE_ERRORS = {
-  404: 'Something that the request names does not exist.',
-  409: 'Something happens at the same time, or exists already.',
+  404: 'A resource of the request does not exist.',
+  409: 'A conflict with a concurrent request, or with an existing resource.',
   504: 'The outcome was not seen in time.',
 }
 
@@ -239,7 +239,7 @@ function headerRefs(names: readonly string[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Of the groups that the routes have; a header means in each document what its routes say by it. */
+/** Of the groups of the routes; the meaning of a header may differ between documents. */
 function allHeaders(routes: readonly Partial<RouteDef>[]): JsonObject {
   const groups = routes.flatMap(({ responseHeaders = [] }) => responseHeaders)
   const schemas = (['head', ...groups] as const).flatMap((group) =>
@@ -250,7 +250,7 @@ function allHeaders(routes: readonly Partial<RouteDef>[]): JsonObject {
     return [name, { description, schema: json }]
   })
   const retryAfter = {
-    description: 'Seconds after which trying again may help.',
+    description: 'Seconds after which another try may succeed.',
     schema: { type: 'integer' },
   }
   return { ...Object.fromEntries(headers), 'retry-after': retryAfter }

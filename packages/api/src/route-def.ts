@@ -1,7 +1,14 @@
 /**
- * What a route is: the one declaration from which request validation, response checks, the OpenAPI
- * documents and the SDK's types are derived. Handlers are bound to it in `packages/server`, those of `/v2` in
- * `packages/ledger-api`.
+ * The declaration of a route, from which request validation, response checks, the OpenAPI documents and the SDK's types
+ * are derived. `packages/server` binds handlers to it, for `/v2` `packages/ledger-api`.
+ *
+ * A route passes these files, here the lookup of a name (CONTRIBUTING.md, "Add a route", has the steps):
+ *   routes/scan.ts                                its row for the node; shapes are in `schemas/entries.ts`
+ *   apps/scan/src/handlers/lookups.ts             its handler
+ *   routes/scan-proxy.ts                          its row for the proxy, derived from that of the node
+ *   packages/scan-proxy/src/operations.ts         the row from which the proxy's handler is made
+ *   sdk/src/splice/entry-questions.ts             its request in the SDK
+ *   docs/specification.md                         its row
  *
  * How schemas are written:
  *   title        makes a schema a named component of the documents (`component`)
@@ -16,7 +23,7 @@ import type { ErrorCode } from '@quorumscan/errors'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { HeaderGroup } from './header-groups.ts'
 
-/** What a handler is given, as far as the price of a request depends on it. */
+/** The parts of a request on which its price may depend. */
 export type CostInput = {
   readonly params: unknown
   readonly query: unknown
@@ -26,7 +33,7 @@ export type CostInput = {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** What routes under `/v0` and `/v2` have in common. */
+/** Common to routes under `/v0` and `/v2`. */
 type AnyRoute = {
   readonly operationId: string
   readonly method: Method
@@ -34,12 +41,12 @@ type AnyRoute = {
   readonly path: `/${string}`
   /** One sentence for the OpenAPI document. */
   readonly summary: string
-  /** What a caller must know beyond the shapes. */
+  /** What a caller must know in addition to the shapes. */
   readonly description?: string
   readonly tag: string
   readonly params?: TObject
   readonly query?: TObject
-  /** `peer` shows the token of one in `x-peer-token`, users a JWT. `admin`: a user who has ParticipantAdmin. */
+  /** A peer sends its token in `x-peer-token`, a user a JWT. `admin`: a user with ParticipantAdmin. */
   readonly auth: 'none' | 'peer' | 'user' | 'admin'
 }
 
@@ -47,7 +54,7 @@ type AnyRoute = {
 export type RouteDef = AnyRoute & {
   /** Request headers that the operation reads, lower-case. */
   readonly headers?: TObject
-  /** Absent: a body is read and ignored. `bytes`: passed on unread, `application/octet-stream`. */
+  /** Absent: a body is read and ignored. `bytes`: passed to the handler as it is, `application/octet-stream`. */
   readonly body?: TSchema | 'bytes'
   /** The body may be absent; it is then undefined. */
   readonly bodyOptional?: boolean
@@ -57,12 +64,12 @@ export type RouteDef = AnyRoute & {
   readonly acceptsTextPlain?: boolean
   /** The body of a 200; null for an empty one. `bytes`: a stream, `application/octet-stream`. */
   readonly response: TSchema | 'bytes' | null
-  /** The body of a 200 in other forms, by media type; of JSON's the caller accepts another. */
+  /** The body of a 200 in other forms, by the media type that the caller accepts. */
   readonly otherForms?: Readonly<Record<string, TSchema>>
   /** The body of a 503 in other forms than that of an error, by media type. */
   readonly unavailableForms?: Readonly<Record<string, TSchema>>
   readonly responseHeaders?: readonly HeaderGroup[]
-  /** Beyond those that every route can answer. */
+  /** In addition to those of every route. */
   readonly errors: readonly ErrorCode[]
   /** Units of D-33. Zero is never refused. */
   readonly cost: number | ((input: CostInput) => number)
@@ -86,7 +93,7 @@ export type LedgerRouteDef = AnyRoute & {
 
 export type RouteTable<Def = RouteDef> = { readonly [operationId: string]: Def }
 
-/** A row of a table: where the route is, such as `GET /v0/dso`, what it shares with others, and what is its own. */
+/** A row of a table: the place of the route, such as `GET /v0/dso`, what it shares with others, and its own parts. */
 export function route<const Path extends `/${string}`, const Shared, const Own>(
   place: `${Method} ${Path}`,
   shared: Shared,
@@ -112,7 +119,7 @@ export function defineRoutes<
   return Object.fromEntries(named) as never
 }
 
-/** Codes of a route, without repetition; what only a missing route can meet is not among them. */
+/** Codes of a route, without repetition, and without those of missing routes. */
 export function errorCodesOf(route: RouteDef): readonly ErrorCode[] {
   const takesInput = [route.params, route.query, route.headers, route.body].some(
     (part) => part !== undefined,
@@ -141,7 +148,7 @@ export type BodyOf<Route extends Pick<RouteDef, 'body' | 'bodyOptional'>> =
     : Route['body'] extends TSchema
       ? Static<Route['body']> | (Route['bodyOptional'] extends true ? undefined : never)
       : undefined
-/** The value of a 200; ready JSON bytes of the same shape are as good (see `packages/server`). */
+/** The value of a 200; JSON bytes of the same shape are equivalent (see `packages/server`). */
 export type ResponseOf<Route extends Pick<RouteDef, 'response'>> = Route['response'] extends 'bytes'
   ? AsyncIterable<Uint8Array>
   : Route['response'] extends TSchema

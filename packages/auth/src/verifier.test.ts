@@ -230,7 +230,7 @@ describe('a JWKS verifier', () => {
 describe('keys of an issuer', () => {
   afterEach(() => void vi.useRealTimers())
 
-  /** A verifier whose time moves on, and whose issuer answers what it is told to. */
+  /** A verifier with a moving clock, and an issuer with the given answers. */
   async function issuer() {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW_SECONDS * 1000 })
     const keys = await generateKeyPair('ES256', { extractable: true })
@@ -261,7 +261,7 @@ describe('keys of an issuer', () => {
       answers: (next: typeof answer) => {
         answer = next
       },
-      /** Until fetching, which nobody waits for, has come to its end. */
+      /** Until the fetch in the background has ended. */
       pass: async (ms: number) => {
         elapsedMs += ms
         vi.setSystemTime(NOW_SECONDS * 1000 + elapsedMs)
@@ -297,7 +297,7 @@ describe('keys of an issuer', () => {
     expect(await verify()).toBe('UNAUTHENTICATED')
   })
 
-  it('are asked for at the start, and a failure is told before anybody has a token', async () => {
+  it('are fetched at the start, and a failure is reported before any token arrives', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: NOW_SECONDS * 1000 })
     const failure = await new Promise((resolve) => {
       createVerifier(

@@ -22,13 +22,13 @@ const SECRET_BYTES_MIN = 32
 /** Tokens of a few hundred bytes are usual; a longer one is not worth verifying. */
 const TOKEN_CHARACTERS_MAX = 8192
 
-/** The keys of an issuer are some kB; what is larger is not read. */
+/** The keys of an issuer are some kB; a larger answer is not read. */
 const JWKS_BYTES_MAX = 256 * 1024
-/** Keys are asked for anew, so that those which the issuer withdrew end … */
+/** The key set is fetched again, so that withdrawn keys become invalid, … */
 const REFRESH_MS = 10 * 60_000
-/** … and again after a failure, … */
+/** … also after a failure, … */
 const RETRY_MS = 30_000
-/** … during which the old ones go on: a day, within which somebody notices that an issuer is gone. */
+/** … during which the old keys stay valid: a day, in which an operator notices that an issuer is down. */
 const KEYS_OUTLIVE_MS = 24 * 3_600_000
 
 type Claims = {
@@ -41,7 +41,7 @@ type Claims = {
 export type VerifierConfig = Claims &
   (
     | {
-        /** Development only: who can check tokens can also make them. `exp` may be missing. */
+        /** Development only: the secret that checks tokens also makes them. `exp` may be missing. */
         readonly kind: 'shared-secret'
         readonly secret: Uint8Array
       }
@@ -60,13 +60,13 @@ export interface Verifier {
    *   reason is the `cause`); DEPENDENCY_UNAVAILABLE if the key set cannot be fetched.
    */
   verify(token: string): Promise<UserId>
-  /** As `verify`, with the time when the token ends, for streams that outlive it. */
+  /** As `verify`, with the expiry of the token, for streams that outlive it. */
   verifyToken(token: string): Promise<VerifiedToken>
 }
 
 export type VerifiedToken = {
   readonly userId: UserId
-  /** `exp`, µs since the epoch; null where the token never ends. */
+  /** `exp`, µs since the epoch; null if the token does not expire. */
   readonly expiresAt: Micros | null
 }
 
@@ -74,7 +74,7 @@ export type VerifierDeps = {
   readonly clock: Clock
   /** Fetches the JWKS; the default is the global one. */
   readonly fetch?: typeof fetch
-  /** Told when fetching the JWKS failed that nobody waits for: at the start, and when keys are to be renewed. */
+  /** Receives failures to fetch the JWKS in the background: at the start, and at renewals. */
   readonly onKeysUnavailable?: (reason: unknown) => void
 }
 
@@ -124,14 +124,14 @@ function secretKey(config: { readonly secret: Uint8Array }): CompactVerifyGetKey
   return () => config.secret
 }
 
-// What jose says when the key set was fetched but has no key for this token: the token's fault.
+// Codes of jose if the key set was fetched but has no key for this token: the token is invalid.
 const TOKEN_FAULTS: ReadonlySet<unknown> = new Set([
   'ERR_JWKS_NO_MATCHING_KEY',
   'ERR_JWKS_MULTIPLE_MATCHING_KEYS',
   'ERR_JOSE_NOT_SUPPORTED',
 ])
 
-/** Keys of an issuer: fetched at once, and now and then anew, while those that are there go on being used. */
+/** Keys of an issuer: fetched at once, and again periodically, while the old ones stay in use. */
 function remoteKeys(url: string, deps: VerifierDeps): CompactVerifyGetKey {
   const { clock } = deps
   const keys = createRemoteJWKSet(new URL(url), {
@@ -162,7 +162,7 @@ function remoteKeys(url: string, deps: VerifierDeps): CompactVerifyGetKey {
   }
 }
 
-/** For jose, which would read an answer of any size. */
+/** For jose, which reads answers of any size. */
 function boundedFetch(fetchImplementation: typeof fetch | undefined): FetchImplementation {
   const transport = createFetchTransport({ fetch: fetchImplementation })
   return async (url, { headers, signal }) => {
@@ -203,7 +203,7 @@ function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number
   }
   return {
     userId: sub,
-    // Beyond 2^53 µs (year 2255) it never ends as far as we are concerned.
+    // Beyond 2^53 µs (year 2255) it counts as unlimited.
     expiresAt: expiresAt === null ? null : Math.min(expiresAt * 1_000_000, Number.MAX_SAFE_INTEGER),
   }
 }

@@ -7,7 +7,7 @@ import { anySignal } from './within.ts'
 
 const SIGNALS = 50
 
-it('a timeout that nobody else knows of comes, whatever memory is freed meanwhile', async () => {
+it('a timeout without other references happens, also after garbage collection', async () => {
   setFlagsFromString('--expose-gc')
   const gc = runInNewContext('gc') as () => void
   const stays = new AbortController()

@@ -1,4 +1,4 @@
-/** A broken precondition or an impossible state: a bug of ours, never caught in order to go on. */
+/** A broken precondition or an impossible state: a defect, never caught in order to continue. */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError'
 }
@@ -8,7 +8,7 @@ export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message)
 }
 
-/** Closes a switch over a union: does not compile while a case is missing, throws if one got past. */
+/** The default of a switch over a union: does not compile while a case is missing. */
 export function unreachable(value: never): never {
   throw new AssertionError(`unreachable: ${String(value)}`)
 }

@@ -16,7 +16,7 @@ describe('keys', () => {
     )
   })
 
-  it('finds every changed byte of message and signature, and survives keys that are none', () => {
+  it('finds every changed byte of message and signature, and survives invalid keys', () => {
     const pair = createKeyPair()
     const message = utf8('quorum')
     const signature = pair.sign(message)

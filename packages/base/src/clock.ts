@@ -1,6 +1,6 @@
 /**
- * The only door to the time of day and to timers. Everything else gets a Clock handed in, so that
- * tests move time and a cluster can be run with a wrong clock.
+ * The only access to the wall clock and to timers. All other code receives a Clock, so that tests control time and a
+ * cluster can run with a wrong clock.
  */
 export interface Clock {
   /** Wall clock, µs since the epoch. May step. */

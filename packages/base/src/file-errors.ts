@@ -1,4 +1,4 @@
-/** What the operating system says of a file, as a sentence for an operator. */
+/** Errors of the file system, as sentences for an operator. */
 
 const SENTENCES: Readonly<Record<string, (path: string) => string>> = {
   EEXIST: (path) => `${path} exists already`,
@@ -15,7 +15,7 @@ const SENTENCES: Readonly<Record<string, (path: string) => string>> = {
 /**
  * The sentence for an error of the file system.
  *
- * @param file - Where the error names no path, as that of a read does.
+ * @param file - For an error without a path, such as that of a read.
  * @returns undefined for any other error.
  */
 export function describeFileError(error: unknown, file?: string): string | undefined {

@@ -1,15 +1,14 @@
-/** Output that never holds a process up, and never ends it. */
+/** Output that never blocks a process, and never ends it. */
 import { writeSync } from 'node:fs'
 
 /**
- * Writes to stdout what can be written at once. What cannot, to a full disk or a pipe that nobody reads, is lost, and
- * nothing else.
+ * Writes to stdout without waiting. Text that a full disk or a full pipe does not accept is lost.
  */
 export function writeLossily(text: string): void {
   try {
-    // Asked for, `process.stdout` makes a pipe one that refuses what does not fit instead of waiting for its reader.
+    // `process.stdout` makes a pipe non-blocking: it refuses text that does not fit.
     writeSync(process.stdout.fd, text)
   } catch {
-    // Nobody can be told.
+    // No other output exists.
   }
 }

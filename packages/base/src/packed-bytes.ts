@@ -1,6 +1,6 @@
 /**
- * Packed bytes, one value after the other: unsigned varints (LEB128), hex, texts and byte strings with their
- * length. Nothing describes itself: the reader follows the same order as the writer.
+ * Packed bytes, one value after the other: unsigned varints (LEB128), hex, texts and byte strings with their length.
+ * Values have no tags: the reader follows the same order as the writer.
  */
 import { assert } from './assert.ts'
 
@@ -43,7 +43,7 @@ export class ByteWriter {
     this.#length += this.#bytes.write(digits, this.#length, 'hex')
   }
 
-  /** The bytes alone: the reader knows how many they are. */
+  /** The bytes alone: the reader knows their number. */
   raw(value: Uint8Array): void {
     this.#reserve(value.byteLength)
     this.#bytes.set(value, this.#length)
@@ -111,7 +111,7 @@ export class ByteReader {
 
   /** A view of the next bytes. */
   raw(count: number): Buffer {
-    const start = this.#pass(count)
+    const start = this.#skip(count)
     return this.#bytes.subarray(start, this.#position)
   }
 
@@ -121,13 +121,13 @@ export class ByteReader {
   }
 
   hex(count: number): string {
-    const start = this.#pass(count)
+    const start = this.#skip(count)
     return this.#bytes.toString('hex', start, this.#position)
   }
 
   /** So many bytes of UTF-8. */
   utf8(count: number): string {
-    const start = this.#pass(count)
+    const start = this.#skip(count)
     return this.#bytes.toString('utf8', start, this.#position)
   }
 
@@ -135,10 +135,10 @@ export class ByteReader {
     return this.utf8(this.unsigned())
   }
 
-  /** Where the next text or byte string lies, which is passed over. */
+  /** The range of the next text or byte string, which is skipped. */
   span(): { readonly start: number; readonly end: number } {
     const length = this.unsigned()
-    const start = this.#pass(length)
+    const start = this.#skip(length)
     return { start, end: this.#position }
   }
 
@@ -147,8 +147,8 @@ export class ByteReader {
     return Array.from({ length: this.unsigned() }, () => this.unsigned())
   }
 
-  /** Where the bytes begin that are passed over. */
-  #pass(count: number): number {
+  /** The start of the bytes, which are skipped. */
+  #skip(count: number): number {
     const start = this.#position
     this.#position += count
     assert(this.#position <= this.#bytes.byteLength, 'packed bytes do not end early')

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { toHex } from './bytes.ts'
 
-/** The door to randomness, handed in wherever a test wants to decide. */
+/** The source of randomness, passed in so that tests control it. */
 export interface Random {
   bytes(count: number): Uint8Array
   /** In [0, 1). */
   fraction(): number
 }
 
-/** Drawn at once: a draw costs 5 µs, whether of 12 bytes or of these. */
+/** Drawn at once: a draw costs 5 µs for any number of bytes up to this. */
 const POOL_BYTES = 4096
 let pool = new Uint8Array(0)
 let position = 0
@@ -21,7 +21,7 @@ export const systemRandom: Random = {
       position = 0
     }
     const drawn = pool.slice(position, position + count)
-    // Whoever reads this memory later learns nothing of what was given out.
+    // Later readers of this memory do not find the bytes.
     pool.fill(0, position, position + count)
     position += count
     return drawn

@@ -1,8 +1,8 @@
-/** Things that were opened, closed in the opposite order: all of them, also where opening or closing one failed. */
+/** Closes resources in the opposite order: all of them, also if opening or closing one failed. */
 export class Resources implements AsyncDisposable {
   readonly #opened: AsyncDisposable[] = []
 
-  /** Takes over what is to be closed with the rest. */
+  /** Adds a resource to close. */
   opened<T extends AsyncDisposable>(resource: T): T {
     this.#opened.push(resource)
     return resource
@@ -22,13 +22,13 @@ export class Resources implements AsyncDisposable {
   }
 }
 
-/** Runs what opens things; where it fails, what it has opened until then is closed. */
+/** Opens resources; if that fails, those that were opened are closed. */
 export async function openAll<T>(open: (resources: Resources) => Promise<T>): Promise<T> {
   const resources = new Resources()
   try {
     return await open(resources)
   } catch (error) {
-    // The caller needs the reason why it did not open; a failure to close what did follows from it, if anything.
+    // The caller needs the reason for which it did not open; an error of closing follows from it, if anything.
     await resources[Symbol.asyncDispose]().catch(() => {})
     throw error
   }

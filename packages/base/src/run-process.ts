@@ -1,18 +1,18 @@
-/** The life of a process: signals handled, out by emptying the event loop. */
+/** The life of a process: handles signals, and exits by an empty event loop. */
 import { inspect } from 'node:util'
 import { CONFIGURATION_EXIT, EnvError } from './env.ts'
 
 export type Running = AsyncDisposable & {
-  /** Settles when the process cannot go on. */
+  /** Settles when the process cannot continue. */
   readonly failed?: Promise<unknown>
 }
 
-/** A line for a full disk, or for a pipe that nobody reads, is lost; it does not end the process. Once. */
+/** Output to a full disk, or to a closed pipe, is lost and does not end the process. Call it once. */
 export function surviveLostOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 
-/** Starts, stops in order when told to, also while starting, and reports why it could not. */
+/** Starts a process. Stops it in order on a signal, also while it starts. Reports why it could not start. */
 export async function runProcess(start: (signal: AbortSignal) => Promise<Running>): Promise<void> {
   surviveLostOutput()
   const stopping = new AbortController()
@@ -46,7 +46,7 @@ function report(error: unknown): void {
   process.exitCode = isConfiguration ? CONFIGURATION_EXIT : 1
 }
 
-/** Libraries also reject with objects that are no errors: `String` says nothing of these. */
+/** Libraries also reject with objects that are no errors, for which `String` is useless. */
 function wordsOf(error: unknown): string {
   if (error instanceof Error) return error.stack ?? String(error)
   return typeof error === 'string' ? error : inspect(error)

@@ -1,14 +1,14 @@
-/** Files that a configuration names. What is wrong with one is an `EnvError`: only an operator can put it right. */
+/** Files that a configuration names. An invalid file is an `EnvError`: only an operator can correct it. */
 import { readFile } from 'node:fs/promises'
 import { EnvError } from './env.ts'
 import { describeFileError } from './file-errors.ts'
 import { type KeyPair, keyPairFromSeed } from './keys.ts'
 
 /**
- * What a file holds; null: the empty text, of a file that is not everywhere.
+ * The parsed content of a file; null: the empty text, for an optional file.
  *
- * @param parse - Throws if it is not what it must be.
- * @throws {EnvError} That names the file.
+ * @param parse - Throws if the content is invalid.
+ * @throws {EnvError} Which names the file.
  */
 export async function readParsed<T>(path: string | null, parse: (text: string) => T): Promise<T> {
   try {
@@ -34,7 +34,7 @@ export function readKeyPair(path: string): Promise<KeyPair> {
   return readParsed(path, parseKeyFile)
 }
 
-/** @throws {Error} If the text is no seed in hex; a line feed may end it. It does not show the text. */
+/** @throws {Error} If the text is no seed in hex; a line feed may end it. The error does not contain the text. */
 export function parseKeyFile(text: string): KeyPair {
   if (!/^[0-9a-f]{64}$/.test(text.trim()))
     throw new Error('it holds no seed: 64 hexadecimal digits')

@@ -1,11 +1,11 @@
 /**
- * Every error that a client can see: one row a code, and nothing about a code anywhere else.
+ * Every error that a client can see: one row for each code. Everything about a code is in its row.
  * Codes are permanent. The `/v2` surface has its own shapes and maps its codes itself.
  */
 
 export type ErrorSpec = {
   readonly httpStatus: number
-  /** True: the request certainly had no effect and never will have. When in doubt, false. */
+  /** True: the request had no effect and will have none. In doubt, false. */
   readonly definite: boolean
   /** True: the same request may succeed later. */
   readonly retryable: boolean
@@ -13,7 +13,7 @@ export type ErrorSpec = {
   readonly doc: string
 }
 
-/** It had no effect, and the same request never will have one. */
+/** It had no effect, and the same request will have none. */
 const never =
   (httpStatus: number) =>
   (doc: string): ErrorSpec => ({ httpStatus, definite: true, retryable: false, doc })
@@ -30,7 +30,7 @@ const disagreed = later(502)
 
 export const catalogue = {
   INVALID_ARGUMENT: invalid(
-    'A member of the request is missing, has the wrong type or is out of range; `details` says which.',
+    'A member of the request is missing, has the wrong type or is out of range; `details` names it.',
   ),
   MALFORMED_BODY: invalid('The body is not the JSON object that the operation takes.'),
   MALFORMED_REQUEST: invalid(
@@ -39,7 +39,7 @@ export const catalogue = {
   INVALID_PARTY: invalid('A party identifier is not `<hint>::1220<64 hex digits>`.'),
   NAME_SUFFIX_MISSING: invalid('A name to register must end in `.unverified.ns`.'),
   INVALID_NAME: invalid(
-    'What was given can be no name: 1 to 46 characters of `a-z0-9_-` and the suffix; `details.rule` says what is wrong.',
+    'The name is invalid: it has 1 to 46 characters of `a-z0-9_-` and the suffix; `details.rule` names the violated rule.',
   ),
   INVALID_URL: invalid(
     'The url of an entry is neither empty nor `http(s)://…` of at most 255 printable ASCII characters.',
@@ -48,13 +48,11 @@ export const catalogue = {
     'The description of an entry has more than 140 UTF-16 units, or control or bidi-override characters.',
   ),
   INVALID_PAGE_TOKEN: invalid('A page token was not issued by this service for this request.'),
-  INVALID_QUORUM: invalid(
-    'The threshold asked for is none of weak, strong, all or a number from f+1 to n.',
-  ),
+  INVALID_QUORUM: invalid('The threshold must be weak, strong, all or a number from f+1 to n.'),
   INSUFFICIENT_FUNDS: invalid(
-    'The party holds less unlocked coin than the operation needs; `details` says how much.',
+    'The party has less unlocked coin than the operation needs; `details` has the amounts.',
   ),
-  DEVNET_ONLY: invalid('The operation exists only where the genesis says `devnet: true`.'),
+  DEVNET_ONLY: invalid('The operation exists only in networks with `devnet: true` in the genesis.'),
   OPEN_REQUEST_LIMIT: conflict(
     'The party has as many open requests for names as the genesis allows; one must be answered first.',
   ),
@@ -77,7 +75,7 @@ export const catalogue = {
   USER_EXISTS: conflict('A user with this id exists, with another party.'),
   CONTRACT_CONSUMED: conflict('The contract was used by another transaction first.'),
   CHOICE_REFUSED: conflict(
-    'The ledger refused: the state does not allow this step now; the message says why.',
+    'The ledger refused: the state does not allow this step; the message has the reason.',
   ),
   DUPLICATE_COMMAND: conflict(
     'A command with the same change ID was accepted within the deduplication period.',
@@ -85,50 +83,54 @@ export const catalogue = {
   OFFSET_PRUNED: never(410)('The offset lies below the history horizon of the node.'),
   BODY_TOO_LARGE: never(413)('The body exceeds the limit of the operation.'),
   UNSUPPORTED_MEDIA_TYPE: never(415)(
-    'The content type or encoding of the body is none that the operation reads.',
+    'The operation does not accept the content type or encoding of the body.',
   ),
   HEADERS_TOO_LARGE: never(431)('The URL and the headers together exceed the limit.'),
   REQUEST_TIMEOUT: later(408)('The request did not arrive completely in time.'),
-  RATE_LIMITED: later(429)('The caller used up its budget; `retry-after` says when there is more.'),
+  RATE_LIMITED: later(429)(
+    'The caller exceeded its rate limit; `retry-after` has the time to wait.',
+  ),
   CONSENSUS_DISPUTED: disagreed(
     'The scan nodes gave different answers at one offset, and no group can reach the threshold.',
   ),
   NOT_ENOUGH_NODES: disagreed('Fewer scan nodes can be reached than the threshold needs.'),
   CONSENSUS_LAGGING: unavailable(
-    'The scan nodes have not reached the offset, or their newest record time is older than asked.',
+    'The scan nodes have not reached the offset, or their newest record time is older than requested.',
   ),
   OFFSET_NOT_REACHED: unavailable('The node has not applied this offset yet.'),
   NO_CERTIFICATE: unavailable(
-    'The node has no certificate that so many members signed, at the offset that was asked for.',
+    'The node has no certificate with so many signatures at the requested offset.',
   ),
   LOG_FORK: never(503)(
-    'Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.',
+    'Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.',
   ),
   OVERLOADED: unavailable('A bound on work in progress is reached.'),
-  NOT_READY: unavailable('The process is starting, catching up or stopping; `details` says which.'),
+  NOT_READY: unavailable(
+    'The process is starting, catching up or stopping; `details` has its state.',
+  ),
   LOG_FULL: unavailable(
-    'The disk of the log has no room for more: nothing is written until there is, and reads go on.',
+    'The disk of the log is full: writes are refused until it has space; reads continue.',
   ),
   CLOCK_OFF: {
     httpStatus: 503,
     definite: false,
     retryable: true,
-    doc: 'The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.',
+    doc: 'The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.',
   },
   ORDERING_HALTED: never(503)(
-    'The other members order the log, and this one cannot follow them; an operator must look.',
+    'The other members order the log, and this one cannot follow them; its operator must act.',
   ),
   LOG_REGRESSED: never(503)(
-    'The log is shorter than, or different from, what the replica applied; an operator must look.',
+    'The log is shorter than, or different from, the one that the replica applied; its operator must act.',
   ),
   SOFTWARE_OUTDATED: never(503)(
-    'The super-validators voted for a version of the protocol that this software does not know: an operator must install a newer one.',
+    'The super-validators voted for a version of the protocol that this software does not know; its operator must install a newer one.',
   ),
   STATE_DIVERGED: never(503)(
-    'What the node stores is not what the log made: it answers no lookups before it was wiped.',
+    'The stored state of the node differs from the log: it answers no lookups until it is wiped.',
   ),
   USERS_LOST: never(503)(
-    'The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.',
+    'The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.',
   ),
   SUBMISSION_UNKNOWN: {
     httpStatus: 504,
@@ -137,7 +139,7 @@ export const catalogue = {
     doc: 'The outcome was not seen in time: the command may or may not take effect. Repeat it only with the same command id.',
   },
   SUBMISSION_EXPIRED: unavailable(
-    'The submission did not get into the log before its `notAfter`: it has no effect and never will.',
+    'The submission did not enter the log before its `notAfter`: it has no effect and will have none.',
   ),
   DEPENDENCY_UNAVAILABLE: {
     httpStatus: 503,
@@ -149,7 +151,7 @@ export const catalogue = {
     httpStatus: 500,
     definite: false,
     retryable: false,
-    doc: 'A bug of ours; the log has the reason under the request id.',
+    doc: 'A defect; the log has the reason under the request id.',
   },
 } as const satisfies Record<string, ErrorSpec>
 

@@ -3,11 +3,11 @@
  * Source: docs/upstream.md §L7. The codes are upstream's, because clients match on them.
  */
 
-/** What a category says about status, gRPC code, retrying and secrecy (§L7.2). */
+/** Status, gRPC code, retries and secrecy of a category (§L7.2). */
 type CategorySpec = {
   readonly httpStatus: number
   readonly grpcCode: number
-  /** As upstream words durations; null where repeating does not help. */
+  /** In the form of upstream; null if a retry does not help. */
   readonly retryInfo: string | null
   /** The caller learns the status only; the reason is in the log. */
   readonly isRedacted: boolean
@@ -32,11 +32,11 @@ export const ledgerCategories = {
 type LedgerErrorSpec = {
   readonly category: keyof typeof ledgerCategories
   /**
-   * Who made it: the ledger behind the interface, or the interface itself, whose errors have an empty
-   * context and say `definiteAnswer: false` (§L7.1).
+   * The origin of the error: the ledger, or the interface itself, whose errors have an empty context and
+   * `definiteAnswer: false` (§L7.1).
    */
   readonly producer: 'ledger' | 'http'
-  /** Where it is not the category's. */
+  /** If it differs from the category's. */
   readonly httpStatus?: number
   readonly grpcCode?: number
 }

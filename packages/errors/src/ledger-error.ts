@@ -1,6 +1,6 @@
 /**
- * What the ledger interface answers instead of D-6: the body of ten members, or one line of text where
- * a request does not decode. Source: docs/upstream.md §L7.
+ * Errors of the ledger interface, in place of the form of D-6: a body of ten members, or one line of text for a request
+ * that does not decode. Source: docs/upstream.md §L7.
  */
 import { type LedgerErrorCode, ledgerErrorSpec } from './ledger-catalogue.ts'
 
@@ -21,7 +21,7 @@ const REDACTED_CAUSE = 'A security-sensitive error has been received'
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'
   readonly code: LedgerErrorCode
-  /** Members beyond those that every error of its producer has. */
+  /** In addition to the members of every error of its producer. */
   readonly context: Context
   readonly resources: readonly Resource[]
   /** The submission id of a refused submission. */
@@ -34,12 +34,12 @@ export class LedgerError extends Error {
     message: string,
     options: {
       readonly cause?: unknown
-      /** Shown as it is where the error is redacted. */
+      /** Sent also if the error is redacted. */
       readonly context?: Context
       readonly resources?: readonly Resource[]
       readonly correlationId?: string
       readonly retryInfo?: string
-      /** Certainly without effect, now and later; `definite_answer` of the context. */
+      /** Without effect, now and later; `definite_answer` of the context. */
       readonly isDefinite?: boolean
     } = {},
   ) {
@@ -62,7 +62,7 @@ export class LedgerDecodeError extends Error {
   override readonly name = 'LedgerDecodeError'
 }
 
-/** The wire form, all ten members always there. */
+/** The wire form; all ten members are always present. */
 export type LedgerErrorBody = {
   code: string
   cause: string

@@ -1,39 +1,39 @@
 /**
- * How a node is, and what came of asking it: the words that `status`, `check`, `resolve` and the console share. Imports
- * nothing, so that a page can have it.
+ * Texts for states and answers of nodes, which `status`, `check`, `resolve` and the console share. Imports nothing, so
+ * that the console can import it.
  */
 
 /**
- * Of a node, the validator or a synchronizer, together with its Redis, as the process that runs it knows it; unknown
- * while that process cannot be asked.
+ * Of a node, the validator or a synchronizer, with its Redis, as its supervisor reports it; unknown while the supervisor
+ * cannot be reached.
  */
 export type NodeState = 'up' | 'starting' | 'catching-up' | 'silent' | 'paused' | 'down' | 'unknown'
 
-/** A state as a person reads it. */
+/** The text for a state. */
 export const wordOfState: Readonly<Record<NodeState, string>> = {
   up: 'up',
   starting: 'starting',
   'catching-up': 'catching up',
-  // It runs, and does not say how it is.
+  // It runs, and does not answer.
   silent: 'silent',
   paused: 'paused',
   down: 'down',
   unknown: 'unknown',
 }
 
-/** What came of asking a node, where it gave what was asked for. */
+/** The node answered as requested. */
 export const ANSWERED = 'answered'
-/** It gave what contradicts an answer that enough nodes gave. */
+/** Its answer differs from the one of enough nodes. */
 export const DISAGREES = 'disagrees'
-/** How it voted: for the answer that was given, or for another. */
+/** Its vote: for the answer of the reader, or for another. */
 export const AGREED = 'agreed'
 export const DISSENTED = 'dissented'
-/** It has not come as far as was asked for. */
+/** It has not applied the requested offset. */
 export const BEHIND = 'behind'
 export const TIMEOUT = 'timeout'
 
 /** Node reads that variable as it starts. */
-const UNTRUSTED = 'untrusted certificate (NODE_EXTRA_CA_CERTS names who vouches)'
+const UNTRUSTED = 'untrusted certificate (NODE_EXTRA_CA_CERTS names the authority)'
 
 const wordOfErrno: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused',
@@ -61,15 +61,15 @@ const wordOfCode: Readonly<Record<string, string>> = {
   CONSENSUS_LAGGING: BEHIND,
   NOT_READY: 'not ready',
 }
-/** Of the code of a refusal. Others write it. */
+/** The form of a code. Other software writes it. */
 const CODE = /^[A-Z_]{1,40}$/
 
-/** Whether a lookup that ended so was answered: with an entry, or that there is none. */
+/** Whether an outcome of this kind is an answer: an entry, or a proven absence. */
 export function isAnswer(kind: string): boolean {
   return /^(verified|trusted)/.test(kind)
 }
 
-/** Why a node could not be heard: of what a request to it threw. */
+/** Why a node did not answer, by the error of the request. */
 export function wordOfFailure(error: unknown): string {
   const { name, code, message, cause } = Object(error)
   if (name === 'TimeoutError') return TIMEOUT
@@ -78,14 +78,14 @@ export function wordOfFailure(error: unknown): string {
   return cause instanceof Error ? wordOfFailure(cause) : String(code ?? message ?? error)
 }
 
-/** What a node answered instead of what was asked for: the code of its refusal, or a status. */
+/** Why a node refused: the code, or a status. */
 export function wordOfRefusal(status: number, body: unknown): string {
   const { code } = Object(body)
   if (typeof code !== 'string' || !CODE.test(code)) return `status ${status}`
   return wordOfCode[code] ?? code
 }
 
-/** What is in a job queue, such as `2 waiting, 1 active`; nothing of an empty one. */
+/** The jobs in a queue, such as `2 waiting, 1 active`; empty for an empty queue. */
 export function wordsOfQueue(
   counts: Readonly<Record<'waiting' | 'delayed' | 'active', number>>,
 ): string {

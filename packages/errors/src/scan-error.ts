@@ -5,14 +5,14 @@ type Details = Readonly<Record<string, unknown>>
 /**
  * The one error class that crosses process boundaries.
  *
- * `message` and `details` are safe for the caller. What is not safe goes to `cause`, which is
- * logged and never serialised.
+ * `message` and `details` are safe for the caller. Everything else belongs in `cause`, which is logged and never
+ * serialised.
  */
 export class ScanError extends Error {
   override readonly name = 'ScanError'
   readonly code: ErrorCode
   readonly details: Details | null
-  /** Seconds, for `retry-after`; null where there is nothing to say. */
+  /** Seconds, for `retry-after`; null for none. */
   readonly retryAfterSeconds: number | null
 
   constructor(
@@ -21,7 +21,7 @@ export class ScanError extends Error {
     options: { cause?: unknown; details?: Details; retryAfterSeconds?: number | null } = {},
   ) {
     const { stackTraceLimit } = Error
-    // Where a request was refused says nothing that its code does not, and to find out takes as long as a lookup.
+    // The code of a refusal suffices, and to capture a stack trace takes as long as a lookup.
     if (catalogue[code].httpStatus < 500) Error.stackTraceLimit = 0
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     Error.stackTraceLimit = stackTraceLimit

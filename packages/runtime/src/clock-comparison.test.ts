@@ -34,7 +34,7 @@ describe('judging the own clock', () => {
     })
   })
 
-  it('shows at once that the own wall clock was set anew, by readings from before', () => {
+  it('shows at once, by earlier readings, that the own wall clock was set', () => {
     const jumped = { ...NOW, wallMicros: NOW.wallMicros + 86_400_000_000 }
     expect(judgeClock({ readings: readings(0, 0, 0), now: jumped, needed: 2 })).toEqual({
       kind: 'off',
@@ -42,7 +42,7 @@ describe('judging the own clock', () => {
     })
   })
 
-  it('is told in words', () => {
+  it('describes an offset', () => {
     expect(describeOffset(-600_400_000, 'the log')).toBe('600 s behind the log')
     expect(describeOffset(2_600_000, 'the log')).toBe('3 s ahead of the log')
   })

@@ -1,9 +1,9 @@
-/** How the own wall clock lies to those of others. Pure. */
+/** Compares the own wall clock with those of peers. Pure. */
 import { MICROS_PER_MS } from '@quorumscan/base'
 
 /**
- * What one answer of a peer told: its wall clock, set against the own monotonic one, so that it stays true
- * when the own wall clock is set anew.
+ * One answer of a peer: its wall clock, relative to the own monotonic clock, so that it stays valid when the own wall
+ * clock is set.
  */
 export type ClockReading = {
   readonly peer: string
@@ -11,22 +11,22 @@ export type ClockReading = {
   readonly wallMicros: number
   /** … when the own monotonic clock showed this. */
   readonly atMs: number
-  /** The newest offset that it has applied; null where it tells none. */
+  /** The newest offset that it has applied; null if it reports none. */
   readonly head: number | null
 }
 
-/** Both own clocks at one moment. */
+/** Both own clocks at one time. */
 export type Moment = { readonly wallMicros: number; readonly monotonicMs: number }
 
 /** `offsetMicros`: by how much the own clock is ahead; below zero, behind. */
 export type ClockVerdict =
   | { readonly kind: 'agrees' | 'off'; readonly offsetMicros: number }
-  /** Too few have answered of late. */
+  /** Too few have answered recently. */
   | { readonly kind: 'unknown' }
 
-/** Far above what a machine with any time service is off, far below the 10 s at which replicas wait. */
+/** Far above the offset of a machine with any time service, far below the 10 s at which replicas wait. */
 export const CLOCK_TOLERANCE_MICROS = 2_000_000
-/** Six usual rounds of asking: a reading that is older says nothing of a peer that may be gone. */
+/** Six usual rounds: an older reading is no evidence, as the peer may be down. */
 const READING_MS_MAX = 30_000
 
 /** By how much the own clock is ahead of the one that was read. */
@@ -44,8 +44,8 @@ export function freshReadings(
 }
 
 /**
- * Whether `needed` peers agree with the own clock, or else as many do not. With f+1 needed one of them is
- * honest: f liars can neither vouch for a wrong clock nor accuse a right one that f+1 others vouch for.
+ * Whether `needed` peers agree with the own clock, or otherwise as many disagree. Of f+1 peers one is honest: f liars can
+ * neither confirm a wrong clock nor reject a right one that f+1 others confirm.
  */
 export function judgeClock(options: {
   readonly readings: readonly ClockReading[]
@@ -62,7 +62,7 @@ export function judgeClock(options: {
   return { kind: 'unknown' }
 }
 
-/** In words, such as `600 s behind the log`. */
+/** Such as `600 s behind the log`. */
 export function describeOffset(offsetMicros: number, whose: string): string {
   const seconds = Math.round(Math.abs(offsetMicros) / (MICROS_PER_MS * 1000))
   return `${seconds} s ${offsetMicros < 0 ? 'behind' : 'ahead of'} ${whose}`

@@ -1,4 +1,4 @@
-/** How a process is, as it reports it itself: whether it is ready, where its ledger ends, and how it orders with others. */
+/** The health of a process, as it reports it: whether it is ready, its offset, and its part in ordering. */
 import { MICROS_PER_MS } from '@quorumscan/base'
 import type { NodeState } from '@quorumscan/errors/node-words'
 import { z } from 'zod'
@@ -31,9 +31,9 @@ export type OrderingReport = NonNullable<z.output<typeof reportedOrdering>>
 export type Health = {
   readonly state: Extract<NodeState, 'starting' | 'catching-up' | 'up'>
   readonly detail: string | null
-  /** The code of what it lacks. */
+  /** The code of its refusal. */
   readonly code: string | null
-  /** Whether it waits for others to be rebuilt first: nothing is wrong while they make progress. */
+  /** Whether it waits until others are rebuilt: not an error while they make progress. */
   readonly isInTurn: boolean
   /** Whether it will not continue by itself. */
   readonly standsStill: boolean
@@ -43,7 +43,7 @@ export type Health = {
   readonly ordering: OrderingReport | null
 }
 
-/** Asks the process at this address, its mount point included; null if it does not answer in time. */
+/** Asks the process at this address, which includes its mount point; null if it does not answer in time. */
 export async function askHealth(url: string): Promise<Health | null> {
   const ready = await ask(`${url}/readyz`, { timeoutMs: TIMEOUT_MS })
   if (ready.status === null) return null
@@ -66,7 +66,7 @@ async function askStatus(url: string): Promise<Partial<Record<'offset' | 'orderi
 
 function readinessOf({ status, headers, body }: Asked) {
   const { code, error, details, retryable } = Object(body)
-  // A log without room for more can be read.
+  // A full log can be read.
   const isUp = status === 200 || code === 'LOG_FULL'
   const { state } = Object(details)
   return {
@@ -81,7 +81,7 @@ function readinessOf({ status, headers, body }: Asked) {
   } as const
 }
 
-/** Of a process that does its work: what is wrong with its clock, before that stops it. */
+/** Of a ready process: a clock offset that may stop it. */
 function clockDetail(headers: Headers): string | null {
   const offsetMicros = Number(headers.get(OFFSET_HEADER)) * MICROS_PER_MS
   return Math.abs(offsetMicros) > CLOCK_TOLERANCE_MICROS

@@ -50,7 +50,7 @@ describe('keepRunning', () => {
     expect(ends[1]).toEqual(['sv-1', 'the disk is full', 400])
   })
 
-  it('starts at once what it is told to begin, and counts a failure of that, too', async () => {
+  it('`begin` starts the process at once, and counts a failure of that, too', async () => {
     const { clock, kept, starts } = setUp((count) => {
       if (count === 1) throw new Error('the disk is full')
     })
@@ -61,7 +61,7 @@ describe('keepRunning', () => {
     expect([starts, kept.endOf('sv-1')]).toEqual([[0, 100], 'the disk is full'])
   })
 
-  it('begins with the shortest pause again after it was told to forget', async () => {
+  it('starts with the shortest pause again after `forget`', async () => {
     const { clock, kept, ends } = setUp()
     kept.noteEnd('sv-1', 'exit 1')
     await clock.advance(100)

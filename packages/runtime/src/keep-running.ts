@@ -1,11 +1,11 @@
 /**
  * The restart policy of child processes. Restarts a process that exited unexpectedly: after a short pause the first time,
- * then with exponential back-off until it has run for a while. Knows nothing about what it restarts.
+ * then with exponential back-off until it has run for a while. It knows nothing about the processes.
  */
 import { backoffMs, type Clock } from '@quorumscan/base'
 import { messageOf } from './command-error.ts'
 
-/** Exits in a row after which nothing should wait for the process. */
+/** Consecutive exits after which nothing should wait for the process. */
 const HOPELESS_COUNT = 3
 
 export type RestartPolicy = {
@@ -18,11 +18,11 @@ export type RestartPolicy = {
 
 export type KeptProcesses = ReturnType<typeof keepRunning>
 
-/** Disposing restarts nothing more, and waits for starts under way. */
+/** Disposing stops all restarts, and waits for starts in progress. */
 export function keepRunning(options: {
   readonly clock: Clock
   readonly policy: RestartPolicy
-  /** Starts the process unless it runs, or is not to run. A rejection counts as an exit. */
+  /** Starts the process unless it runs, or must not run. A rejection counts as an exit. */
   readonly start: (id: string) => Promise<void>
   /** Receives each exit, and the pause until the next start. */
   readonly onEnd: (id: string, how: string, delayMs: number) => void
@@ -34,7 +34,7 @@ export function keepRunning(options: {
   const keptById = new Map<string, Kept>()
   const starting = new Set<Promise<void>>()
 
-  /** Null where it has lasted since. */
+  /** Null if it has run long enough since. */
   const recent = (id: string): Kept | null => {
     const kept = keptById.get(id)
     return kept !== undefined && clock.monotonicMs() - kept.startedMs < policy.lastedMs
@@ -69,11 +69,11 @@ export function keepRunning(options: {
     /** Starts the process for the first time, at once. */
     begin: (id: string): void => follow(id, startNow(id, null)),
     noteEnd,
-    /** How it ended; null if it never did, or has run for long enough since. */
+    /** How it exited; null if it did not, or has run long enough since. */
     endOf: (id: string): string | null => recent(id)?.how ?? null,
-    /** Whether it exited so often in a row that nothing should wait for it. */
+    /** Whether it exited so many consecutive times that nothing should wait for it. */
     isHopeless: (id: string): boolean => (recent(id)?.count ?? 0) >= HOPELESS_COUNT,
-    /** A process that was stopped or started on purpose has no exits behind it. */
+    /** Resets the exits of a process that was stopped or started on purpose. */
     forget(id: string): void {
       keptById.delete(id)
     },

@@ -1,10 +1,10 @@
-/** The log of a process: JSON lines. Nothing here is given headers or bodies, so no token can get in. */
+/** The log of a process: JSON lines. They contain no headers or bodies, hence no tokens. */
 import { writeLossily } from '@quorumscan/base'
 import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
-/** Defence in depth, for an object that somebody logs whole. */
+/** Defence in depth, for objects that are logged whole. */
 const SECRET_PATHS = ['authorization', '*.authorization', '*.*.authorization', 'token', '*.token']
 
 export function createLogger(options: {

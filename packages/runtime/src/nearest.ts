@@ -1,14 +1,14 @@
-/** What a person may have meant who typed a name that does not exist. */
+/** Suggestions for a name that does not exist. */
 import { closest, distance } from 'fastest-levenshtein'
 
-/** Two letters that changed places are two edits, and so is a letter too many with one that is another. */
+/** Two exchanged letters are two edits, and so are an extra letter and a wrong one. */
 const EDITS_MAX = 2
-/** A shorter beginning says too little. */
+/** A shorter prefix is ambiguous. */
 const BEGINNING_MIN = 4
 /** Of a long name more may be wrong. */
 const LETTERS_PER_EDIT = 5
 
-/** The name that is nearest to a word, or that alone begins with it; undefined if none is near. */
+/** The name nearest to a word, or the only one with this prefix; undefined if none is near. */
 export function nearestOf(word: string, names: readonly string[]): string | undefined {
   if (names.length === 0) return undefined
   const [begun, ...more] = names.filter((name) => name.startsWith(word))

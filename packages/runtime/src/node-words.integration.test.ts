@@ -23,7 +23,7 @@ async function wordOf(
 it('has one word each for who hangs, who resets and who does not listen', async () => {
   expect(await wordOf(() => {}, 50)).toBe('timeout')
   expect(await wordOf((socket) => socket.resetAndDestroy(), 60_000)).toBe('reset')
-  // Nobody listens on the port of a service that no machine has had for decades.
+  // No machine has had a service on this port for decades.
   expect((await ask('http://127.0.0.1:2/', { timeoutMs: 60_000 })).reason).toBe('refused')
 })
 
@@ -39,7 +39,7 @@ it('says what is wrong with TLS, and what an operator can do', async () => {
   }
   const tls = { cert: readFileSync(certFile), key: readFileSync(keyFile) }
   expect(await wordOfServer(createTlsServer(tls))).toBe(
-    'untrusted certificate (NODE_EXTRA_CA_CERTS names who vouches)',
+    'untrusted certificate (NODE_EXTRA_CA_CERTS names the authority)',
   )
   expect(await wordOfServer(createHttpServer())).toBe('no TLS')
 })

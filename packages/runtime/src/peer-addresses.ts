@@ -2,7 +2,7 @@
 import { singleFlight } from '@quorumscan/base'
 import { isAuthenticated, parseNodeUrl } from '@quorumscan/reader'
 
-/** A node, as the operator of this process names it. */
+/** A node, as the operator of this process configured it. */
 export type Peer = { readonly name: string; readonly url: string }
 
 export type PeerPlace = Pick<Peer, 'url'> & { readonly isPublicOnly: boolean }
@@ -47,7 +47,7 @@ export function createPeerAddresses(allowPrivate: boolean) {
     refresh(): void {
       load().catch(() => {}) // Read again in the next round.
     },
-    /** The likeliest place first. */
+    /** The most likely address first. */
     placesOf({ name, url }: Peer): readonly PeerPlace[] {
       const configured = { url, isPublicOnly: false } // Peers are configured by the operator.
       const moved = urlByPeer.get(name)

@@ -52,7 +52,7 @@ describe('PeerClient', () => {
     }
   })
 
-  it('reads no answer of another status, and gives it to who asks for any', async () => {
+  it('`read` rejects another status; `request` returns it', async () => {
     const { url, client } = await setUp((_, response) => {
       response.writeHead(503, { 'retry-after': '7', 'content-length': '2' }).end('{}')
     })

@@ -1,4 +1,4 @@
-/** HTTP at the processes of other operators, and at the own ones: bounded in time and bytes. */
+/** HTTP requests to the processes of other operators, and of the own one: bounded in time and bytes. */
 import { type Clock, createSystemClock, within } from '@quorumscan/base'
 import type { TransportReply, TransportRequest } from '@quorumscan/reader'
 import { type Tracer, tracedTransport } from './tracing.ts'
@@ -7,7 +7,7 @@ import { createUndiciTransport, type UndiciTransportOptions } from './undici-tra
 export type PeerRequest = Pick<TransportRequest, 'path' | 'bytesMax'> & {
   /** Makes it a POST of these bytes. */
   readonly body?: Uint8Array
-  /** Without it, as long as the transport waits: 30 s. */
+  /** Default: the limit of the transport, 30 s. */
   readonly timeoutMs?: number
   /** Default: `lookup`. */
   readonly channel?: TransportRequest['channel']
@@ -20,7 +20,7 @@ const BYTES = { 'content-type': 'application/octet-stream' }
 
 export type PeerClient = ReturnType<typeof createPeerClient>
 
-/** Disposing closes all connections; requests under way reject. */
+/** Disposing closes all connections; requests in progress reject. */
 export function createPeerClient(
   options: UndiciTransportOptions & {
     readonly clock?: Clock
@@ -34,7 +34,7 @@ export function createPeerClient(
   const transport = createUndiciTransport(options)
   const traced = tracedTransport(transport, tracer, nameOf)
 
-  /** The answer, whatever its status. @throws {Error} If none comes in time, or a longer one. Or the signal's reason. */
+  /** The answer, with any status. @throws {Error} If it is late or too long. Or the signal's reason. */
   const request = async (url: string, peerRequest: PeerRequest): Promise<TransportReply> => {
     const { path, bytesMax, body, timeoutMs } = peerRequest
     const send = (signal: AbortSignal) =>

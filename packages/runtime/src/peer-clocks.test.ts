@@ -116,7 +116,7 @@ it('asks no private address that a peer with a public one names', async () => {
   expect(victim.requestCount).toBe(0)
 })
 
-it('goes on where the addresses cannot be read', async () => {
+it('continues if the addresses cannot be read', async () => {
   const clock = createManualClock()
   const peer = await startPeer(clock)
   const { clocks, untilRound } = startClocks([{ name: 'sv-1', url: peer.url }], clock)

@@ -1,6 +1,6 @@
 /**
- * How the clock of this process lies to those of its peers: asks each for its own now and then, by the answer
- * that costs least. No signed statement holds a wall clock; this header is nobody's proof, only counted.
+ * Compares the clock of this process with those of its peers: asks each periodically, by the cheapest route. No peer
+ * signs its clock, so a reading proves nothing; enough equal readings count.
  */
 import type { ClientTls, Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
@@ -21,39 +21,39 @@ import { createPeerAddresses, type Peer, type PeerPlace } from './peer-addresses
 import { createPeerClient } from './peer-client.ts'
 import { type PeerPoll, pollPeers } from './poll-peers.ts'
 
-/** On the answer of `/livez`: the wall clock of who answers, µs since the epoch. */
+/** On the answer of `/livez`: the wall clock of the process, µs since the epoch. */
 export const CLOCK_HEADER = 'x-clock'
 const HEAD_HEADER = 'x-ledger-head'
 const HEAD_TIME_HEADER = 'x-ledger-head-time'
-/** On the answer of `/readyz`: by how much the own clock is ahead of its peers', ms. */
+/** On the answer of `/readyz`: how far the own clock is ahead of its peers, ms. */
 export const OFFSET_HEADER = 'x-clock-offset-ms'
 /** On the answer of `/readyz`: what an operator must know although the process does its work. */
 export const DETAIL_HEADER = 'x-detail'
 /** A peer whose clock is 2 s off is noticed in time before it is 10 s off by any drift. */
 const ROUND_MS = 5000
-/** While the clock is not known to be right: whatever waits for it goes on that soon. */
+/** While the clock is not known to be right, so that waiting work continues soon. */
 const ROUND_MS_OFF = 500
-/** The reading is half of this off at most. */
+/** The error of a reading is at most half of this. */
 const ANSWER_MS_MAX = 1000
 /** `/livez` has no body. */
 const ANSWER_BYTES_MAX = 4096
-/** Replicas wait for entries that lie further ahead of their clock: whoever is so far off stands still, or soon will. */
+/** Replicas wait for entries that are further ahead of their clock: a process with such an offset stalls. */
 const STALLED_MICROS = 10_000_000
-/** An idle log has an entry every 10 s: whose newest one is older misses some. */
+/** An idle log has an entry every 10 s: a process with an older newest entry misses some. */
 const FOLLOWING_MICROS_MAX = 30_000_000
 const MICROS_PER_SECOND = 1_000_000
 const MS_PER_SECOND = 1000
 
 export type PeerClocks = ReturnType<typeof createPeerClocks>
 
-/** Begins to ask at once. `needed` peers make a verdict: f + 1. */
+/** Asks at once. A verdict needs `needed` peers: f + 1. */
 export function createPeerClocks(options: {
   readonly peers: readonly Peer[]
   readonly needed: number
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Which certificates of peers it takes. */
+  /** The certificates of peers that it trusts. */
   readonly trust?: ClientTls | null
   /** Whether a peer may have moved to a private address although its configured one is public. Default: no. */
   readonly allowPrivateAddresses?: boolean
@@ -97,7 +97,7 @@ export function createPeerClocks(options: {
     peers,
     clock,
     everyMs: ROUND_MS_OFF,
-    /** At once after the clock was set: the readings from before already show it. */
+    /** At once after the clock was set: earlier readings already show it. */
     isDue(sinceMs, latest) {
       const verdict = verdictOf(latest)
       report(verdict)
@@ -143,17 +143,17 @@ export function createPeerClocks(options: {
     readings: (): readonly ClockReading[] => readingsIn(poll.latest),
     verdict: (): ClockVerdict => verdictOf(poll.latest),
     /**
-     * Asks peers where the ledger says that they are, from now on; one that does not answer there, where the operator
-     * of this process says (D-34).
+     * From now on, asks peers at their addresses on the ledger; a peer that does not answer there, at the address that
+     * the operator of this process configured (D-34).
      *
-     * @param read - Called once a round. What it throws is tried again in the next one.
+     * @param read - Called once a round. After an error it is called again in the next round.
      */
     follow: (read: () => Promise<readonly Peer[]>): void => addresses.follow(read),
-    /** How many peers answered when they were asked last, and have the newest of the log. */
+    /** How many peers answered in the last round, and have the newest entries of the log. */
     followingCount: (): number =>
       [...poll.latest.values()].filter(({ value, isCurrent }) => isCurrent && value.isFollowing)
         .length,
-    /** @throws {ScanError} CLOCK_OFF if enough peers say that the clock is so far off that the process stalls. */
+    /** @throws {ScanError} CLOCK_OFF if, by enough peers, the clock is so far off that the process stalls. */
     assertUsable(): void {
       const now = verdictOf(poll.latest)
       if (now.kind !== 'off' || Math.abs(now.offsetMicros) <= STALLED_MICROS) return
@@ -172,14 +172,14 @@ export function createPeerClocks(options: {
 
 type Answer = {
   readonly reading: ClockReading
-  /** Whether the peer has the newest of the log. */
+  /** Whether the peer has the newest entries of the log. */
   readonly isFollowing: boolean
 }
 type Latest = PeerPoll<Answer>['latest']
 
-/** A line for each change: a clock that was off and is set to be off otherwise is news, too. */
+/** Logs each change, also from one offset to another. */
 function createVerdictLog(needed: number, logger: Logger) {
-  /** By how much the log says that the clock is ahead; null while it says that it is right, or nothing. */
+  /** The offset of the last warning; null without one, or since the clock is right again. */
   let warnedMicros: number | null = null
   return (now: ClockVerdict): void => {
     if (now.kind === 'off') {
@@ -198,16 +198,16 @@ function createVerdictLog(needed: number, logger: Logger) {
   }
 }
 
-/** For `/status`: whole milliseconds by which the own clock is ahead; null while too few peers answer. */
+/** For `/status`: how far the own clock is ahead, in whole milliseconds; null while too few peers answer. */
 export function clockOffsetMs(clocks: Pick<PeerClocks, 'verdict'>): number | null {
   const verdict = clocks.verdict()
   return verdict.kind === 'unknown' ? null : Math.round(verdict.offsetMicros / 1000)
 }
 
 /**
- * What the state of its replica means for a process, a `node` or a `validator`.
+ * Checks the replica of a process, a `node` or a `validator`.
  *
- * @throws {ScanError} CLOCK_OFF, whatever the peers say of the clock; NOT_READY; what it stands still for.
+ * @throws {ScanError} CLOCK_OFF if its clock lags the log; NOT_READY; the reason for which it stalls.
  */
 export function assertFollowing(
   what: string,

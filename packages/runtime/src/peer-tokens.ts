@@ -1,6 +1,6 @@
 /**
- * Tokens that a process and its callers agree on, for more work a second than strangers may ask for
- * (D-33). They authorize nothing else. Files, one token a line; empty lines and `#` comments are skipped.
+ * Tokens that a process and its callers agree on, for a higher rate than that of anonymous clients (D-33). They authorize
+ * nothing else. Files have one token a line; empty lines and `#` comments are skipped.
  */
 
 /** Carries the token; never logged. */
@@ -13,9 +13,9 @@ export function isPeerToken(text: string): boolean {
 }
 
 /**
- * The tokens of callers, as the called process keeps them: `<token>` lines.
+ * The tokens of callers, in a file of the called process: `<token>` lines.
  *
- * @throws {RangeError} That names the first line that is no token: 22 to 128 characters of base64url.
+ * @throws {RangeError} Which names the first line that is no token: 22 to 128 characters of base64url.
  */
 export function parsePeerTokens(text: string): string[] {
   return parseLines(
@@ -28,7 +28,7 @@ export function parsePeerTokens(text: string): string[] {
 /**
  * The tokens that a caller has with others: `<origin> <token>` lines, such as `https://sv-1.example <token>`.
  *
- * @throws {RangeError} That names the first line that is not of this form.
+ * @throws {RangeError} Which names the first line that is not of this form.
  */
 export function parseOriginTokens(text: string): ReadonlyMap<string, string> {
   const pairs = parseLines(

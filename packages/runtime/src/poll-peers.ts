@@ -2,10 +2,10 @@ import type { Clock } from '@quorumscan/base'
 import type { Peer } from './peer-addresses.ts'
 import { type Repetition, repeat } from './repeat.ts'
 
-/** What a peer answered last. */
+/** The last answer of a peer. */
 type Observation<T> = {
   readonly value: T
-  /** When it came, by the monotonic clock. */
+  /** When it arrived, by the monotonic clock. */
   readonly atMs: number
   /** Whether it is the answer of the last round: false where the peer has not answered since. */
   readonly isCurrent: boolean
@@ -16,15 +16,15 @@ export type PeerPoll<T> = Repetition & {
   readonly latest: ReadonlyMap<string, Observation<T>>
 }
 
-/** Asks all peers in rounds, from now on, and keeps what each answered last. */
+/** Asks all peers in rounds, from now on, and stores the last answer of each. */
 export function pollPeers<T>(options: {
   readonly peers: readonly Peer[]
-  /** What it throws counts as no answer. It bounds its own time: the round waits for all. */
+  /** An error counts as no answer. It must limit its own time: the round waits for all. */
   readonly read: (peer: Peer, signal: AbortSignal) => Promise<T>
   readonly clock: Clock
   /** From the end of a round to the next. */
   readonly everyMs: number
-  /** Asked after each pause whether to begin a round, so long after the last one ended. Default: yes. */
+  /** Whether to begin a round so long after the last one, called after each pause. Default: yes. */
   readonly isDue?: (sinceMs: number, latest: PeerPoll<T>['latest']) => boolean
 }): PeerPoll<T> {
   const { peers, read, clock, everyMs, isDue = () => true } = options
@@ -36,7 +36,7 @@ export function pollPeers<T>(options: {
       const value = await read(peer, signal)
       latest.set(peer.name, { value, atMs: clock.monotonicMs(), isCurrent: true })
     } catch {
-      // A peer that does not answer says nothing. How old its last answer is tells the rest.
+      // The peer did not answer. The age of its last answer shows it.
       const last = latest.get(peer.name)
       if (last !== undefined) latest.set(peer.name, { ...last, isCurrent: false })
     }

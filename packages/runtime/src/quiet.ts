@@ -1,11 +1,11 @@
-/** Lines of the log that somebody else can cause as often as they like: each is worth a line, a million are not. */
+/** Limits log lines that clients or peers can cause without limit. */
 import type { Clock } from '@quorumscan/base'
 import { LRUCache } from 'lru-cache'
 
-/** Subjects are nodes (at most 100), levels and kinds of alarm. Of more, the oldest ones are forgotten. */
+/** Subjects are nodes (at most 100), levels and kinds of alarm. Beyond it, the oldest are forgotten. */
 const SUBJECTS_MAX = 256
 
-/** What a line says of those about its subject that were left out before it. */
+/** The number of lines about a subject that were left out before. */
 type LeftOut = { readonly leftOut?: number }
 
 export type QuietLines = ReturnType<typeof quiet>
@@ -39,7 +39,7 @@ export function quiet(options: {
       period.leftOut = 0
       line(leftOut === 0 ? {} : { leftOut })
     },
-    /** The next line about it is written: what the last one said is over. Default: about all. */
+    /** The next line about the subject is written, because its cause is over. Default: all subjects. */
     forget(subject?: string): void {
       if (subject === undefined) periods.clear()
       else periods.delete(subject)

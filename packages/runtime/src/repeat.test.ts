@@ -33,7 +33,7 @@ describe('repeat', () => {
     }
   })
 
-  it('goes on after what a run throws, and reports it', async () => {
+  it('continues after an error of a run, and reports it', async () => {
     const { clock, atMs, errors, repetition } = await setUp({ fails: 2 })
     await clock.advance(2 * EVERY_MS)
     expect(errors).toEqual([new Error('run 2')])

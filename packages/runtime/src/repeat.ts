@@ -1,26 +1,26 @@
-/** Work that a process does again and again until it stops. docs/architecture.md lists all of it, with its periods. */
+/** Periodic work of a process. docs/architecture.md lists all of it, with its periods. */
 import { anySignal, type Clock } from '@quorumscan/base'
 
-/** Disposing ends it, and waits for a run that is under way. */
+/** Disposing ends it, and waits for a run in progress. */
 export type Repetition = AsyncDisposable & {
   /** Resolves when it has ended; rejects with what `onError` throws. */
   readonly ended: Promise<void>
 }
 
 /**
- * Runs `work` until the signal aborts, or it is disposed of: at once, and then each time `everyMs` after a run has ended.
- * What a run throws goes to `onError`, and the next run comes all the same. What `onError` throws ends it.
+ * Runs `work` at once, and again `everyMs` after each run has ended, until the signal aborts or it is disposed of.
+ * `onError` receives the error of a run, and the next run follows. An error that `onError` throws ends the repetition.
  */
 export function repeat(
   work: (signal: AbortSignal) => unknown,
   options: {
     readonly clock: Clock
-    /** A function is asked after each run. */
+    /** A function is called after each run. */
     readonly everyMs: number | (() => number)
-    /** Whether the first run comes after a pause, too. */
+    /** Whether a pause precedes the first run. */
     readonly waitsFirst?: boolean
     readonly signal?: AbortSignal
-    /** Not told of a run that the end cut short. Default: what a run throws is a defect, and ends it. */
+    /** Not called for a run that the end interrupts. Default: an error of a run is a defect, and ends it. */
     readonly onError?: (error: unknown) => void
   },
 ): Repetition {

@@ -1,8 +1,8 @@
 /**
- * Traces for OpenTelemetry. Hardly anything of it is loaded unless a process is told where to send them.
+ * Traces for OpenTelemetry. Without a collector, hardly any of its code is loaded.
  *
- * A process makes a span of each request that it answers, of each job, and of each request that it makes for
- * the sake of one of them; the trace's id travels along (`traceparent`, W3C), beside the request id.
+ * A process makes a span of each request that it answers, of each job, and of each request that it sends on their behalf.
+ * Those requests carry the id of the trace (`traceparent`, W3C), in addition to the request id.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -13,35 +13,35 @@ import type { Transport } from '@quorumscan/reader'
 export type Span = {
   /** Headers that a request made on behalf of this one carries. */
   readonly headers: Readonly<Record<string, string>>
-  /** Whatever is done in it finds its headers (`surrounding`). */
+  /** Code that runs in it finds its headers (`surrounding`). */
   run<T>(work: () => T): T
   end(outcome: { readonly status: number } | { readonly error: unknown } | 'done'): void
 }
 
 export type Tracer = {
-  /** `within`: headers that name the trace to be in; where they name none it is a new one. */
+  /** `within`: headers that name the parent trace; without a name, a new trace begins. */
   start(span: {
     readonly kind: 'server' | 'client' | 'job'
     readonly name: string
     readonly within?: Readonly<Record<string, unknown>>
     readonly attributes: Readonly<Record<string, string | number>>
   }): Span
-  /** Headers of the span in which this runs; none where there is none. */
+  /** Headers of the current span; empty outside of a span. */
   surrounding(): Span['headers']
 }
 
 export type Tracing = Tracer & AsyncDisposable
 
-/** Null where a request has none that is well-formed. */
+/** Null if a request has no well-formed one. */
 export function traceparentOf(headers: IncomingHttpHeaders): string | null {
   const trace = traceOf(headers)
   if (trace === null) return null
-  // Version 00, whatever the caller's: what a later one adds is not for us.
+  // Version 00 for all versions: the additions of later ones are ignored.
   const flags = trace.traceFlags.toString(16).padStart(2, '0')
   return `00-${trace.traceId}-${trace.spanId}-${flags}`
 }
 
-/** Of the caller's trace; null where a request has none. */
+/** Of the caller's trace; null if a request has none. */
 export function traceIdOf(headers: IncomingHttpHeaders): string | null {
   return traceOf(headers)?.traceId ?? null
 }
@@ -50,7 +50,7 @@ function traceOf({ traceparent }: IncomingHttpHeaders) {
   return typeof traceparent === 'string' ? parseTraceParent(traceparent) : null
 }
 
-/** Does the work in a span of its own, where there is a tracer. */
+/** Does the work in a span of its own, if there is a tracer. */
 export async function traced<T>(
   tracer: Tracer | null,
   span: Parameters<Tracer['start']>[0],
@@ -69,11 +69,11 @@ export async function traced<T>(
   }
 }
 
-/** Makes a span of each request whose headers name a trace; what goes on by itself names none. */
+/** Makes a span of each request whose headers name a trace; periodic requests name none. */
 export function tracedTransport(
   transport: Transport,
   tracer: Tracer | null,
-  /** Who stands at an address, for people. */
+  /** The name of the process at an address. */
   nameOf: (url: string) => string,
 ): Transport {
   if (tracer === null) return transport
@@ -106,8 +106,8 @@ const STATUS_UNSET = 0
 const STATUS_ERROR = 2
 
 /**
- * Starts to send traces to the collector that the environment names, in the way of OpenTelemetry; null
- * where it names none. Disposing sends what is left.
+ * Starts to send traces to the collector that the environment names, as OpenTelemetry defines; null without one.
+ * Disposing sends the remaining spans.
  */
 export async function startTracing(options: {
   /** The process, such as `sv-1`. */
@@ -164,7 +164,7 @@ export async function startTracing(options: {
   }
 }
 
-/** A code where it has one; no message, which may hold what a client sent. */
+/** The code, or the name; not the message, which may contain input of a client. */
 function nameOfError(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   return 'code' in error ? String(error.code) : error.name

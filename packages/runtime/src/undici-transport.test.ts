@@ -188,7 +188,7 @@ it('rejects with the reason when the signal aborts: before, while waiting, while
 })
 
 it.each([
-  ['nobody listens', 'http://127.0.0.1:1'],
+  ['no listener', 'http://127.0.0.1:1'],
   ['no URL', 'nonsense'],
   ['another protocol', 'ftp://127.0.0.1'],
 ])('rejects where %s', async (_, url) => {

@@ -78,7 +78,7 @@ it('the connection of a proxy is read on after a refusal', async () => {
   await using running = await start({ rateLimit: { unitsPerSecond: 1 } })
   const socket = running.connect()
   expect(await statusFor(socket, ALICE)).toBe(200)
-  // The clock stands still: a connection that backs off would never be read again.
+  // The clock does not move: a connection that backs off would never be read again.
   for (let count = 0; count < 3; count++) expect(await statusFor(socket, ALICE)).toBe(429)
   expect(await statusFor(socket, BOB)).toBe(200)
 })

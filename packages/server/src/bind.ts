@@ -1,9 +1,9 @@
 /**
- * The life of a request from its decoding to its answer, for every interface of a server. An interface passes in how
- * it decodes requests; how it encodes errors is its scope's error handler.
+ * The life of a request from its decoding to its answer, for every interface of a server. An interface passes in its
+ * decoder; the error handler of its scope encodes errors.
  *
  *   decode   refusals of the interface
- *   price    OVERLOADED if too much is in hand by now, RATE_LIMITED if the rest of the price cannot be paid
+ *   price    OVERLOADED if too much work is in hand by now, RATE_LIMITED if the client cannot pay the rest of the price
  *   handle   with a signal that aborts when the client leaves or the deadline passes
  *   check    that the answer is of the declared shape
  *   send
@@ -19,14 +19,14 @@ import type { LoadShedder } from './load-shedder.ts'
 import { requireWellFormedQuery } from './query-parser.ts'
 import type { Responder } from './respond.ts'
 
-/** Of a stream, beyond the piece that its source gave last. */
+/** Of a stream, beyond the last piece of its source. */
 const STREAM_BUFFER_BYTES = 64 * 1024
 
 export type Answer = {
   /** 200 unless given. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Of the declared shape, a stream, or bytes that are ready to send, which nothing checks. */
+  /** Of the declared shape, a stream, or bytes that are ready to send and not checked. */
   readonly body: unknown
   /** Sent in place of the body, with these headers. */
   readonly error?: ScanError
@@ -49,7 +49,7 @@ export type Bind = <Input>(
   operation: Operation<Input>,
 ) => (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
-/** One for each kind: to capture a stack trace is expensive, and where it was thrown says nothing. */
+/** One for each kind: to capture a stack trace is expensive, and the place adds nothing. */
 export const TOOK_TOO_LONG = new ScanError('DEPENDENCY_UNAVAILABLE', 'the operation took too long')
 const OVER = new ScanError('REQUEST_TIMEOUT', 'the request is over')
 const GONE = new ScanError('REQUEST_TIMEOUT', 'the client went away')
@@ -66,7 +66,7 @@ export function createBind(server: {
     const decoded = operation.decode(request)
     const input = decoded instanceof Promise ? await decoded : decoded
     const units = operation.unitsOf(input)
-    // Again: many may have been admitted before any of them was read, and had its price.
+    // Again: many may have been admitted before the price of any was known.
     if (units > 0) shedder.admit(request.client)
     const rest = units - admissionUnits(request.routeOptions.config.route)
     if (rest > 0) request.client.charge(rest)
@@ -99,12 +99,12 @@ export function isStream(body: unknown): body is AsyncIterable<Uint8Array> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }
 
-/** What a request costs before it has been read; the rest is charged when its price is known. */
+/** The units of a request before it is read; the rest is charged when its price is known. */
 export function admissionUnits(route: RouteDef | undefined): number {
   return typeof route?.cost === 'number' ? route.cost : 1
 }
 
-/** What belongs to a request until it is answered: its signal, its deadline, and its work in hand. */
+/** The state of a request until it is answered: its signal, its deadline, and its work in hand. */
 export class Call {
   readonly client: Client
   readonly requestId: string
@@ -144,7 +144,7 @@ export class Call {
     }
   }
 
-  /** Made on demand: most requests are answered from memory and wait for nothing. */
+  /** Created on demand: most requests are answered from memory, without a wait. */
   get signal(): AbortSignal {
     if (this.#abort !== null) return this.#abort.signal
     const abort = new AbortController()
@@ -176,7 +176,7 @@ export class Call {
         const answer = traced === null ? handle() : traced.run(handle)
         answer.then((answer) => {
           stopTimer()
-          // A stream goes on for as long as its client reads.
+          // A stream continues while its client reads.
           if (!isStream(answer.body)) this.#end()
           resolve(answer)
         }, fail)

@@ -1,7 +1,6 @@
 /**
- * Reading bodies (D-5, D-14): raw bytes, or JSON in whatever form the dialect of an interface takes. A body that is
- * too large or comes in too many pieces is given up while it still arrives, before it has cost anything; `closing.ts`
- * makes sure that the client can read the refusal.
+ * Reads bodies (D-5, D-14): raw bytes, or JSON in the form of the interface. A body that is too large or arrives in too
+ * many pieces is refused while it still arrives; `closing.ts` makes sure that the client can read the refusal.
  */
 import type { IncomingMessage } from 'node:http'
 import type { RouteDef } from '@quorumscan/api'
@@ -15,15 +14,15 @@ import type { Deadlines } from './deadlines.ts'
 import { type Reason, TOO_LARGE, TOO_LATE } from './errors.ts'
 import { giveUpReading } from './listener.ts'
 
-/** On the wire, for each byte of the body: chunks of a usual size need hardly more than one, … */
+/** Bytes on the wire for each byte of the body: chunks of a usual size need hardly more than one, … */
 const WIRE_FACTOR = 2
-/** … and what the connection has read ahead counts, too: 64 KiB at once. */
+/** … and read-ahead of the connection counts, too: 64 KiB at once. */
 const WIRE_BYTES_FREE = 128 * 1024
-/** Parsing and checking so many bytes takes as long as a lookup, 0.1 ms; shorter bodies are part of any request. */
+/** Parsing and checking so many bytes takes as long as a lookup, 0.1 ms; a shorter body is free. */
 const JSON_BYTES_PER_UNIT = 16 * 1024
-/** The ledger takes 32 levels inside a command, with a few around it. */
+/** The ledger accepts 32 levels inside a command, with a few around it. */
 const DEPTH_MAX = 64
-/** To find the first of them that breaks a rule takes up to 10 µs each; the largest batch has some 800. */
+/** To find the first invalid value takes up to 10 µs for each; the largest batch has some 800. */
 const VALUES_MAX = 4_096
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -63,7 +62,7 @@ export function createBodyReader(deadlines: Deadlines): BodyReader {
         try {
           body.add(piece)
         } catch {
-          fail(SCATTERED) // Of its two bounds, the other one was checked here.
+          fail(SCATTERED) // The other bound was checked above.
         }
       }
       const onEnd = () => {
@@ -79,7 +78,7 @@ export function createBodyReader(deadlines: Deadlines): BodyReader {
 
 const SCATTERED: Reason = ['MALFORMED_BODY', 'the body comes in too many small pieces']
 
-/** The body of a `/v0` request; undefined where the route declares none. @throws {ScanError} As it is refused. */
+/** The body of a `/v0` request; undefined if the route declares none. @throws {ScanError} If it is invalid. */
 export function decodeBody(request: FastifyRequest, bytes: Buffer): unknown {
   const { route } = request.routeOptions.config
   if (route?.body === undefined || bytes.byteLength === 0) return undefined
@@ -89,7 +88,7 @@ export function decodeBody(request: FastifyRequest, bytes: Buffer): unknown {
   return parseJson(bytes)
 }
 
-/** Charges for a long body before it is parsed, whatever it holds. @throws {ScanError} RATE_LIMITED. */
+/** Charges for a long body before it is parsed. @throws {ScanError} RATE_LIMITED. */
 export function chargeForJson(client: Client, { byteLength }: Uint8Array): void {
   const units = Math.floor(byteLength / JSON_BYTES_PER_UNIT)
   if (units > 0) client.charge(units)
@@ -109,7 +108,7 @@ function requireKnownEncoding(request: FastifyRequest, route: RouteDef): void {
     throw new ScanError('UNSUPPORTED_MEDIA_TYPE', 'a body with a content-encoding is not read')
 }
 
-/** Where a number may stand that a double does not hold; only then is the slower parser needed. */
+/** A number that a double may not represent; only then the slower parser is needed. */
 const MAY_BE_LARGE = /[[:,]\s*-?[0-9]{16}/
 const INTEGER = /^-?[0-9]{16,40}$/
 
@@ -130,10 +129,10 @@ export function parseJson(bytes: Uint8Array, valuesMax = VALUES_MAX): unknown {
   try {
     return parseStrictJson(decoder.decode(bytes), { depthMax: DEPTH_MAX, valuesMax })
   } catch {
-    // The reasons of parsers quote the body, which may hold a secret.
+    // The messages of parsers quote the body, which may contain a secret.
     throw new ScanError(
       'MALFORMED_BODY',
-      'the body is not JSON in UTF-8 without doubled members and __proto__, ' +
+      'the body is not JSON in UTF-8 without duplicate members and __proto__, ' +
         `at most ${DEPTH_MAX} levels deep and of at most ${valuesMax} values`,
     )
   }

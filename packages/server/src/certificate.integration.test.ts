@@ -116,7 +116,7 @@ it('a body that is not read to its end is sent to its end, and the answer is rea
   expect(await sent).toBeFalsy()
 })
 
-it('whoever is in the middle of a handshake is idle, and makes room', async () => {
+it('a connection during its handshake is idle, and makes room', async () => {
   await using running = await start({ limits: { connectionsPerClientMax: 2 } })
   const halves = []
   for (let count = 0; count < 2; count++) {
@@ -154,7 +154,7 @@ it('a handshake that takes too long is cut off, before who is known and idle', a
 })
 
 it('a handshake costs two units of its address', async () => {
-  // The clock of the server stands still.
+  // The clock of the server does not move.
   await using running = await start({
     limits: { requestMsMax: 600_000 },
     rateLimit: { unitsPerSecond: 200 },
@@ -205,7 +205,7 @@ it('a certificate that was renewed is shown from then on', async () => {
   await using running = await start({ clock, certificate })
   const before = serialOf(await running.connect())
   const renewed = await authority.issue('renewed')
-  /** What it found is told, as it has slept since. */
+  /** Resolves when the process has reported the result, as it then waits again. */
   const lookThrice = async () => {
     const wanted = looksBegun + 3
     await untilTrue('three looks', async () => {
@@ -218,7 +218,7 @@ it('a certificate that was renewed is shown from then on', async () => {
   await lookThrice()
   expect(lines).toEqual([expect.stringMatching(/"warn".*QS_TLS_CERT, QS_TLS_KEY/)])
   expect(serialOf(await running.connect())).toBe(before)
-  // At once: the last look may not be over yet, and half a key is told of, too.
+  // At once: the last reload may still run, and half a key is reported, too.
   await copyFile(renewed.keyFile, `${own.keyFile}.new`)
   lines.length = 0
   await rename(`${own.keyFile}.new`, own.keyFile)
@@ -234,7 +234,7 @@ it('tells until when it is valid', async () => {
   expect(Number(ends) * 1_000_000).toBeGreaterThan(createSystemClock().nowMicros())
 })
 
-it('files that are none end the start by name', async () => {
+it('missing files end the start, with their names', async () => {
   const app = {
     clock: createManualClock(),
     logger: createLogger({ name: 't', level: 'silent' }),

@@ -41,7 +41,7 @@ it('all clients of an IPv6 /48 together have twice what one has', () => {
   at('192.0.2.1').admit(10)
 })
 
-it('a connection is asked anew who it is as soon as it shows another token', () => {
+it('a connection with another token is another client', () => {
   const { of: clientOf } = createClients({
     origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },
@@ -52,7 +52,7 @@ it('a connection is asked anew who it is as soon as it shows another token', () 
   expect(keys).toEqual(['192.0.2.1', 'peer 0', 'peer 0', '192.0.2.1'])
 })
 
-it('a wrong token makes nobody a peer', () => {
+it('a client with a wrong token is no peer', () => {
   const { of: clientOf } = createClients({
     origins,
     rateLimit: { unitsPerSecond: 1, peerTokens: [TOKEN] },

@@ -1,6 +1,6 @@
 /**
- * The client that sends a request, and the token bucket that pays for it (D-33): an address, or a peer that shows
- * its token or a certificate. A wrong token is no error: the client is then its address.
+ * The client that sends a request, and the token bucket that pays for it (D-33): an address, or a peer with a token or a
+ * certificate. A wrong token is no error: the client is then its address.
  */
 import { TLSSocket } from 'node:tls'
 import { type Clock, sha256Hex, utf8 } from '@quorumscan/base'
@@ -9,13 +9,13 @@ import ipaddr from 'ipaddr.js'
 import type { Origins } from './origins.ts'
 import { type Budget, createBudget, unlimitedBudget } from './token-buckets.ts'
 
-/** D-33: what a peer may ask for a second. */
+/** D-33: the rate of a peer. */
 const PEER_UNITS_PER_SECOND = 100_000
-/** What all clients of a network have together, as with connections: so many times what one of them has. */
+/** The rate of all clients of a network, as a multiple of the rate of one. */
 const NETWORK_FACTOR = 2
 /** Up to a millisecond of signing. An address that has 200 units a second can make 100 handshakes. */
 const HANDSHAKE_UNITS = 2
-/** Enough to tell a hundred peers apart. */
+/** Enough to distinguish a hundred peers. */
 const PEER_NAME_DIGITS = 16
 const IPV6_GROUP_BITS = 16
 
@@ -119,7 +119,7 @@ export function createClients(options: {
       lastBySocket.set(request.socket, { token, client })
       return client
     },
-    /** Whether the address may begin a TLS handshake, which is paid by its bucket. */
+    /** Whether the address may begin a TLS handshake, for which its bucket pays. */
     admitHandshake(address: string | undefined): boolean {
       if (origins.isProxy(address)) return true
       try {
@@ -132,7 +132,7 @@ export function createClients(options: {
   }
 }
 
-/** The subject of the certificate, where the server knows the authority that signed it. A renewed one names the same. */
+/** The subject of the certificate, if the server trusts its authority. A renewed certificate has the same subject. */
 function certifiedPeer(socket: Request['socket']): string | undefined {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined
   const certificate = socket.getPeerX509Certificate()

@@ -1,6 +1,6 @@
 /**
- * Closing a connection whose client may still be sending, so that it can read the last answer: a socket that is
- * closed with bytes unread resets the connection, and the client gets an error of its own system instead.
+ * Closes a connection whose client may still send, so that the client can read the last answer. A socket that is closed
+ * with unread bytes resets the connection, and the client gets an error of its own system instead.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -9,13 +9,13 @@ import { ScanError } from '@quorumscan/errors'
 import { corsHeaders } from './cors.ts'
 import { NO_HTTP, type Refusal, reasonByCode, toRefusal } from './errors.ts'
 
-/** Read and discarded: the largest body that is sent by mistake, in less than 20 ms. */
+/** Read and discarded, in less than 20 ms: more than any body that is sent by mistake. */
 const DRAINED_BYTES_MAX = 32 * 1024 * 1024
 const discarding = new WeakSet<Duplex>()
 
 /**
- * Returns the way to end connections that have sent nothing, which clients open ahead of need: a closing
- * server of Node takes their first request for under way, and waits for it.
+ * Returns a function that ends connections that have sent nothing, which clients open in advance. A closing server of
+ * Node counts their first request as in progress, and waits for it.
  */
 export function trackUnused(server: Server): () => void {
   const open = new Set<Socket>()
@@ -25,7 +25,7 @@ export function trackUnused(server: Server): () => void {
     socket.once('close', () => open.delete(socket))
   }
   server.on('connection', track)
-  // With TLS the former has sent its part of a handshake.
+  // With TLS, the connection below has sent its part of a handshake.
   server.on('secureConnection', (socket: Socket) => (isEnding ? socket.destroy() : track(socket)))
   return () => {
     isEnding = true
@@ -33,7 +33,7 @@ export function trackUnused(server: Server): () => void {
   }
 }
 
-/** Discards whatever else arrives. HTTP's parser, which would take its time for each chunk, does not see it. */
+/** Discards all further input. The HTTP parser, which needs time for each chunk, does not see it. */
 export function discardInput(socket: Duplex): void {
   if (discarding.has(socket)) return
   discarding.add(socket)
@@ -43,12 +43,12 @@ export function discardInput(socket: Duplex): void {
     left -= bytes.byteLength
     if (left < 0) socket.destroy()
   })
-  // The parser may have stopped the system's reading, of which the socket does not know.
+  // The parser may have stopped reading, of which the socket does not know.
   socket._read(0)
   socket.resume()
 }
 
-/** Sends these last bytes, and waits for the other side to close; the server ends what takes too long. */
+/** Sends these last bytes, and waits for the other side to close; the listener closes late connections. */
 export function closeGently(socket: Duplex, lastBytes = ''): void {
   if (socket.destroyed) return
   socket.removeAllListeners('end')
@@ -62,7 +62,7 @@ export function closeGently(socket: Duplex, lastBytes = ''): void {
   discardInput(socket)
 }
 
-/** The bytes of an answer where no request or response of Node exists, only a socket. */
+/** The bytes of an answer without a request or response of Node, to a socket. */
 export function answerBytes({ status, headers, body }: Refusal): string {
   const own = { 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
   const lines = Object.entries({ ...corsHeaders, ...headers, ...own }).map(
@@ -71,14 +71,14 @@ export function answerBytes({ status, headers, body }: Refusal): string {
   return `HTTP/1.1 ${status} Refused\r\n${lines.join('')}\r\n${body}`
 }
 
-/** Answers what Node's parser refuses: there is no request yet, only a socket, but the body is that of D-6. */
+/** Answers input that Node's parser refuses, before a request exists, with the body of D-6. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   const isAnswered = !socket.writable || socket.bytesWritten > 0
   if (error.code === 'ECONNRESET' || socket.destroyed || isAnswered) return void socket.destroy()
   const reason = reasonByCode[error.code ?? ''] ?? NO_HTTP
   const refusal = new ScanError(...reason)
   const answer = answerBytes(toRefusal(refusal, ''))
-  // A client that is late already is not waited for.
+  // Does not wait for a client that is late already.
   if (refusal.code === 'REQUEST_TIMEOUT') socket.end(answer, () => socket.destroy())
   else closeGently(socket, answer)
 }

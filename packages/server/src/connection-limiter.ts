@@ -10,7 +10,7 @@ export type ConnectionLimits = {
   readonly perClientMax: number
   /** Of one network: an IPv4 address, or the /48 of an IPv6 address, which has 65 536 clients. */
   readonly perNetworkMax: number
-  /** Members are in use for as long as they exist: one is evicted only for a client that has fewer. */
+  /** Members are in use while they exist: one is evicted only for a client that has fewer. */
   readonly areInUse: boolean
 }
 
@@ -22,7 +22,7 @@ export type Member = {
 }
 
 export type Slot = {
-  /** The member was just used: others are idle for longer. */
+  /** The member was just used: others have been idle for longer. */
   touch(): void
   /** May be called again. */
   release(): void

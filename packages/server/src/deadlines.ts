@@ -1,7 +1,7 @@
 /**
- * Deadlines of many requests at once, with one timer for all that last equally long: one for each, with its abort
- * signal, costs a lookup as much as reading Redis. Fastify's `handlerTimeout` (5.12) is no substitute: it ends as soon
- * as the body of a request has been read.
+ * Deadlines of many requests, with one timer for all deadlines of the same length: a timer with an abort signal for each
+ * request costs as much as reading Redis. Fastify's `handlerTimeout` (5.12) is no substitute: it ends as soon as the body
+ * of a request has been read.
  */
 import type { Clock } from '@quorumscan/base'
 
@@ -10,7 +10,7 @@ export type Deadlines = ReturnType<typeof createDeadlines>
 /** Null once it has ended. */
 type Waiting = { readonly dueMs: number; onLate: (() => void) | null }
 
-/** Of those that last equally long: they are due in the order in which they began. */
+/** Deadlines of the same length: they are due in the order in which they began. */
 type Queue = { readonly waiting: Set<Waiting>; isTimerSet: boolean }
 
 /** @param signal - Ends the timers, which would keep the process alive. */
@@ -47,8 +47,8 @@ export function createDeadlines(clock: Clock, signal: AbortSignal) {
       if (!queue.isTimerSet) setTimer(queue)
       return () => {
         queue.waiting.delete(one)
-        // A set's former tables refer to what was in them. Once one of them has grown old, no collection of the young
-        // generation frees any of it: whole requests, a fifth of all memory.
+        // A set's former tables refer to its former members. Once such a table is in the old generation, no collection of
+        // the young generation frees them: whole requests, a fifth of all memory.
         one.onLate = null
       }
     },

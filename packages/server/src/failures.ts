@@ -1,6 +1,6 @@
 /**
- * What was refused or failed: counted by its code, and a line of the log under the id of its request, by which
- * an operator finds the reason for the client.
+ * Refusals and failures: counted by code, and logged with the id of the request, by which an operator finds the reason
+ * for a client.
  */
 import type { Clock } from '@quorumscan/base'
 import { catalogue, LedgerDecodeError, LedgerError } from '@quorumscan/errors'
@@ -44,7 +44,7 @@ export function createFailures(metrics: Metrics | undefined, clock: Clock) {
       const { error, code, status, isOurs } = judge(thrown)
       const isProbe = routeOptions?.config?.route?.cost === 0
       count?.(code)
-      // That something is not there is an answer like any other, and a probe asks again and again.
+      // A 404 is an ordinary answer, and probes repeat.
       if (status === 404 || isProbe) return
       const { cause } = error
       const level = isOurs ? 'error' : cause !== undefined && status >= 500 ? 'warn' : 'info'

@@ -1,4 +1,4 @@
-/** What a handler receives and what it returns, typed from the route's declaration. */
+/** Parameters and results of handlers, typed by the declaration of the route. */
 import type {
   BodyOf,
   HeadersOf,
@@ -17,24 +17,24 @@ export type ApiRequest<Route extends RouteDef, User> = {
   /** The declared ones, decoded. */
   readonly headers: HeadersOf<Route>
   readonly body: BodyOf<Route>
-  /** As it was asked for, the mount point included. */
+  /** As requested, with the mount point. */
   readonly url: string
   /** What `authenticate` returned; null where the route needs no user. */
   readonly user: Route['auth'] extends 'none' ? null : User
   /** Any header as it came, or null. `name` is lower-case. */
   header(name: string): string | null
-  /** The sender: an address, or a peer that shows its token. */
+  /** The sender: an address, or a peer. */
   readonly client: Pick<Client, 'key' | 'network' | 'address' | 'isPeer'>
   readonly requestId: string
   /** Headers for requests made on behalf of this one: its id, and its trace where requests are traced. */
   readonly forward: Readonly<Record<string, string>>
   /** Aborts when the client leaves, and when the handler has taken too long; a stream outlives it. */
   readonly signal: AbortSignal
-  /** Waits for an event, for which the process does nothing: other requests are admitted meanwhile. */
+  /** Waits for an event, without work for the process: other requests are admitted meanwhile. */
   waiting<T>(wait: () => Promise<T>): Promise<T>
 }
 
-/** The part of a request by which its handler waits. The signal is made on demand: hardly any read waits. */
+/** The members of a request for waiting. The signal is created on demand: hardly any read waits. */
 export type WaitingRequest = Pick<ApiRequest<RouteDef, never>, 'signal' | 'waiting'>
 
 /** Other members of a request, with the way in which it waits. */
@@ -59,9 +59,9 @@ export type Reply<Route extends RouteDef> =
   | {
       /** 200 unless given. */
       readonly status?: number
-      /** A `content-type` stands for a body in another form than JSON, which is then given as bytes. */
+      /** With a `content-type`, the body has another form than JSON, as bytes. */
       readonly headers?: Readonly<Record<string, string>>
-      /** A value of the declared shape, a stream, or JSON bytes that are ready to send, which nothing checks. */
+      /** A value of the declared shape, a stream, or JSON bytes that are ready to send and not checked. */
       readonly body: ResponseOf<Route> | Uint8Array
     }
   | { readonly error: ScanError; readonly headers: Readonly<Record<string, string>> }
@@ -70,7 +70,7 @@ export type Handler<Route extends RouteDef, User> = (
   request: ApiRequest<Route, User>,
 ) => Promise<Reply<Route>>
 
-/** One handler for every route of a table: a missing one does not compile. */
+/** A handler for every route of a table: a missing one does not compile. */
 export type Handlers<Routes extends RouteTable, User = never> = {
   readonly [Id in keyof Routes]: Handler<Routes[Id], User>
 }

@@ -1,4 +1,4 @@
-/** Health, status and version: what all apps answer alike. */
+/** Health, status and version of all apps. */
 import { readFileSync, statSync } from 'node:fs'
 import type { healthRoutes, ResponseOf } from '@quorumscan/api'
 import { type Clock, MICROS_PER_MS, packageRoot } from '@quorumscan/base'
@@ -28,11 +28,11 @@ export function createHealthHandlers(
     readonly moduleUrl: string
     /** The port listened on. */
     readonly port: () => number
-    /** @throws {ScanError} Why the process does not do its work. */
+    /** @throws {ScanError} If the process does not do its work. */
     readonly assertReady: () => void | Promise<void>
     /** `live` is active. */
     readonly state: () => string
-    /** Of its ledger; null while that is not loaded. */
+    /** Of its ledger; null before it is loaded. */
     readonly head: () => { readonly offset: Offset; readonly recordTime: Micros } | null
     /** What an operator must know in addition to the state, in ASCII. */
     readonly detail?: () => string | null

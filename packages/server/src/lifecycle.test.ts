@@ -98,15 +98,15 @@ it('closing answers what is under way, ends its connection, and takes nothing ne
   await expect(running.ask()).rejects.toThrow()
 })
 
-it('a request that gets through while closing is told so, a probe is answered', async () => {
+it('a request that arrives while closing is refused, a probe is answered', async () => {
   await using running = await start()
   const reply = running.ask()
   await running.started
   const accepted: Socket[] = []
   running.server.server.on('connection', (socket: Socket) => accepted.push(socket))
-  const late = [running.connect(), running.connect()]
-  for (const socket of late) socket.write('GET /l')
-  const sockets = late.map(textUntilClosed)
+  const opened = [running.connect(), running.connect()]
+  for (const socket of opened) socket.write('GET /l')
+  const sockets = opened.map(textUntilClosed)
   // Both are in the middle of a request, so that closing spares them.
   await untilTrue(
     'the beginnings of both requests to be read',
@@ -114,8 +114,8 @@ it('a request that gets through while closing is told so, a probe is answered', 
   )
   const closed = running.server.close()
   await untilTrue('the server to stop listening', () => !running.server.server.listening)
-  late[0]?.write('ost HTTP/1.1\r\nhost: a\r\n\r\n')
-  late[1]?.write('ivez HTTP/1.1\r\nhost: a\r\n\r\n')
+  opened[0]?.write('ost HTTP/1.1\r\nhost: a\r\n\r\n')
+  opened[1]?.write('ivez HTTP/1.1\r\nhost: a\r\n\r\n')
   const [refused, probe] = await Promise.all(sockets)
   expect(refused).toMatch(/^HTTP\/1\.1 503 .*"code":"NOT_READY"/s)
   expect(probe).toMatch(/^HTTP\/1\.1 200 /)
@@ -146,7 +146,7 @@ it('closing does not wait longer than the drain time', async () => {
   expect(await reply).toBeInstanceOf(Error)
 })
 
-it('a handler is told when its client goes away, and not before', async () => {
+it('the signal of a handler aborts when its client leaves, and not before', async () => {
   await using running = await start()
   const client = new AbortController()
   const gone = running.ask(client.signal)
@@ -263,7 +263,7 @@ describe('a body that is not read to its end', () => {
       /^HTTP\/1\.1 400 .*too many small pieces/s,
     ],
     [
-      'of a method that is none',
+      'of an unknown method',
       head('transfer-encoding: chunked').replace('POST', 'PUT'),
       `1000\r\n${'x'.repeat(4096)}\r\n`.repeat(1024),
       /^HTTP\/1\.1 405 /,

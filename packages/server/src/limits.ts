@@ -6,25 +6,25 @@ export const defaultLimits = {
   bodyBytesMax: 1024 * 1024,
   /** Headers must have arrived within this, and then the body, so that slow senders hold no connection. */
   requestMsMax: 10_000,
-  /** The same for a body that no interface reads, or gives a time of its own; above each of these. */
+  /** The same for a body that no interface reads; above the time that each interface gives a body. */
   bodyMsMax: 25_000,
   /** A handler must have answered; above every wait inside handlers (D-38: 10 s at most, submissions 30 s). */
   handlerMsMax: 60_000,
   /** A connection without any traffic; above `handlerMsMax`, so that it never cuts a handler short. */
   idleConnectionMsMax: 75_000,
-  /** A client must have taken its answer: within it even a phone reads the largest. */
+  /** A client must have read its answer: enough for a phone to read the largest. */
   answerMsMax: 60_000,
   /** Between two requests of one connection; below the minute that proxies and clients usually assume. */
   keepAliveMsMax: 30_000,
-  /** At close: what is under way may finish within this time, then connections are cut. */
+  /** At close: requests in progress may finish within this time; then connections are closed. */
   drainMsMax: 10_000,
-  /** Connections that wait to be accepted; who finds no place there tries again after 1 s, 3 s, 7 s. */
+  /** Connections that wait to be accepted; beyond it, clients try again after 1 s, 3 s, 7 s. */
   backlogMax: 4096,
   /** Sockets in all; well below the usual 16 Ki and more of file descriptors. */
   connectionsMax: 8192,
-  /** Sockets of one client address: a small share, behind which there may be a whole company. */
+  /** Sockets of one client address, which a whole company may share. */
   connectionsPerClientMax: 512,
-  /** Of the /48 of an IPv6 address, in which somebody may have any number of client addresses. */
+  /** Of the /48 of an IPv6 address, in which one customer has any number of client addresses. */
   connectionsPerNetworkMax: 1024,
 }
 

@@ -1,10 +1,10 @@
 /**
- * Node's HTTP server, as every process listens: TLS, timeouts, and the connections. Of a connection:
- *   accepted   `connection-limiter.ts` gives it a slot, or it is closed; a TLS handshake is paid by its address
- *   requests   reach the listener one at a time; at most eight may wait for the one before them
- *   answered   read again at once, or, while many requests wait, when `load-shedder.ts` says so
- *   refused    after a 429 or 503, nothing is read for a second or more: refusing a client that does not wait stays cheap
- *   late       closed, if the client does not take its answer, or does not close its side after the last one
+ * Node's HTTP server of every process: TLS, timeouts, and connections. The life of a connection:
+ *   accepted   gets a slot from `connection-limiter.ts`, or is closed; its address pays for a TLS handshake
+ *   requests   reach the listener one at a time; at most eight wait for the one before them
+ *   answered   is read again at once, or, while many requests wait, when `load-shedder.ts` resumes it
+ *   refused    is not read for a second or more after a 429 or 503, so that clients that do not wait cost little
+ *   late       is closed if the client does not read its answer, or does not close its side after the last one
  */
 import {
   createServer,
@@ -34,20 +34,20 @@ const CLOSING_MS_MAX = 10_000
 const EVICTED_MAX = 256
 /** Requests that arrive before the one before them is answered. Few clients send any. */
 const PIPELINED_MAX = 8
-/** A refused client is not read for so long, as `retry-after` asks of it, … */
+/** A refused client is not read for so long (`retry-after`), … */
 const BACK_OFF_MS_MIN = 1000
-/** … and longer where many are refused: one of them is read again after the other, … */
+/** … and longer if many are refused: they are read again one after the other, … */
 const BACK_OFF_APART_MS = 2
 /** … but within the time that a client waits for an answer (D-38: 10 s). */
 const BACK_OFF_MS_MAX = 8000
-/** What arrives so soon after a connection is read again has waited unread. */
+/** A request that arrives so soon after a connection is read again had waited unread. */
 const RESUMED_MS_MAX = 100
-/** A longer body is not read to its end only to keep the connection. */
+/** A longer body is not read to its end to keep the connection. */
 const DISCARDED_BYTES_MAX = 1024 * 1024
 
 const connectionOf = new WeakMap<Socket, Connection>()
 
-/** Stops reading the body of a request that is refused. What may be endless is discarded without being parsed. */
+/** Stops reading the body of a refused request. A body that may be endless is discarded without parsing. */
 export function giveUpReading(request: IncomingMessage): void {
   // With a listener, parsed pieces are not queued, which takes twice the time for tiny ones.
   request.on('error', () => {}).on('data', () => {})
@@ -56,12 +56,12 @@ export function giveUpReading(request: IncomingMessage): void {
     process.nextTick(discardInput, request.socket)
 }
 
-/** Reads nothing more of the connection for a while after this answer, unless it is a proxy's. */
+/** Does not read the connection for a while after this answer, unless a proxy opened it. */
 export function backOffAfter(response: ServerResponse): void {
   connectionOf.get(response.req.socket)?.backOff(response)
 }
 
-/** Since when the request that just arrived had waited to be read; null where its connection was not parked. */
+/** Since when the request that just arrived had waited unread; null if its connection was not parked. */
 export function unreadSinceMs(socket: Socket): number | null {
   return connectionOf.get(socket)?.takeUnreadSince() ?? null
 }
@@ -171,7 +171,7 @@ function endsOf({ remoteAddress, remotePort, localAddress, localPort }: Socket):
   return [remoteAddress, remotePort, localAddress, localPort].join(' ')
 }
 
-/** Resolves when the next client that is refused is read again. */
+/** Resolves when the next refused client is read again. */
 function createBackOff(clock: Clock): () => Promise<void> {
   let lastEndsAtMs = 0
   return () => {
@@ -202,7 +202,7 @@ class Connection implements Member {
   readonly #pipelined: (readonly [IncomingMessage, ServerResponse])[] = []
   #isBackingOff = false
   #unread: { readonly sinceMs: number; readonly resumedMs: number } | null = null
-  /** When the connection was first seen to wait for its client; null where it does not. */
+  /** Since when the connection waits for its client; null if it does not. */
   #lateSinceMs: number | null = null
 
   constructor(socket: Socket, shared: Shared) {
@@ -236,8 +236,8 @@ class Connection implements Member {
       setImmediate(() => this.#socket.pause())
       void wait().then(async () => {
         this.#socket.resume()
-        await nextTurn() // What was sent is read, …
-        await nextTurn() // … and whether the client has left.
+        await nextTurn() // Node reads what the client sent, …
+        await nextTurn() // … and whether it has left.
         this.#isBackingOff = false
         this.#next()
       })
@@ -252,10 +252,10 @@ class Connection implements Member {
     this.#request = request
     this.#response = response
     this.onUse()
-    // It may be refused before it was read, and reading it only to keep the connection is expensive.
+    // It may be refused before it is read, and to read it only to keep the connection is expensive.
     if (mayBeEndless(request)) response.shouldKeepAlive = false
     response.once('close', () => {
-      // A request that is over would otherwise stay in memory until the next one.
+      // Otherwise a complete request stays in memory until the next one.
       if (request.complete) this.#request = null
       this.#response = null
       if (this.#pipelined.length > 0) this.#next()
@@ -283,7 +283,7 @@ class Connection implements Member {
     return isRecent ? unread.sinceMs : null
   }
 
-  /** No work is lost by closing it: there is none, or the client does not send or take its part. */
+  /** Whether closing it loses no work: it has no request, or the client does not send or read its part. */
   isIdle(): boolean {
     const isAnswered = this.#response === null || this.#response.writableEnded
     return !this.isUpgraded && (isAnswered || this.#request?.complete !== true)

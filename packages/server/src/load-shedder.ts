@@ -1,27 +1,27 @@
 /**
- * Which requests start when, and which are refused because there are too many (D-33). Token buckets bound what one
- * client asks for; this bounds what all of them ask for together.
+ * Decides when requests start, and refuses requests above the capacity (D-33). Token buckets limit one client; the load
+ * shedder limits all clients together.
  *
- * Requests wait in one queue in front of their handlers. A turn of the event loop starts as many as it has time for,
- * because Node accepts one connection in a turn: in long turns a new connection waits for all that came before it.
- * One probe of health goes first in each turn, so that a busy process is not taken for a dead one.
+ * Requests wait in one queue in front of their handlers. A turn of the event loop starts requests for at most 10 ms,
+ * because Node accepts one connection in a turn: in long turns a new connection waits for all earlier ones. One health
+ * probe goes first in each turn, so that a busy process does not look dead.
  *
- * While many requests wait, a connection is not read after an answer until few do: an unread request costs nothing,
- * and one that was read is moved about in memory by each collection of garbage.
+ * While many requests wait, an answered connection is parked: it is not read until few requests wait. An unread request
+ * costs nothing; each garbage collection moves one that was read.
  *
- * A request that waited for too long is refused. So is a request that arrives while too much work is in hand. How much
- * is too much is found by AIMD: half as much after a handler reports that its work waited for too long; a batch more
- * for as many units as were answered in time. Peers have larger bounds. A request that waits for news, such as a long
- * poll, is no work while it waits.
+ * A request that waited for too long is refused. So is a request that arrives while too much work is in hand. AIMD finds
+ * the limit: half as much after a handler reports that its work waited for too long; a batch more for as many units as
+ * were answered in time. Peers have larger limits. A request that waits for news, such as a long poll, is no work while
+ * it waits.
  */
 import type { Clock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 
-/** Of handlers in one turn: enough of them that their requests to Redis and to nodes go out together. */
+/** Of handlers in one turn: enough that their requests to Redis and to nodes are sent together. */
 const TURN_MS = 10
 /** Of turns that start nothing, while connections arrive: 4000 that arrive at once are accepted within a second. */
 const ACCEPTING_MS = 40
-/** A wait in fewer turns is not due to other requests: the process was suspended or busy with something else. */
+/** A wait of fewer turns is not due to other requests: the process was suspended or did other work. */
 const TURNS_OF_LOAD = 10
 /** From so many waiting requests on, connections are parked after an answer, … */
 const QUEUE_MAX = 256
@@ -40,23 +40,19 @@ const UNITS_AT_FIRST = 2048
 const UNITS_MIN = 256
 /** Between two halvings: what was started before the first has ended by then. */
 const HALVING_MS = 500
-/** The bound of peers: what anonymous clients ask for does not keep a proxy from its answers. */
+/** The limit of peers: requests of anonymous clients do not block a proxy. */
 const PEER_UNITS_MAX = 2 * UNITS_MAX
 
 /** One for all: to capture a stack trace is half of what a refusal costs. */
-const OVERLOADED = new ScanError(
-  'OVERLOADED',
-  'more is asked for than can be done; wait a moment',
-  {
-    retryAfterSeconds: 1,
-  },
-)
+const OVERLOADED = new ScanError('OVERLOADED', 'too many requests; try again in a moment', {
+  retryAfterSeconds: 1,
+})
 
 export type QueuedRequest = {
   readonly isPeer: boolean
   /** A probe of health, which is never refused. */
   readonly isProbe: boolean
-  /** Since when it waited unread, in a parked connection; null for any other. */
+  /** Since when it waited unread, in a parked connection; null for another. */
   readonly unreadSinceMs: number | null
   /** Whether the client has left, and nothing needs to be done. */
   isGone(): boolean
@@ -73,7 +69,7 @@ type Waiting = {
 }
 
 export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
-  // `shift` of an array of some thousands moves nothing: V8 cuts off its left end.
+  // `shift` of an array of some thousands moves nothing: V8 trims its left end.
   const requests: Waiting[] = []
   const probes: Waiting[] = []
   const parked: (() => void)[] = []
@@ -135,7 +131,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
     noteConnection(): void {
       hasNewConnection = true
     },
-    /** Whether a connection that was answered is not to be read before `resume` is called. */
+    /** Whether an answered connection must not be read before `resume` is called. */
     park(resume: () => void): boolean {
       if (requests.length < QUEUE_MAX && parked.length === 0) return false
       parked.push(resume)
@@ -148,7 +144,7 @@ export function createLoadShedder({ monotonicMs }: Pick<Clock, 'monotonicMs'>) {
     begin(units: number): void {
       unitsInHand += units
     },
-    /** The request waits for an event, which takes nothing of the process; `resume` ends that. */
+    /** The request waits for an event, without work for the process, until `resume`. */
     pause(units: number): void {
       unitsInHand -= units
     },

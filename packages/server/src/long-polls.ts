@@ -1,7 +1,6 @@
 /**
- * Long polls: requests that wait until there is news. The server bounds how many it holds, of each client and in all. A
- * new poll beyond a bound ends the oldest poll of that client, or of the client with most: its handler then answers as
- * if the time of the poll were over.
+ * Long polls: requests that wait for news. The server limits them for each client and in total. A new poll beyond a limit
+ * ends the oldest poll of that client, or of the client with most: its handler then answers as after a timeout.
  */
 import { anySignal } from '@quorumscan/base'
 import { ConnectionLimiter } from './connection-limiter.ts'
@@ -9,7 +8,7 @@ import type { ApiRequest, WaitingRequest } from './handler.ts'
 
 /** Of all clients: a member, and a validator, needs one of each node. */
 const POLLS_MAX = 1024
-/** Of one address, behind which there may be a whole local cluster. */
+/** Of one address, which a whole local cluster may share. */
 const POLLS_PER_CLIENT_MAX = 64
 const POLLS_PER_NETWORK_MAX = 128
 
@@ -21,7 +20,7 @@ export function createLongPolls() {
     areInUse: false,
   })
   return {
-    /** What the poll gives; null where a newer poll ended it. */
+    /** The result of the poll; null if a newer poll ended it. */
     async hold<T>(
       request: WaitingRequest & Pick<ApiRequest<never, never>, 'client'>,
       poll: (request: WaitingRequest) => Promise<T>,

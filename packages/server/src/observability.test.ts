@@ -54,7 +54,7 @@ it('every answer is counted under its operation, wherever it is mounted', async 
   expect(body).toContain('process_cpu_seconds_total')
 })
 
-it('what is counted is there from the start, at zero', async () => {
+it('counters exist from the start, at zero', async () => {
   const metrics = createMetrics()
   metrics.counted({ name: 'alone_total', help: '.' })
   metrics.counted({ name: 'of_total', help: '.', labels: ['of'], known: [['x'], ['y']] })('x')
@@ -71,7 +71,7 @@ it('what is counted is there from the start, at zero', async () => {
   expect(lines.filter((line) => !body.split('\n').includes(line))).toEqual([])
 })
 
-it('what is refused or fails is a line under the id of its request, and what is not there is none', async () => {
+it('a refusal or failure is a log line with the id of its request; a missing entry is not logged', async () => {
   const logged: Record<string, unknown>[] = []
   const logger = createLogger({
     ...{ name: 'sv-1', level: 'info' },
@@ -80,12 +80,12 @@ it('what is refused or fails is a line under the id of its request, and what is 
   const clock = createManualClock()
   const thrown = [
     new ScanError('PERMISSION_DENIED', 'not this one', { cause: new Error('of another user') }),
-    new ScanError('ENTRY_NOT_FOUND', 'nobody has it'),
+    new ScanError('ENTRY_NOT_FOUND', 'no such name'),
     new ScanError('DEPENDENCY_UNAVAILABLE', 'not now', { cause: new Error('gone') }),
     new Error('a bug'),
   ]
   const getItem = async () => {
-    throw thrown.shift() ?? new ScanError('NAME_TAKEN', 'somebody has it')
+    throw thrown.shift() ?? new ScanError('NAME_TAKEN', 'the name is taken')
   }
   const metrics = createMetrics()
   await using app = serverWith({ logger, clock, metrics, handlers: { getItem } })
@@ -104,7 +104,7 @@ it('what is refused or fails is a line under the id of its request, and what is 
   expect(logged[0]).toMatchObject({ msg: 'not this one', reason: 'of another user' })
   expect(JSON.stringify(logged)).not.toMatch(/secret|of-alice/)
 
-  // However often it happens, the log of a second is short, and says what it leaves out.
+  // The log of a second is short, and counts the lines that it leaves out.
   logged.length = 0
   for (let count = 0; count < 30; count++) await ask('r-5')
   const lineCount = logged.length
@@ -117,7 +117,7 @@ it('what is refused or fails is a line under the id of its request, and what is 
   expect(text).toContain('quorumscan_errors_total{code="ENTRY_NOT_FOUND"} 1')
 })
 
-it('refusals for want of budget are counted, and reading the metrics has its price, too', async () => {
+it('rate limits are counted, and reading the metrics costs units', async () => {
   const metrics = createMetrics()
   const clock = createManualClock()
   await using app = serverWith({ metrics, clock, rateLimit: { unitsPerSecond: 12 } })
@@ -130,7 +130,7 @@ it('refusals for want of budget are counted, and reading the metrics has its pri
   expect(text).toContain('quorumscan_errors_total{code="RATE_LIMITED"} 2')
 })
 
-it('a source that hangs or fails costs its own values only', async () => {
+it('a source that hangs or fails loses its own values only', async () => {
   const metrics = createMetrics()
   metrics.sampled('gauge', { name: 'hung', help: '.', read: () => new Promise(() => {}) })
   metrics.sampled('gauge', { name: 'broken', help: '.', read: () => Promise.reject(new Error()) })
@@ -155,7 +155,7 @@ it('durations fall into the first bucket that holds them, and buckets add up', a
   expect(text).toContain('# TYPE quorumscan_wait_seconds histogram')
 })
 
-it('a request id goes on to whoever is asked on behalf of the request', async () => {
+it('requests on behalf of a request carry its id', async () => {
   await using app = serverWith({})
   const answer = await app.inject({ url: '/v0/items/a', headers: { 'x-request-id': 'wallet-7' } })
   expect(answer.json()).toEqual({ forward: { 'x-request-id': 'wallet-7' } })
@@ -177,13 +177,12 @@ it('nothing is traced without a collector, and everything is sent to one, within
   for (const word of [TRACE, 'getItem', 'quorumscan-sv-1']) expect(body).toContain(word)
 })
 
-it('what is asked for the sake of a request or a job is a span below it, and what is asked besides is none', async () => {
+it('requests on behalf of a request or a job are child spans; other requests make no span', async () => {
   const sent: (string | undefined)[] = []
   const asked: Transport = {
     async request({ path, headers }) {
       sent.push(headers['traceparent'])
-      if (path.startsWith('/silent'))
-        throw new DOMException('nobody waits any more', 'TimeoutError')
+      if (path.startsWith('/silent')) throw new DOMException('the caller left', 'TimeoutError')
       return { status: 200, header: () => null, body: new Uint8Array() }
     },
   }

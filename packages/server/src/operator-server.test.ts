@@ -34,7 +34,7 @@ it('without a server of their own operators ask where everybody does', async () 
   expect(await statusOf(server, '/readyz')).toBe(200)
 })
 
-it('a server of their own has health and metrics, of the other one too, and nothing else', async () => {
+it('the server of operators has health and metrics, also of the other server, and nothing else', async () => {
   const server = build(true)
   const operators = server.buildOperatorServer()
   expect(await statusOf(server, '/ask')).toBe(200)
@@ -48,7 +48,7 @@ it('a server of their own has health and metrics, of the other one too, and noth
   expect(await statusOf(server, '/readyz')).toBe(200)
 })
 
-it('operators are answered whoever has taken all places and units of the other server', async () => {
+it('operators get answers while clients use all slots and units of the other server', async () => {
   await using server = build(true)
   await using operators = server.buildOperatorServer()
   const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))

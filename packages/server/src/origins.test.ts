@@ -11,7 +11,7 @@ const PROXY = '10.0.0.1'
 const from = (remoteAddress: string | undefined, headers: Record<string, string>, origins = at) =>
   origins.addressOf({ socket: { remoteAddress }, headers })
 
-it('of whoever is no proxy no header counts', () => {
+it('ignores headers of connections that are not of a trusted proxy', () => {
   const headers = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9' }
   for (const address of ['198.51.100.1', '11.0.0.1', '192.0.2.8', '2001:db8::1', undefined])
     for (const origins of [at, byRfc]) expect(from(address, headers, origins)).toBe(address)
@@ -28,7 +28,7 @@ it.each([
   // A chain of proxies.
   ['198.51.100.1,203.0.113.9 , 192.0.2.7,10.9.9.9', '203.0.113.9'],
   ['203.0.113.9, 2001:db8:ffff:1::1', '203.0.113.9'],
-  // Nobody but proxies: who is farthest away asks.
+  // Only proxies: the farthest one counts as the client.
   ['10.1.1.1, 10.2.2.2', '10.1.1.1'],
   ['203.0.113.9:4711', '203.0.113.9'],
   ['2001:db8:1:2::3', '2001:db8:1:2::3'],

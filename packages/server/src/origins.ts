@@ -1,7 +1,6 @@
 /**
- * Where requests come from: the address of a connection, or, where that is one of our reverse proxies, the address
- * that the proxy tells. A header counts for what a trusted proxy wrote into it, which is its end: whatever else is in
- * it may be of anybody.
+ * The origin of a request: the address of its connection, or, if that is a trusted reverse proxy, the address in the
+ * header of the proxy. Only the end of the header counts, which the proxy wrote: the client may have sent the rest.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP, type Socket } from 'node:net'
@@ -13,7 +12,7 @@ export type Origins = ReturnType<typeof createOrigins>
 export function createOrigins({ trusted, header }: ProxiesConfig) {
   const proxies = new BlockList()
   for (const item of trusted) addTo(proxies, item)
-  /** Whether there are proxies at this address, whose connections are of many clients. */
+  /** Whether a trusted proxy has this address: its connections carry requests of many clients. */
   const isProxy = (address: string | undefined): boolean => {
     if (trusted.length === 0 || address === undefined) return false
     const withoutZone = address.split('%', 1)[0] ?? ''
@@ -22,8 +21,8 @@ export function createOrigins({ trusted, header }: ProxiesConfig) {
   return {
     isProxy,
     /**
-     * The address of the client: read from the right, the first that is not a proxy's. Where a proxy reports none, it
-     * is its own. Undefined on a unix socket.
+     * The address of the client: from the right, the first that is not a proxy's. If a proxy reports none, its own.
+     * Undefined on a unix socket.
      */
     addressOf({
       socket,
@@ -36,17 +35,17 @@ export function createOrigins({ trusted, header }: ProxiesConfig) {
       if (!isProxy(address)) return address
       const given = headers[header]
       for (const hop of hopsFromRight(typeof given === 'string' ? given : '')) {
-        const told = addressIn(header === 'forwarded' ? parameterFor(hop) : hop)
-        if (told === null) return address
-        address = told
-        if (!isProxy(told)) return told
+        const reported = addressIn(header === 'forwarded' ? parameterFor(hop) : hop)
+        if (reported === null) return address
+        address = reported
+        if (!isProxy(reported)) return reported
       }
       return address
     },
   }
 }
 
-/** The items of a list, of which a comma between quotes is a part. The left may be anything: it is looked at last. */
+/** The items of a list; a comma between quotes is part of an item. From the right: the left may be forged. */
 function* hopsFromRight(list: string): Generator<string> {
   let end = list.length
   let isQuoted = false
@@ -59,13 +58,13 @@ function* hopsFromRight(list: string): Generator<string> {
   if (end > 0) yield list.slice(0, end).trim()
 }
 
-/** What a hop of `Forwarded` (RFC 7239) says after `for=`; empty where it says nothing. */
+/** The parameter `for=` of a hop of `Forwarded` (RFC 7239); empty if it is missing. */
 function parameterFor(hop: string): string {
   const [, quoted, plain = ''] = /(?:^|;)\s*for=(?:"([^"]*)"|([^\s;"]*))/i.exec(hop) ?? []
   return quoted ?? plain
 }
 
-/** An address, which may have a port; null for `unknown`, for names, and for what is none. */
+/** An address, which may have a port; null for `unknown`, names, and any other text. */
 function addressIn(text: string): string | null {
   const bare =
     /^\[([0-9a-f:.]+)\](?::[0-9]{1,5})?$/i.exec(text)?.[1] ??

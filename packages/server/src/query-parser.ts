@@ -1,14 +1,14 @@
-/** Query strings, strictly: what is not percent-encoded UTF-8 is refused instead of guessed at. */
+/** Strict query strings: a query that is not percent-encoded UTF-8 is refused. */
 import { ScanError } from '@quorumscan/errors'
 
 type Query = Record<string, string | string[]>
 
-/** Stands for a query that cannot be decoded; a parser that throws would take the process down. */
+/** A query that cannot be decoded; a parser that throws would end the process. */
 const malformed: Query = Object.freeze({})
 
 const none: Query = Object.freeze(Object.create(null) as Query)
 
-/** For fastify's router. A name that occurs twice gives a list, which no schema takes. */
+/** For fastify's router. A name that occurs twice gives a list, which no schema accepts. */
 export function parseQuery(text: string): Query {
   if (text === '') return none
   const query: Query = Object.create(null) as Query

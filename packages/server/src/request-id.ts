@@ -1,19 +1,19 @@
-/** The id of a request: the caller's own, where it is of the form, else one is drawn (D-33). */
+/** The id of a request: the caller's own if it is well-formed, otherwise random (D-33). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { randomHex, systemRandom } from '@quorumscan/base'
 
 export const REQUEST_ID_BYTES = 12
-/** Drawn at a time: drawn one by one they would be a fortieth of what a lookup costs. */
+/** Drawn at once: one by one they would take a fortieth of the time of a lookup. */
 const IDS_DRAWN = 256
 const REQUEST_ID = /^[A-Za-z0-9-]{1,64}$/
 
-/** null where the caller named none of the form. */
+/** Null if the caller sent no well-formed id. */
 export function givenRequestId(headers: IncomingHttpHeaders): string | null {
   const given = headers['x-request-id']
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : null
 }
 
-/** Gives another id whenever it is called. */
+/** Returns another id at each call. */
 export function createRequestIds(): () => string {
   const length = 2 * REQUEST_ID_BYTES
   let drawn = ''

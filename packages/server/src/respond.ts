@@ -1,4 +1,4 @@
-/** Sending answers and errors, for every interface: the headers of each, and what follows a refusal. */
+/** Sends answers and errors, for every interface, with their headers; after a refusal, the connection backs off. */
 import type { Readable } from 'node:stream'
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyReply } from 'fastify'
@@ -7,12 +7,12 @@ import { JSON_TYPE, type Refusal, toRefusal } from './errors.ts'
 import type { Failures } from './failures.ts'
 import { backOffAfter } from './listener.ts'
 
-/** Refused because of the client or the load: reading on after these would invite the same request again. */
-const ASKS_TOO_OFTEN: ReadonlySet<string> = new Set(['RATE_LIMITED', 'OVERLOADED'])
+/** Refusals because of client or load: reading on would invite the same request again. */
+const LOAD_CODES: ReadonlySet<string> = new Set(['RATE_LIMITED', 'OVERLOADED'])
 
 type Headers = Readonly<Record<string, string>>
 
-/** Of every answer: true at its offset, not later (D-16). Headers of the answer itself win. */
+/** Of every answer: it is valid at its offset, not later (D-16). Headers of the answer itself have precedence. */
 const ALWAYS: Headers = {
   ...corsHeaders,
   'cache-control': 'no-store',
@@ -35,14 +35,14 @@ export function createResponder(options: {
   readonly failures: Failures
 }) {
   const send = (reply: FastifyReply, { status, headers, body }: Sendable): FastifyReply => {
-    // One after the other: putting them together first would cost as much as writing them.
+    // One after the other: to merge them first would cost as much as to write them.
     reply
       .code(status)
       .headers(ALWAYS)
       .header('x-request-id', reply.request.id)
       .headers(options.head())
       .headers(headers)
-    // Else the client would keep the connection, and closing would wait for it.
+    // Otherwise the client would keep the connection, and closing would wait for it.
     if (options.isClosing()) reply.header('connection', 'close')
     if (body === null) return reply.send()
     if (headers['content-type'] === undefined) reply.header('content-type', JSON_TYPE)
@@ -64,7 +64,7 @@ export function createResponder(options: {
       const { request } = reply
       const { headers = {}, refusal = toRefusal(thrown, request.id) } = more
       options.failures.note(thrown, request)
-      const isRefusedForLoad = thrown instanceof ScanError && ASKS_TOO_OFTEN.has(thrown.code)
+      const isRefusedForLoad = thrown instanceof ScanError && LOAD_CODES.has(thrown.code)
       if (isRefusedForLoad && request.client?.isPeer === false) backOffAfter(reply.raw)
       return send(reply, { ...refusal, headers: { ...refusal.headers, ...headers } })
     },

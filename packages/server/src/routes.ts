@@ -10,7 +10,7 @@ import { compileChecks } from './validation.ts'
 
 /** Returns the caller. @throws {ScanError} UNAUTHENTICATED or PERMISSION_DENIED. */
 export type Authenticate<User> = (request: {
-  /** The header as it came. */
+  /** The header as received. */
   readonly authorization: string | null
   readonly auth: 'user' | 'admin'
 }) => Promise<User>
@@ -18,11 +18,11 @@ export type Authenticate<User> = (request: {
 export type RoutesMount<Routes extends RouteTable, User> = {
   readonly routes: Routes
   readonly handlers: Handlers<NoInfer<Routes>, NoInfer<User>>
-  /** Needed as soon as one route asks for a user; peers are known by their tokens and certificates. */
+  /** Required if a route needs a user; peers are known by their tokens and certificates. */
   readonly authenticate?: Authenticate<User>
 }
 
-/** @throws {AssertionError} If a route asks for a user and nothing authenticates. */
+/** @throws {AssertionError} If a route needs a user and `authenticate` is missing. */
 export function mountRoutes<Routes extends RouteTable, User>(
   app: FastifyInstance,
   prefix: string,
@@ -33,7 +33,7 @@ export function mountRoutes<Routes extends RouteTable, User>(
   for (const route of Object.values<RouteDef>(options.routes)) {
     const url = prefix + route.path.replace(/\{(\w+)\}/g, ':$1')
     methodsByUrl.set(url, [...(methodsByUrl.get(url) ?? []), route.method])
-    // Its type is checked where the table is given; here only the declaration counts.
+    // The caller's types have checked it; here only the declaration counts.
     const handler = options.handlers[route.operationId] as
       | ((request: unknown) => Promise<Answer>)
       | undefined
@@ -80,7 +80,7 @@ function authenticator(route: RouteDef, authenticate: Authenticate<unknown> | un
         if (!client.isPeer)
           throw new ScanError(
             'UNAUTHENTICATED',
-            'this is for peers, who show a token or a certificate',
+            'only peers may call this, with a token or a certificate',
           )
       },
     ]

@@ -74,7 +74,7 @@ type Stages = {
   readonly readBody: BodyReader
 }
 
-/** What `buildServer` gives; named so that apps need not know whose server it is. */
+/** The result of `buildServer`; apps do not depend on Fastify. */
 export type HttpServer = FastifyInstance
 
 export type ServerOptions<Routes extends RouteTable, User> = RoutesMount<Routes, User> & {
@@ -82,12 +82,12 @@ export type ServerOptions<Routes extends RouteTable, User> = RoutesMount<Routes,
   readonly prefix: string | null
   /** Units a second for each client (D-33); null for no limit. */
   readonly rateLimit: RateLimit | null
-  /** Nothing is logged without it. */
+  /** Without it, nothing is logged. */
   readonly logger?: Logger
   /** Where every answer is measured; `/metrics` serves it, or that of the operator's server. */
   readonly metrics?: Metrics
   readonly hasOperatorServer?: boolean
-  /** Served below each mount point, in no route table: no client should be generated from their paths. */
+  /** Served below each mount point; not in a route table, so that generated clients do not contain them. */
   readonly documents?: Documents
   /** Makes a span of every request. */
   readonly tracer?: Tracer | null
@@ -95,16 +95,16 @@ export type ServerOptions<Routes extends RouteTable, User> = RoutesMount<Routes,
   readonly head?: () => Readonly<Record<string, string>>
   readonly clock?: Clock
   readonly limits?: Partial<HttpLimits>
-  /** Null: it does not speak TLS. */
+  /** Null: without TLS. */
   readonly certificate?: Certificate | null
-  /** Reverse proxies in front of it; without them no header says where a request comes from. */
+  /** Reverse proxies in front of it; without them, no header determines the origin of a request. */
   readonly proxies?: ProxiesConfig
 }
 
 /**
  * Builds the server: `listen({host, port})` starts it, `close()` answers what is in progress and ends.
  *
- * @throws {AssertionError} If a route asks for a user and nothing authenticates.
+ * @throws {AssertionError} If a route needs a user and `authenticate` is missing.
  */
 export function buildServer<Routes extends RouteTable, User = never>(
   options: ServerOptions<Routes, User>,
@@ -145,12 +145,12 @@ export function buildServer<Routes extends RouteTable, User = never>(
   // Hooks that wait for nothing call back: a promise each is a tenth of what a lookup costs.
   app.addHook('onRequest', (request, reply, done) => {
     // Spec silent: a preflight costs no units, nor does a malformed URL, which gets no further than the router.
-    // Answering either is as cheap as refusing it, and connections are limited.
+    // An answer to either is as cheap as a refusal, and connections are limited.
     if (request.method === 'OPTIONS')
       return void responder.send(reply, { status: 204, headers: preflight, body: null })
     request.client = clients.of(request.raw)
     const { route } = request.routeOptions.config
-    // Probes are answered to the end and to anyone, so that a busy process is not taken for a dead one.
+    // Probes are answered until the end, so that a busy process does not look dead.
     if (route?.cost !== 0) {
       if (isClosing) throw new ScanError('NOT_READY', 'the process is stopping')
       request.client.admit(admissionUnits(route))
@@ -164,7 +164,7 @@ export function buildServer<Routes extends RouteTable, User = never>(
     isClosing = true
     endUnused()
     const drain = clock.delay(limits.drainMsMax, closed.signal)
-    // Rejects when everything has ended in time.
+    // Rejects if all requests ended in time.
     drain.then(() => app.server.closeAllConnections()).catch(() => {})
   })
   app.addHook('onClose', async () => closed.abort())

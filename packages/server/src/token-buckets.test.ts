@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createBudget } from './token-buckets.ts'
 
-it('nobody gets more than a second’s units at once and the rate after, whatever the pattern', async () => {
+it('a client gets at most the units of one second at once, and then the rate, in any pattern', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ waitMs: fc.nat(500), units: fc.integer({ min: 1, max: 5 }) })),
@@ -38,7 +38,7 @@ it('the client that was quiet longest is forgotten when there are too many', () 
   const budget = createBudget({ unitsPerSecond: 1, clock: createManualClock(), bucketsMax: 2 })
   budget.admit('a', 1)
   budget.admit('b', 1)
-  expect(() => budget.admit('b', 1)).toThrow() // Nobody has to go for one who is known.
+  expect(() => budget.admit('b', 1)).toThrow() // A known client evicts no bucket.
   expect(() => budget.admit('a', 1)).toThrow() // a is the latest again.
   budget.admit('c', 1) // b is forgotten.
   expect(() => budget.admit('a', 1)).toThrow()

@@ -1,6 +1,6 @@
 /**
- * Token buckets by client (D-33). Own code: the libraries count requests in windows, while this counts units of
- * work, some of which are known only once the body has been read.
+ * Token buckets by client (D-33). Libraries count requests in windows; these buckets count units of work, some of which
+ * are known only when the body has been read.
  *
  * A bucket holds the units of one second. A request whose price exceeds the balance is served on credit, once, and
  * the client waits for the rest. So a request that costs more than a bucket holds can be served, and the debt is at
@@ -24,7 +24,7 @@ export type Budget = {
 export const unlimitedBudget: Budget = { admit: () => {}, charge: () => {} }
 
 export function createBudget(options: {
-  /** For each client; a function where it changes. */
+  /** For each client; a function if it changes. */
   readonly unitsPerSecond: number | (() => number)
   readonly clock: Clock
   readonly bucketsMax?: number
@@ -49,7 +49,7 @@ export function createBudget(options: {
     bucket.atMs = nowMs
     const balanceMin = Math.min(unitsMin, capacity)
     if (bucket.balance < balanceMin)
-      throw new ScanError('RATE_LIMITED', 'too much work asked for; wait a moment', {
+      throw new ScanError('RATE_LIMITED', 'too much work requested; try again in a moment', {
         retryAfterSeconds: Math.max(1, Math.ceil((balanceMin - bucket.balance) / unitsPerSecond)),
       })
     bucket.balance -= units

@@ -1763,7 +1763,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1772,7 +1772,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something happens at the same time, or exists already. */
+            /** @description A conflict with a concurrent request, or with an existing resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1791,7 +1791,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1800,7 +1800,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1876,7 +1876,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1885,7 +1885,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something happens at the same time, or exists already. */
+            /** @description A conflict with a concurrent request, or with an existing resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1904,7 +1904,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -1913,7 +1913,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1989,7 +1989,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1998,7 +1998,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something happens at the same time, or exists already. */
+            /** @description A conflict with a concurrent request, or with an existing resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2017,7 +2017,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2026,7 +2026,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2097,7 +2097,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2116,7 +2116,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2125,7 +2125,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2196,7 +2196,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2215,7 +2215,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2224,7 +2224,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2300,7 +2300,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2309,7 +2309,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something happens at the same time, or exists already. */
+            /** @description A conflict with a concurrent request, or with an existing resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2328,7 +2328,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2337,7 +2337,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2404,7 +2404,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2423,7 +2423,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2432,7 +2432,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2503,7 +2503,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2522,7 +2522,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2531,7 +2531,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2602,7 +2602,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2621,7 +2621,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2630,7 +2630,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2701,7 +2701,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2720,7 +2720,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2729,7 +2729,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2813,7 +2813,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2822,7 +2822,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2899,7 +2899,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2908,7 +2908,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -2989,7 +2989,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -2998,7 +2998,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3075,7 +3075,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3084,7 +3084,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3155,7 +3155,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3164,7 +3164,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something happens at the same time, or exists already. */
+            /** @description A conflict with a concurrent request, or with an existing resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3183,7 +3183,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3192,7 +3192,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3263,7 +3263,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3272,7 +3272,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something happens at the same time, or exists already. */
+            /** @description A conflict with a concurrent request, or with an existing resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3291,7 +3291,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3300,7 +3300,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3371,7 +3371,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3380,7 +3380,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something happens at the same time, or exists already. */
+            /** @description A conflict with a concurrent request, or with an existing resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3399,7 +3399,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3408,7 +3408,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3484,7 +3484,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something happens at the same time, or exists already. */
+            /** @description A conflict with a concurrent request, or with an existing resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3503,7 +3503,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3512,7 +3512,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3571,7 +3571,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3580,7 +3580,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3660,7 +3660,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3669,7 +3669,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3753,7 +3753,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3762,7 +3762,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3836,7 +3836,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something happens at the same time, or exists already. */
+            /** @description A conflict with a concurrent request, or with an existing resource. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3855,7 +3855,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3864,7 +3864,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -3937,7 +3937,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3956,7 +3956,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -3965,7 +3965,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4038,7 +4038,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4057,7 +4057,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4066,7 +4066,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4143,7 +4143,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4162,7 +4162,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4171,7 +4171,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4248,7 +4248,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4267,7 +4267,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4276,7 +4276,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4349,7 +4349,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4368,7 +4368,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4377,7 +4377,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4454,7 +4454,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4473,7 +4473,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4482,7 +4482,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4559,7 +4559,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4578,7 +4578,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4587,7 +4587,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4671,7 +4671,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4680,7 +4680,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4754,7 +4754,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4773,7 +4773,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4782,7 +4782,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4859,7 +4859,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4868,7 +4868,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -4951,7 +4951,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -4960,7 +4960,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5037,7 +5037,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description Something that the request names does not exist. */
+            /** @description A resource of the request does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5056,7 +5056,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5065,7 +5065,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -5142,7 +5142,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
-            /** @description The caller used up its budget; `retry-after` says when there is more. */
+            /** @description The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5151,7 +5151,7 @@ export interface operations {
                     "application/json": components["schemas"]["JsCantonError"];
                 };
             };
-            /** @description A bug of ours; the log has the reason under the trace id. */
+            /** @description A defect; the log has the reason under the trace id. */
             500: {
                 headers: {
                     [name: string]: unknown;

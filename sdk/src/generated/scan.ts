@@ -1111,7 +1111,7 @@ export interface components {
         "x-ledger-record-time": string;
         /** @description The history hash at that offset, 64 hex digits. */
         "x-ledger-history-hash": string;
-        /** @description Seconds after which trying again may help. */
+        /** @description Seconds after which another try may succeed. */
         "retry-after": number;
     };
     pathItems: never;
@@ -1149,7 +1149,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1194,7 +1194,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1207,21 +1207,21 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     SOFTWARE_OUTDATED: The super-validators voted for a version of the protocol that this software does not know: an operator must install a newer one.
+             *     SOFTWARE_OUTDATED: The super-validators voted for a version of the protocol that this software does not know; its operator must install a newer one.
              *
-             *     ORDERING_HALTED: The other members order the log, and this one cannot follow them; an operator must look.
+             *     ORDERING_HALTED: The other members order the log, and this one cannot follow them; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              */
@@ -1272,7 +1272,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1319,7 +1319,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1375,11 +1375,11 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -1404,7 +1404,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1417,7 +1417,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1432,17 +1432,17 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
              *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -1499,9 +1499,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -1538,7 +1538,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1551,7 +1551,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1566,17 +1566,17 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
              *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -1633,11 +1633,11 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -1674,7 +1674,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1687,7 +1687,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1702,17 +1702,17 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
              *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -1773,13 +1773,13 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
              *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -1804,7 +1804,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1817,7 +1817,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1832,17 +1832,17 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
              *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -1901,11 +1901,11 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -1944,7 +1944,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1956,7 +1956,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1969,7 +1969,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1984,17 +1984,17 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
              *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -2047,9 +2047,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -2088,7 +2088,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2100,7 +2100,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2113,7 +2113,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2128,17 +2128,17 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
              *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -2200,9 +2200,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -2241,7 +2241,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2253,7 +2253,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2266,7 +2266,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2281,17 +2281,17 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
              *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -2343,7 +2343,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -2382,7 +2382,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2394,7 +2394,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2407,7 +2407,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2422,11 +2422,11 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -2480,7 +2480,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -2519,7 +2519,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2531,7 +2531,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2544,7 +2544,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2559,11 +2559,11 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -2613,7 +2613,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -2638,7 +2638,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2651,7 +2651,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2666,11 +2666,11 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -2728,9 +2728,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -2755,7 +2755,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2768,7 +2768,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2783,17 +2783,17 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
              *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -2847,9 +2847,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -2874,7 +2874,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2887,7 +2887,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2902,17 +2902,17 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
              *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -2959,9 +2959,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -2986,7 +2986,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2999,7 +2999,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3014,17 +3014,17 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     NO_CERTIFICATE: The node has no certificate that so many members signed, at the offset that was asked for.
+             *     NO_CERTIFICATE: The node has no certificate with so many signatures at the requested offset.
              *
-             *     LOG_FORK: Enough other members signed another history than the one that the node applied: it proves nothing, and an operator must look.
+             *     LOG_FORK: Enough other members signed another history than the one that the node applied. It answers without proofs; its operator must act.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -3069,7 +3069,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -3094,7 +3094,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3107,7 +3107,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3122,11 +3122,11 @@ export interface operations {
             /**
              * @description OFFSET_NOT_REACHED: The node has not applied this offset yet.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -3179,7 +3179,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3192,7 +3192,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3209,7 +3209,7 @@ export interface operations {
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3258,7 +3258,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3271,7 +3271,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3286,7 +3286,7 @@ export interface operations {
             /**
              * @description OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3329,7 +3329,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -3354,7 +3354,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3367,7 +3367,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3382,7 +3382,7 @@ export interface operations {
             /**
              * @description OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3427,7 +3427,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -3452,7 +3452,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3465,7 +3465,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3480,7 +3480,7 @@ export interface operations {
             /**
              * @description OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3524,7 +3524,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -3575,7 +3575,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3587,7 +3587,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3600,7 +3600,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3613,7 +3613,7 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -3666,7 +3666,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3679,7 +3679,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3694,7 +3694,7 @@ export interface operations {
             /**
              * @description OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {

@@ -1664,7 +1664,7 @@ export interface components {
         "x-quorum-nodes": string;
         /** @description The newest offset that the answer may reflect; later reads of the scan proxy are not older. */
         "x-ledger-offset": string;
-        /** @description Seconds after which trying again may help. */
+        /** @description Seconds after which another try may succeed. */
         "retry-after": number;
     };
     pathItems: never;
@@ -1702,7 +1702,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1749,7 +1749,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1762,21 +1762,21 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     LOG_REGRESSED: The log is shorter than, or different from, what the replica applied; an operator must look.
+             *     LOG_REGRESSED: The log is shorter than, or different from, the one that the replica applied; its operator must act.
              *
-             *     SOFTWARE_OUTDATED: The super-validators voted for a version of the protocol that this software does not know: an operator must install a newer one.
+             *     SOFTWARE_OUTDATED: The super-validators voted for a version of the protocol that this software does not know; its operator must install a newer one.
              *
-             *     ORDERING_HALTED: The other members order the log, and this one cannot follow them; an operator must look.
+             *     ORDERING_HALTED: The other members order the log, and this one cannot follow them; its operator must act.
              *
-             *     STATE_DIVERGED: What the node stores is not what the log made: it answers no lookups before it was wiped.
+             *     STATE_DIVERGED: The stored state of the node differs from the log: it answers no lookups until it is wiped.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              */
@@ -1828,7 +1828,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1875,7 +1875,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1937,11 +1937,11 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -1966,7 +1966,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -1979,7 +1979,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2009,11 +2009,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -2074,9 +2074,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -2113,7 +2113,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2126,7 +2126,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2156,11 +2156,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -2221,11 +2221,11 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -2262,7 +2262,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2275,7 +2275,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2305,11 +2305,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -2374,13 +2374,13 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
              *     INVALID_PAGE_TOKEN: A page token was not issued by this service for this request.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -2405,7 +2405,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2418,7 +2418,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2448,11 +2448,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -2519,11 +2519,11 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -2562,7 +2562,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2574,7 +2574,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2587,7 +2587,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2617,11 +2617,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -2683,9 +2683,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -2724,7 +2724,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2736,7 +2736,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2749,7 +2749,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2779,11 +2779,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -2845,9 +2845,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -2886,7 +2886,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2898,7 +2898,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2911,7 +2911,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -2941,11 +2941,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3002,9 +3002,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -3017,7 +3017,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3030,7 +3030,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3060,11 +3060,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3121,9 +3121,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -3136,7 +3136,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3149,7 +3149,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3179,11 +3179,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3240,9 +3240,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -3255,7 +3255,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3268,7 +3268,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3298,11 +3298,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3360,9 +3360,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -3387,7 +3387,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3400,7 +3400,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3430,11 +3430,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3492,9 +3492,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_QUORUM: The threshold asked for is none of weak, strong, all or a number from f+1 to n.
+             *     INVALID_QUORUM: The threshold must be weak, strong, all or a number from f+1 to n.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -3519,7 +3519,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3532,7 +3532,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3562,11 +3562,11 @@ export interface operations {
                 };
             };
             /**
-             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than asked.
+             * @description CONSENSUS_LAGGING: The scan nodes have not reached the offset, or their newest record time is older than requested.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3615,7 +3615,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3628,7 +3628,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3643,7 +3643,7 @@ export interface operations {
             /**
              * @description OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3692,7 +3692,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3705,7 +3705,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3720,7 +3720,7 @@ export interface operations {
             /**
              * @description OVERLOADED: A bound on work in progress is reached.
              *
-             *     NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             *     NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              */
             503: {
                 headers: {
@@ -3767,13 +3767,13 @@ export interface operations {
              *
              *     NAME_SUFFIX_MISSING: A name to register must end in `.unverified.ns`.
              *
-             *     INVALID_NAME: What was given can be no name: 1 to 46 characters of `a-z0-9_-` and the suffix; `details.rule` says what is wrong.
+             *     INVALID_NAME: The name is invalid: it has 1 to 46 characters of `a-z0-9_-` and the suffix; `details.rule` names the violated rule.
              *
              *     INVALID_URL: The url of an entry is neither empty nor `http(s)://…` of at most 255 printable ASCII characters.
              *
              *     INVALID_DESCRIPTION: The description of an entry has more than 140 UTF-16 units, or control or bidi-override characters.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -3827,7 +3827,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
@@ -3858,7 +3858,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3870,7 +3870,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3883,7 +3883,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -3896,17 +3896,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -4007,7 +4007,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4020,7 +4020,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4033,9 +4033,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -4084,7 +4084,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -4138,7 +4138,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              */
@@ -4165,7 +4165,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4177,7 +4177,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4190,7 +4190,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4203,17 +4203,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -4275,7 +4275,7 @@ export interface operations {
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -4329,7 +4329,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
@@ -4358,7 +4358,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4370,7 +4370,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4383,7 +4383,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4396,17 +4396,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -4483,7 +4483,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4496,7 +4496,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4509,9 +4509,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -4601,7 +4601,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4614,7 +4614,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4627,9 +4627,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -4678,9 +4678,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     DEVNET_ONLY: The operation exists only where the genesis says `devnet: true`.
+             *     DEVNET_ONLY: The operation exists only in networks with `devnet: true` in the genesis.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -4734,7 +4734,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              */
@@ -4761,7 +4761,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4773,7 +4773,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4786,7 +4786,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4799,17 +4799,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -4910,7 +4910,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4923,7 +4923,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -4936,9 +4936,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -5028,7 +5028,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5041,7 +5041,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5054,9 +5054,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -5105,7 +5105,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -5180,7 +5180,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5192,7 +5192,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5205,7 +5205,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5218,9 +5218,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -5310,7 +5310,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5323,7 +5323,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5336,9 +5336,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -5386,7 +5386,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -5439,7 +5439,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5452,7 +5452,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5465,9 +5465,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -5513,7 +5513,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -5569,7 +5569,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              */
@@ -5596,7 +5596,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5609,7 +5609,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5622,17 +5622,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -5695,9 +5695,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INSUFFICIENT_FUNDS: The party holds less unlocked coin than the operation needs; `details` says how much.
+             *     INSUFFICIENT_FUNDS: The party has less unlocked coin than the operation needs; `details` has the amounts.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -5755,7 +5755,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
@@ -5784,7 +5784,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5796,7 +5796,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5809,7 +5809,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5822,17 +5822,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -5889,7 +5889,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -5945,7 +5945,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              */
@@ -5972,7 +5972,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5985,7 +5985,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -5998,17 +5998,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -6109,7 +6109,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6122,7 +6122,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6135,9 +6135,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -6227,7 +6227,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6240,7 +6240,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6253,9 +6253,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -6306,7 +6306,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -6373,7 +6373,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6385,7 +6385,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6398,7 +6398,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6411,9 +6411,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -6461,9 +6461,9 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INSUFFICIENT_FUNDS: The party holds less unlocked coin than the operation needs; `details` says how much.
+             *     INSUFFICIENT_FUNDS: The party has less unlocked coin than the operation needs; `details` has the amounts.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -6519,7 +6519,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
@@ -6548,7 +6548,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6561,7 +6561,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6574,17 +6574,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -6685,7 +6685,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6698,7 +6698,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6711,9 +6711,9 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
@@ -6762,11 +6762,11 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INSUFFICIENT_FUNDS: The party holds less unlocked coin than the operation needs; `details` says how much.
+             *     INSUFFICIENT_FUNDS: The party has less unlocked coin than the operation needs; `details` has the amounts.
              *
              *     INVALID_PARTY: A party identifier is not `<hint>::1220<64 hex digits>`.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              *
              *     MALFORMED_BODY: The body is not the JSON object that the operation takes.
              */
@@ -6824,7 +6824,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              *
@@ -6853,7 +6853,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description UNSUPPORTED_MEDIA_TYPE: The content type or encoding of the body is none that the operation reads. */
+            /** @description UNSUPPORTED_MEDIA_TYPE: The operation does not accept the content type or encoding of the body. */
             415: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6865,7 +6865,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6878,7 +6878,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -6891,17 +6891,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -6960,7 +6960,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -7016,7 +7016,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              */
@@ -7043,7 +7043,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7056,7 +7056,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7069,17 +7069,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -7138,7 +7138,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -7194,7 +7194,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              */
@@ -7221,7 +7221,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7234,7 +7234,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7247,17 +7247,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */
@@ -7316,7 +7316,7 @@ export interface operations {
             /**
              * @description MALFORMED_REQUEST: The bytes are no HTTP request, or the URL is not percent-encoded UTF-8.
              *
-             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` says which.
+             *     INVALID_ARGUMENT: A member of the request is missing, has the wrong type or is out of range; `details` names it.
              */
             400: {
                 headers: {
@@ -7372,7 +7372,7 @@ export interface operations {
             /**
              * @description CONTRACT_CONSUMED: The contract was used by another transaction first.
              *
-             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step now; the message says why.
+             *     CHOICE_REFUSED: The ledger refused: the state does not allow this step; the message has the reason.
              *
              *     DUPLICATE_COMMAND: A command with the same change ID was accepted within the deduplication period.
              */
@@ -7399,7 +7399,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description RATE_LIMITED: The caller used up its budget; `retry-after` says when there is more. */
+            /** @description RATE_LIMITED: The caller exceeded its rate limit; `retry-after` has the time to wait. */
             429: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7412,7 +7412,7 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description INTERNAL: A bug of ours; the log has the reason under the request id. */
+            /** @description INTERNAL: A defect; the log has the reason under the request id. */
             500: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -7425,17 +7425,17 @@ export interface operations {
                 };
             };
             /**
-             * @description NOT_READY: The process is starting, catching up or stopping; `details` says which.
+             * @description NOT_READY: The process is starting, catching up or stopping; `details` has its state.
              *
-             *     CLOCK_OFF: The clock of the process, or the one of the log, does not agree with those of the nodes: nothing is written until they agree, which needs no restart.
+             *     CLOCK_OFF: The clock of the process, or of the log, differs from those of the nodes: writes are refused until they agree, without a restart.
              *
              *     DEPENDENCY_UNAVAILABLE: Redis or the synchronizer cannot be reached.
              *
-             *     SUBMISSION_EXPIRED: The submission did not get into the log before its `notAfter`: it has no effect and never will.
+             *     SUBMISSION_EXPIRED: The submission did not enter the log before its `notAfter`: it has no effect and will have none.
              *
-             *     LOG_FULL: The disk of the log has no room for more: nothing is written until there is, and reads go on.
+             *     LOG_FULL: The disk of the log is full: writes are refused until it has space; reads continue.
              *
-             *     USERS_LOST: The validator lost its users and their rights, which no log holds; an operator must restore them, or accept the loss.
+             *     USERS_LOST: The validator lost its users and their rights, which are not in the log; its operator must restore them, or accept the loss.
              *
              *     OVERLOADED: A bound on work in progress is reached.
              */

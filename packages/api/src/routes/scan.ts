@@ -1,4 +1,7 @@
-/** The scan node: lookups, rules, the network (D-8 to D-16). Public, without authentication. */
+/**
+ * The scan node: lookups, rules, the network (D-8 to D-16). Public, without authentication. Handlers: `apps/scan/src/handlers`.
+ * The scan proxy has the same reads in `scan-proxy.ts`.
+ */
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier'
 import { Type } from 'typebox'
 import { activitiesCost, batchCost, COST_LOOKUP, pageCost } from '../cost.ts'

@@ -1,4 +1,4 @@
-/** Public WebSockets of the `/v0` interfaces: what bounds clients, and what they are told. */
+/** Public WebSockets of the `/v0` interfaces: limits of clients, and errors. */
 import { once } from 'node:events'
 import { ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
@@ -35,7 +35,7 @@ async function start(open: ApiSocket['open'], bounds: Partial<SocketDialect> = {
   closers.push(() => app.close())
   const connect = (path = '/v0/stream') => {
     const socket = new WebSocket(`${url}${path}`, { headers: { 'x-request-id': 'req-7' } })
-    socket.on('error', () => {}) // What is refused is told by a status.
+    socket.on('error', () => {}) // A refusal is a status.
     closers.push(() => socket.terminate())
     return socket
   }
@@ -81,7 +81,7 @@ it('a path is served at the root, below the prefix and with a double slash; no o
   })
 })
 
-it('a first frame that is not what it should be is told so like a body, and nothing else follows', async () => {
+it('an invalid first frame is refused like a body, and nothing else follows', async () => {
   const { connect, lines } = await start(echo)
   for (const [first, code, path] of [
     ['{', 'MALFORMED_BODY', undefined],
@@ -97,7 +97,7 @@ it('a first frame that is not what it should be is told so like a body, and noth
   expect(lines.filter((line) => line.includes('err'))).toEqual([])
 })
 
-it('a frame in more fragments than anybody needs is refused before it is whole', async () => {
+it('a frame in too many fragments is refused before it is complete', async () => {
   const { connect } = await start(echo)
   const inFragments = async (count: number) => {
     const socket = connect()
@@ -113,7 +113,7 @@ it('a frame in more fragments than anybody needs is refused before it is whole',
 })
 
 it.each(['ping', 'message'])(
-  'who sends one %s after the other is cut off, unless slowly',
+  'ends a connection that sends one %s after another, unless slowly',
   async (kind) => {
     const { clock, connect } = await start(async ({ signal }) =>
       (async function* () {
@@ -145,7 +145,7 @@ it.each(['ping', 'message'])(
   },
 )
 
-it('no client has more sockets than its share, and one that closes gives its place to the next', async () => {
+it('no client has more sockets than its share, and a closed one frees its slot', async () => {
   const { clock, connect } = await start(
     async ({ signal }) =>
       (async function* () {
@@ -185,7 +185,7 @@ it('a client pays for opening and for what the stream charges, from the budget o
   await once(connect(), 'open')
 })
 
-it('what is our fault is told without its reason, which the log has', async () => {
+it('a defect is reported without its reason, which the log has', async () => {
   const { lines, connect } = await start(async () => {
     throw new Error('the secret reason')
   })

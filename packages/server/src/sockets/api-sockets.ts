@@ -1,6 +1,6 @@
 /**
- * Streams of the `/v0` interfaces over WebSocket: public, as the routes next to them (D-32), so that they are limited
- * by client address. Errors are those of D-6, in place of a socket and as the last frame of one.
+ * Streams of the `/v0` interfaces over WebSocket: public, as the routes next to them (D-32), hence limited by client
+ * address. Errors have the form of D-6: instead of an upgrade, and as the last frame.
  */
 import { ScanError } from '@quorumscan/errors'
 import type { FastifyInstance } from 'fastify'
@@ -13,14 +13,14 @@ import type { Frames, SocketDialect } from './mount.ts'
 
 /** The longest first frame has some 200 bytes. */
 const FRAME_BYTES_MAX = 16 * 1024
-/** All clients, which are anonymous: 30 MB, and a quarter of what the ledger interface has. An address may be a company's. */
+/** For anonymous clients: 30 MB, a quarter of the ledger interface. A whole company may share an address. */
 const LIMITS = { max: 1024, perClientMax: 64, perNetworkMax: 128 }
-/** Opening one, before it is known what is asked. */
+/** For opening one, before its first frame. */
 const OPENING_UNITS = 1
 
 export type ApiSocket = {
   readonly path: `/v0/${string}`
-  /** What the first frame holds; unknown members pass (D-7). */
+  /** The form of the first frame; unknown members pass (D-7). */
   readonly request: TSchema
   /** JSON texts to be sent, a frame each. Ends or fails when the signal aborts. */
   open(input: {
