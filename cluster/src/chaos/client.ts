@@ -1,7 +1,6 @@
 /**
- * A user under chaos: registers, renews, transfers and streams through the validator, as a wallet would, and
- * writes down what it was told. It trusts nothing and repeats nothing. It waits for each answer; who looks names up
- * meanwhile does not (`readers.ts`).
+ * A user in a chaos run: registers, renews, transfers and streams through the validator, as a wallet does, and records all
+ * answers. It repeats no request. It waits for each answer, unlike the readers (`readers.ts`).
  */
 import type { Clock } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
@@ -9,41 +8,38 @@ import { type Asked, ask, repeat } from '@quorumscan/runtime'
 import type { EventOf, HistoryEvent, WriteOutcome } from './history.ts'
 import type { Seeded } from './seeded-random.ts'
 
-/** More than any wait of the proxy and of a submission that must say whether it may have happened. */
+/** Longer than any wait of the proxy, and of a submission with unknown outcome. */
 const REQUEST_TIMEOUT_MS = 12_000
 const PAUSE_MS = { min: 50, max: 400 }
-/** Beyond that a name that has expired is registered again. */
+/** With more names, it registers expired names again. */
 const NAMES_MAX = 40
 const STREAM_PAGE = 200
-/** Far beyond a run: an offer must not end by itself while the run waits for it. */
+/** Longer than a run, so that no offer expires in it. */
 const OFFER_MICROS = 3_600_000_000
 const OFFERS = '/v0/wallet/token-standard/transfers'
 const TAP_USD = '1000.0'
 const TRANSFER_AMOUNT = '1.5'
 
-/** What all clients of a run share. */
+/** All clients of a run share this. */
 export type Shared = {
   readonly validatorUrl: string
   readonly clock: Clock
   /** Milliseconds since the run began. */
   readonly nowMs: () => number
   readonly record: (event: HistoryEvent) => void
-  /** Names that somebody registers, and parties. */
+  /** The names that clients register, and their parties. */
   readonly names: string[]
   readonly parties: string[]
-  /** Before the labels of all names of the run. */
+  /** The beginning of all names of the run. */
   readonly prefix: string
 }
 
 export type ChaosClient = Awaited<ReturnType<typeof createChaosClient>>
 
-type Options = {
+type User = {
   readonly shared: Shared
   readonly client: string
-  readonly token: string
   readonly random: Seeded
-}
-type User = Options & {
   readonly party: string
   readonly send: (path: string, body?: unknown) => Promise<Asked>
   nameCount: number
@@ -51,7 +47,7 @@ type User = Options & {
   streamedThrough: number
 }
 
-/** What a user does, by how often of a hundred times. */
+/** The actions of a user with their frequencies in percent. */
 const ACTIONS = [
   [40, register],
   [15, transfer],
@@ -60,8 +56,10 @@ const ACTIONS = [
   [12, stream],
 ] as const
 
-/** Registers the user and gives it coin. @throws {Error} If the validator does not take it. */
-export async function createChaosClient(options: Options) {
+/** Registers the user and gives it coin. @throws {Error} If the validator refuses it. */
+export async function createChaosClient(
+  options: Pick<User, 'shared' | 'client' | 'random'> & { readonly token: string },
+) {
   const { shared, client, token, random } = options
   const send: User['send'] = (path, body) =>
     ask(`${shared.validatorUrl}${path}`, { token, timeoutMs: REQUEST_TIMEOUT_MS, body })
@@ -69,10 +67,10 @@ export async function createChaosClient(options: Options) {
   const party = String(Object(registered.body).party_id ?? '')
   const tapped = await send('/v0/wallet/tap', { amount: TAP_USD })
   if (registered.status !== 200 || tapped.status !== 200)
-    throw new Error(`the validator did not take ${client}: ${codeOf(registered) ?? codeOf(tapped)}`)
+    throw new Error(`the validator refused ${client}: ${codeOf(registered) ?? codeOf(tapped)}`)
   shared.parties.push(party)
   const counts = { nameCount: 0, transferCount: 0, streamedThrough: 0 }
-  const user: User = { ...options, ...counts, party, send }
+  const user: User = { shared, client, random, ...counts, party, send }
   return {
     party,
     stream: () => stream(user),
@@ -100,14 +98,12 @@ async function write(
 ): Promise<void> {
   const startMs = shared.nowMs()
   const answer = await send(sent.path, sent.body)
-  const contractId = answer.status === 200 ? contractOf(answer.body) : null
-  shared.record({
-    ...{ kind: 'write', client, startMs, endMs: shared.nowMs(), operation },
-    reference: sent.reference,
-    outcome: outcomeOf(answer),
-    code: codeOf(answer),
-    contractId: typeof contractId === 'string' ? contractId : null,
-  })
+  const created = answer.status === 200 ? contractOf(answer.body) : null
+  const contractId = typeof created === 'string' ? created : null
+  const [outcome, code, endMs] = [outcomeOf(answer), codeOf(answer), shared.nowMs()]
+  const { reference } = sent
+  const result = { reference, outcome, code, contractId }
+  shared.record({ kind: 'write', client, startMs, endMs, operation, ...result })
 }
 
 async function register(user: User): Promise<void> {
@@ -124,21 +120,16 @@ async function register(user: User): Promise<void> {
     const created = await send('/v0/entry/create', body)
     return created.status === 200 ? Object(created.body).subscriptionRequestCid : null
   }
-  // Most names are asked for more than once before any of it is paid: one payment is kept, the others are given
-  // back. Some are never paid.
+  // Most names are requested more than once before a payment: one payment is collected, the others are refunded.
+  // Some requests are never paid.
   const isPaid = Array.from({ length: 1 + random.below(3) }, () => random.below(10) > 0)
   const references: unknown[] = await Promise.all(isPaid.map(request))
   for (const [index, reference] of references.entries()) {
     if (typeof reference !== 'string' || !isPaid[index]) continue
     const path = `/v0/wallet/subscription-requests/${reference}/accept`
-    // The others are renewed by hand, or run out of time.
-    const body = { auto_renew: random.below(2) === 0 }
-    await write(
-      user,
-      'accept',
-      { path, body, reference },
-      (answer) => Object(answer).initial_payment_contract_id,
-    )
+    // Names without automatic renewal are renewed by hand, or expire.
+    const sent = { path, body: { auto_renew: random.below(2) === 0 }, reference }
+    await write(user, 'accept', sent, (answer) => Object(answer).initial_payment_contract_id)
   }
 }
 
@@ -155,12 +146,8 @@ async function transfer(user: User): Promise<void> {
     expires_at: shared.clock.nowMicros() + OFFER_MICROS,
     tracking_id: reference,
   }
-  await write(
-    user,
-    'transfer',
-    { path: OFFERS, reference, body },
-    (answer) => Object(Object(answer).output).transfer_instruction_cid,
-  )
+  const contractOf = (answer: unknown) => Object(Object(answer).output).transfer_instruction_cid
+  await write(user, 'transfer', { path: OFFERS, reference, body }, contractOf)
 }
 
 async function acceptTransfer(user: User): Promise<void> {
@@ -173,7 +160,7 @@ async function acceptTransfer(user: User): Promise<void> {
   await write(user, 'accept-transfer', sent, () => id)
 }
 
-/** One whose window is open, if there is any. */
+/** Renews a subscription whose window is open, if there is one. */
 async function renew(user: User): Promise<void> {
   const nowMicros = user.shared.clock.nowMicros()
   const open = listIn(await user.send('/v0/wallet/subscriptions'), 'subscriptions').filter(
@@ -197,7 +184,9 @@ async function stream(user: User): Promise<void> {
   const endInclusive = Number(Object((await send('/v2/state/ledger-end')).body).offset)
   if (!Number.isSafeInteger(endInclusive) || endInclusive <= beginExclusive) return
   const answer = await send(`/v2/updates?limit=${STREAM_PAGE}&stream_idle_timeout_ms=500`, {
-    ...{ beginExclusive, endInclusive, verbose: false },
+    beginExclusive,
+    endInclusive,
+    verbose: false,
     updateFormat: {
       includeTransactions: {
         eventFormat: { filtersByParty: { [party]: {} }, verbose: false },
@@ -213,13 +202,11 @@ async function stream(user: User): Promise<void> {
   const isWhole = answer.body.length < STREAM_PAGE
   const throughOffset = isWhole ? endInclusive : (updates.at(-1)?.offset ?? beginExclusive)
   user.streamedThrough = throughOffset
-  shared.record({
-    ...{ kind: 'stream', client, startMs, endMs: shared.nowMs() },
-    ...{ party, beginExclusive, throughOffset, updates },
-  })
+  const covered = { party, beginExclusive, throughOffset, updates }
+  shared.record({ kind: 'stream', client, startMs, endMs: shared.nowMs(), ...covered })
 }
 
-/** The objects of a list in an answer; none where it has no such list. */
+/** The objects of a list in an answer; empty without such a list. */
 function listIn({ body }: Asked, name: string): readonly Readonly<Record<string, unknown>>[] {
   const list: unknown = Object(body)[name]
   return Array.isArray(list) ? list.map(Object) : []

@@ -1,6 +1,6 @@
 /**
- * What happened in a chaos run, as data: a line of JSON each. The checker reads nothing else but the log, so
- * other checkers can be written for it. Times are milliseconds since the run began, by a monotonic clock.
+ * The events of a chaos run as data, a line of JSON each. The checker reads only them and the log, so that other checkers
+ * can be written. Times are milliseconds since the run began, by a monotonic clock.
  */
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { z } from 'zod'
@@ -11,12 +11,12 @@ export type Subject = { readonly name: string } | { readonly party: string }
 
 type Timed = { readonly client: string; readonly startMs: number; readonly endMs: number }
 
-/** What a client knows of a write: it took effect, it certainly did not, or nobody knows. */
+/** The outcome of a write for its client: it took effect, it had no effect, or either. */
 export type WriteOutcome = 'acknowledged' | 'refused' | 'unknown'
 
 /**
- * How an answer is come by: through the scan proxy by votes or by signatures, or from the nodes themselves with
- * a proof. What ends in `strong` needs a quorum, the others f + 1.
+ * The way of a read: through the scan proxy by votes or by signatures, or at the nodes with a proof. Kinds that end in
+ * `strong` need a quorum, the others f + 1.
  */
 export type ReadKind =
   | 'weak'
@@ -26,21 +26,21 @@ export type ReadKind =
   | 'proof'
   | 'proof-strong'
 
-/** The client that reads everything once more when all is healed, as fast as it can. */
+/** The client that reads all names again after healing, as fast as it can. */
 export const FINAL_READER = 'final reader'
 
-/** How an attempt to look something up ended: each cause for itself. */
+/** The outcome of a lookup, by cause. */
 export type ReadOutcome =
   | {
       readonly kind: 'answered'
       readonly offset: number
       readonly entry: CertifiedEntry | null
-      /** Nodes that were heard in time and said something else (D-40). */
+      /** Nodes that answered in time, and otherwise (D-40). */
       readonly dissented: readonly string[]
     }
-  /** By the proxy, or by a reader of proofs that no node gave one: says nothing about the name. */
+  /** By the proxy, or by a reader of proofs without a proof. It is no statement about the name. */
   | { readonly kind: 'refused'; readonly code: string }
-  /** Nobody took the connection (`refused`), or it ended before an answer (`reset`). */
+  /** The connection was not accepted (`refused`), or closed before an answer (`reset`). */
   | { readonly kind: 'no-connection'; readonly code: string }
   | { readonly kind: 'timed-out' }
 
@@ -51,7 +51,7 @@ export type HistoryEvent =
       readonly nodes: number
       readonly budget: 'f' | 'beyond-f'
       readonly durationMs: number
-      /** Whether the verdict may rest on rules that nothing put to the test. */
+      /** Whether a verdict is allowed without rules that the run never tested. */
       readonly allowsUnexercised: boolean
     }
   | (Timed & {
@@ -60,16 +60,16 @@ export type HistoryEvent =
       readonly read: ReadKind
       readonly outcome: ReadOutcome
     })
-  /** What each node says by itself, beside an answer that enough of them agreed on. */
+  /** The answer of each node to a lookup that a quorum answered. */
   | {
       readonly kind: 'probe'
       readonly startMs: number
       readonly endMs: number
       readonly node: string
       readonly vote: NodeSample['vote']
-      /** What it signed of the state of the ledger does not fit, so: as a person is told. */
+      /** What is wrong with its signed statements, as a sentence. */
       readonly signedProblem: string | null
-      /** The end of the log, as the node tells it. */
+      /** The end of the log, as the node reports it. */
       readonly head: number | null
     }
   | (Timed & {
@@ -77,40 +77,39 @@ export type HistoryEvent =
       readonly operation: 'accept' | 'transfer' | 'accept-transfer' | 'renew'
       readonly outcome: WriteOutcome
       readonly code: string | null
-      /** The contract that exists from then on (`accept-transfer`: ends), if it was acknowledged. */
+      /** The contract that an acknowledged write created (`accept-transfer`: archived). */
       readonly contractId: string | null
-      /** Of what the write is about: a subscription request, a tracking id, an offer, a subscription. */
+      /** The subject of the write: a subscription request, a tracking id, an offer, a subscription. */
       readonly reference: string
     })
   | (Timed & {
       readonly kind: 'stream'
       readonly party: string
       readonly beginExclusive: number
-      /** The last offset that the stream has told all about. */
+      /** The last offset that the stream has covered. */
       readonly throughOffset: number
       readonly updates: readonly { readonly offset: number; readonly updateId: string }[]
     })
   | {
       readonly kind: 'fault'
-      /** When the schedule has it, from the beginning of the chaos. */
+      /** Its time in the schedule. */
       readonly plannedMs: number
       readonly startMs: number
-      /** Why it was not done, e.g. because this machine cannot; null: it was. */
+      /** Why it was not injected, e.g. because this machine cannot; null: it was. */
       readonly refused: string | null
-      /** When the control plane first saw that the node is not up, or lacks something; null if it never did. */
+      /** When the control plane first saw that the node was not up, or lacked something; null if it never did. */
       readonly seenMs: number | null
-      /** When the fault was ended. */
       readonly healedMs: number
-      /** When the node was up again, be it behind the others. */
+      /** When the node was up again, even if it lagged. */
       readonly upMs: number | null
-      /** When the node had recovered, and was where the others are. */
+      /** When the node had recovered, and had caught up. */
       readonly endMs: number
       readonly fault: ChaosFault
     }
   | {
       readonly kind: 'evidence'
       readonly node: string
-      /** Pairs of signed statements by which the node contradicts itself (D-43), as the proxy keeps them. */
+      /** Pairs of signed statements that contradict each other (D-43), as the proxy stores them. */
       readonly pairs: number
     }
   | {
@@ -121,9 +120,9 @@ export type HistoryEvent =
   | {
       readonly kind: 'signed-state'
       readonly node: string
-      /** The newest at which the most nodes signed something; null: none did. */
+      /** The newest offset at which the most nodes signed a state; null: no node did. */
       readonly offset: number | null
-      /** What the node signed there, if it did. */
+      /** The state that the node signed there; null without one. */
       readonly state: { readonly historyHash: string; readonly stateRoot: string } | null
     }
   | { readonly kind: 'trouble'; readonly atMs: number; readonly sentence: string }
@@ -133,22 +132,22 @@ export type EventOf<Kind extends HistoryEvent['kind']> = Extract<
   { readonly kind: Kind }
 >
 
-/** One position of the log as it is written beside the history. */
+/** One entry of the log, in a file next to the history. */
 export type LogLine = {
   readonly offset: number
   readonly recordTime: number
   readonly bytes: string
 }
 
-/** The outcome of a run in a sentence for a person, with the rules that it rests on. */
+/** The outcome of a run as a sentence, with the rules behind it. */
 export const verdict = z.object({
   verdict: z.enum(['valid', 'invalid', 'inconclusive']),
   sentence: z.string(),
   rules: z.array(
     z.object({
       rule: z.string(),
-      samples: z.int().min(0).describe('How often it was put to the test; 0: not exercised.'),
-      findings: z.array(z.string()).describe('What must not be.'),
+      samples: z.int().min(0).describe('How often it was tested; 0: not exercised.'),
+      findings: z.array(z.string()).describe('Violations.'),
     }),
   ),
 })
@@ -162,7 +161,7 @@ export function eventsOf<Kind extends HistoryEvent['kind']>(
   return history.filter((event): event is EventOf<Kind> => event.kind === kind)
 }
 
-/** Samples held against a rule. @param problemOf - What is wrong with a sample; null: nothing. */
+/** Tests samples by a rule. @param problemOf - What is wrong with a sample; null: nothing. */
 export function tally<T>(
   rule: string,
   samples: readonly T[],

@@ -73,7 +73,7 @@ it.each<[string, Asked, object]>([
   expect(outcomeOf(answer)).toEqual(outcome)
 })
 
-it('who shows nothing that it signed is told of where others do, and not where nobody does', () => {
+it('reports a node without signed statements where others have some', () => {
   const state = (node: string, more: Partial<SignedState>): SignedState => ({
     ...{ node, state: null, newest: null, reason: null, ...more },
   })

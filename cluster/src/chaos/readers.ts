@@ -1,6 +1,6 @@
 /**
- * Who looks names up in a chaos run: a lookup begins at each tick of a fixed rate, whatever became of those
- * before, so that nobody's waiting hides an outage. Beside them a prober asks each node for itself.
+ * The readers of a chaos run: lookups begin at a fixed rate, whatever the outcome of earlier ones, so that no wait hides an
+ * outage. In addition, a prober asks each node.
  */
 import type { Clock } from '@quorumscan/base'
 import { openReader } from '@quorumscan/cli'
@@ -15,17 +15,17 @@ import type { Shared } from './client.ts'
 import type { ReadKind, ReadOutcome, Subject } from './history.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 
-/** Ten a second through the proxy: an outage of a tenth of a second is seen. */
+/** Ten per second through the proxy, so that an outage of 100 ms is seen. */
 const READ_EVERY_MS = 100
-/** Each proof is verified here, in the process that runs the cluster. */
+/** Less often, as this process verifies each proof and also runs the cluster. */
 const PROOF_EVERY_MS = 500
 const PROBE_EVERY_MS = 1000
-/** The proxy waits 2 s for its nodes; what takes twice that will not come. Bounds the lookups under way, with the rate. */
+/** The proxy waits 2 s for its nodes. Together with the rate this bounds the lookups in flight. */
 const LOOKUP_TIMEOUT_MS = 5000
-/** Votes are what most clients ask for. */
+/** Most clients read by votes. */
 const PROXIED = ['weak', 'strong', 'weak', 'certified', 'strong', 'certified-strong'] as const
 const PROVEN = ['proof', 'proof-strong'] as const
-/** Who keeps to what it has read, which each way of reading does for itself. */
+/** The client of each kind of read: each has its own read floor. */
 const CLIENTS: Readonly<Record<ReadKind, string>> = {
   weak: 'voter',
   strong: 'voter',
@@ -34,16 +34,16 @@ const CLIENTS: Readonly<Record<ReadKind, string>> = {
   proof: 'prover',
   'proof-strong': 'prover',
 }
-/** A statement of the offset before is there at once, if there is any. */
+/** A statement of an earlier offset is available at once. */
 const STATEMENTS_BACK = 2
-/** Whoever hangs must not keep the prober from what the others say, which a lie of seconds would outlast. */
+/** Short, so that a hung node does not delay the prober beyond a lie of a few seconds. */
 const STATEMENTS_TIMEOUT_MS = 2000
 
 export type Readers = Awaited<ReturnType<typeof createReaders>>
 
 /**
- * Begins an attempt at each multiple of `everyMs` until the signal aborts, and waits for none of them; those that a
- * busy machine is late with follow at once. Resolves when all have ended.
+ * Begins an attempt at each multiple of `everyMs` until the signal aborts, without waiting for earlier ones. Attempts that
+ * a busy machine has missed begin at once. Resolves when all have ended.
  */
 export async function atFixedRate(
   attempt: (index: number) => Promise<void>,
@@ -54,7 +54,7 @@ export async function atFixedRate(
   const pending = new Set<Promise<void>>()
   for (let index = 0; !signal.aborted; index++) {
     const waitMs = beganMs + index * everyMs - clock.monotonicMs()
-    if (waitMs > 0) await clock.delay(waitMs, signal).catch(() => {}) // Aborted: looked at below.
+    if (waitMs > 0) await clock.delay(waitMs, signal).catch(() => {}) // Aborted: see below.
     if (signal.aborted) break
     const one = attempt(index).finally(() => pending.delete(one))
     pending.add(one)
@@ -71,15 +71,11 @@ export async function createReaders(options: {
   const { shared, genesis, nodes } = options
   const { clock, nowMs, record } = shared
   const prover = await openReader({ genesis, nodes }, clock)
-  /** What the prober asks about: the last name that the proxy had an answer for. */
+  /** The prober asks for the latest name that the proxy has answered. */
   let lastPath: string | null = null
 
-  /** One lookup, as those of the readers, or in another name. Resolves when it ended: whether it was answered. */
-  const read = async (
-    subject: Subject,
-    read: ReadKind,
-    client = CLIENTS[read],
-  ): Promise<boolean> => {
+  /** One lookup of a client. Resolves when it has ended: whether it was answered. */
+  const read = async (subject: Subject, read: ReadKind, client = CLIENTS[read]) => {
     const isProven = read === 'proof' || read === 'proof-strong'
     const startMs = nowMs()
     const outcome = isProven
@@ -102,7 +98,9 @@ export async function createReaders(options: {
     const [asked, signed] = await Promise.all([
       askNodes({ nodes, path, proxied, signal }),
       askSignedStates(Math.max(0, offset - STATEMENTS_BACK), {
-        ...{ genesis, nodes, signal },
+        genesis,
+        nodes,
+        signal,
         timeoutMs: STATEMENTS_TIMEOUT_MS,
       }),
     ])
@@ -115,7 +113,7 @@ export async function createReaders(options: {
 
   return {
     read,
-    /** Reads and probes until the signal aborts, and until what is under way has ended. */
+    /** Reads and probes until the signal aborts and all requests have ended. */
     async run(signal: AbortSignal): Promise<void> {
       const readInTurn = (kinds: readonly ReadKind[], random: Seeded) => async (index: number) => {
         await read(pickSubject(shared, random), kinds[index % kinds.length] ?? 'weak')
@@ -132,7 +130,10 @@ export async function createReaders(options: {
   }
 }
 
-/** Names that somebody asked for, most of all the latest, now and then one that nobody did, and parties. */
+/** Names change while they are requested, so the latest are read most often. */
+const RECENT_NAMES = 6
+
+/** A name of a client, mostly a recent one, or sometimes a name that no client has, or a party. */
 function pickSubject({ names, parties, prefix }: Shared, random: Seeded): Subject {
   const draw = random.below(10)
   const recent = names.slice(draw < 4 ? -RECENT_NAMES : 0)
@@ -144,14 +145,11 @@ function pickSubject({ names, parties, prefix }: Shared, random: Seeded): Subjec
     : { name: `${prefix}-nobody-${random.below(5)}.unverified.ns` }
 }
 
-/** They change while they are asked for. */
-const RECENT_NAMES = 6
-
-/** Why what a node signed does not do, if so. Pure. */
+/** What is wrong with the signed statements of a node, or null. Pure. */
 export function signedProblemOf(node: string, { offset, states }: SignedStates): string | null {
-  const said = states.find((one) => one.node === node)
-  const hasNone = offset !== null && said?.newest === null
-  return said?.reason ?? (hasNone ? 'it shows nothing that it signed, as others do' : null)
+  const own = states.find((one) => one.node === node)
+  const hasNone = offset !== null && own?.newest === null
+  return own?.reason ?? (hasNone ? 'it has no signed statements, unlike others' : null)
 }
 
 async function askProxy(
@@ -162,15 +160,13 @@ async function askProxy(
   return outcomeOf(await ask(`${validatorUrl}/v0/scan-proxy${pathOf(subject)}`, options))
 }
 
-/** What an answer of the scan proxy comes to. Pure. */
+/** The outcome of a read through the scan proxy. Pure. */
 export function outcomeOf(answer: Asked): ReadOutcome {
-  const said = answer.headers.get('x-quorum-outcome')
-  if (answer.status === null)
-    return answer.reason === TIMEOUT
-      ? { kind: 'timed-out' }
-      : { kind: 'no-connection', code: answer.reason ?? 'lost' }
+  const outcome = answer.headers.get('x-quorum-outcome')
+  if (answer.reason === TIMEOUT) return { kind: 'timed-out' }
+  if (answer.status === null) return { kind: 'no-connection', code: answer.reason ?? 'lost' }
   const isEntry = answer.status === 200
-  if (said !== null && (isEntry || (answer.status === 404 && said.endsWith('-absent'))))
+  if (outcome !== null && (isEntry || (answer.status === 404 && outcome.endsWith('-absent'))))
     return {
       kind: 'answered',
       offset: Number(answer.headers.get('x-quorum-offset')),

@@ -1,10 +1,10 @@
-/** The schedule of a run, carried out on a cluster that only notes what is asked of it. */
+/** The schedule of a run, carried out on a cluster that only records requests. */
 
 import { CommandError } from '@quorumscan/runtime'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import type { HistoryEvent } from './history.ts'
-import { breakThings, runChaos, runSchedule } from './run.ts'
+import { injectFaults, runChaos, runSchedule } from './run.ts'
 import { scenarioOf } from './runs.ts'
 import type { ChaosTarget } from './target.ts'
 
@@ -20,10 +20,10 @@ const scenario = (seed: string) =>
   })
 const STEP_MS = 1000
 
-/** The log goes on without end, and all but one node are a block behind it. */
+/** The log grows without end, and all nodes but one lag by a block. */
 const BLOCK = { entries: 10, ms: 500 }
 
-/** What a seed does to a cluster that is always well, and what was recorded of it. */
+/** The faults of a seed on a cluster that is always up, and the recorded events. */
 async function replay(seed: string) {
   const clock = createManualClock()
   const done: [atMs: number, what: string][] = []
@@ -47,30 +47,30 @@ async function replay(seed: string) {
       return { id: 'fault-1' }
     },
     heal: async () => note({ kind: 'heal' }),
-    wipe: async (wiped: object) => note({ kind: 'wipe', ...wiped }),
-  } as unknown as ChaosTarget // What a schedule needs of one.
-  const running = runSchedule(
-    { target, scenario: scenario(seed), clock, onProgress: () => {} },
-    {
-      nowMs,
-      record: (event) => history.push(event),
-      trouble: (sentence) => {
-        throw new Error(sentence)
-      },
-      signal: new AbortController().signal,
+    wipe: async (wiped: object) => {
+      note({ kind: 'wipe', ...wiped })
+      return null
     },
-  )
+  } as unknown as ChaosTarget // The part that a schedule uses.
+  const running = runSchedule({
+    ...{ target, scenario: scenario(seed), clock, onProgress: () => {}, nowMs },
+    record: (event) => history.push(event),
+    trouble: (sentence) => {
+      throw new Error(sentence)
+    },
+    signal: new AbortController().signal,
+  })
   let isOver = false
   const over = running.finally(() => {
     isOver = true
   })
-  over.catch(() => {}) // Looked at below.
+  over.catch(() => {}) // Awaited below.
   while (!isOver) await clock.advance(STEP_MS)
   await over
   return { done, history }
 }
 
-it('a seed that is replayed on the same cluster breaks the same things at the same times', async () => {
+it('a seed that is replayed on the same cluster injects the same faults at the same times', async () => {
   const [first, again, other] = [await replay('1'), await replay('1'), await replay('2')]
   expect(first.done.length).toBeGreaterThan(10)
   expect(again.done).toEqual(first.done)
@@ -78,7 +78,7 @@ it('a seed that is replayed on the same cluster breaks the same things at the sa
   expect(other.done).not.toEqual(first.done)
 })
 
-it('does every step of the scenario, at its time, and says which it could not', async () => {
+it('carries out every step of the scenario at its time, and records refusals', async () => {
   const { history } = await replay('3')
   const faults = history.filter((event) => event.kind === 'fault')
   const { steps } = scenario('3')
@@ -90,26 +90,24 @@ it('does every step of the scenario, at its time, and says which it could not', 
   expect(faults.some(({ refused }) => refused !== null)).toBe(true)
 })
 
-it('breaks nothing where it was stopped while its clients registered', async () => {
+it('injects no fault when it was stopped while its clients registered', async () => {
   let isOver = false
   const nothing = () => {
-    throw new Error('it went on')
+    throw new Error('it continued')
   }
   const clock = createManualClock()
-  const ended = breakThings(
-    {
-      ...{ target: {} as ChaosTarget, scenario: scenario('1'), clock, onProgress: nothing },
-      signal: AbortSignal.abort(),
-    },
-    { clients: [], nowMs: () => clock.monotonicMs(), record: nothing, trouble: nothing },
-  ).then(() => {
+  const run = {
+    ...{ target: {} as ChaosTarget, scenario: scenario('1'), clock, onProgress: nothing },
+    ...{ signal: AbortSignal.abort(), nowMs: () => 0, record: nothing, trouble: nothing },
+  }
+  const ended = injectFaults(run, []).then(() => {
     isOver = true
   })
   await untilTrue('it to end', () => isOver)
   await ended
 })
 
-it('what ends in trouble is judged by the whole log, or not at all', async () => {
+it('a run that ends in trouble has the whole log, or none', async () => {
   const line = { offset: 1, recordTime: 0, bytes: '' }
   const runOf = (readLog: ChaosTarget['readLog']) =>
     runChaos({
@@ -118,8 +116,8 @@ it('what ends in trouble is judged by the whole log, or not at all', async () =>
         status: () => ({ nodes: [{ offset: 2 }, { offset: 7 }, { offset: null }] }),
         heal: async () => {},
         readLog,
-      } as unknown as ChaosTarget, // What it needs of one until then.
-      genesis: {} as never, // It is not asked for before the clients are there.
+      } as unknown as ChaosTarget, // The part that it uses until then.
+      genesis: {} as never, // Not used before the clients are registered.
       scenario: scenario('a'),
       runId: 'a',
       clock: createManualClock(),

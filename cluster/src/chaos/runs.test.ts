@@ -1,4 +1,4 @@
-/** What is kept of runs, with a cluster that answers nothing. */
+/** The state of runs, with a cluster that refuses every request. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ it('a run that cannot be judged is inconclusive, has a report, and is known afte
   const create = () => createChaosRuns({ target: absent, genesis, directory, clock })
   const runs = create()
   const { id } = runs.start(scenario)
-  expect(() => runs.start(scenario)).toThrow(`the chaos run ${id} is going on`)
+  expect(() => runs.start(scenario)).toThrow(`the chaos run ${id} is running`)
   expect(() => runs.report(id)).toThrow('it has no report')
   const run = await untilDone(runs, id)
   expect(run).toMatchObject({
@@ -52,7 +52,7 @@ it('a run that cannot be judged is inconclusive, has a report, and is known afte
     summary: { wrongAnswers: 0, decided: 0 },
   })
 
-  // What else lies there is no run, and no reason to fail.
+  // Another file there is not a run, and causes no failure.
   await writeFile(join(directory, 'notes.txt'), 'mine')
   const next = create()
   expect(next.list()).toEqual([run])

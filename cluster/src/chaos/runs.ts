@@ -1,4 +1,4 @@
-/** The chaos runs of one cluster: one at a time, their files kept in the data directory. */
+/** The chaos runs of one cluster, one at a time. Their files are in the data directory. */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'
@@ -26,7 +26,7 @@ const RUN_ID_BYTES = 4
 /** Older ones stay on disk. */
 const RUNS_MAX = 50
 const PROGRESS_MAX = 200
-/** What `list` shows, for the next control plane. */
+/** The state of a run, for the next control plane. */
 const STATE_FILE = 'run.json'
 
 export type RunState = {
@@ -35,15 +35,15 @@ export type RunState = {
   readonly state: 'running' | 'done' | 'failed'
   /** ISO 8601. */
   readonly startedAt: string
-  /** Of the chaos itself, without what comes before and after it. */
+  /** How long faults are injected. */
   readonly durationMs: number
   readonly budget: Scenario['budget']
-  /** The verdict, or why there is none, or what it does now. */
+  /** The verdict, or why there is none, or the current step. */
   readonly sentence: string
   readonly verdict: Verdict['verdict'] | null
-  /** Where its files are: `report.html`, `report.json` with its schema, `history.jsonl`, `log.jsonl`, `scenario.json`. */
+  /** With its files: `report.html`, `report.json` with its schema, `history.jsonl`, `log.jsonl`, `scenario.json`. */
   readonly directory: string
-  /** The numbers that everybody looks for; null before the verdict. */
+  /** The most important numbers; null before the verdict. */
   readonly summary: ReturnType<typeof numbersOf> | null
 }
 
@@ -68,13 +68,13 @@ export function createChaosRuns(options: {
   readonly clock: Clock
 }) {
   const { target, genesis, clock } = options
-  // Told of last, first.
+  // The most recently updated first.
   const runs = new LRUCache<string, RunState>({ max: RUNS_MAX })
   for (const state of readRuns(options.directory)) runs.set(state.id, state)
   const progress = createFeed<RunState>(PROGRESS_MAX)
   let running: { readonly id: string; readonly stopping: AbortController } | null = null
 
-  const tell = (state: RunState) => {
+  const publish = (state: RunState) => {
     runs.set(state.id, state)
     progress.publish(state)
   }
@@ -92,11 +92,11 @@ export function createChaosRuns(options: {
   const run = async (first: RunState, scenario: Scenario, signal: AbortSignal): Promise<void> => {
     const write = (name: string, text: string) => writeFileAtomic(join(first.directory, name), text)
     const end = (state: RunState) => {
-      tell(state)
+      publish(state)
       try {
         write(STATE_FILE, JSON.stringify(state))
       } catch {
-        // Only the next control plane will not know of it.
+        // The next control plane does not list it.
       }
     }
     try {
@@ -108,9 +108,9 @@ export function createChaosRuns(options: {
         runId: first.id,
         clock,
         signal,
-        onProgress: (sentence) => tell({ ...known(first.id), sentence }),
+        onProgress: (sentence) => publish({ ...known(first.id), sentence }),
       })
-      tell({ ...known(first.id), sentence: 'checking' })
+      publish({ ...known(first.id), sentence: 'checking' })
       const verdict = await check({ ...result, genesis })
       const { id, startedAt } = first
       const summary = summarize(result.history, {
@@ -139,7 +139,7 @@ export function createChaosRuns(options: {
 
   /** @throws {CommandError} If one is running already. */
   const start = (scenario: Scenario): RunState => {
-    if (running !== null) throw new CommandError(`the chaos run ${running.id} is going on`)
+    if (running !== null) throw new CommandError(`the chaos run ${running.id} is running`)
     if (scenario.nodes !== genesis.nodes.length)
       throw new CommandError(
         `the scenario is for ${scenario.nodes} nodes, the cluster has ${genesis.nodes.length}`,
@@ -159,7 +159,7 @@ export function createChaosRuns(options: {
       directory,
       summary: null,
     }
-    tell(first)
+    publish(first)
     const stopping = new AbortController()
     running = { id, stopping }
     void run(first, scenario, stopping.signal).finally(() => {
@@ -179,18 +179,17 @@ export function createChaosRuns(options: {
     start,
     /** The same faults at the same times. @throws {CommandError} If it is not done, or one is running. */
     repeat: (id: string) => start(scenarioFile.parse(readFile(finished(id).id, 'scenario.json'))),
-    /** Ends the chaos of the running one; it heals, reads and is judged all the same. */
+    /** Ends the faults of the running one. Healing, final reads and the verdict follow. */
     stop(id: string): void {
       known(id)
       if (running?.id === id) running.stopping.abort()
     },
     progress,
-    /** As `stop`, whichever it is. */
     stopRunning: () => running?.stopping.abort(),
   }
 }
 
-/** What earlier control planes of this directory ran to an end, oldest first. */
+/** The finished runs of earlier control planes of this directory, oldest first. */
 function readRuns(directory: string): RunState[] {
   if (!existsSync(directory)) return []
   return readdirSync(directory)
@@ -198,19 +197,19 @@ function readRuns(directory: string): RunState[] {
       try {
         return (readJson(join(directory, id, STATE_FILE)) as RunState | null) ?? []
       } catch {
-        return [] // Cut short, or no run at all: nothing to show.
+        return [] // An incomplete file, or not a run.
       }
     })
     .sort((left, right) => (left.startedAt < right.startedAt ? -1 : 1))
 }
 
-/** The numbers that are looked at first. */
+/** The most important numbers of a run. */
 function numbersOf({ wrongAnswers, lookups }: Summary) {
   const { attempted, answered, p50Ms, p99Ms } = lookups
   return { wrongAnswers, decided: answered, refused: attempted - answered, p50Ms, p99Ms }
 }
 
-/** What ran it, so that figures of different machines are not compared by mistake. */
+/** The software and the machine, as figures of different machines must not be compared. */
 function thisMachine() {
   const [cpu] = cpus()
   const gib = Math.round(totalmem() / 2 ** 30)

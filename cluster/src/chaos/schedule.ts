@@ -1,14 +1,13 @@
-/** Which faults a run has, and when: a pure function of the seed. */
-
+/** The faults of a run and their times, as a pure function of the seed. */
 import type { OrderingDriver } from '@quorumscan/operator'
 import { z } from 'zod'
-import { CLOCK_RUNS, faultSpec, type Part } from '../faults/fault-spec.ts'
+import { CLOCK_RUNS, describeFault, faultSpec, type Part } from '../faults/fault-spec.ts'
 import { LIE_KINDS } from '../view/lies.ts'
 import { type Seeded, seededRandom } from './seeded-random.ts'
 
-/** Faults of one lane follow each other, so that as many are in force at once as there are lanes. */
+/** The faults of a lane follow each other, so that at most as many are in force as there are lanes. */
 export type Step = Scenario['steps'][number]
-/** A fault, or the deletion of a replica, or of all that a member has on its disk, which is over at once. */
+/** A fault, or the deletion of a replica or of all data of a member, which has no duration. */
 export type ChaosFault = Step['fault']
 
 export type ScheduleOptions = {
@@ -20,11 +19,11 @@ export type ScheduleOptions = {
   readonly ordering: OrderingDriver
 }
 
-/** The lane of what is no super-validator: it stops the service and is no Byzantine fault. */
+/** The lane of validator and synchronizer: their faults stop the service, and are not Byzantine. */
 const INFRASTRUCTURE_LANE = -1
 const GAP_MS = { min: 500, max: 3000 }
 const FAULT_MS = { min: 2000, max: 8000 }
-/** Validator and log are hit now and then, so that most of the time lookups must be answered. */
+/** Faults of validator and log are rare, so that lookups must be answered most of the time. */
 const INFRASTRUCTURE_GAP_MS = { min: 12_000, max: 25_000 }
 const INFRASTRUCTURE_FAULT_MS = { min: 500, max: 2500 }
 const STEPS_MAX = 1000
@@ -36,7 +35,7 @@ export function planSchedule(options: ScheduleOptions): Step[] {
   )
 }
 
-/** A scenario file: the steps of a schedule, written by a person or by an earlier run. */
+/** A scenario file: the steps of a schedule, by a person or of an earlier run. */
 export const scenario = z.object({
   seed: z.string().max(64),
   durationMs: z.number().int().min(1000).max(3_600_000),
@@ -63,14 +62,20 @@ export const scenario = z.object({
 })
 export type Scenario = z.output<typeof scenario>
 
+export function describeChaosFault(fault: ChaosFault): string {
+  if (fault.kind !== 'wipe') return describeFault(fault)
+  return fault.disk ? 'disk deleted' : 'replica deleted'
+}
+
 /**
- * A lane has the nodes whose place is its own modulo the lanes: two lanes never hit the same node. It begins
- * with the one lie that leaves evidence, for long enough, so that no run does without.
+ * The nodes of a lane are those whose index is the lane modulo the number of lanes: no two lanes share a node. It begins
+ * with the lie that leaves evidence, for long enough, so that every run has one.
  */
 function planLane(lane: number, options: ScheduleOptions): Step[] {
   const random = seededRandom(options.seed, `lane ${lane}`)
-  const nodes = options.nodeNames.filter((_, index) => index % options.faultyMax === lane)
-  const [first, ...others] = nodes
+  const [first, ...others] = options.nodeNames.filter(
+    (_, index) => index % options.faultyMax === lane,
+  )
   if (first === undefined) return []
   const steps: Step[] = []
   for (let atMs = between(random, GAP_MS); atMs < options.durationMs; ) {
@@ -120,7 +125,7 @@ function drawFault(
   const part = () => (random.below(3) === 0 ? 'redis' : null)
   const edge = random.pick(['http', 'log', 'redis'] as const)
   const draw = random.pick<() => ChaosFault>([
-    // Half of them lie: that is what quorums are for.
+    // Lies are the most frequent fault, as quorums exist for them.
     lie,
     lie,
     lie,
@@ -141,7 +146,7 @@ function drawFault(
   return draw()
 }
 
-/** What can go wrong with a node that orders, too: its synchronizer, its engine, and the links of that. */
+/** The faults of a member that orders: of its synchronizer, its engine, and the engine's links. */
 function drawsOfMember(
   random: Seeded,
   { node, nodeNames }: { readonly node: string; readonly nodeNames: readonly string[] },
@@ -154,7 +159,7 @@ function drawsOfMember(
     () => ({ kind: 'slow', node, edge: 'p2p', latencyMs: 50 + random.below(1500), jitterMs: 50 }),
     () => ({ kind: 'drop', node, edge: 'p2p', rate: random.pick([0.3, 1]) }),
     () => ({ kind: 'reset', node, edge: 'p2p' }),
-    // From one of the others, and from all but one.
+    // From one of the other members, and from all but one.
     () => ({ kind: 'split', node, others: others.slice(0, 1) }),
     () => ({ kind: 'split', node, others: others.slice(1) }),
     () => ({ kind: 'wipe', node, disk: true }),

@@ -1,4 +1,4 @@
-/** Randomness that a seed determines, the same everywhere and for ever: a run can be repeated. */
+/** Random numbers that depend only on a seed, so that a run can be repeated. */
 import { type Random, sha256, utf8 } from '@quorumscan/base'
 
 export type Seeded = Random & {
@@ -7,7 +7,7 @@ export type Seeded = Random & {
   pick<const T>(items: readonly [T, ...T[]]): T
 }
 
-/** Each purpose has a stream of its own, so that one more draw here changes nothing there. */
+/** Each purpose has its own stream, so that a further draw for one changes no other. */
 export function seededRandom(seed: string, purpose: string): Seeded {
   let counter = 0
   let block: Uint8Array = new Uint8Array()

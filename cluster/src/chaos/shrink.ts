@@ -1,10 +1,10 @@
-/** Makes a failing schedule smaller, as long as it goes on failing. */
+/** Makes a failing schedule smaller while it still fails. */
 import type { Step } from './schedule.ts'
 
 /**
- * Leaves out halves, then quarters, and so on down to single steps, and keeps what still fails.
+ * Removes halves, then quarters, down to single steps, and keeps each smaller schedule that still fails.
  *
- * @param runsMax - Each try is a whole run.
+ * @param options.runsMax - Each attempt is a whole run.
  * @returns The smallest failing schedule found; the given one if no smaller one fails.
  */
 export async function shrink(

@@ -9,15 +9,14 @@ import { detectionsOf, type FaultEvent } from './checker/detection.ts'
 import { TRUTH_RULES } from './checker/lookups.ts'
 import type { EventOf, HistoryEvent, ReadOutcome, Verdict } from './history.ts'
 import { eventsOf, FINAL_READER, verdict } from './history.ts'
-import { describeChaosFault } from './run.ts'
-import { type Scenario, scenario } from './schedule.ts'
+import { describeChaosFault, type Scenario, scenario } from './schedule.ts'
 
-/** Points of a curve that a screen can show apart. */
+/** The points of a curve that a screen can show. */
 const POINTS_MAX = 120
 const STEP_MS_MIN = 1000
-/** Attempts without an answer that begin so soon after each other are shown as one outage. */
+/** Attempts without an answer within this time count as one outage. */
 const OUTAGE_GAP_MS = 1000
-/** Dots that a browser draws without effort. */
+/** Dots that a browser draws easily. */
 const LATENCIES_MAX = 4000
 
 const ms = z.number().min(0).describe('Milliseconds since the run began.')
@@ -25,13 +24,11 @@ const took = z.number().min(0).nullable().describe('Milliseconds; null: never.')
 const count = z.number().int().min(0)
 const countByCode = z.record(z.string(), count)
 
-/** How attempts ended, each cause for itself. */
+/** The outcomes of attempts, by cause. */
 const outcomes = z.object({
   answered: count,
-  refused: countByCode.describe(
-    'By the scan proxy, or by a reader that nobody gave a proof, by code.',
-  ),
-  noConnection: countByCode.describe('By what the operating system said.'),
+  refused: countByCode.describe('By the scan proxy, or by a reader without a proof, by code.'),
+  noConnection: countByCode.describe('By the error of the operating system.'),
   timedOut: count,
 })
 export type Outcomes = z.output<typeof outcomes>
@@ -53,13 +50,13 @@ const summarySchema = z
       attempted: count,
       withinBudget: z
         .object({ attempted: count, answered: count })
-        .describe('Those during which at most f nodes, and nothing else, were faulty.'),
+        .describe('While at most f nodes, and no other process, were faulty.'),
       p50Ms: took,
       p99Ms: took,
     }),
     availability: z.object({
       stepMs: count,
-      points: z.array(outcomes.extend({ atMs: ms })).describe('By when an attempt began.'),
+      points: z.array(outcomes.extend({ atMs: ms })).describe('By the begin of an attempt.'),
     }),
     outages: z.array(
       outcomes.extend({
@@ -67,12 +64,12 @@ const summarySchema = z
         endMs: ms,
         inForce: z
           .array(z.string())
-          .describe('At some time meanwhile: no cause, but what there was.'),
+          .describe('Faults in force meanwhile, not necessarily the cause.'),
       }),
     ),
     latencies: z
       .array(z.tuple([ms, z.number().min(0)]))
-      .describe('Begin and duration of answered lookups; of many, evenly chosen ones.'),
+      .describe('Begin and duration of answered lookups; of many, an even selection.'),
     writes: z.record(z.string(), countByCode),
     phases: z.array(z.object({ phase: z.string(), atMs: ms })),
     faults: z.array(
@@ -82,11 +79,11 @@ const summarySchema = z
         kind: z.string(),
         startMs: ms,
         endMs: ms,
-        refused: z.string().nullable().describe('Why it was not done.'),
+        refused: z.string().nullable().describe('Why it was not injected.'),
         detections: z.array(
           z.object({ by: z.enum(['votes', 'prober', 'status']), afterMs: z.number().min(0) }),
         ),
-        isVisible: z.boolean().describe('Whether anything that is read can show it.'),
+        isVisible: z.boolean().describe('Whether a read can show it.'),
         recoveryMs: took,
         catchUpMs: took,
       }),
@@ -104,7 +101,7 @@ const summarySchema = z
   .describe('The outcome of a chaos run.')
 export type Summary = z.output<typeof summarySchema>
 
-/** JSON Schema of a summary, as it lies beside each. */
+/** The JSON Schema of a summary, in a file next to it. */
 export const SUMMARY_SCHEMA = z.toJSONSchema(summarySchema)
 
 type Lookup = EventOf<'lookup'>
@@ -173,7 +170,7 @@ function byNode<T extends { readonly node: string }>(all: readonly T[]): T[] {
   return all.toSorted((one, other) => compareNodes(one.node, other.node))
 }
 
-/** `sv-10` behind `sv-2`. */
+/** `sv-10` after `sv-2`. */
 export function compareNodes(one: string, other: string): number {
   return one.localeCompare(other, 'en', { numeric: true })
 }
@@ -191,7 +188,7 @@ function countOutcomes(all: readonly ReadOutcome[]): Outcomes {
   return counted
 }
 
-/** From the first attempt to the last, also where nobody asked. */
+/** From the first attempt to the last, including times without attempts. */
 function availabilityOf(lookups: readonly Lookup[]): Summary['availability'] {
   const endMs = lookups.at(-1)?.startMs ?? 0
   const stepMs = STEP_MS_MIN * Math.max(1, Math.ceil(endMs / STEP_MS_MIN / POINTS_MAX))
@@ -206,7 +203,7 @@ function availabilityOf(lookups: readonly Lookup[]): Summary['availability'] {
   }
 }
 
-/** Times in which attempts again and again went without an answer, be it that others had one meanwhile. */
+/** Times in which attempts repeatedly had no answer, even if others had one meanwhile. */
 function outagesOf(lookups: readonly Lookup[], faults: readonly FaultEvent[]): Summary['outages'] {
   const runs: Lookup[][] = []
   for (const lookup of lookups) {
@@ -251,9 +248,14 @@ function faultSummary(
   const { fault, startMs, endMs, healedMs, upMs, refused } = event
   const isVisible = fault.kind !== 'lie' || isShown(fault.lie)
   return {
-    ...{ node: fault.node, fault: describeChaosFault(fault), kind: fault.kind },
-    ...{ startMs, endMs, refused, isVisible },
-    // What is seen of others is the end of what was before.
+    node: fault.node,
+    fault: describeChaosFault(fault),
+    kind: fault.kind,
+    startMs,
+    endMs,
+    refused,
+    isVisible,
+    // Detections of a fault that was not injected belong to an earlier one.
     detections: refused === null && isVisible ? [...detectionsOf(event, history)] : [],
     recoveryMs: upMs === null ? null : upMs - healedMs,
     catchUpMs: upMs === null ? null : endMs - upMs,

@@ -1,6 +1,6 @@
-/** What a chaos run needs of a cluster. */
+/** A cluster as a chaos run uses it. */
 import { type Clock, toHex } from '@quorumscan/base'
-import { askSignedStates, createToken, parseTtl } from '@quorumscan/operator'
+import { askSignedStates, createToken } from '@quorumscan/operator'
 import { ask, CommandError } from '@quorumscan/runtime'
 import type { Cluster } from '../rig/cluster.ts'
 import { openClusterLog } from '../rig/log-reader.ts'
@@ -10,37 +10,31 @@ import type { LogLine } from './history.ts'
 const LOG_BATCH = 1000
 const LOG_TIMEOUT_MS = 30_000
 const EVIDENCE_TIMEOUT_MS = 20_000
-/** Longer than the longest run. */
-const TOKEN_TTL = '4h'
 
 export type ChaosTarget = ReturnType<typeof createChaosTarget>
 
 export function createChaosTarget(options: {
-  readonly cluster: Pick<Cluster, 'status'> & {
-    readonly faults: Pick<Cluster['faults'], 'apply' | 'heal'>
-    readonly disks: Pick<Cluster['disks'], 'wipe' | 'wipeDisk'>
-  }
+  readonly cluster: Cluster
   readonly prepared: Prepared
   readonly clock: Clock
 }) {
   const { cluster, prepared, clock } = options
-  const { genesis, directory } = prepared
-  const validatorUrl = `http://127.0.0.1:${prepared.ports.validator}`
-  const ttlSeconds = parseTtl(TOKEN_TTL)
+  const { genesis, directory, validatorUrl } = prepared
   return {
     validatorUrl,
-    token: (user: string) => createToken(directory, { user, ttlSeconds, clock }),
+    token: (user: string) => createToken(directory, { user, clock }),
     status: cluster.status.bind(cluster),
     inject: cluster.faults.apply.bind(cluster.faults),
     heal: cluster.faults.heal.bind(cluster.faults),
     /**
-     * Deletes a replica, or all that a member has on its disk. Refused while the log cannot be read: then nothing
-     * happened. Whether the node is back is looked at.
+     * Deletes a replica, or all data of a member. Refused, without effect, while the log cannot be read. The run itself
+     * looks whether the node is up again.
      */
-    wipe: async ({ node, disk }: { readonly node: string; readonly disk: boolean }) => {
+    async wipe({ node, disk }: { readonly node: string; readonly disk: boolean }): Promise<null> {
       await (disk ? cluster.disks.wipeDisk(node) : cluster.disks.wipe(node)).catch(() => {})
+      return null
     },
-    /** The whole log, up to an offset at least. @throws {Error} If it does not come in time. */
+    /** The whole log, at least up to an offset. @throws {Error} If it does not arrive in time. */
     async readLog(throughOffset: number): Promise<readonly LogLine[]> {
       await using reader = openClusterLog(prepared, clock)
       const log: LogLine[] = []
@@ -51,24 +45,21 @@ export function createChaosTarget(options: {
           log.push({ offset, recordTime, bytes: toHex(bytes) })
         if (log.length >= throughOffset) return log
       }
-      throw new CommandError(`the log did not come up to offset ${throughOffset} in time`)
+      throw new CommandError(`the log did not reach offset ${throughOffset} in time`)
     },
-    /** What the nodes signed of the state after an offset. */
+    /** The signed statements of the nodes after an offset. */
     signedStates: (after: number) =>
       askSignedStates(after, { genesis, nodes: cluster.status().nodes }),
-    evidence: () => askEvidence(validatorUrl),
+    /** How many pairs of contradicting statements the scan proxy has of each node. @throws {CommandError} */
+    async evidence(): Promise<{ node: string; pairs: number }[]> {
+      const url = `${validatorUrl}/v0/scan-proxy/evidence`
+      const { status, body, reason } = await ask(url, { timeoutMs: EVIDENCE_TIMEOUT_MS })
+      if (status !== 200)
+        throw new CommandError(`the validator returns no evidence: ${reason ?? `status ${status}`}`)
+      const { evidence } = body as { evidence: readonly { signer: string }[] }
+      const signers = evidence.map(({ signer }) => signer)
+      const pairsOf = (node: string) => signers.filter((signer) => signer === node).length
+      return [...new Set(signers)].sort().map((node) => ({ node, pairs: pairsOf(node) }))
+    },
   }
-}
-
-/** How many pairs of contradicting statements the scan proxy keeps of each node. @throws {CommandError} If it gives none. */
-async function askEvidence(validatorUrl: string): Promise<{ node: string; pairs: number }[]> {
-  const url = `${validatorUrl}/v0/scan-proxy/evidence`
-  const { status, body, reason } = await ask(url, { timeoutMs: EVIDENCE_TIMEOUT_MS })
-  if (status !== 200)
-    throw new CommandError(`the validator tells no evidence: ${reason ?? `status ${status}`}`)
-  const { evidence } = body as { evidence: readonly { signer: string }[] }
-  const signers = evidence.map(({ signer }) => signer)
-  return [...new Set(signers)]
-    .sort()
-    .map((node) => ({ node, pairs: signers.filter((signer) => signer === node).length }))
 }

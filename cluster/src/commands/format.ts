@@ -3,10 +3,9 @@ import { COLUMNS, hint, wrap } from '@quorumscan/cli'
 import { isAnswer, wordOfState } from '@quorumscan/errors/node-words'
 import type { Fault } from '../faults/fault-spec.ts'
 import type { Exchange } from '../rig/registration.ts'
-import { type ClusterStatus, servicesOf } from '../rig/status.ts'
+import { type ClusterStatus, type LiveStatus, servicesOf } from '../rig/status.ts'
 import { budgetsOf } from '../view/budgets.ts'
 import { missedVotes, shorten } from '../view/words.ts'
-import type { LiveStatus } from '../watch/live-status.ts'
 import type { AtNodes } from '../watch/prober.ts'
 
 /** Quorum headers of a proxied answer (D-40), in reading order. */

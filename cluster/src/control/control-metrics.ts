@@ -1,7 +1,6 @@
 /** The metrics of the control plane: the state of every process, and the faults in force. */
 import { createMetrics, type Metrics, type Sample } from '@quorumscan/runtime'
-import { servicesOf } from '../rig/status.ts'
-import type { LiveStatus } from '../watch/live-status.ts'
+import { type LiveStatus, servicesOf } from '../rig/status.ts'
 
 /** @param status - Undefined while the control plane starts. */
 export function createControlMetrics(status: () => LiveStatus | undefined): Metrics {

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { describeMargin, formatStatus, formatSummary } from '../commands/format.ts'
 import { budgetsOf } from '../view/budgets.ts'
 import { missedVotes, shorten } from '../view/words.ts'
-import type { LiveStatus } from '../watch/live-status.ts'
 import type { AtNodes } from '../watch/prober.ts'
+import type { LiveStatus } from './status.ts'
 
 function statusOf(states: readonly NodeState[]): LiveStatus {
   const n = states.length

@@ -1,9 +1,8 @@
 /** The events of a cluster, derived from successive statuses. Pure. */
 
 import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
-import { servicesOf } from '../rig/status.ts'
+import { type LiveStatus, servicesOf } from '../rig/status.ts'
 import { budgetsOf } from '../view/budgets.ts'
-import type { LiveStatus } from './live-status.ts'
 
 export type LiveEvent = {
   /** ISO 8601. */

@@ -2,17 +2,15 @@
 import type { Clock } from '@quorumscan/base'
 import { repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
+import { type LiveStatus, liveStatusOf, type Watched } from '../rig/status.ts'
 import { type EventMemory, type LiveEvent, step } from './events.ts'
 import { createFeed } from './feed.ts'
-import { type LiveStatus, liveStatusOf, type Watched } from './live-status.ts'
 import type { Prober } from './prober.ts'
 
 /** A person takes this for at once. */
 const INTERVAL_MS = 250
 /** More events than a screen shows. */
 const EVENTS_MAX = 500
-
-export type Live = ReturnType<typeof startLive>
 
 export function startLive(options: {
   readonly cluster: Watched

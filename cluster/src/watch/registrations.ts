@@ -24,8 +24,6 @@ type Kept = {
   readonly problem: string | null
 }
 
-export type Registrations = ReturnType<typeof createRegistrations>
-
 export function createRegistrations(options: {
   readonly validatorUrl: string
   readonly nodeNames: readonly string[]
