@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type EventMemory, step } from './events.ts'
 import type { LiveStatus } from '../rig/status.ts'
+import { type EventMemory, step } from './events.ts'
 
 /** Two nodes of which one must answer; what events do not look at is left out. */
 function statusOf(states: readonly string[], faults: readonly string[] = []): LiveStatus {
