@@ -1,7 +1,6 @@
-// What `npm start`, `npm test` and CI run first, on a machine that may have nothing but Node and npm: makes
-// sure of the npm packages, of a Redis server, of a build and, for tests, of Chromium, says what it
-// installs, and is quick when there is nothing to do. Plain JavaScript without dependencies; its syntax
-// must parse on old Nodes.
+// What `npm start`, `npm test` and CI run first, on a machine that may have only Node and npm: provides the npm packages, a
+// Redis server, a build and, for tests, Chromium. Reports what it installs, and is quick when nothing is missing. Plain
+// JavaScript without dependencies; its syntax must parse on old Nodes.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,12 +9,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const NODE_MIN = [20, 19]
-const REDIS_MIN = [7, 0]
+const NODE_MIN = '20.19'
+const REDIS_MIN = '7.0'
 const BUILD_NOTICE_MS = 2000
-// Package scripts start services unless policy-rc.d says no (invoke-rc.d, deb-systemd-invoke). It is one
-// shell script, so that the policy file goes away even when a person interrupts. A failed update may be
-// one of a source that does not matter here; the install decides.
+// Package scripts start services unless policy-rc.d forbids it (invoke-rc.d, deb-systemd-invoke). It is one shell script, so
+// that the policy file is deleted even after an interrupt. A failed update may concern another source; the install decides.
 const INSTALL = `
 set -e
 policy=/usr/sbin/policy-rc.d
@@ -30,7 +28,7 @@ apt-get -q update || true
 apt-get -q install -y --no-install-recommends "$0"
 `
 
-/** Why it cannot go on, as a sentence for the person at the terminal. */
+/** Why it cannot continue, as a sentence for the terminal. */
 class Stop extends Error {}
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -50,11 +48,11 @@ try {
 }
 
 function checkNode() {
-  if (isAtLeast(versionIn(process.version), NODE_MIN)) return
-  fail(`Node ${NODE_MIN.join('.')} or newer is needed; this is ${process.version}.`)
+  if (isAtLeast(process.version.slice(1), NODE_MIN)) return
+  fail(`Node ${NODE_MIN} or newer is needed; this is ${process.version}.`)
 }
 
-/** Runs `npm ci` when `node_modules` is not what the lock file says. */
+/** Runs `npm ci` when `node_modules` differs from the lock file. */
 function installPackages() {
   const lockText = readFileSync(join(root, 'package-lock.json'), 'utf8')
   const stampFile = join(root, 'node_modules', '.quorumscan-stamp')
@@ -64,7 +62,7 @@ function installPackages() {
   if (readIfThere(stampFile) === stamp) return
   if (!isInstalled(JSON.parse(lockText))) {
     say('Installing the npm packages (npm ci) …')
-    // NODE_ENV=production must not leave out the compiler.
+    // NODE_ENV=production must not omit the compiler.
     npm(['ci', '--include=dev', '--no-audit', '--no-fund'])
   }
   mkdirSync(dirname(stampFile), { recursive: true })
@@ -79,7 +77,7 @@ function isInstalled(lock) {
   return Object.entries(lock.packages).every(([path, wanted]) => {
     if (!path.startsWith('node_modules/') && !path.includes('/node_modules/')) return true
     const actual = installed[path]
-    // Optional packages for other systems are not there; links have no version.
+    // Optional packages for other systems are missing; links have no version.
     if (actual === undefined) return wanted.optional === true || wanted.devOptional === true
     return actual.version === wanted.version && existsSync(join(root, path))
   })
@@ -90,7 +88,7 @@ function findRedis() {
   const wanted = process.env.REDIS_SERVER
   if (wanted) {
     if (isRedisNewEnough(wanted)) return wanted
-    fail(`$REDIS_SERVER (${wanted}) is no redis-server ${REDIS_MIN.join('.')} or newer.`)
+    fail(`$REDIS_SERVER (${wanted}) is not redis-server ${REDIS_MIN} or newer.`)
   }
   const found = onPath('redis-server')
   return found !== undefined && isRedisNewEnough(found) ? found : null
@@ -99,12 +97,12 @@ function findRedis() {
 function isRedisNewEnough(file) {
   const { stdout } = spawnSync(file, ['--version'], { encoding: 'utf8' })
   const version = /v=([0-9]+\.[0-9]+)/.exec(stdout ?? '')
-  return version !== null && isAtLeast(versionIn(version[1]), REDIS_MIN)
+  return version !== null && isAtLeast(version[1], REDIS_MIN)
 }
 
-/** Debian's package, where we may install one; its service is not started. */
+/** Installs Debian's package, if this user may. Its service is not started. */
 function installRedis() {
-  const needed = `redis-server ${REDIS_MIN.join('.')} or newer is needed`
+  const needed = `redis-server ${REDIS_MIN} or newer is needed`
   if (process.platform === 'darwin')
     fail(`${needed}: \`brew install redis\`, or set $REDIS_SERVER.`)
   if (!mayInstall())
@@ -113,7 +111,7 @@ function installRedis() {
     )
   say("Installing Debian's package redis-server (its service is not started) …")
   if (!install('redis-server')) fail(`${needed}, and apt-get could not install it.`)
-  return findRedis() ?? fail(`${needed}, and the package that apt-get installed is not.`)
+  return findRedis() ?? fail(`${needed}, but apt-get installed an older one.`)
 }
 
 async function provideTestPrograms() {
@@ -121,13 +119,13 @@ async function provideTestPrograms() {
   providePrograms(args, { fail, install, mayInstall, onPath, say })
 }
 
-/** Says so only when it takes longer than finding everything in turbo's cache. */
+/** Reports the build only when it takes longer than reading turbo's cache. */
 async function build() {
   const turbo = spawn(
     join(root, 'node_modules', '.bin', 'turbo'),
     [
       ...['run', 'build', '--ui=stream', '--output-logs=errors-only'],
-      // The programs that tests start are of no use to anybody else.
+      // Only tests use the programs of this package.
       ...(command === 'test' ? [] : ['--filter=!@quorumscan/test']),
     ],
     {
@@ -137,12 +135,10 @@ async function build() {
   )
   const notice = setTimeout(() => say('Building …'), BUILD_NOTICE_MS)
   let output = ''
-  turbo.stdout.on('data', (chunk) => {
-    output += chunk
-  })
-  turbo.stderr.on('data', (chunk) => {
-    output += chunk
-  })
+  for (const stream of [turbo.stdout, turbo.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
   const [exitCode] = await once(turbo, 'close')
   clearTimeout(notice)
   if (exitCode === 0) return
@@ -151,27 +147,22 @@ async function build() {
 }
 
 async function run() {
-  if (command === 'start') {
-    const cli = await commandLine()
-    process.exitCode = await cli.main(['up', '--seed-names', ...args])
-  } else if (command === 'test') {
-    const tests = await import(pathToFileURL(join(root, 'test/run.mjs')).href)
-    process.exitCode = await tests.main(args)
-  } else if (command === 'cometbft') {
-    const cli = await commandLine()
-    process.exitCode = await cli.main([command, ...args])
-  } else fail(`bootstrap: "${command}" is none of start, test and cometbft`)
-}
-
-function commandLine() {
-  return import(pathToFileURL(join(root, 'cluster/dist/processes/cli-main.js')).href)
+  const cli = 'cluster/dist/processes/cli-main.js'
+  const programs = {
+    start: [cli, ['up', '--seed-names', ...args]],
+    test: ['test/run.mjs', args],
+    cometbft: [cli, [command, ...args]],
+  }
+  const [file, words] = programs[command] ?? fail(`bootstrap: unknown command "${command}"`)
+  const program = await import(pathToFileURL(join(root, file)).href)
+  process.exitCode = await program.main(words)
 }
 
 function npm(npmArgs) {
   // The npm that runs this script, rather than another one on the PATH.
   const script = process.env.npm_execpath
-  const words = script ? [process.execPath, script, ...npmArgs] : ['npm', ...npmArgs]
-  const result = spawnSync(...split(words), { cwd: root, stdio: ['ignore', 2, 2] })
+  const [program, first] = script ? [process.execPath, [script]] : ['npm', []]
+  const result = spawnSync(program, [...first, ...npmArgs], { cwd: root, stdio: ['ignore', 2, 2] })
   if (result.status !== 0) fail(`\`npm ${npmArgs.join(' ')}\` failed.`)
 }
 
@@ -188,10 +179,10 @@ function mayInstall() {
   return isRoot() || spawnSync('sudo', ['-n', 'true']).status === 0
 }
 
-/** Debian's package; shows what apt-get said if it fails. */
+/** Installs a package of Debian. Prints the output of apt-get if it fails. */
 function install(debianPackage) {
-  const words = [...(isRoot() ? [] : ['sudo', '-n']), 'sh', '-c', INSTALL, debianPackage]
-  const result = spawnSync(...split(words), { encoding: 'utf8' })
+  const [program, first] = isRoot() ? ['sh', []] : ['sudo', ['-n', 'sh']]
+  const result = spawnSync(program, [...first, '-c', INSTALL, debianPackage], { encoding: 'utf8' })
   if (result.status === 0) return true
   process.stderr.write(`${result.stdout ?? ''}${result.stderr ?? ''}`)
   return false
@@ -208,17 +199,9 @@ function onPath(name) {
     .find((file) => existsSync(file))
 }
 
-function split([first, ...rest]) {
-  return [first, rest]
-}
-
-function versionIn(text) {
-  return (text.match(/[0-9]+/g) ?? []).map(Number)
-}
-
+/** Of versions such as `20.19.1`. */
 function isAtLeast(version, min) {
-  const [major = 0, minor = 0] = version
-  return major > min[0] || (major === min[0] && minor >= min[1])
+  return version.localeCompare(min, 'en', { numeric: true }) >= 0
 }
 
 function say(sentence) {

@@ -1,4 +1,4 @@
-/** `bootstrap.mjs` and the `bin`, in a directory where npm, turbo, redis-server and chromium are scripts that tell on themselves. */
+/** `bootstrap.mjs` and the `bin`, in a directory where npm, turbo, redis-server and chromium are scripts that record their calls. */
 import { spawnSync } from 'node:child_process'
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -82,7 +82,7 @@ async function createClone() {
   }
 }
 
-it('installs the packages, says so, and starts; the second time there is nothing to do', async () => {
+it('installs the packages, reports it, and starts; the second time it only starts', async () => {
   await using clone = await createClone()
   expect(clone.start()).toEqual({
     exitCode: 0,
@@ -112,7 +112,7 @@ it('installs again when a package was deleted', async () => {
   expect((await clone.calls()).split('\n')).toHaveLength(3)
 })
 
-it('leaves alone what somebody installed by hand and the lock file agrees with', async () => {
+it('does not change packages that were installed by hand and match the lock file', async () => {
   await using clone = await createClone()
   await clone.put('node_modules/a/package.json', '{}')
   await clone.put('node_modules/mine/package.json', '{}')
@@ -121,7 +121,7 @@ it('leaves alone what somebody installed by hand and the lock file agrees with',
   expect(await clone.calls()).toBe('')
 })
 
-it('says in one sentence which Redis it needs', async () => {
+it('reports in one sentence which Redis it needs', async () => {
   await using clone = await createClone()
   await clone.putScript('old/redis-server', '#!/bin/sh\necho "Redis server v=6.2.1 sha=0"\n')
   const none = clone.start({ PATH: '/nowhere' })
@@ -129,7 +129,7 @@ it('says in one sentence which Redis it needs', async () => {
   expect(none.stderr).toMatch(/\nredis-server 7\.0 or newer is needed: .*\n$/)
   const old = clone.start({ REDIS_SERVER: join(clone.root, 'old/redis-server') })
   expect(old.exitCode).toBe(1)
-  expect(old.stderr).toMatch(/^\$REDIS_SERVER .* is no redis-server 7\.0 or newer\.\n$/)
+  expect(old.stderr).toMatch(/^\$REDIS_SERVER .* is not redis-server 7\.0 or newer\.\n$/)
 })
 
 const CHROMIUM = '#!/bin/sh\necho "Chromium 150.0.1 built on Debian"\n'
@@ -156,7 +156,7 @@ async function putPackages(clone: Awaited<ReturnType<typeof createClone>>) {
   await clone.putScript('packages/prometheus/promtool', '#!/bin/sh\n')
   await clone.putScript('bin/apt-get', '#!/bin/sh\nexit 0\n')
   await clone.putScript('bin/sudo', '#!/bin/sh\nshift\n[ "$1" = true ] || exec "$@"\n')
-  // In place of the shell that would run apt-get: the third word is the package.
+  // Instead of the shell that runs apt-get: the third word is the package.
   const [from, to] = [join(clone.root, 'packages'), join(clone.root, 'bin')]
   await clone.putScript('bin/sh', `#!/bin/sh\n/bin/cp "${from}/$3"/* "${to}/"\n`)
 }
@@ -198,7 +198,7 @@ it('without Chromium skips the browser tests aloud, and never where CI is set', 
   expect(ci.stderr).toMatch(/Chromium is needed for the browser tests/)
 })
 
-it('shows why the build failed, and starts nothing', async () => {
+it('shows why the build failed, and does not start', async () => {
   await using clone = await createClone()
   await clone.putScript('node_modules/.bin/turbo', '#!/bin/sh\necho "src/a.ts: wrong"\nexit 1\n')
   expect(clone.start()).toEqual({
@@ -208,7 +208,7 @@ it('shows why the build failed, and starts nothing', async () => {
   })
 })
 
-it('the command says what to do when nothing is built', async () => {
+it('the command reports what to do before a build', async () => {
   await using clone = await createClone()
   await clone.remove('cluster/dist')
   expect(clone.run('cluster/bin/quorumscan.mjs', ['status'], {})).toEqual({
@@ -218,7 +218,7 @@ it('the command says what to do when nothing is built', async () => {
   })
 })
 
-it('hands the command for the engine on, once everything is built', async () => {
+it('passes the command for the engine on after a build', async () => {
   await using clone = await createClone()
   const env = { REDIS_SERVER: join(clone.root, 'redis') }
   const { exitCode, stdout } = clone.run('cluster/bootstrap.mjs', ['cometbft', 'install'], env)

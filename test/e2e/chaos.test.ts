@@ -5,10 +5,10 @@ import { expect, it } from 'vitest'
 import { startCluster } from '../support/clusters.ts'
 
 const SECOND = 1_000_000
-/** What twenty seconds put to the test only by chance: all other rules must have had samples. */
+/** Rules that twenty seconds test only by chance: all other rules must have had samples. */
 const EXERCISED_BY_CHANCE = [
   'lies are seen',
-  'who contradicts itself is caught',
+  'a node that equivocates is caught',
   'an accepted transfer stays accepted',
 ]
 
@@ -20,7 +20,7 @@ it('a run within the budget is valid', async () => {
     },
   })
   const seed = process.env['SEED'] ?? 'ci'
-  // Which rules must have been put to the test is said below.
+  // Which rules must have been tested is asserted below.
   const run = await cluster.chaos({ seed, durationMs: 20_000, allowsUnexercised: true })
   expect(run.verdict, `seed ${seed}: ${run.sentence}`).toBe('valid')
   const report = JSON.parse(await readFile(join(run.directory, 'report.json'), 'utf8'))
@@ -29,7 +29,7 @@ it('a run within the budget is valid', async () => {
   const unexercised = rules.filter(
     ({ rule, samples }) => samples === 0 && !EXERCISED_BY_CHANCE.includes(rule),
   )
-  expect(unexercised, `seed ${seed}: rules that nothing put to the test`).toEqual([])
+  expect(unexercised, `seed ${seed}: untested rules`).toEqual([])
   const history = await readFile(join(run.directory, 'history.jsonl'), 'utf8')
   for (const kind of ['lookup', 'probe', 'write', 'fault', 'signed-state'])
     expect(history, `the run has ${kind}s`).toContain(`{"kind":"${kind}"`)

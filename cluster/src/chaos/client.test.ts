@@ -1,4 +1,4 @@
-/** What a user under chaos does, against a validator that takes everything. */
+/** The requests of a user in a chaos run, to a validator that accepts all of them. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
@@ -9,7 +9,7 @@ import { seededRandom } from './seeded-random.ts'
 
 const REQUESTS = 400
 
-it('often pays twice for one name, so that coin is given back', async () => {
+it('often pays twice for one name, so that coin is refunded', async () => {
   const over = new AbortController()
   /** The name of each request that is open, and names that were paid while another request for them was open. */
   const open = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** The pace of readers, and what an answer of the scan proxy comes to. */
+/** The rate of readers, and the outcomes of reads through the scan proxy. */
 
 import type { SignedState } from '@quorumscan/operator'
 import type { Asked } from '@quorumscan/runtime'
@@ -6,10 +6,10 @@ import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { atFixedRate, outcomeOf, signedProblemOf } from './readers.ts'
 
-/** Lets everything run that waits for nothing but the moment. */
+/** Runs all pending callbacks. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-it('begins an attempt at each tick, though none of those before has ended', async () => {
+it('begins an attempt at each tick, even if no earlier one has ended', async () => {
   const clock = createManualClock()
   const over = new AbortController()
   const begun: number[] = []
@@ -65,8 +65,8 @@ it.each<[string, Asked, object]>([
     ),
     { kind: 'refused', code: 'CONSENSUS_DISPUTED' },
   ],
-  ['a page of somebody else', asked({ status: 404 }), { kind: 'refused', code: 'HTTP_404' }],
-  ['nobody there', asked({ reason: 'refused' }), { kind: 'no-connection', code: 'refused' }],
+  ['a page of another server', asked({ status: 404 }), { kind: 'refused', code: 'HTTP_404' }],
+  ['no server', asked({ reason: 'refused' }), { kind: 'no-connection', code: 'refused' }],
   ['a connection that ends', asked({ reason: 'reset' }), { kind: 'no-connection', code: 'reset' }],
   ['silence', asked({ reason: 'timeout' }), { kind: 'timed-out' }],
 ])('%s', (_, answer, outcome) => {

@@ -142,7 +142,7 @@ function pickSubject({ names, parties, prefix }: Shared, random: Seeded): Subjec
   if (draw === 9 && party !== undefined) return { party }
   return draw < 8 && name !== undefined
     ? { name }
-    : { name: `${prefix}-nobody-${random.below(5)}.unverified.ns` }
+    : { name: `${prefix}-absent-${random.below(5)}.unverified.ns` }
 }
 
 /** What is wrong with the signed statements of a node, or null. Pure. */

@@ -1,4 +1,4 @@
-/** The drawings of a report: how lookups ended, what was broken, and how long answers took, over the same time. */
+/** The charts of a report: outcomes, faults and latencies over the same time. */
 import { type ChartGroup, FAULTS } from '../faults/fault-spec.ts'
 import {
   bar,
@@ -17,7 +17,7 @@ const LATENCY_HEIGHT = 160
 const LANE_HEIGHT = 22
 const LATENCY_TICKS_MS = [1, 10, 100, 1000, 10_000]
 
-/** By the class that gives the color. */
+/** By the CSS class that gives the color. */
 const ENDINGS = {
   good: 'answered',
   warn: 'refused by the proxy',
@@ -30,7 +30,7 @@ const FAULT_GROUPS: Readonly<Record<ChartGroup, string>> = {
   network: 'network',
   machine: 'machine: clock, memory, disk',
 }
-/** Of the faults in a history; an older or newer one may have kinds that are unknown here. */
+/** A history of another release may have further kinds. */
 const GROUP_OF_KIND: ReadonlyMap<string, ChartGroup> = new Map([
   ...Object.entries(FAULTS).map(([kind, { chart }]) => [kind, chart] as const),
   ['wipe', 'process'],
@@ -52,10 +52,10 @@ export function timelineOf(summary: Summary): string {
     `<h3>Lookups that began in each ${each}</h3>`,
     legend(ENDINGS),
     availabilityChart(availability, window),
-    '<h3>What was broken</h3>',
+    '<h3>Faults</h3>',
     legend(FAULT_GROUPS),
     faultChart(faults, window),
-    '<h3>How long each answer took</h3>',
+    '<h3>Latency of each answer</h3>',
     latencyChart(summary.latencies, window),
   ].join('\n')
 }
@@ -77,7 +77,7 @@ function availabilityChart(
   const most = Math.max(1, ...stacks.map(({ counts }) => sum(counts)))
   const heightOf = (count: number) => (count / most) * AVAILABILITY_HEIGHT
   return drawing({
-    title: 'How lookups ended over time',
+    title: 'Outcomes of lookups over time',
     window,
     height: AVAILABILITY_HEIGHT,
     names: [
@@ -122,7 +122,7 @@ function faultChart(faults: Summary['faults'], window: TimeWindow): string {
 
 function latencyChart(latencies: Summary['latencies'], window: TimeWindow): string {
   const most = Math.max(100, ...latencies.map(([, tookMs]) => tookMs))
-  // Logarithmic: a healthy lookup takes a few ms and a timeout a thousand times that.
+  // Logarithmic: a healthy lookup takes a few ms, and a timeout a thousand times as long.
   const yOf = (tookMs: number) => LATENCY_HEIGHT * (1 - Math.log1p(tookMs) / Math.log1p(most))
   return drawing({
     title: 'Latency of answered lookups over time',

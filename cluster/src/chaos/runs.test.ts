@@ -38,7 +38,7 @@ const absent: ChaosTarget = {
 const untilDone = (runs: ChaosRuns, id: string) =>
   until('the end of the run', () => (runs.get(id).state === 'running' ? undefined : runs.get(id)))
 
-it('a run that cannot be judged is inconclusive, has a report, and is known after a restart', async () => {
+it('a run without a verdict is inconclusive, has a report, and is listed after a restart', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'qs-runs-'))
   const create = () => createChaosRuns({ target: absent, genesis, directory, clock })
   const runs = create()

@@ -38,7 +38,7 @@ export type RunState = {
   /** How long faults are injected. */
   readonly durationMs: number
   readonly budget: Scenario['budget']
-  /** The verdict, or why there is none, or the current step. */
+  /** The verdict, or why it is missing, or the current step. */
   readonly sentence: string
   readonly verdict: Verdict['verdict'] | null
   /** With its files: `report.html`, `report.json` with its schema, `history.jsonl`, `log.jsonl`, `scenario.json`. */

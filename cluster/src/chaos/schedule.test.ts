@@ -29,13 +29,13 @@ it.each([0, 1, 2, 4])('has never more than %d super-validators faulty at once', 
   }
 })
 
-it('has each lane begin with a lie that leaves evidence', () => {
+it('begins each lane with a lie that leaves evidence', () => {
   const steps = plan('1')
   const first = [0, 1].map((lane) => steps.find((step) => step.lane === lane)?.fault)
   expect(first).toMatchObject([{ lie: 'equivocate' }, { lie: 'equivocate' }])
 })
 
-it('breaks engines and their links where members order, and nowhere else', () => {
+it('has faults of engines and their links only where members order', () => {
   const isOfMember = ({ fault }: Step) =>
     ('part' in fault && (fault.part === 'cometbft' || fault.part === 'synchronizer')) ||
     ('edge' in fault && fault.edge === 'p2p')
@@ -51,7 +51,7 @@ it('draws every kind of fault', () => {
   expect([...drawn].sort()).toEqual([...Object.keys(FAULTS), 'wipe'].sort())
 })
 
-it('is a scenario that can be written down and run again', () => {
+it('is a scenario that can be stored and run again', () => {
   const steps = plan('7')
   const written = {
     seed: '7',

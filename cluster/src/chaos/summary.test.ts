@@ -95,7 +95,7 @@ const summary = summarize(history, {
   scenario,
 })
 
-it('keeps the ways apart in which lookups go without an answer', () => {
+it('distinguishes the reasons for lookups without an answer', () => {
   expect(summary.lookups).toMatchObject({
     attempted: 7,
     answered: 4,
@@ -116,7 +116,7 @@ it('keeps the ways apart in which lookups go without an answer', () => {
   })
 })
 
-it('tells who noticed a fault and how soon, and what no read can show', () => {
+it('reports what detected a fault and how soon, and which faults no read can show', () => {
   expect(
     summary.faults.map(({ node, detections, isVisible }) => [
       node,
@@ -147,7 +147,7 @@ it('is data that its schema describes', () => {
   expect(isValid({ ...summary, lookups: {} })).toBe(false)
 })
 
-it('is one page that needs nothing else, in which nothing can pose as a part of it', () => {
+it('is one page without other files, with all values escaped', () => {
   const html = renderReport(summary)
   for (const shown of [
     'wrong answers served: 0',
@@ -157,11 +157,11 @@ it('is one page that needs nothing else, in which nothing can pose as a part of 
     'a PC',
     'not exercised',
     'no read can show it',
-    'not done: libfaketime is not installed',
+    'not injected: libfaketime is not installed',
     '1 refused NOT_ENOUGH_NODES, 1 no connection refused, 1 timed out',
   ])
     expect(html).toContain(shown)
-  // Lanes in the order of people, not of letters.
+  // Lanes in numeric order.
   expect(html.indexOf('>sv-2</text>')).toBeLessThan(html.indexOf('>sv-10</text>'))
   expect(html).not.toMatch(/<script|<b>true|(src|href)=/)
 })

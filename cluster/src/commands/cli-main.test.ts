@@ -1,4 +1,4 @@
-/** The command line as a shell sees it: what it prints on either output, and how it ends. */
+/** The command line as a shell sees it: its output and its exit status. */
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -42,7 +42,7 @@ async function type(...args: readonly string[]) {
 }
 const typeHere = (...args: readonly string[]) => type(...args, '--data-dir', directory.path)
 
-/** Says that a process is the control plane of the directory. */
+/** Records a process as the control plane of the directory. */
 function writeControl(url: string, process: { pid: number; startedAt: string }): void {
   write(directory.secretFile('control'), SECRET)
   writeOwnJson(directory.controlFile, { url, process })
@@ -79,7 +79,7 @@ it.each(['--version', '-V'])('prints the version of the package by %s', async (f
   expect(await type(flag)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-it('help that was asked for is no error', async () => {
+it('requested help is no error', async () => {
   expect(await type('--help')).toMatchObject({ code: 0, stderr: '' })
 })
 
@@ -96,7 +96,7 @@ it('reports that the control plane has crashed, and how to end its processes: 4'
   expect(stderr).toContain(`the control plane (process ${dead.pid}) has crashed`)
 })
 
-it('says that a control plane that runs does not answer: 4', async () => {
+it('reports that a running control plane does not answer: 4', async () => {
   const port = await drawBasePort(0, { nodeCount: 1, ordering: 'redis' })
   writeControl(`http://127.0.0.1:${port}`, self())
   const { code, stderr } = await typeHere('faults')
@@ -142,7 +142,7 @@ it('kills each of several nodes, with a line for each', async () => {
   const port = await drawBasePort(0, { nodeCount: 1, ordering: 'redis' })
   const server = await startControlServer({
     ...{ port, token: SECRET, metrics: createMetrics() },
-    // Of a cluster only what this command asks for.
+    // Only the part that this command uses.
     context: () => context as unknown as ControlContext,
   })
   writeControl(`http://127.0.0.1:${port}`, self())

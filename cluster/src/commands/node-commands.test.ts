@@ -15,19 +15,19 @@ const textOf = (words: string, of = alone) =>
     part === null ? node : `${part} of ${node}`,
   )
 
-it('takes several nodes, and behind a node a process of it', () => {
+it('accepts several nodes, each followed by one of its processes', () => {
   expect(textOf('sv-1 sv-2')).toEqual(['sv-1', 'sv-2'])
   expect(textOf('sv-1 redis sv-2 validator')).toEqual(['redis of sv-1', 'sv-2', 'validator'])
   expect(textOf('synchronizer redis')).toEqual(['redis of synchronizer'])
 })
 
-it('means by a synchronizer behind a node the process of it where it has one, and else the one', () => {
+it('treats `synchronizer` after a member as its process, and after other nodes as the next node', () => {
   expect(textOf('sv-1 synchronizer')).toEqual(['sv-1', 'synchronizer'])
   expect(textOf('sv-1 synchronizer', together)).toEqual(['synchronizer of sv-1'])
   expect(textOf('synchronizer cometbft', together)).toEqual(['cometbft of synchronizer'])
 })
 
-it('does nothing for a name that no node has', () => {
+it('refuses a name that no node has', () => {
   expect(() => textOf('sv-1 sv-9')).toThrow(UsageError)
   expect(() => textOf('redis')).toThrow('unknown node redis; the nodes are sv-1, sv-2, validator')
 })

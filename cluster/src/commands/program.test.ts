@@ -1,4 +1,4 @@
-/** What every command promises, read off its help as a person reads it. */
+/** The help of every command. */
 
 import { createProgram, runCommandLine } from '@quorumscan/cli'
 import { testEnvironment } from '@quorumscan/cli/testing'
@@ -11,7 +11,7 @@ afterEach(() => vi.restoreAllMocks())
 
 const environment = testEnvironment()
 
-/** What it prints before it ends as commander ends where it has helped. */
+/** The output of a command with `--help`. */
 async function helpOf(...command: readonly string[]): Promise<string> {
   let text = ''
   vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
@@ -55,7 +55,7 @@ it('every command has examples and an answer as JSON, in 80 columns', async () =
   }
 })
 
-it('lists each command under what it is for', async () => {
+it('lists each command in its group', async () => {
   const help = await helpOf()
   expect(help).not.toContain('Commands:')
   const { commands } = createProgram(environment, RIG).program

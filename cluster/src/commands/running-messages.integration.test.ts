@@ -9,7 +9,7 @@ import { RIG } from './cluster-commands.ts'
 
 const type = (line: string) => runCommandLine(line.split(' '), testEnvironment(), RIG)
 
-it('says what happened, why, and what to do next, where a running network refuses a change', async () => {
+it('reports what happened, why, and what to do next, when a running network refuses a change', async () => {
   await using network = await startNetwork(1)
   await using node = await network.startNode(0)
   await until('the node', async () => ((await fetch(`${node.url}/readyz`)).ok ? true : undefined))

@@ -10,7 +10,7 @@ const told = (cause: Error) => {
   return { code, message }
 }
 
-it('tells by its code what made no sense, who said nothing, and what could not be done', () => {
+it('distinguishes by codes invalid calls, missing answers and other failures', () => {
   expect(told(new UsageError('no such node'))).toEqual({
     code: 'BAD_REQUEST',
     message: 'no such node',
@@ -19,7 +19,7 @@ it('tells by its code what made no sense, who said nothing, and what could not b
   expect(told(new CommandError('it is down'))).toEqual({ code: 'CONFLICT', message: 'it is down' })
 })
 
-it('makes a sentence of what was refused before it was looked at, and a line of a bug', () => {
+it('has a sentence for an invalid input, and a line for a defect', () => {
   const { error } = z.object({ node: nodeName }).safeParse({ node: 'SV 1' })
   expect(told(error as Error)).toEqual({
     code: 'BAD_REQUEST',
@@ -31,7 +31,7 @@ it('makes a sentence of what was refused before it was looked at, and a line of 
   })
 })
 
-it('names a caller as it says, a page as the console, and keeps no more of an input than a line', () => {
+it('names a caller by its header, a page as the console, and cuts the input to a line', () => {
   expect(callerOf({ 'x-quorumscan-caller': 'process 7 of me\u001b[2J' })).toBe(
     'process 7 of me\\u{1b}[2J',
   )

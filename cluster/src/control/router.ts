@@ -1,4 +1,4 @@
-/** What the control plane can be asked, as a tRPC router. The CLI, tests and the console call it. */
+/** The API of the control plane as a tRPC router, for the CLI, tests and the console. */
 import { askVotes, resolve, resolvedJson } from '@quorumscan/cli'
 import { ansConfigInput } from '@quorumscan/operator'
 import { ENTRY_NAME_LENGTH_MAX } from '@quorumscan/verifier'
@@ -17,7 +17,7 @@ const userName = z
   .string()
   .regex(/^[a-z0-9-]{1,32}$/, 'must be letters, digits and dashes, at most 32')
 
-/** What a feed has from now on. A call without a signal ends with its connection only. */
+/** The items of a feed from now on. A call without a signal ends only with its connection. */
 function follow<T>(feed: Feed<T>, signal: AbortSignal | undefined): AsyncGenerator<T, void> {
   return feed.follow(signal ?? new AbortController().signal)
 }
@@ -28,15 +28,15 @@ const breakBy = (kind: 'kill' | 'pause') =>
   })
 
 export const appRouter = router({
-  /** The cluster as a whole: what it is like, how that changes, and its end. */
+  /** The cluster as a whole. */
   cluster: router({
     status: procedure.query(({ ctx }) => ctx.live.status()),
-    /** The state now, and then every other one. */
+    /** The current status, then each changed one. */
     watch: procedure.subscription(async function* ({ ctx, signal }) {
       yield ctx.live.status()
       yield* follow(ctx.live.statuses, signal)
     }),
-    /** What has happened recently, oldest first. */
+    /** Recent events, oldest first. */
     events: procedure.query(({ ctx }) => ctx.live.events.recent()),
     watchEvents: procedure.subscription(async function* ({ ctx, signal }) {
       yield* follow(ctx.live.events, signal)
@@ -47,7 +47,7 @@ export const appRouter = router({
     down: procedure.mutation(({ ctx }) => ctx.down()),
   }),
 
-  /** Single processes: looked at, started and stopped. What breaks them is a fault as well. */
+  /** Single processes. Kill and pause are faults as well. */
   nodes: router({
     view: procedure
       .input(z.object({ node: nodeName }))
@@ -68,13 +68,13 @@ export const appRouter = router({
       ),
   }),
 
-  /** Begun, listed while in force, healed. */
+  /** Faults. */
   faults: router({
     list: procedure.query(({ ctx }) => ctx.cluster.faults.active()),
     inject: procedure
       .input(z.object({ fault: faultSpec, durationMs: faultDurationMs.default(null) }))
       .mutation(({ ctx, input }) => ctx.cluster.faults.apply(input.fault, input.durationMs)),
-    /** Nothing selected: all. */
+    /** Without a selection: all faults. */
     heal: procedure
       .input(z.object({ id: z.string().max(32), node: nodeName }).partial())
       .mutation(({ ctx, input: { id, node } }) =>
@@ -85,7 +85,7 @@ export const appRouter = router({
       ),
   }),
 
-  /** The rules of the name service, which the operators change together. */
+  /** The rules of the name service, which a quorum of operators changes. */
   names: router({
     config: procedure.query(({ ctx }) => ctx.ansConfig.get()),
     setConfig: procedure
@@ -93,15 +93,15 @@ export const appRouter = router({
       .mutation(({ ctx, input }) => ctx.ansConfig.set(input)),
   }),
 
-  /** Lookups made for those who watch: what proves one, what nodes vote, and the steady one that is measured. */
+  /** Lookups for the console: by proofs, by votes, and the measured ones. */
   lookups: router({
-    /** Proven by one node: outcome, answer, and the document that proves it. As text, which is kept as it is. */
+    /** By a proof of one node: outcome, answer, and the proving document. As text, so that its bytes stay as they are. */
     resolve: procedure
       .input(lookupInput)
       .query(async ({ ctx, input }) =>
         JSON.stringify(resolvedJson(await resolve({ ...input, ...ctx.reading }))),
       ),
-    /** What each node votes, as the scan proxy heard it. */
+    /** The vote of each node, as the scan proxy received it. */
     votes: procedure.input(lookupInput).query(({ ctx, input }) => {
       const validatorUrl = ctx.cluster.status().validator.url
       return askVotes({ ...input, validatorUrl })
@@ -113,9 +113,9 @@ export const appRouter = router({
     }),
   }),
 
-  /** The automation of every process: what waits, what failed recently, and trying it again. */
+  /** The jobs of every process: pending ones, and dropped ones, which can be retried. */
   jobs: router({
-    /** Null for a process that does not answer now. */
+    /** Null for a process that does not answer. */
     list: procedure.query(({ ctx }) => ctx.cluster.jobs()),
     retry: procedure
       .input(z.object({ node: nodeName, job: z.string().max(64), contractId: z.string().max(200) }))
@@ -126,7 +126,7 @@ export const appRouter = router({
   chaos: router({
     list: procedure.query(({ ctx }) => ctx.chaos.list()),
     get: procedure.input(id).query(({ ctx, input }) => ctx.chaos.get(input.id)),
-    /** The numbers of a run that is done; null before. */
+    /** The numbers of a finished run; null before. */
     summary: procedure.input(id).query(({ ctx, input }) => ctx.chaos.summary(input.id)),
     /** The report as one HTML file. */
     report: procedure.input(id).query(({ ctx, input }) => ctx.chaos.report(input.id)),
@@ -137,7 +137,7 @@ export const appRouter = router({
           durationMs: z.number().int().min(CHAOS_MS.min).max(CHAOS_MS.max),
           /** `f`: at most f nodes faulty at once. `beyond-f`: up to 2f. */
           budget: z.enum(['f', 'beyond-f']).default('f'),
-          /** Whether a verdict may rest on rules that nothing put to the test; else it is inconclusive then. */
+          /** Whether a verdict is allowed without rules that the run never tested; otherwise it is inconclusive. */
           allowsUnexercised: z.boolean().default(false),
         }),
       )
@@ -146,20 +146,20 @@ export const appRouter = router({
         const nodeNames = nodes.map(({ name }) => name)
         return ctx.chaos.start(scenarioOf({ ...input, nodeNames, ordering: ordering.driver }))
       }),
-    /** A run of given steps: a scenario file, a replay. */
+    /** A run with given steps, e.g. of a scenario file. */
     replay: procedure.input(scenario).mutation(({ ctx, input }) => ctx.chaos.start(input)),
-    /** The same faults at the same times as in a run that is done. */
+    /** A run with the faults and times of a finished one. */
     repeat: procedure.input(id).mutation(({ ctx, input }) => ctx.chaos.repeat(input.id)),
     stop: procedure.input(id).mutation(({ ctx, input }) => ctx.chaos.stop(input.id)),
-    /** Every step of every run, as it happens. */
+    /** The state of every run, at each step. */
     watch: procedure.subscription(async function* ({ ctx, signal }) {
       yield* follow(ctx.chaos.progress, signal)
     }),
   }),
 
-  /** Names registered as a user would, each step to be seen. */
+  /** Registrations with their steps. */
   registrations: router({
-    /** Returns the id at once; `list` shows the progress. The validator checks the name further: its refusal is shown. */
+    /** Returns the id at once; `list` shows the progress. The validator checks the name further. */
     start: procedure
       .input(z.object({ name: z.string().min(1).max(ENTRY_NAME_LENGTH_MAX), user: userName }))
       .mutation(({ ctx, input }) => ctx.registrations.start(input)),

@@ -34,7 +34,7 @@ function statusOf(
   })
 }
 
-it('answers whoever has the token, and nobody else', async () => {
+it('answers only callers with the token', async () => {
   await using server = await startServer()
   expect(await statusOf(server.port, {})).toBe(401)
   expect(await statusOf(server.port, { authorization: 'Bearer secre' })).toBe(401)
@@ -43,7 +43,7 @@ it('answers whoever has the token, and nobody else', async () => {
   expect(await statusOf(server.port, { authorization: 'Bearer secret' }, '/metrics')).toBe(200)
 })
 
-it('ends with a connection open that asked nothing, as browsers have', async () => {
+it('closes although a connection without a request is open, as browsers have', async () => {
   const server = await startServer()
   const socket = connect(server.port, '127.0.0.1')
   await once(socket, 'connect')
@@ -54,7 +54,7 @@ it('ends with a connection open that asked nothing, as browsers have', async () 
   await closed
 })
 
-it('answers under its own address only, so that no web page can be pointed at it', async () => {
+it('answers only under its own address, so that no web page can use it by another name', async () => {
   await using server = await startServer()
   const headers = { authorization: 'Bearer secret', host: `evil.example:${server.port}` }
   expect(await statusOf(server.port, headers)).toBe(403)
@@ -101,7 +101,7 @@ function subscribe(port: number, options: { token: string; origin?: string; path
   })
 }
 
-it('takes subscriptions of its own origin with the token, and of nobody else', async () => {
+it('accepts subscriptions only from its own origin and with the token', async () => {
   await using server = await startServer()
   const token = 'secret'
   expect(await subscribe(server.port, { token })).toBe('no cluster in this test')

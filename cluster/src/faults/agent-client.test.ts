@@ -1,4 +1,4 @@
-/** A process that is broken, and sends anything over its control socket. */
+/** A broken process that sends arbitrary replies on its control socket. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'

@@ -62,7 +62,7 @@ async function listenOnTcp() {
   }
 }
 
-/** What the socket hears next: bytes, or how it ended. */
+/** The next event of the socket: bytes, or its end. */
 function hear(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
     socket.once('data', (chunk: Buffer) => resolve(chunk.toString()))
@@ -80,14 +80,14 @@ it('passes bytes both ways while there is no fault', async () => {
   expect(await hear(socket)).toBe('closed')
 })
 
-it('holds answers back, in their order, on connections that were there before, too', async () => {
+it('delays answers in order, even on existing connections', async () => {
   const manual = createManualClock()
   const delaysMs: number[] = []
   const delay: Clock['delay'] = (ms, signal) => {
     delaysMs.push(ms)
     return manual.delay(ms, signal)
   }
-  // The first answer is as late as can be, those after it as little as can be.
+  // The first answer has the longest delay, later ones the shortest.
   let drawCount = 0
   const fraction = () => (drawCount++ === 0 ? 1 : 0)
   const random = { ...systemRandom, fraction }
@@ -101,11 +101,11 @@ it('holds answers back, in their order, on connections that were there before, t
   const sent = '0;1;2;3;4;5;6;7;8;9;'
   for (const [index, text] of (sent.match(/../g) ?? []).entries()) {
     socket.write(text)
-    // Each in a chunk of its own.
+    // Each in its own chunk.
     await untilTrue('the answer to be late', () => drawCount === index + 1)
   }
   await manual.advance(189)
-  // All wait for the first, which the clock holds back for 100 + 90 ms.
+  // All wait for the first, which is delayed by 100 + 90 ms.
   expect(delaysMs).toEqual([190])
   expect(heard).toBe('')
   await manual.advance(1)
@@ -114,7 +114,7 @@ it('holds answers back, in their order, on connections that were there before, t
   socket.destroy()
 })
 
-it('is silent while it drops, and ends what lost bytes when it is whole again', async () => {
+it('is silent while it drops, and closes connections that lost bytes once it drops no more', async () => {
   let drawCount = 0
   const fraction = () => {
     drawCount += 1
@@ -125,7 +125,7 @@ it('is silent while it drops, and ends what lost bytes when it is whole again', 
   world.set({ kind: 'drop', rate: 1 })
   const heard = hear(silent)
   silent.write('lost')
-  // It has decided about these bytes, which then go nowhere.
+  // It drops these bytes.
   await untilTrue('the bytes to be dropped', () => drawCount === 1)
   world.set()
   expect(await heard).toBe('closed')
@@ -135,7 +135,7 @@ it('is silent while it drops, and ends what lost bytes when it is whole again', 
   unused.destroy()
 })
 
-it('resets a TCP connection when something is sent', async () => {
+it('resets a TCP connection when bytes are sent', async () => {
   await using echo = await listenOnTcp()
   const edge = createEdge({ clock, random: systemRandom })
   const toEcho = await link(edge, { at: '127.0.0.1:0', to: echo.address })
@@ -146,7 +146,7 @@ it('resets a TCP connection when something is sent', async () => {
   toEcho.close()
 })
 
-it('ends a connection over a unix socket, which knows no reset, when something is sent', async () => {
+it('closes a connection of a unix socket, which has no reset, when bytes are sent', async () => {
   await using world = await startWorld()
   world.set({ kind: 'reset' })
   const socket = await world.connect()
@@ -154,7 +154,7 @@ it('ends a connection over a unix socket, which knows no reset, when something i
   expect(await hear(socket)).toMatch(/^(error ECONNRESET|closed)$/)
 })
 
-it('holds a fast sender back while a slow connection is full, and loses nothing', async () => {
+it('pauses a fast sender while a slow connection is full, and loses no byte', async () => {
   await using world = await startWorld()
   world.set({ kind: 'slow', latencyMs: 50, jitterMs: 0 })
   const socket = await world.connect()

@@ -8,7 +8,7 @@ import { createEngineFaults } from './engine-faults.ts'
 const start = () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
 const never = new AbortController().signal
 
-it('lets no engine start while it is to be dead, and kills one that runs', async () => {
+it('starts no engine while it is killed, and kills a running one', async () => {
   const faults = createEngineFaults(null)
   const first = await faults.spawn(start, never)
   faults.set('killed')
@@ -27,7 +27,7 @@ it('lets no engine start while it is to be dead, and kills one that runs', async
   await once(engine, 'exit')
 })
 
-it('hangs an engine, and lets it go on', async () => {
+it('pauses an engine, and resumes it', async () => {
   const faults = createEngineFaults(null)
   const engine = await faults.spawn(start, never)
   const identity = identityOf(engine.pid ?? 0)
@@ -35,12 +35,12 @@ it('hangs an engine, and lets it go on', async () => {
   faults.set('paused')
   await untilTrue('it to hang', () => state() === 'stopped')
   faults.set(null)
-  await untilTrue('it to go on', () => state() === 'running')
+  await untilTrue('it to continue', () => state() === 'running')
   faults.restart()
   expect(await once(engine, 'exit')).toEqual([null, 'SIGTERM'])
 })
 
-it('keeps nobody waiting who is told to stop', async () => {
+it('stops without a wait', async () => {
   const faults = createEngineFaults('killed')
   const stopping = new AbortController()
   const waiting = faults.spawn(start, stopping.signal)

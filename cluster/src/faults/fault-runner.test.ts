@@ -82,7 +82,7 @@ it('replaces a fault of the same kind at the same place', async () => {
   expect(control.active()).toHaveLength(2)
 })
 
-it('tells each side of a split whom it does not reach, and nobody else', async () => {
+it('sends each side of a split the peers that it cannot reach, and no other node', async () => {
   const { control } = createWorld()
   const split = faultSpec.parse({ kind: 'split', node: 'sv-1', others: ['sv-3', 'sv-4'] })
   await control.apply(split, null)
@@ -92,7 +92,7 @@ it('tells each side of a split whom it does not reach, and nobody else', async (
   expect(cut).toEqual([['sv-3', 'sv-4'], [], ['sv-1'], ['sv-1']])
 })
 
-it('tells who writes the log that its disk is full, and nobody else', async () => {
+it('sends only the writer of the log that its disk is full', async () => {
   const { control } = createWorld()
   await control.apply(faultSpec.parse({ kind: 'disk', node: 'synchronizer' }), null)
   const full = ['synchronizer', 'sv-1'].map(
@@ -151,7 +151,7 @@ it('ends a fault whose time is over while its replacement fails to begin', async
   expect(control.active()).toEqual([])
 })
 
-it('does not bring a fault back that was healed while its replacement failed to begin', async () => {
+it('does not restore a fault that was healed while its replacement failed to begin', async () => {
   let fail = () => {}
   let begin = async () => {}
   const { control } = createWorld({ begin: () => begin() })
@@ -167,7 +167,7 @@ it('does not bring a fault back that was healed while its replacement failed to 
   expect(control.active()).toEqual([])
 })
 
-it('heals a split when it is asked to heal either side', async () => {
+it('heals a split when either side is healed', async () => {
   const { control, done } = createWorld()
   const split = faultSpec.parse({ kind: 'split', node: 'sv-1', others: ['sv-3'] })
   await control.apply(split, null)
@@ -176,13 +176,13 @@ it('heals a split when it is asked to heal either side', async () => {
   expect(done.at(-1)).toBe('-split sv-1')
 })
 
-it('does not list what could not begin', async () => {
+it('does not list a fault that could not begin', async () => {
   const { control } = createWorld({ begin: () => Promise.reject(new CommandError('no')) })
   await expect(control.apply(lie('sv-1'), 10)).rejects.toThrow('no')
   expect(control.active()).toEqual([])
 })
 
-it('is taken up by the next control plane, with the time that is left', async () => {
+it('is taken over by the next control plane, with the rest of its duration', async () => {
   const { clock, control, create, done } = createWorld({
     isInForce: (spec) => spec.kind !== 'kill',
   })

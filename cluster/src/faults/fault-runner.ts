@@ -1,19 +1,19 @@
 /**
- * Breaks a running cluster on purpose, and heals it. A fault passes through these steps:
+ * Injects faults into a running cluster, and heals them. A fault passes through these steps:
  *
- * 1. `apply` checks that the fault is valid for each node that it is about (`refusal` of its entry of `EFFECTS`).
- * 2. The fault enters the list. A fault in the same slot (`slotOf`) leaves it: the later one takes its place.
- * 3. Its effect begins. Signals, files and Redis settings are `begin` of the entry; what a process does itself is
- *    `told`, which the process receives over its unix socket (`agent.ts`). If this fails, the list is as it was.
+ * 1. `apply` checks that the fault is valid for each node that it concerns (`refusal` of its entry of `EFFECTS`).
+ * 2. The fault enters the list. It replaces a fault in the same slot (`slotOf`).
+ * 3. Its effect begins. Signals, files and Redis settings are `begin` of the entry. Its effect inside a process is
+ *    `inProcess`, which the process receives on its unix socket (`agent.ts`). If this fails, the list is as before.
  * 4. The list is written to disk, and a timer starts if the fault has a duration.
- * 5. While the fault is in force, the service runner asks for it by hooks (`ServiceHooks`): a killed process is not
- *    started again, a process that starts gets its faults by its environment, a Redis that starts gets them when it
- *    answers, and a process that could not receive its faults receives them when it is polled.
- * 6. `heal`, or the timer, takes the fault out of the list. Its effect ends, the processes receive what remains, and
- *    the caller waits until what was started is up. A fault that cannot be ended stays in the list.
+ * 5. While the fault is in force, the service runner calls hooks (`ServiceHooks`): a killed process is not restarted, a
+ *    process receives its faults in its environment when it starts, a Redis when it answers, and a process that could not
+ *    receive its faults receives them when it is polled.
+ * 6. `heal`, or the timer, removes the fault from the list. Its effect ends, the processes receive the remaining faults, and
+ *    the caller waits until the started services are up. A fault that cannot be ended stays in the list.
  *
- * A fault can also end by other means: a restart ends a kill. `refresh` drops such faults, and `restore` takes up those
- * that an earlier control plane left. Calls go one way: from the cluster to this runner, to the effects, to the services.
+ * A fault can also end by other means: a restart ends a kill. `refresh` drops such faults, and `restore` takes over those of
+ * an earlier control plane. Calls go one way: from the cluster to this runner, to the effects, to the services.
  */
 import type { Clock } from '@quorumscan/base'
 import { parseTime } from '@quorumscan/model'
@@ -29,15 +29,15 @@ const MICROS_PER_MS = 1000
 /** More than every fault on every node of the largest cluster. */
 const FAULTS_MAX = 256
 
-/** Which faults to heal: one, those that are about a node, or all. */
+/** The faults to heal: one, those of a node, or all. */
 export type FaultSelection = { readonly id?: string; readonly node?: string }
 
 export type FaultRunnerOptions = {
   readonly services: ServiceRunner
   readonly clock: Clock
-  /** Where the list of faults is stored. */
+  /** The file with the list of faults. */
   readonly file: string
-  /** On the disk that a fault fills. */
+  /** A directory on the disk that a fault fills. */
   readonly dataDirectory: string
   /** Receives the first malformed reply of an agent. */
   readonly onMalformed: (node: string, sentence: string) => void
@@ -70,7 +70,7 @@ export class FaultRunner implements ServiceHooks {
     return [...this.#faults.values()]
   }
 
-  /** Those that are about a node, on either side of a split. */
+  /** Those that concern a node, on either side of a split. */
   of(node: string): readonly FaultSpec[] {
     return this.active()
       .map((fault) => fault.spec)
@@ -78,7 +78,7 @@ export class FaultRunner implements ServiceHooks {
   }
 
   /**
-   * Breaks something, for a time or until it is healed. Returns when the fault is in force.
+   * Injects a fault, for a time or until it is healed. Returns once it is in force.
    *
    * @throws {UsageError} If the fault is invalid there.
    * @throws {CommandError} If it cannot begin.
@@ -105,12 +105,12 @@ export class FaultRunner implements ServiceHooks {
     try {
       await this.#services.exclusively(spec.node, async () => {
         await effect.begin?.(this.#broken, spec)
-        await this.#tell(spec)
+        await this.#deliverAll(spec)
       })
     } catch (error) {
       const wasHealed = !this.#faults.has(fault.id)
       this.#drop(fault.id)
-      if (replaced !== undefined && !wasHealed) this.#keep(replaced)
+      if (replaced !== undefined && !wasHealed) this.#list(replaced)
       throw error
     }
     if (durationMs !== null) this.#endAfter(fault.id, durationMs)
@@ -119,9 +119,9 @@ export class FaultRunner implements ServiceHooks {
   }
 
   /**
-   * Ends faults and returns those that were in force. One that could not be ended stays in the list.
+   * Ends faults, and returns those that were in force. A fault that cannot be ended stays in the list.
    *
-   * @throws {CommandError} If there is no such fault or node, or one could not be ended.
+   * @throws {CommandError} If there is no such fault or node, or a fault cannot be ended.
    */
   async heal({ id, node }: FaultSelection): Promise<readonly Fault[]> {
     if (node !== undefined) this.#services.service(node)
@@ -143,7 +143,7 @@ export class FaultRunner implements ServiceHooks {
     return healed
   }
 
-  /** SIGCONT to what is paused. @throws {CommandError} If it does not run. */
+  /** SIGCONT to paused processes. @throws {CommandError} If none runs. */
   async resume(target: Target): Promise<void> {
     const { node, part } = target
     const hit = hitBy(this.#services.servicesOf(node), part)
@@ -158,14 +158,14 @@ export class FaultRunner implements ServiceHooks {
       for (const id of runningOf(this.#services, hit))
         await this.#services.processes.resume(id, scopeOf(part))
       for (const service of hit.services) {
-        await this.#deliver(service) // Its engine may have a pause of its own.
+        await this.#deliver(service) // Its engine may be paused separately.
         await this.#services.health.ask(service)
       }
     })
     this.refresh()
   }
 
-  /** Stops what runs of a target, starts it, and waits until it is up, within bounds. */
+  /** Stops and starts a target, and waits until it is up, within bounds. */
   async restart(target: Target): Promise<void> {
     const runner = this.#services
     const hit = hitBy(runner.servicesOf(target.node), target.part)
@@ -188,16 +188,16 @@ export class FaultRunner implements ServiceHooks {
     if (ended.length > 0) this.#store()
   }
 
-  /** Takes up the faults that an earlier control plane stored and that are still in force. */
+  /** Takes over the faults that an earlier control plane stored and that are still in force. */
   restore(): void {
     for (const fault of (readOwnJson(this.#options.file) ?? []) as readonly Fault[]) {
-      this.#keep({ ...fault, words: describeFault(fault.spec) })
+      this.#list({ ...fault, words: describeFault(fault.spec) })
       this.#count = Math.max(this.#count, Number(fault.id.split('-')[1] ?? 0))
     }
     this.refresh()
   }
 
-  /** Stops the timers. Heals nothing. */
+  /** Stops the timers, without healing. */
   close(): void {
     for (const timer of this.#timers.values()) timer.abort()
     this.#timers.clear()
@@ -239,7 +239,7 @@ export class FaultRunner implements ServiceHooks {
     const services = this.#services
     const started = await services.exclusively(spec.node, async () => {
       const begun = (await this.#effectOf(spec).end?.(this.#broken, spec)) ?? []
-      await this.#tell(spec)
+      await this.#deliverAll(spec)
       return begun
     })
     const whole = started.filter(({ app }) => this.mayStart(app.id))
@@ -247,13 +247,13 @@ export class FaultRunner implements ServiceHooks {
     for (const service of services.servicesOf(spec.node)) await services.health.ask(service)
   }
 
-  /** Sends all processes that a fault is about the faults in force now. */
-  async #tell(spec: FaultSpec): Promise<void> {
+  /** Sends all processes that a fault concerns the faults in force now. */
+  async #deliverAll(spec: FaultSpec): Promise<void> {
     for (const node of nodesOf(spec))
       for (const service of this.#services.servicesOf(node)) await this.#deliver(service)
   }
 
-  /** Sends a process its faults. One that cannot receive them now receives them as soon as it can. */
+  /** Sends a process its faults. A process that cannot receive them now receives them later. */
   async #deliver(service: Service): Promise<void> {
     this.#pending.add(service.name)
     if (this.#services.processes.state(service.app.id) !== 'running') return
@@ -267,13 +267,13 @@ export class FaultRunner implements ServiceHooks {
 
   #processFaultsOf(service: Service) {
     const faults = processFaultsOf(service.node, this.of(service.node))
-    // The clients of a node are those of the service with its name.
+    // Clients connect to the service that has the name of the node.
     if (service.name === service.node) return faults
     return { ...faults, edges: { ...faults.edges, http: [] } }
   }
 
-  /** Lists a fault that began earlier. It ends when its time is over. */
-  #keep(fault: Fault): void {
+  /** Lists a fault that began earlier, with the rest of its duration. */
+  #list(fault: Fault): void {
     this.#faults.set(fault.id, fault)
     if (fault.endsAt === null) return
     const leftMicros = (parseTime(fault.endsAt) ?? 0) - this.#clock.nowMicros()
@@ -286,7 +286,7 @@ export class FaultRunner implements ServiceHooks {
     this.#clock
       .delay(durationMs, timer.signal)
       .then(() => this.heal({ id }))
-      .catch(() => {}) // Healed before, or the cluster stops; a process that is gone shows in `status`.
+      .catch(() => {}) // Healed before, or the cluster stops; `status` shows a process that is down.
   }
 
   #drop(id: string): void {
@@ -299,7 +299,7 @@ export class FaultRunner implements ServiceHooks {
     try {
       writeOwnJson(this.#options.file, this.active())
     } catch {
-      // On a full disk only the next control plane would miss it.
+      // On a full disk only the next control plane lacks it.
     }
   }
 }

@@ -1,16 +1,16 @@
 /**
- * The clock of a machine, for all that its programs read of it: by libfaketime, where it is installed. CometBFT asks
- * the kernel itself, and Redis is told times by its clients: both keep the right one.
+ * Faults of a machine's clock, for all its programs, by libfaketime, where it is installed. CometBFT asks the kernel
+ * directly, and Redis receives times from its clients: both keep the right time.
  */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandError } from '@quorumscan/runtime'
 import type { ClockRun } from './fault-spec.ts'
 
-/** Where the packages of Debian, Fedora and others put it, below a directory of libraries. */
+/** Its path in the packages of Debian, Fedora and others, below a directory of libraries. */
 const LIBRARY = 'faketime/libfaketimeMT.so.1'
 const LIBRARY_DIRECTORIES = ['/usr/lib', '/usr/lib64', '/usr/local/lib']
-/** Past the 10 s that replicas and synchronizers allow, within seconds. */
+/** Beyond the 10 s that replicas and synchronizers allow, within seconds. */
 const TIMES: Readonly<Record<ClockRun, string>> = {
   fast: '+0 x4',
   slow: '+0 x0.25',
@@ -18,23 +18,23 @@ const TIMES: Readonly<Record<ClockRun, string>> = {
 }
 const STEPPED_BACK = '-30'
 
-/** @throws {CommandError} Where libfaketime is not installed: it says how it is. */
+/** @throws {CommandError} If libfaketime is not installed. */
 export function findFaketime(): string {
   const found = LIBRARY_DIRECTORIES.filter((directory) => existsSync(directory))
     .flatMap((directory) => [
       directory,
-      // One for each architecture.
+      // A directory for each architecture.
       ...readdirSync(directory).map((name) => join(directory, name)),
     ])
     .map((directory) => join(directory, LIBRARY))
     .find((file) => existsSync(file))
   if (found !== undefined) return found
   throw new CommandError(
-    'libfaketime is not installed, without which a machine’s clock cannot be wrong: `apt-get install faketime`',
+    'a fault of a machine’s clock needs libfaketime: install it by `apt-get install faketime`',
   )
 }
 
-/** What a process is started with whose clock goes wrong so. */
+/** The variables of a process with this fault of its clock. */
 export function clockEnvironment(
   run: ClockRun,
   faultSocket: string,
@@ -44,13 +44,13 @@ export function clockEnvironment(
   return {
     LD_PRELOAD: findFaketime(),
     FAKETIME_TIMESTAMP_FILE: file,
-    // Read again each second. Waits and timers go on as they are: monotonic time is another clock.
+    // Read each second. Waits and timers are unaffected: they use the monotonic clock.
     FAKETIME_CACHE_DURATION: '1',
     DONT_FAKE_MONOTONIC: '1',
   }
 }
 
-/** Of a process that was started with such an environment. */
+/** Steps the clock of a process that was started with such variables. */
 export function stepBack(faultSocket: string): void {
   writeFileSync(clockFileOf(faultSocket), STEPPED_BACK, { mode: 0o600 })
 }

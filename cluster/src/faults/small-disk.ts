@@ -1,4 +1,4 @@
-/** A disk that can be full: a small file system, filled to the last byte and emptied again. */
+/** A small file system that can be filled and emptied again. */
 import assert from 'node:assert'
 import { execFileSync } from 'node:child_process'
 import { rmSync, statfsSync } from 'node:fs'
@@ -7,13 +7,13 @@ import { join } from 'node:path'
 
 const MIB = 2 ** 20
 const CHUNK_BYTES = 65_536
-/** More may be somebody’s own. */
+/** A larger disk may be a real one. */
 const DISK_MIB_MAX = 1024
 
 /**
- * Puts an empty file system of this size over a directory. Its memory is the machine’s.
+ * Mounts an empty file system of this size, in memory, on a directory.
  *
- * @returns How to take it away again; null where this process may not mount one.
+ * @returns A function that unmounts it; null where this process may not mount one.
  */
 export function mountDisk(directory: string, sizeMib: number): (() => void) | null {
   const options = ['-t', 'tmpfs', '-o', `size=${sizeMib}m`, 'tmpfs', directory]
@@ -25,14 +25,14 @@ export function mountDisk(directory: string, sizeMib: number): (() => void) | nu
   return () => execFileSync('umount', ['-l', directory])
 }
 
-/** Whether the file system of a directory is one that may be filled. */
+/** Whether the file system of a directory may be filled. */
 export function isSmallDisk(directory: string): boolean {
   return mibOf(directory, 'blocks') <= DISK_MIB_MAX
 }
 
-/** Fills the file system of a directory up to this many MiB, if it is a small one; 0: until nothing can be written any more. */
+/** Fills the small file system of a directory up to this free space in MiB; 0: until no write succeeds. */
 export async function fillDisk(directory: string, freeMib: number): Promise<void> {
-  assert(isSmallDisk(directory), 'nobody’s own disk is filled')
+  assert(isSmallDisk(directory), 'only a small file system may be filled')
   const file = await open(ballastOf(directory), 'a', 0o600)
   try {
     while (freeMibOf(directory) > freeMib) await file.write(Buffer.alloc(CHUNK_BYTES, 1))
@@ -43,7 +43,7 @@ export async function fillDisk(directory: string, freeMib: number): Promise<void
   }
 }
 
-/** Takes away what `fillDisk` wrote. */
+/** Deletes the file of `fillDisk`. */
 export function clearDisk(directory: string): void {
   rmSync(ballastOf(directory), { force: true })
 }

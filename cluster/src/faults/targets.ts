@@ -1,25 +1,25 @@
-/** Which processes of which node a command or a fault is about. */
+/** The processes that a command or a fault acts on. */
 import { UsageError } from '@quorumscan/runtime'
 import type { Service, ServiceRunner, SignalScope } from '@quorumscan/supervisor'
 import type { Part } from './fault-spec.ts'
 
-/** One process of a node, or all that the node stands for. */
+/** One process of a node, or the whole node. */
 export type Target = { readonly node: string; readonly part: Part | null }
 
-/** What runs under the name of a node; the service with that name comes first. */
+/** The services of a node, the one with its name first. */
 export type NodeServices = ReturnType<ServiceRunner['servicesOf']>
 
-/** What a target stands for. */
+/** The processes of a target. */
 export type Hit = {
   readonly services: readonly Service[]
-  /** The service whose Redis is meant, too. */
+  /** The service whose Redis belongs to it. */
   readonly redis: Service | null
-  /** The service whose engine is meant. The service itself is not. */
+  /** The service whose engine it is, without the service itself. */
   readonly engineOf: Service | null
 }
 
 /**
- * What runs under the name of a node, or a part of it. Pure.
+ * The processes of a node, or of a part of it. Pure.
  *
  * @throws {UsageError} If the node has no such part.
  */
@@ -35,17 +35,17 @@ export function hitBy(services: NodeServices, part: Part | null): Hit {
   return part === 'cometbft' ? { ...none, engineOf: chosen } : { ...none, services: [chosen] }
 }
 
-/** The ids of its processes. */
+/** The ids of the processes of a target. */
 export function idsOf({ services, redis }: Hit): readonly string[] {
   return [...services.map(({ app }) => app.id), ...(redis === null ? [] : [redis.redis.id])]
 }
 
-/** An engine is in the process group of its synchronizer, and is another part. */
+/** An engine is in the process group of its synchronizer, but is another part. */
 export function scopeOf(part: Part | null): SignalScope {
   return part === 'synchronizer' ? 'process' : 'group'
 }
 
-/** The processes of it that run. @throws {CommandError} If none does. */
+/** The processes of a target that run. @throws {CommandError} If none runs. */
 export function runningOf(runner: ServiceRunner, hit: Hit): readonly string[] {
   const ids = idsOf(hit)
   const running = ids.filter((id) => runner.processes.pid(id) !== null)
@@ -53,7 +53,7 @@ export function runningOf(runner: ServiceRunner, hit: Hit): readonly string[] {
   return running
 }
 
-/** What must be up again once this was started: a process that runs without its Redis is up when that is there. */
+/** The services that must be up after a start, including a process that runs and whose Redis was started. */
 export function startedBy(
   { processes }: ServiceRunner,
   { services, redis }: Hit,

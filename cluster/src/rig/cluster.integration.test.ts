@@ -79,7 +79,7 @@ async function startWorld({
   })
   const incidents: string[] = []
   let hasCrashed = false
-  // Whoever has crashed does nothing any more.
+  // A crashed control plane does nothing more.
   const mortal: typeof clock = {
     ...clock,
     delay: (ms, signal) => (hasCrashed ? new Promise(() => {}) : clock.delay(ms, signal)),
@@ -162,7 +162,7 @@ it('starts the synchronizer and the nodes, then the validator, and stops in the 
 
   await world.cluster.stop()
   const events = await world.events()
-  // These need each other to get ready.
+  // They need each other to become ready.
   expect(events.slice(0, 3).sort()).toEqual(['+sv-1', '+sv-2', '+synchronizer'])
   expect(events.slice(3, 5)).toEqual(['+validator', '-validator'])
   expect(events.slice(5, 7).sort()).toEqual(['-sv-1', '-sv-2'])
@@ -170,7 +170,7 @@ it('starts the synchronizer and the nodes, then the validator, and stops in the 
   expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
 })
 
-it('tells killed, paused, restarted and catching-up nodes apart, and never waits for a paused one', async () => {
+it('distinguishes killed, paused, restarted and catching-up nodes, and never waits for a paused one', async () => {
   await using world = await startWorld()
   await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   expect(world.node('sv-1')).toMatchObject({ state: 'down', pid: null, offset: null })
@@ -191,7 +191,7 @@ it('tells killed, paused, restarted and catching-up nodes apart, and never waits
   await rm(world.hold)
 })
 
-it('kills, pauses and restarts the Redis of a node apart from the node', async () => {
+it('kills, pauses and restarts the Redis of a node separately', async () => {
   await using world = await startWorld()
   const { pid, redisPid: first } = world.node('sv-1') ?? {}
   const target = { node: 'sv-1', part: 'redis' } as const
@@ -205,7 +205,7 @@ it('kills, pauses and restarts the Redis of a node apart from the node', async (
   const restarted = world.cluster.faults.restart(target).then(() => world.node('sv-1'))
   await untilTrue('its Redis to run', () => (world.node('sv-1')?.redisPid ?? null) !== null)
   await rm(world.hold)
-  expect(await restarted, 'whoever restarts it waits for the node').toMatchObject({
+  expect(await restarted, 'a restart waits for the node').toMatchObject({
     ...{ state: 'up', pid },
   })
   await world.cluster.faults.apply({ kind: 'pause', node: 'sv-1', part: 'redis' }, null)
@@ -222,11 +222,11 @@ it('starts the Redis of a node with the node when both are down', async () => {
   expect(validator.redisPid).not.toBe(null)
 })
 
-describe('where all order together', () => {
+describe('where members order together', () => {
   const memberOf = ({ cluster }: World, name: string) =>
     cluster.status().members.find((member) => member.name === name)
 
-  it('a node is all that it runs, and a part of it is one process', async () => {
+  it('a node is all its processes, and a part of it is one process', async () => {
     await using world = await startWorld({ ordering: 'cometbft' })
     const { cluster } = world
     const before = memberOf(world, 'sv-1')?.pid
@@ -248,7 +248,7 @@ describe('where all order together', () => {
 
     await cluster.faults.apply({ kind: 'kill', node: 'sv-2', part: 'synchronizer' }, null)
     expect([world.node('sv-2')?.state, memberOf(world, 'sv-2')?.state]).toEqual(['up', 'down'])
-    // One that is dead for itself stays so when the whole comes back.
+    // A process that was killed separately stays down when the node is healed.
     await cluster.faults.apply({ kind: 'kill', node: 'sv-2', part: null }, null)
     await cluster.faults.heal({ id: cluster.faults.active()[1]?.id ?? '' })
     expect([world.node('sv-2')?.state, memberOf(world, 'sv-2')?.state]).toEqual(['up', 'down'])
@@ -256,7 +256,7 @@ describe('where all order together', () => {
     expect(memberOf(world, 'sv-2')?.state).toBe('up')
   })
 
-  it('a wipe leaves what is no replica, and one of the disk the keys alone', async () => {
+  it('a wipe deletes only the replica, and a wipe of the disk keeps only the keys', async () => {
     await using world = await startWorld({ ordering: 'cometbft' })
     const { cluster, prepared } = world
     const keysIn = async () => {
@@ -277,7 +277,7 @@ describe('where all order together', () => {
     await expect(cluster.disks.wipeDisk('validator')).rejects.toThrow('has no engine')
   })
 
-  it('a wipe of a disk that fails halfway leaves the node running with all that it had', async () => {
+  it('a failed wipe of a disk leaves the node running with all its data', async () => {
     await using world = await startWorld({ ordering: 'cometbft' })
     const { cluster, prepared } = world
     const redis = await world.redisOf('sv-1')
@@ -285,7 +285,7 @@ describe('where all order together', () => {
     redis.disconnect()
     const engine = prepared.directory.engineDirectory('sv-1')
     const engineFiles = await readdir(engine)
-    // They cannot be moved: a file is in the place of the directory that holds them.
+    // They cannot be moved: a file has the name of their directory.
     const snapshots = join(prepared.directory.snapshotDirectory('sv-1'), '..')
     await rm(snapshots, { recursive: true, force: true })
     await writeFile(snapshots, '')
@@ -305,19 +305,19 @@ describe('where all order together', () => {
     expect(await readdir(join(prepared.directory.path, 'redis'))).not.toContain('sv-1.wiped')
   })
 
-  it('a wipe of the disk of what follows for a validator leaves what that keeps beside it', async () => {
+  it("a wipe of the disk of the validator's synchronizer keeps the other data of the validator", async () => {
     await using world = await startWorld({ ordering: 'cometbft' })
     const { cluster, prepared } = world
     const redis = await world.redisOf('validator')
-    await redis.mset('users:somebody', 'a', 'log', 'b', 'log-start', 'c')
+    await redis.mset('users:alice', 'a', 'log', 'b', 'log-start', 'c')
     const engine = prepared.directory.engineDirectory('validator')
     mkdirSync(engine)
     await cluster.disks.wipeDisk('synchronizer')
-    expect(await redis.keys('*').finally(() => redis.disconnect())).toEqual(['users:somebody'])
+    expect(await redis.keys('*').finally(() => redis.disconnect())).toEqual(['users:alice'])
     expect(existsSync(engine)).toBe(false)
   })
 
-  it('has no log to repair, and no part that it does not run', async () => {
+  it('has no log to repair, and only the parts that run', async () => {
     await using world = await startWorld({ ordering: 'cometbft' })
     const { cluster, prepared } = world
     const ofMembers = 'gets it from the others'
@@ -332,7 +332,7 @@ describe('where all order together', () => {
   })
 })
 
-it('treats a process whose control socket replies with rubbish as one that does not answer', async () => {
+it('treats a process with malformed replies on its control socket as one that does not answer', async () => {
   await using world = await startWorld()
   const { cluster } = world
   const received: string[] = []
@@ -367,7 +367,7 @@ it('treats a process whose control socket replies with rubbish as one that does 
   }
 })
 
-it('refuses what makes no sense, with a sentence', async () => {
+it('refuses invalid commands with a sentence', async () => {
   await using world = await startWorld()
   const { cluster } = world
   await expect(
@@ -389,7 +389,7 @@ it('stops in order with paused processes among them', async () => {
   expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
 })
 
-it('wipes all that a node keeps, and of the validator the replica only', async () => {
+it('wipes all data of a node, but only the replica of the validator', async () => {
   await using world = await startWorld()
   for (const node of ['sv-1', 'validator']) {
     const redis = await world.redisOf(node)
@@ -404,7 +404,7 @@ it('wipes all that a node keeps, and of the validator the replica only', async (
   expect(world.cluster.status().validator.state).toBe('up')
 })
 
-it('leaves nothing behind after a crash once the next one has cleaned up', async () => {
+it('leaves no process after a crash once the next one has cleaned up', async () => {
   await using world = await startWorld()
   const { directory } = world.prepared
   const { path } = readOwnJson(directory.socketsFile) as { path: string }
@@ -415,7 +415,7 @@ it('leaves nothing behind after a crash once the next one has cleaned up', async
   expect(await cleanUp(directory, clock)).toBe(0)
 })
 
-it('is taken over after a crash by the next one, with the faults in force, and then stopped whole', async () => {
+it('is taken over after a crash by the next one, with the faults in force, and then stopped', async () => {
   await using world = await startWorld()
   await world.cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   await world.cluster.faults.apply({ kind: 'pause', node: 'sv-2', part: null }, null)
@@ -442,18 +442,18 @@ it('is taken over after a crash by the next one, with the faults in force, and t
   expect(await cleanUp(world.prepared.directory, clock)).toBe(0)
 })
 
-it('ends after a crash what would be started in another way now', async () => {
+it('ends processes after a crash that would now be started in another way', async () => {
   await using world = await startWorld()
   world.crash()
   const next = world.createCluster({ adopt: true, rateLimit: 2000 })
-  // Each Redis stays.
+  // Each Redis continues.
   expect(await next.endOthers()).toEqual({ adopted: 4, ended: 4 })
   await next.start()
   expect(next.status().validator.state).toBe('up')
   await next.stop()
 })
 
-describe('what ends without having been told to', () => {
+describe('a process that exits unexpectedly', () => {
   const untilUp = (
     world: World,
     node: string,
@@ -465,7 +465,7 @@ describe('what ends without having been told to', () => {
       return found?.state === 'up' && found.pid !== null && isNew ? found : undefined
     })
 
-  it('comes back by itself, a process and a Redis, and that is told', async () => {
+  it('is restarted, whether app or Redis, and reported', async () => {
     await using world = await startWorld()
     const before = world.node('sv-1')
     process.kill(before?.pid ?? 0, 'SIGKILL')
@@ -543,7 +543,7 @@ describe('a broken append-only file', () => {
     )
   })
 
-  it('of the log is made anew up to where it can be read, the damaged one is kept', async () => {
+  it('of the log is rebuilt up to its readable end, and the damaged file is kept', async () => {
     await using world = await startWorld()
     const { directory, genesis } = world.prepared
     const writer = await createLogWriter({

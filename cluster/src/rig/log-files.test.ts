@@ -17,7 +17,7 @@ afterEach(() => rmSync(directory, { recursive: true }))
 
 const linesOf = (lines: number, bytes = 1000) => lastLines(file, { lines, bytes })
 
-it('gives the last lines, and none of a log that is empty', () => {
+it('returns the last lines, and none of an empty log', () => {
   expect(linesOf(2)).toEqual({ lines: ['two', 'three'], end: 14 })
   expect(linesOf(0).lines).toEqual([])
   // Only whole lines.
@@ -26,11 +26,11 @@ it('gives the last lines, and none of a log that is empty', () => {
   expect(linesOf(9)).toEqual({ lines: [], end: 0 })
 })
 
-it('follows what is written from then on, also in a file that was emptied, until it is told to end', async () => {
+it('follows new text, even in a truncated file, until it is disposed of', async () => {
   const pieces: string[] = []
   const onPiece = (piece: string) => pieces.push(piece)
   const following = follow(file, { from: 14, clock: createSystemClock(), onPiece })
-  // Half of a letter first.
+  // Half of a character first.
   const [first, second] = [Buffer.from('vié').subarray(0, 3), Buffer.from('é').subarray(1)]
   appendFileSync(file, first)
   await untilTrue('the piece', () => pieces.length === 1)

@@ -15,7 +15,7 @@ import { type Member, type MembersOptions, startMembers } from '../testing/membe
 const clock = createSystemClock()
 const IS_LONG = process.env['LONG'] === '1'
 const BLOW_COUNT = IS_LONG ? 100 : 2
-/** Of 199 contracts each: a block of one member may name 4096. */
+/** With 199 contracts each: a block of one member may name 4096. */
 const DEAR_COUNT = 20
 const ROUNDS = IS_LONG ? 6 : 2
 const ROUND_MS = 3000
@@ -67,7 +67,7 @@ const statusOf = async (member: Member) =>
   (await send(`${member.url()}/status`)).body?.success?.extra ?? {}
 const headOf = async (member: Member): Promise<number> => (await statusOf(member)).offset ?? 0
 
-/** Offers the same bytes again until they are in the log, as every submitter does. */
+/** Submits the same bytes until they are in the log, as every submitter does. */
 async function submit(member: Member, bytes: Uint8Array): Promise<void> {
   await untilTrue('the entry to be ordered', () =>
     member.submit(bytes).then(
@@ -77,7 +77,7 @@ async function submit(member: Member, bytes: Uint8Array): Promise<void> {
   )
 }
 
-/** Everybody has the same log, which holds each of these once. */
+/** All members have the same log, which contains each of these once. */
 async function expectSame(
   members: readonly Member[],
   submitted: readonly Uint8Array[],
@@ -104,7 +104,7 @@ async function untilLive(members: readonly Member[]): Promise<void> {
     )
 }
 
-/** Until they have ordered a few blocks more than now. */
+/** Waits until they have ordered a few more blocks. */
 async function untilAhead(members: readonly Member[]): Promise<void> {
   const height = async () =>
     Math.max(
@@ -116,7 +116,7 @@ async function untilAhead(members: readonly Member[]): Promise<void> {
   await untilTrue('blocks to be ordered', async () => (await height()) > before + 2)
 }
 
-/** Four that run, by name, and the way to order entries of which none may be lost. */
+/** Four running members by name, and a function that orders entries of which none may be lost. */
 async function startFour(options: MembersOptions = {}) {
   const network = await startMembers(4, options)
   const [one, two, three, four] = network.members as [Member, Member, Member, Member] // Just asked for.
@@ -153,7 +153,7 @@ describe.skipIf(enginePath === null)('four members', () => {
       await two.stop()
       const waiting = [order(three), order(four)]
       await untilTrue(
-        'status to say that nobody orders',
+        'status to report that no member orders',
         async () => (await statusOf(four)).state === 'stalled',
       )
       expect((await statusOf(four)).detail).toContain('nothing is ordered: 1 other engines')
@@ -169,7 +169,7 @@ describe.skipIf(enginePath === null)('four members', () => {
     },
   )
 
-  it('lose nothing, and double nothing, while engines are killed at any moment', {
+  it('lose and repeat no entry while engines are killed at any time', {
     tags: IS_LONG ? ['long-run'] : [],
   }, async () => {
     await using network = await startFour()
@@ -182,7 +182,7 @@ describe.skipIf(enginePath === null)('four members', () => {
     )
     for (let blow = 0; blow < BLOW_COUNT; blow++) {
       const member = members[blow % 4] ?? network.one
-      // A block that is decided waits for its Redis: the engine ends between the decision and the commit.
+      // A decided block waits for its Redis: the engine exits between the decision and the commit.
       const isBetween = blow % 3 === 0
       if (isBetween) {
         member.hangRedis()
@@ -201,7 +201,7 @@ describe.skipIf(enginePath === null)('four members', () => {
     await expectSame(members, network.submitted)
   })
 
-  it('go on without a fork beside one that signs two blocks for one height, and prove it', async () => {
+  it('continue without a fork next to a member that signs two blocks for one height, and prove it', async () => {
     await using network = await startFour({ withTwin: true })
     const { one, two, three, four, order, genesis } = network
     const honest = [two, three, four]
@@ -219,7 +219,7 @@ describe.skipIf(enginePath === null)('four members', () => {
         kind: 'vote',
       })
     }
-    // It is kept, and what proves something to everybody is read by the command for it.
+    // It is stored, and the command for it reads the proof.
     const [evidence] = await evidenceOf(two)
     await two.stop()
     await two.start()
@@ -263,7 +263,7 @@ describe.skipIf(enginePath === null)('four members', () => {
   )
 
   inFull(
-    'let nobody vote twice where one is restored while its first machine runs, and the second once that is gone',
+    'let no member vote twice that is restored while its first machine runs, and let the second machine vote once the first is off',
     { tags: ['long-run'] },
     async () => {
       await using network = await startMembers(4, { withTwin: true })
@@ -310,7 +310,7 @@ describe.skipIf(enginePath === null)('four members', () => {
       await one.stop()
       await one.loseDisk()
       await one.start()
-      // It says that it does not vote before there is an engine.
+      // It reports that it does not vote before an engine runs.
       await untilTrue('its engine to follow', async () => {
         const { detail, ordering } = await statusOf(one)
         return detail?.includes('does not vote') === true && ordering.connected.length > 0

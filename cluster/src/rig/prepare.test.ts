@@ -35,7 +35,7 @@ function prepare(directory: DataDirectory, wishes: Partial<PrepareInput> = {}) {
   })
 }
 
-it('keeps genesis, keys, secrets and ports from one up to the next', async () => {
+it('stores genesis, keys, secrets and ports between starts', async () => {
   await using temporary = await temporaryDirectory()
   const first = await prepare(temporary.directory)
   const second = await prepare(temporary.directory, { basePort: null })
@@ -53,7 +53,7 @@ it('lets no two clusters share a genesis hash', async () => {
   expect(hashes[0]).not.toBe(hashes[1])
 })
 
-it('lets nobody but the owner read anything but what members show', async () => {
+it('lets only the owner read files, except the public files of members', async () => {
   await using temporary = await temporaryDirectory()
   await prepare(temporary.directory)
   const root = temporary.directory.path
@@ -70,7 +70,7 @@ it('leaves no temporary file behind', async () => {
   expect(files.filter((file) => file.endsWith('.tmp'))).toEqual([])
 })
 
-it('agrees with itself when two ups prepare at once', async () => {
+it('has one result when two starts prepare at the same time', async () => {
   await using temporary = await temporaryDirectory()
   const [one, other] = await Promise.all([
     prepare(temporary.directory),
@@ -85,7 +85,7 @@ it('refuses another size than the one that the genesis fixes', async () => {
   await expect(prepare(temporary.directory, { nodeCount: 4 })).rejects.toThrow('cluster of 2 nodes')
 })
 
-it('refuses a directory of an older layout, says what to do, and leaves it as it is', async () => {
+it('refuses a directory of an older layout, says what to do, and does not change it', async () => {
   await using temporary = await temporaryDirectory()
   await prepare(temporary.directory)
   const { clusterFile } = temporary.directory
@@ -97,7 +97,7 @@ it('refuses a directory of an older layout, says what to do, and leaves it as it
   expect(await readFile(clusterFile, 'utf8')).toBe(older)
 })
 
-it('gives each member a key for votes and one to show, and says once that it has signed nothing', async () => {
+it('gives each member a voting key and a public key, and records once that it has signed nothing', async () => {
   await using temporary = await temporaryDirectory()
   const { directory } = temporary
   const first = await prepare(directory, { ordering: 'cometbft' })
@@ -109,7 +109,7 @@ it('gives each member a key for votes and one to show, and says once that it has
 
   const stateOf = (name: string) => join(directory.engineDirectory(name), VOTE_STATE_FILE)
   expect(await readFile(stateOf('sv-1'), 'utf8')).toBe(voteStateAt(0))
-  // A member that has lost it must not be told that it has signed nothing.
+  // A member that has lost it must not start as one that has signed nothing.
   await rm(directory.engineDirectory('sv-1'), { recursive: true })
   expect(await prepare(directory, { basePort: null })).toEqual(first)
   await expect(stat(stateOf('sv-1'))).rejects.toThrow('ENOENT')
@@ -126,7 +126,7 @@ it.each([
   )
 })
 
-it('takes a directory of before there was a choice for one of one synchronizer', async () => {
+it('treats a directory without an ordering as one with one synchronizer', async () => {
   await using temporary = await temporaryDirectory()
   const { clusterFile } = temporary.directory
   const first = await prepare(temporary.directory)
@@ -136,7 +136,7 @@ it('takes a directory of before there was a choice for one of one synchronizer',
   expect(await prepare(temporary.directory, { basePort: null, ordering: 'redis' })).toEqual(first)
 })
 
-it('takes other rules for a new cluster, and for a new one only', async () => {
+it('accepts other rules only for a new cluster', async () => {
   await using temporary = await temporaryDirectory()
   const overrides = { names: { entryLifetimeMicros: 5_000_000 }, devnet: false }
   const { genesis } = await prepare(temporary.directory, { overrides })
@@ -156,7 +156,7 @@ it.each([
   await expect(attempt).rejects.toThrow(want)
 })
 
-it('keeps the key of the operator party out of the world: the party names no key that exists', async () => {
+it('makes no key for the operator party: the party names no existing key', async () => {
   await using temporary = await temporaryDirectory()
   const { genesis } = await prepare(temporary.directory)
   const digits = genesis.dso.slice('DSO::1220'.length)
@@ -167,7 +167,7 @@ it('keeps the key of the operator party out of the world: the party names no key
   expect(verifySignature({ publicKey: digits, message, signature: new Uint8Array(64) })).toBe(false)
 })
 
-it('takes the next free hundred when nobody chose ports, so that two clusters run side by side', async () => {
+it('takes the next free hundred by default, so that two clusters can run on one machine', async () => {
   const first = await drawBasePort(null, FOUR)
   expect([first >= 4600, first % 100]).toEqual([true, 0])
   const server = createServer().listen(portsFrom(first, 4).validator, '127.0.0.1')
@@ -179,7 +179,7 @@ it('takes the next free hundred when nobody chose ports, so that two clusters ru
   }
 })
 
-it('draws blocks that are the same or share no port, whatever is drawn', async () => {
+it('draws blocks that are equal or share no port', async () => {
   const bases = await Promise.all(
     [0, 0.001, 0.0011, 0.5, 0.9999].map((fraction) =>
       drawBasePort(0, LARGEST, { ...systemRandom, fraction: () => fraction }),
@@ -191,7 +191,7 @@ it('draws blocks that are the same or share no port, whatever is drawn', async (
       expect(one === other || Math.abs(one - other) >= length, `${one}, ${other}`).toBe(true)
 })
 
-it('names a taken port when somebody chose ports', async () => {
+it('names a port that is in use when ports were chosen', async () => {
   const basePort = await drawBasePort(0, FOUR)
   const server = createServer().listen(portsFrom(basePort, 4).nodes[2], '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

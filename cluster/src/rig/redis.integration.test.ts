@@ -14,7 +14,7 @@ import { deleteReplicaAt } from './disk-work.ts'
 const clock = createSystemClock()
 
 async function startLogRedis() {
-  // Spaces and quotes, because people have such directories.
+  // With spaces and quotes, as real directories may have.
   const directory = await mkdtemp(join(tmpdir(), 'qs "r" '))
   const socketPath = join(directory, 's')
   await writeFile(
@@ -49,7 +49,7 @@ async function startLogRedis() {
   }
 }
 
-it('lets the synchronizer append to the log and read it, and nobody else in', async () => {
+it('lets only the synchronizer append to the log and read it', async () => {
   await using log = await startLogRedis()
   const writer = log.connect('writer', 'aa11')
   try {
@@ -63,7 +63,7 @@ it('lets the synchronizer append to the log and read it, and nobody else in', as
   expect(await isRedisReady({ path: log.address.path })).toBe(false)
 })
 
-it('takes a paused Redis for one that is not ready, and does not wait long for it', async () => {
+it('treats a paused Redis as not ready, without a long wait', async () => {
   await using log = await startLogRedis()
   const { address } = log
   expect(await isRedisReady(address)).toBe(true)
@@ -72,7 +72,7 @@ it('takes a paused Redis for one that is not ready, and does not wait long for i
   expect(await isRedisReady({ ...address, path: '/nowhere/s' })).toBe(false)
 })
 
-it('deletes a replica and leaves the users that live in the same Redis', async () => {
+it('deletes a replica, and keeps the users in the same Redis', async () => {
   await using server = await startRedis()
   const redis = server.connect()
   try {

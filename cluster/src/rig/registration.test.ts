@@ -46,7 +46,7 @@ async function register(first: Readonly<Record<string, readonly Answer[]>>, pati
   }
 }
 
-it('waits as somebody with a wallet would, where the same may succeed later and did not happen', async () => {
+it('repeats requests that had no effect and may succeed later', async () => {
   const definite = { ...late, definite: true }
   expect(
     await register({
@@ -60,7 +60,7 @@ it('waits as somebody with a wallet would, where the same may succeed later and 
   ).toEqual(['register', 'tap', 'tap', 'create', 'accept', ...Array(4).fill('by-name')])
 })
 
-it('does nothing twice that may have happened, or that is refused for good', async () => {
+it('does not repeat a request that may have had an effect, or that is refused permanently', async () => {
   expect((await register({ accept: [[504, { ...late, definite: false }]] })).at(-1)).toContain(
     'accept: 504, not yet',
   )
@@ -68,10 +68,10 @@ it('does nothing twice that may have happened, or that is refused for good', asy
   expect(refused).toEqual(['register', 'tap', 'create', expect.stringContaining('409, taken')])
 })
 
-it('gives up in the end, with the last answer, at once where nobody waits', async () => {
+it('gives up with the last answer after its time limit, or at once without one', async () => {
   const busy: readonly Answer[] = Array(1000).fill([503, { ...late, definite: true }])
   expect((await register({ register: busy })).at(-1)).toContain('503, not yet')
   expect(await register({ register: busy }, 0)).toEqual(['register', expect.any(String)])
-  const nobody: readonly Answer[] = Array(1000).fill([404, { code: 'ENTRY_NOT_FOUND' }])
-  expect((await register({ 'by-name': nobody })).at(-1)).toContain('confirm alice.unverified.ns')
+  const absent: readonly Answer[] = Array(1000).fill([404, { code: 'ENTRY_NOT_FOUND' }])
+  expect((await register({ 'by-name': absent })).at(-1)).toContain('confirm alice.unverified.ns')
 })

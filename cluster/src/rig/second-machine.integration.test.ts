@@ -5,7 +5,7 @@ import { send, until } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 const clock = createSystemClock()
-/** A port of the system, where nothing listens. */
+/** A port of the system, on which no process listens. */
 const NOWHERE = 'http://127.0.0.1:1'
 
 let network: Awaited<ReturnType<typeof startNetwork>>
@@ -25,7 +25,7 @@ afterAll(async () => {
   await network?.[Symbol.asyncDispose]()
 })
 
-/** As `run sv` asks it, with nodes at these addresses. */
+/** As `run sv` calls it, with nodes at these addresses. */
 function ask(name: string, urls: Record<string, string>, variables: Record<string, string> = {}) {
   const members = Object.entries(urls).map(([member, url]) => ({ name: member, url }))
   const { genesis } = network
@@ -42,7 +42,7 @@ it.each([
   )
 })
 
-it('another member, or nothing, at an address is no second machine', async () => {
+it('another member, or no process, at an address is not a second machine', async () => {
   await ask('sv-1', { 'sv-1': NOWHERE })
   await ask('sv-2', { 'sv-2': node.url })
   await ask('sv-2', { 'sv-1': node.url, 'sv-2': NOWHERE })

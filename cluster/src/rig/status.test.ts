@@ -51,7 +51,7 @@ function statusOf(states: readonly NodeState[]): LiveStatus {
 const up = 'up' as const
 const down = 'down' as const
 
-it('counts members that order against those that a block needs', () => {
+it('compares the members that order with those that a block needs', () => {
   const together = (
     states: readonly NodeState[],
     status = statusOf(['up', 'up', 'up', 'up']),
@@ -135,7 +135,7 @@ describe('whether names can be looked up', () => {
     }),
   }
 
-  it('is what a reader of the nodes sees, whatever the validator does', () => {
+  it('depends on the reader of the nodes, whatever the validator does', () => {
     const status = { ...statusOf([up, up, up, up]), atNodes: read }
     const lost = { ...status, validator: { ...status.validator, state: down } }
     expect(budgetsOf(lost).lookups.works).toBe(true)

@@ -1,4 +1,4 @@
-/** What tests know of the control plane beside its client. */
+/** The procedures of the control plane, for tests. */
 import { type ZodType, z } from 'zod'
 import { appRouter } from '../control/router.ts'
 

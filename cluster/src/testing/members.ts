@@ -23,7 +23,7 @@ import { type Propose, startProposer } from './proposer.ts'
 
 const TOKEN = 'token-of-a-peer-of-the-synchronizer'
 const HOST = '127.0.0.1'
-/** Nobody listens there. */
+/** No process listens there. */
 const NOWHERE = `http://${HOST}:1`
 const clock = createSystemClock()
 
@@ -161,7 +161,7 @@ async function createMember(options: {
           logDirectory: null,
           diskFreeMibMin: 0,
           logKeepSeconds: 86_400,
-          // Nobody vouches for a clock here: block time is the members'.
+          // No node confirms a clock here: block time is the members'.
           nodes: genesis.nodes.map(({ name }) => ({ name, url: NOWHERE })),
           rateLimit: 100_000,
           entryRates: { stranger: 10_000, peer: 10_000, superValidator: 10_000 },
@@ -232,7 +232,7 @@ async function createMember(options: {
 /** Of the process that has this directory as its home. */
 async function enginePidOf(home: string): Promise<number | null> {
   const { stdout } = await promisify(execFile)('pgrep', ['-f', `start --home ${home}$`]).catch(
-    () => ({ stdout: '' }), // There is none.
+    () => ({ stdout: '' }), // No such process.
   )
   return stdout === '' ? null : Number(stdout.trim())
 }

@@ -99,7 +99,7 @@ export type RunningCluster = AsyncDisposable & {
   split(node: string, others: readonly string[], options?: FaultOptions): Promise<Fault>
   /** The process has a wall clock that is wrong by this much. */
   clock(node: string, options: FaultOptions & { readonly offsetMs: number }): Promise<Fault>
-  /** The Redis of a node or of the validator is full: reads go on, writes are refused. */
+  /** The Redis of a node or of the validator is full: it answers reads and refuses writes. */
   fillMemory(node: string, options?: FaultOptions): Promise<Fault>
   /** Ends faults: of one node, or all. Returns those that were in force. */
   heal(node?: string): Promise<readonly Fault[]>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { budgetsOf, type Judged } from './budgets.ts'
 
-/** Four nodes in these states, of a cluster whose other parts are up unless they are given. */
+/** Four nodes in these states. The other parts of the cluster are up by default. */
 function statusOf(states: readonly string[], given: Partial<Judged> = {}): Judged {
   return {
     cluster: { n: 4, readThreshold: 2, confirmThreshold: 3, blockThreshold: 3 },

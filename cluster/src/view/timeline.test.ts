@@ -3,17 +3,17 @@ import { bar, chart, curve, label, roundTimes, toSvg } from './timeline.ts'
 
 const window = { fromMs: 1000, toMs: 5000 }
 
-it('places what lasts by shares of the width, and cuts off what is outside of the time', () => {
+it('positions time ranges by percentages of the width, and clips them to the window', () => {
   const [, attributes] = bar(window, { fromMs: 0, toMs: 2000, y: 1, height: 2, className: 'c' })
   expect(attributes).toMatchObject({ x: '0.00%', width: '25.00%' })
 })
 
-it('writes a label after its moment, and before it in the second half', () => {
+it('writes a label to the right of its time, and to the left in the second half', () => {
   const sideOf = (atMs: number) => label(window, { atMs, y: 0, text: '' })[1]['textAnchor']
   expect([1000, 2900, 3100].map(sideOf)).toEqual(['start', 'start', 'end'])
 })
 
-it('joins the points of a curve where it is told to, and draws a dot elsewhere', () => {
+it('connects points of a curve on request, and otherwise draws dots', () => {
   const points = [
     [1000, 0],
     [2000, 1],
@@ -30,7 +30,7 @@ it('has few round times, from the begin on', () => {
   ])
 })
 
-it('is text in which nothing can pose as a part of it', () => {
+it('is text with all values escaped', () => {
   const text = toSvg(
     chart({
       ...{ title: '<script>"', window, height: 10, isScale: true },

@@ -1,7 +1,7 @@
 /**
- * Drawings of what happened over time: those of a chaos report, which is a file, and those of the console, which change
- * every second. Pure: a drawing is a tree of shapes. The report writes it as text (`toSvg`), the console as React
- * elements. Across, a drawing takes whatever width there is: places are percentages. Heights are pixels.
+ * Charts over time, for the chaos report, which is a file, and for the console, which redraws every second. Pure: a chart is a
+ * tree of shapes. The report writes it as text (`toSvg`), the console as React elements. Widths are percentages of the
+ * available width, heights are pixels.
  */
 
 /** An SVG element, with attributes as React names them. */
@@ -13,36 +13,33 @@ export type Shape = readonly [
 
 export type TimeWindow = { readonly fromMs: number; readonly toMs: number }
 
-/** Of a curve, which is stretched to the width that there is. */
+/** The width of a curve, which is stretched to the available width. */
 const CURVE_WIDTH = 1000
 const TICKS_MAX = 6
 const TICK_STEPS_S = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600]
 const LABEL_HEIGHT = 18
 
-/** Where a moment is, from 0 to 100. */
-function placeOf(ms: number, { fromMs, toMs }: TimeWindow): number {
+/** The position of a time, from 0 to 100. */
+function positionOf(ms: number, { fromMs, toMs }: TimeWindow): number {
   return (100 * (Math.max(fromMs, Math.min(toMs, ms)) - fromMs)) / (toMs - fromMs)
 }
 
-function percent(place: number): string {
-  return `${place.toFixed(2)}%`
+function percent(position: number): string {
+  return `${position.toFixed(2)}%`
 }
 
-/** Something that lasts. Its title is shown to a pointer that rests on it. */
+/** A time range. Its title is a tooltip. */
 export function bar(
   window: TimeWindow,
-  {
-    title,
-    ...at
-  }: TimeWindow & {
+  parts: TimeWindow & {
     readonly y: number
     readonly height: number
     readonly className: string
     readonly title?: string
   },
 ): Shape {
-  const { y, height, className } = at
-  const [from, to] = [placeOf(at.fromMs, window), placeOf(at.toMs, window)]
+  const { y, height, className, title } = parts
+  const [from, to] = [positionOf(parts.fromMs, window), positionOf(parts.toMs, window)]
   const place = { className, x: percent(from), y: y.toFixed(1), height: height.toFixed(1) }
   const name: readonly Shape[] = title === undefined ? [] : [['title', {}, title]]
   return ['rect', { ...place, width: percent(to - from) }, ...name]
@@ -55,15 +52,15 @@ type Label = {
   readonly className?: string
 }
 
-/** Text after its moment, or before it in the second half. */
+/** Text to the right of its time, or to the left in the second half. */
 export function label(window: TimeWindow, parts: Label): Shape {
   const { atMs, y, text, className = 'axis' } = parts
-  const place = placeOf(atMs, window)
+  const place = positionOf(atMs, window)
   const [textAnchor, dx] = place > 50 ? ['end', -4] : ['start', 4]
   return ['text', { className, x: percent(place), dx, y, textAnchor }, text]
 }
 
-/** Points of time with a height each, joined where `joined` says so, else as dots. */
+/** Points, connected where `joined` returns true, otherwise as dots. */
 export function curve(
   window: TimeWindow,
   parts: {
@@ -75,7 +72,7 @@ export function curve(
 ): Shape {
   const { points, height, className, joined = () => false } = parts
   const steps = points.map(([atMs, y], index) => {
-    const x = ((placeOf(atMs, window) * CURVE_WIDTH) / 100).toFixed(1)
+    const x = ((positionOf(atMs, window) * CURVE_WIDTH) / 100).toFixed(1)
     const before = points[index - 1]?.[0]
     return before !== undefined && joined(before, atMs)
       ? `L${x} ${y.toFixed(1)}`
@@ -87,12 +84,12 @@ export function curve(
   return ['svg', stretched, ['path', path]]
 }
 
-/** A drawing with what is named at its left, a line for each such name where it is a scale, and its times below. */
+/** A chart with names at the left, a line for each name if it is a scale, and times below. */
 export function chart(parts: {
   readonly title: string
   readonly window: TimeWindow
   readonly height: number
-  /** Height of what is drawn below the times. */
+  /** Height of the shapes below the times. */
   readonly below?: number
   readonly names: readonly { readonly y: number; readonly text: string }[]
   readonly isScale?: boolean
@@ -111,26 +108,22 @@ export function chart(parts: {
     },
     ...lines.map(({ y }): Shape => ['line', { className: 'grid', x2: '100%', y1: y, y2: y }]),
     ...ticks.map(({ atMs }): Shape => {
-      const x = percent(placeOf(atMs, window))
+      const x = percent(positionOf(atMs, window))
       return ['line', { className: 'grid', x1: x, x2: x, y2: height }]
     }),
     ...parts.shapes,
-    ...names.map(
-      ({ y, text }): Shape => [
-        'text',
-        { className: 'axis', dx: -6, y: y + 4, textAnchor: 'end' },
-        text,
-      ],
-    ),
+    ...names.map(({ y, text }): Shape => {
+      return ['text', { className: 'axis', dx: -6, y: y + 4, textAnchor: 'end' }, text]
+    }),
     ...ticks.map(({ atMs, text }): Shape => {
-      const place = placeOf(atMs, window)
+      const place = positionOf(atMs, window)
       const textAnchor = place < 6 ? 'start' : place > 94 ? 'end' : 'middle'
       return ['text', { className: 'axis', x: percent(place), y: height + 14, textAnchor }, text]
     }),
   ]
 }
 
-/** Round times since the begin of a window, few enough for a telephone. */
+/** Round times since the begin of a window, few enough for a phone. */
 export function roundTimes({ fromMs, toMs }: TimeWindow): number[] {
   const wholeS = (toMs - fromMs) / 1000
   const stepS = TICK_STEPS_S.find((step) => wholeS / step <= TICKS_MAX) ?? wholeS
@@ -138,7 +131,7 @@ export function roundTimes({ fromMs, toMs }: TimeWindow): number[] {
   return Array.from({ length: count }, (_, index) => fromMs + index * stepS * 1000)
 }
 
-/** The drawing as text, for a page that needs nothing else. */
+/** The chart as text. */
 export function toSvg([tag, attributes, ...children]: Shape): string {
   const written = Object.entries(attributes).map(
     ([name, value]) => ` ${nameInSvg(name)}="${escapeHtml(String(value))}"`,

@@ -9,7 +9,7 @@ import {
   toneOfOutcome,
 } from './words.ts'
 
-it('says how a member orders, and what is unusual about it', () => {
+it('describes how a member orders, and what is unusual', () => {
   const ordering = { height: 12, round: 0, connected: ['sv-1', 'sv-3'], absent: [] }
   expect(orderingWords({ ordering }, false)).toBe('block 12, 2 engines connected')
   expect(orderingWords({ ordering: { ...ordering, round: 1 } }, true)).toBe(

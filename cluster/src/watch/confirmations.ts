@@ -1,10 +1,10 @@
-/** Who confirmed which payment, read off the log itself: no node is asked, so none can pretend. */
+/** The confirmations of payments, from the log itself, as a node could lie about them. */
 import { decodeEntry, type Ordering } from '@quorumscan/ledger'
 import type { Command, Micros } from '@quorumscan/model'
 import { LRUCache } from 'lru-cache'
 
 const BATCH_ENTRIES_MAX = 256
-/** Payments whose confirmations are remembered; a few hundred bytes each. */
+/** Payments whose confirmations are stored; a few hundred bytes each. */
 const PAYMENTS_MAX = 1000
 
 export type SeenConfirmation = {
@@ -16,7 +16,7 @@ export type SeenConfirmation = {
 
 export type ConfirmationWatch = ReturnType<typeof watchConfirmations>
 
-/** Walks over the whole log first: what is asked about may have been confirmed already. Disposing closes the log. */
+/** Reads the log from its start, as payments may be confirmed already. Disposing closes the log. */
 export function watchConfirmations(
   log: Pick<Ordering, 'follow'> & AsyncDisposable,
   genesisHash: string,
@@ -41,7 +41,7 @@ export function watchConfirmations(
         }
       }
   }
-  // A log that regressed is told by every replica; here only confirmations stay away.
+  // Every replica reports a log that regressed. Here only confirmations are missing.
   const following = follow().catch(() => {})
   return {
     /** In the order of the log. */

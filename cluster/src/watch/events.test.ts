@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { LiveStatus } from '../rig/status.ts'
 import { type EventMemory, step } from './events.ts'
 
-/** Two nodes of which one must answer; what events do not look at is left out. */
+/** Two nodes of which one must answer. Members that events do not use are left out. */
 function statusOf(states: readonly string[], faults: readonly string[] = []): LiveStatus {
   return {
     cluster: { readThreshold: 2 },
@@ -19,7 +19,7 @@ function statusOf(states: readonly string[], faults: readonly string[] = []): Li
   } as unknown as LiveStatus
 }
 
-/** What is said of states that are looked at every 250 ms. */
+/** The events of statuses that follow each other after 250 ms. */
 function saidOf(looks: readonly LiveStatus[]): string[] {
   const said: string[] = []
   let memory: EventMemory | null = null
@@ -35,22 +35,22 @@ const whole = statusOf(['up', 'up', 'up'])
 const late = statusOf(['up', 'catching-up', 'up'])
 
 describe('events', () => {
-  it('are none where nothing changes, and none for the first look', () => {
+  it('do not occur without a change, and not for the first status', () => {
     expect(saidOf([late, late, late])).toEqual([])
   })
 
-  it('are none of a state that comes and goes, however often', () => {
+  it('do not occur for a state that lasts shortly, however often', () => {
     const looks = Array.from({ length: 40 }, (_, index) => (index % 4 < 2 ? whole : late))
     expect(saidOf(looks)).toEqual([])
   })
 
-  it('tell once of a state that stays for a second', () => {
+  it('report a state that lasts for a second, once', () => {
     expect(saidOf([whole, late, late, late, late, late, late, late])).toEqual([
       '5 sv-2 is catching up',
     ])
   })
 
-  it('tell at once of a process that has ended, and later that the quorum is lost with it', () => {
+  it('report at once a process that has exited, and later the lost quorum', () => {
     const down = statusOf(['down', 'down', 'up'])
     expect(saidOf([whole, down, down, down, down, down])).toEqual([
       '1 sv-1 is down',
@@ -59,7 +59,7 @@ describe('events', () => {
     ])
   })
 
-  it('tell at once of each fault, and that it is healed', () => {
+  it('report at once each fault, and when it is healed', () => {
     const broken = statusOf(['up', 'up', 'up'], ['lies: deny'])
     expect(saidOf([whole, broken, broken, whole])).toEqual([
       '1 sv-1 lies: deny',

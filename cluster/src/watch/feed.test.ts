@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createFeed } from './feed.ts'
 
-it('tells each listener all that comes while it listens, and remembers the latest', async () => {
+it('sends each listener all items while it listens, and stores the latest', async () => {
   const feed = createFeed<number>(2)
   const ending = new AbortController()
   const heard: number[] = []

@@ -1,23 +1,23 @@
-/** Something that happens again and again, for whoever listens now, with a memory of the latest. */
+/** A stream of items for its current listeners, with a buffer of the latest. */
 
-/** What a listener that does not keep up may miss is older than what it gets. */
+/** A listener that does not keep up misses the oldest items. */
 const BACKLOG_MAX = 256
 
 export type Feed<T> = ReturnType<typeof createFeed<T>>
 
-/** @param keptMax - How many of the latest are remembered. */
-export function createFeed<T>(keptMax: number) {
-  const kept: T[] = []
+/** @param storedMax - How many of the latest items are stored. */
+export function createFeed<T>(storedMax: number) {
+  const stored: T[] = []
   const listeners = new Set<(item: T) => void>()
   return {
     publish(item: T): void {
-      kept.push(item)
-      if (kept.length > keptMax) kept.shift()
+      stored.push(item)
+      if (stored.length > storedMax) stored.shift()
       for (const listener of listeners) listener(item)
     },
     /** Oldest first. */
-    recent: (): readonly T[] => [...kept],
-    /** What is published from now on; a listener that is too slow misses the oldest. Ends with the signal. */
+    recent: (): readonly T[] => [...stored],
+    /** The items from now on. A listener that is too slow misses the oldest. Ends with the signal. */
     async *follow(signal: AbortSignal): AsyncGenerator<T, void> {
       const backlog: T[] = []
       let wake: () => void = () => {}

@@ -9,7 +9,7 @@ import type { Prober } from './prober.ts'
 
 const statistics = { agreement: 100, p50Ms: 5, p99Ms: 9, lastError: 'refused' }
 
-it('tells what was measured of a node that is up alone, and whom lookups can count on', async () => {
+it('reports measurements only of nodes that are up, and which votes lookups can count on', async () => {
   const states: readonly NodeState[] = ['up', 'up', 'down', 'paused', 'silent']
   const nodes = states.map((state, index) => ({
     ...{ name: `sv-${index + 1}`, state, offset: state === 'up' ? 7 - index : null },
@@ -24,7 +24,7 @@ it('tells what was measured of a node that is up alone, and whom lookups can cou
   }
   const live = startLive({
     cluster: {
-      // What is not looked at is left out.
+      // Unused members are left out.
       status: () => ({ ...others, nodes }) as unknown as ClusterStatus,
       faults: { active: () => faults },
     },

@@ -1,4 +1,4 @@
-/** A node looked at closely: a small HTTP server, and a file that it has logged to. */
+/** The details of a node: a small HTTP server, and its log file. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,10 +21,10 @@ function serviceAt(url: string, logFile: string): Service {
   } as Service
 }
 
-it('tells what the process measures and logs, and takes no document for a certificate that is none', async () => {
+it('returns metrics and logs of a process, and refuses documents that are not certificates', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'qs-view-'))
   const logFile = join(directory, 'sv-1.log')
-  // Longer than what is read of it, which begins in the middle of a line.
+  // Longer than the part that is read, which begins in the middle of a line.
   const lines = Array.from({ length: 200 }, (_, index) => `${index} `.padEnd(500, 'x'))
   writeFileSync(logFile, `${lines.join('\n')}\n`)
   const server = createServer((request, response) => {
@@ -55,7 +55,7 @@ it('tells what the process measures and logs, and takes no document for a certif
     rmSync(directory, { recursive: true })
   }
   const gone = await viewNode([serviceAt(url, logFile)], genesis)
-  // By a connection that was kept, or by a new one.
+  // By a kept connection, or by a new one.
   expect(gone.certificate).toEqual({ problem: expect.stringMatching(/^re(set|fused)$/) })
   expect(gone.store).toEqual({ memoryBytes: null, fileBytes: null, diskFreeBytes: null })
 })

@@ -31,7 +31,7 @@ async function serve(paths: Readonly<Record<string, string>>, type = 'applicatio
 const atNodes = { kind: 'verified', latencyMs: 1, needed: 2, signers: ['sv-1'], asked: [] }
 const rest = { lookUp: async () => atNodes, clock, isReady: () => true }
 
-it('tells who agrees with the proxy, who does not, and who does not answer', async () => {
+it('reports which nodes agree with the proxy, which do not, and which do not answer', async () => {
   const path = '/v0/ans-entries/by-name/dso.ns'
   await using validator = await serve({ '/v0/scan-proxy/ans-entries/by-name/dso.ns': TRUTH })
   await using honest = await serve({ [path]: TRUTH })
@@ -59,8 +59,8 @@ it('tells who agrees with the proxy, who does not, and who does not answer', asy
   await prober.close()
 })
 
-it('asks for a name that nobody has, too, and sees who invents it or calls the truth something else', async () => {
-  const name = 'nobody-at-all.unverified.ns'
+it('also asks for a name that does not exist, and detects nodes that invent it or send another content type', async () => {
+  const name = 'absent-name.unverified.ns'
   const path = `/v0/ans-entries/by-name/${name}`
   await using validator = await serve({ [`/v0/scan-proxy/ans-entries/by-name/${name}`]: DENIAL })
   await using honest = await serve({

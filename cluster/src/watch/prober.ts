@@ -19,7 +19,7 @@ const SAMPLES_MAX = 600
 /** The last minute, for percentages and percentiles. */
 const WINDOW_SAMPLES = 60
 /** One that always exists and one that never does; the same on every honest node. */
-const NAMES = ['dso.ns', 'nobody-at-all.unverified.ns'] as const
+const NAMES = ['dso.ns', 'absent-name.unverified.ns'] as const
 /** The code of a node without such an entry. */
 const ABSENT = 'ENTRY_NOT_FOUND'
 /** A node may send any content type. */

@@ -1,22 +1,22 @@
-/** Registrations walked through for whoever watches, step by step, each with the confirmations of its payment. */
+/** Registrations for the console, step by step, with the confirmations of their payments. */
 import type { Clock } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import { formatInstant as formatTime, quorumOf } from '@quorumscan/verifier'
 import { type Exchange, registerName } from '../rig/registration.ts'
 import type { ConfirmationWatch } from './confirmations.ts'
 
-/** What a screen shows; the ledger keeps them all. */
-const KEPT_MAX = 20
-/** Of one person at one screen. */
+/** As many as a screen shows. The ledger has all of them. */
+const STORED_MAX = 20
+/** Enough for one person. */
 const RUNNING_MAX = 8
 
-type Kept = {
+type Registration = {
   readonly id: string
   readonly name: string
   readonly user: string
   readonly state: 'running' | 'done' | 'failed'
   readonly steps: ReturnType<typeof stepOf>[]
-  /** Confirmations of its payment that resolve it (D-23). */
+  /** How many confirmations its payment needs (D-23). */
   readonly neededCount: number
   /** Null until it is paid. */
   readonly payment: string | null
@@ -27,22 +27,22 @@ type Kept = {
 export function createRegistrations(options: {
   readonly validatorUrl: string
   readonly nodeNames: readonly string[]
-  /** Of a user of the validator. */
+  /** A token of a user of the validator. */
   readonly token: (user: string) => Promise<string>
-  /** Started at the first registration. */
+  /** Called first for the first registration. */
   readonly watch: () => ConfirmationWatch
   readonly clock: Clock
 }) {
   const { clock, nodeNames } = options
-  const kept: Kept[] = []
+  const stored: Registration[] = []
   let count = 0
 
-  const update = (id: string, change: Partial<Kept>): void => {
-    const index = kept.findIndex((one) => one.id === id)
-    const before = kept[index]
-    if (before !== undefined) kept[index] = { ...before, ...change }
+  const update = (id: string, change: Partial<Registration>): void => {
+    const index = stored.findIndex((one) => one.id === id)
+    const before = stored[index]
+    if (before !== undefined) stored[index] = { ...before, ...change }
   }
-  const run = async (registration: Kept, token: string): Promise<void> => {
+  const run = async (registration: Registration, token: string): Promise<void> => {
     const { id, name, steps } = registration
     try {
       await registerName({
@@ -63,34 +63,37 @@ export function createRegistrations(options: {
     }
   }
   return {
-    /** Starts and returns at once. @throws {CommandError} If too many are under way. */
+    /** Starts, and returns the id at once. @throws {CommandError} If too many are running. */
     async start({ name, user }: { readonly name: string; readonly user: string }): Promise<string> {
-      if (kept.filter(({ state }) => state === 'running').length >= RUNNING_MAX)
-        throw new CommandError('too many registrations are under way')
+      if (stored.filter(({ state }) => state === 'running').length >= RUNNING_MAX)
+        throw new CommandError('too many registrations are running; wait until one has ended')
       const token = await options.token(user)
       options.watch()
       count += 1
-      const registration: Kept = {
-        ...{ id: `registration-${count}`, name, user, state: 'running', steps: [] },
-        ...{ neededCount: quorumOf(nodeNames.length), payment: null, problem: null },
+      const registration: Registration = {
+        id: `registration-${count}`,
+        name,
+        user,
+        state: 'running',
+        steps: [],
+        neededCount: quorumOf(nodeNames.length),
+        payment: null,
+        problem: null,
       }
-      kept.unshift(registration)
-      kept.splice(KEPT_MAX)
+      stored.unshift(registration)
+      stored.splice(STORED_MAX)
       void run(registration, token)
       return registration.id
     },
     /** Newest first, each with the confirmations of its payment. */
     list: () =>
-      kept.map((one) => ({
-        ...one,
-        confirmations: (one.payment === null ? [] : options.watch().of(one.payment)).map(
-          ({ confirmer, offset, recordTime }) => ({
-            node: nodeOf(confirmer, nodeNames),
-            offset,
-            at: formatTime(recordTime),
-          }),
-        ),
-      })),
+      stored.map((one) => {
+        const seen = one.payment === null ? [] : options.watch().of(one.payment)
+        const confirmations = seen.map(({ confirmer, offset, recordTime }) => {
+          return { node: nodeOf(confirmer, nodeNames), offset, at: formatTime(recordTime) }
+        })
+        return { ...one, confirmations }
+      }),
   }
 }
 

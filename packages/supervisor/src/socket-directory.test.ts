@@ -20,7 +20,7 @@ const cluster = (name: string) => {
   return { socketsFile: join(root, name, 'sockets.json') }
 }
 
-it('clusters of one machine share no socket, be one a copy of the other, and each removes its own', () => {
+it('clusters of one machine share no socket, even if one is a copy of the other, and each removes its own', () => {
   const [a, b] = [cluster('a'), cluster('b')]
   const ofA = makeSocketDirectory(a)
   const ofB = makeSocketDirectory(b)

@@ -47,7 +47,7 @@ async function createWorld() {
   }
 }
 
-it('stops a process with SIGTERM, and lets it finish', async () => {
+it('stops a process with SIGTERM, and lets it complete', async () => {
   await using world = await createWorld()
   await world.supervisor.start(world.spec('a', ENDS_ON_TERM))
   await world.untilReady('a')
@@ -56,7 +56,7 @@ it('stops a process with SIGTERM, and lets it finish', async () => {
   expect(world.supervisor.pid('a')).toBe(null)
 })
 
-it('kills a process that does not end within its grace', async () => {
+it('kills a process that still runs after its grace period', async () => {
   await using world = await createWorld()
   await world.supervisor.start(world.spec('a', IGNORES_TERM))
   await world.untilReady('a')
@@ -88,7 +88,7 @@ async function startWithChild({ supervisor, spec, untilReady, log }: World): Pro
   return Number(/child=(\d+)/.exec(await log('a'))?.[1])
 }
 
-it('ends nothing that belongs to what it keeps', async () => {
+it('ends no child of a process that it has taken over', async () => {
   await using world = await createWorld()
   const child = await startWithChild(world)
   expect(await world.supervisor.endOthers()).toBe(0)
@@ -103,14 +103,14 @@ it('kills a process with the children that it has started', async () => {
   await untilTrue('the child to end', () => identityOf(child) === null)
 })
 
-it('notices when a process ends by itself, and starts nothing again', async () => {
+it('reports a process that exits by itself, and does not restart it', async () => {
   await using world = await createWorld()
   await world.supervisor.start(world.spec('a', ''))
   await untilTrue('the process to end', () => world.supervisor.pid('a') === null)
   expect(readOwnJson(world.options.recordFile)).toEqual([])
 })
 
-it('ends what a predecessor left, paused processes too, but no process that only has its pid', async () => {
+it('ends the processes of its predecessor, even paused ones, but no other process with the same pid', async () => {
   await using world = await createWorld()
   await world.supervisor.start(world.spec('a', IGNORES_TERM))
   await world.supervisor.start(world.spec('b', IGNORES_TERM))
@@ -118,7 +118,7 @@ it('ends what a predecessor left, paused processes too, but no process that only
   const recorded = readOwnJson(world.options.recordFile) as ProcessIdentity[]
   expect(recorded).toHaveLength(2)
 
-  // A stranger that was given the pid of one of ours later.
+  // Another process that later got the pid of one of ours.
   const stranger: ProcessIdentity = { pid: process.pid, startedAt: 'long ago' }
   writeOwnJson(world.options.recordFile, [...recorded, stranger])
   expect(await endLeftovers(world.options)).toBe(2)
@@ -135,13 +135,13 @@ it.runIf(process.platform === 'linux')(
   },
 )
 
-it('says which command could not be started', async () => {
+it('names the command that could not be started', async () => {
   await using world = await createWorld()
   const spec = { ...world.spec('a', ''), command: '/nowhere/redis-server' }
   await expect(world.supervisor.start(spec)).rejects.toThrow(/^a could not be started: .*ENOENT/)
 })
 
-it('tells of the end of each process, however soon it came', async () => {
+it('reports the exit of each process, however early', async () => {
   await using world = await createWorld()
   const ended: string[] = []
   const supervisor = new Supervisor({

@@ -1,9 +1,9 @@
-/** Whenever the budget was kept, lookups were answered. */
+/** Rule: while at most f nodes, and no other process, are faulty, lookups are answered. */
 import { type EventOf, eventsOf, type HistoryEvent, type RuleTally } from '../history.ts'
 
-/** A client may wait this long for an answer: several timeouts of a machine under load in a row. */
+/** How long a client may be without an answer: several timeouts in a row on a machine under load. */
 const SILENCE_MS_MAX = 15_000
-/** A validator or a log that is back needs a moment; a node's fault lasts until it was seen to be up. */
+/** The recovery of a validator or a log. A node's fault already lasts until the node is up. */
 export const RECOVERY_MS = 8_000
 
 export function checkAvailability(history: readonly HistoryEvent[], f: number): RuleTally {
@@ -29,7 +29,7 @@ export function checkAvailability(history: readonly HistoryEvent[], f: number): 
   return { rule: 'available while the budget is kept', samples, findings }
 }
 
-/** All lookups in the order of their begin, and whether at most f nodes, and nothing else, were faulty all the time. */
+/** All lookups by their begin, and whether at most f nodes, and no other process, were faulty all the time. */
 export function attemptsIn(
   history: readonly HistoryEvent[],
   f: number,
@@ -43,7 +43,7 @@ export function attemptsIn(
     }))
 }
 
-/** When more than f nodes were faulty, or what is no node. Half-open, each with its recovery. */
+/** The times in which more than f nodes, or another process, were faulty. Half-open, each with its recovery. */
 function brokenTimes(history: readonly HistoryEvent[], f: number): (readonly [number, number])[] {
   const faults = eventsOf(history, 'fault')
     .filter(({ refused }) => refused === null)

@@ -111,7 +111,7 @@ it('finds an honest history valid', async () => {
   expect(brokenRules(verdict)).toEqual([])
 })
 
-it('tells how often each rule was put to the test, and believes in none that never was', async () => {
+it('counts how often each rule was tested, and accepts no untested rule', async () => {
   const { log, lookups, end, genesis } = tell()
   const history = [run('f', false), ...lookups, ...end]
   const { verdict, sentence, rules } = await check({ history, log, genesis })
@@ -126,7 +126,7 @@ it('tells how often each rule was put to the test, and believes in none that nev
 })
 
 describe('planted mistakes', () => {
-  /** A reader that takes the first answer with enough equal votes; the liar is the quickest. */
+  /** A reader that takes the first answer with enough equal votes. The liar is the fastest. */
   const read = (truth: CertifiedEntry | null, threshold: number) => {
     const lie = lieAboutEntry(
       'value',
@@ -234,7 +234,7 @@ describe('every rule', () => {
     expect(verdict.verdict).toBe('invalid')
   })
 
-  it('weak answers promise nothing beyond f, strong ones do', async () => {
+  it('weak answers may be false beyond f, strong ones must be true', async () => {
     const { answers, lookups, log, end, genesis } = tell()
     const wrong = { ...shownNowhere(), user: LIAR }
     const after = { startMs: 1e5, endMs: 1e5 }
@@ -250,7 +250,7 @@ describe('every rule', () => {
     expect((await check({ history: told('proof-strong'), log, genesis })).verdict).toBe('invalid')
   })
 
-  it('refusals are no fault while more than the budget, or no node, is broken', async () => {
+  it('refusals are allowed while more than f nodes, or another process, are faulty', async () => {
     const { lookups, log, end, genesis } = tell()
     const broken = (node: string, lie = false): HistoryEvent => ({
       ...wholeFault,
@@ -267,13 +267,13 @@ describe('every rule', () => {
     expect(await verdictOf(broken('sv-1'))).toBe('invalid')
     expect(await verdictOf(broken('sv-1'), broken('sv-2', true))).toBe('valid')
     expect(await verdictOf(broken('validator'))).toBe('valid')
-    // What this machine could not do broke nothing.
+    // A fault that this machine refused had no effect.
     expect(await verdictOf({ ...broken('validator'), refused: 'no' } as HistoryEvent)).toBe(
       'invalid',
     )
   })
 
-  it('is inconclusive where there is too little to judge by', async () => {
+  it('is inconclusive with too few events', async () => {
     const { lookups, log, end, genesis } = tell()
     const of = async (history: HistoryEvent[]) => (await check({ history, log, genesis })).verdict
     expect(await of(lookups)).toBe('inconclusive')
@@ -300,7 +300,7 @@ const wholeFault = {
   endMs: 30_000,
 } as const
 
-describe('a node that contradicts itself', () => {
+describe('a node that equivocates', () => {
   const lie: HistoryEvent = {
     ...wholeFault,
     fault: { kind: 'lie', node: 'sv-2', lie: 'equivocate' },
@@ -323,15 +323,15 @@ describe('a node that contradicts itself', () => {
     return [verdict.verdict, seen]
   }
 
-  it('is seen, and must be among the evidence', async () => {
+  it('is detected, and must be among the evidence', async () => {
     expect(await verdictOf(...probes, evidence)).toEqual(['valid', 1])
     expect(await verdictOf(...probes)).toEqual(['invalid', 1])
     expect(await verdictOf()).toEqual(['valid', 0])
-    // The prober had asked before the lie began.
+    // The prober asked before the lie began.
     expect(await verdictOf(probe(5))).toEqual(['valid', 0])
   })
 
-  it('need not be while nobody could catch it', async () => {
+  it('need not be while no reader could catch it', async () => {
     const outage: HistoryEvent = {
       ...wholeFault,
       fault: { kind: 'kill', node: 'validator', part: null },

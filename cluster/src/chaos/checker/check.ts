@@ -1,7 +1,6 @@
 /**
- * The verdict about a chaos run. It reads the history and the log, asks nobody, and shares no code with the
- * reader whose answers it judges. Each rule tells how often it was put to the test; where there is too little to
- * judge by, the verdict is that nothing is known.
+ * The verdict about a chaos run. It reads only the history and the log, and shares no code with the reader whose answers it
+ * checks. Each rule counts how often it was tested. With too few tests the verdict is inconclusive.
  */
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import type { HistoryEvent, LogLine, RuleTally, Verdict } from '../history.ts'
@@ -12,7 +11,7 @@ import { answeredIn, checkLookups, checkMonotony } from './lookups.ts'
 import { readTruth, type Truth } from './truth.ts'
 import { checkStreams, checkWrites } from './writes.ts'
 
-/** Below this nothing much was tried. */
+/** With fewer answers the run shows too little. */
 const ANSWERED_MIN = 10
 
 export type CheckInput = {
@@ -40,17 +39,17 @@ export async function check(input: CheckInput): Promise<Verdict> {
     ...((input.log.length === 0 ? doubtAbout(history, genesis) : null) ??
       wrongIn(rules) ??
       doubtAbout(history, genesis) ??
-      (run?.allowsUnexercised === true ? null : untriedIn(rules)) ??
+      (run?.allowsUnexercised === true ? null : untestedIn(rules)) ??
       valid(history)),
     rules,
   }
 }
 
-type Told = Pick<Verdict, 'verdict' | 'sentence'>
+type Outcome = Pick<Verdict, 'verdict' | 'sentence'>
 
-const inconclusive = (sentence: string): Told => ({ verdict: 'inconclusive', sentence })
+const inconclusive = (sentence: string): Outcome => ({ verdict: 'inconclusive', sentence })
 
-function wrongIn(rules: readonly RuleTally[]): Told | null {
+function wrongIn(rules: readonly RuleTally[]): Outcome | null {
   const findings = rules.flatMap(({ rule, findings }) =>
     findings.map((finding) => `${rule}: ${finding}`),
   )
@@ -60,30 +59,28 @@ function wrongIn(rules: readonly RuleTally[]): Told | null {
   return { verdict: 'invalid', sentence: `${first}${more}` }
 }
 
-/** Why nothing can be said, if so. */
-function doubtAbout(history: readonly HistoryEvent[], genesis: Genesis): Told | null {
+/** Why the run is inconclusive, or null. */
+function doubtAbout(history: readonly HistoryEvent[], genesis: Genesis): Outcome | null {
   const [trouble] = eventsOf(history, 'trouble')
   if (trouble !== undefined) return inconclusive(trouble.sentence)
   if (!eventsOf(history, 'phase').some(({ phase }) => phase === 'end'))
-    return inconclusive('the run did not come to its end')
+    return inconclusive('the run did not reach its end')
   const answered = answeredIn(history).length
   if (answered < ANSWERED_MIN) return inconclusive(`only ${answered} lookups were answered`)
   const nodeCount = genesis.nodes.length
   const signed = eventsOf(history, 'signed-state').filter(({ state }) => state !== null)
   return signed.length < nodeCount
-    ? inconclusive(
-        `${nodeCount - signed.length} of ${nodeCount} nodes signed nothing of the last state`,
-      )
+    ? inconclusive(`${nodeCount - signed.length} of ${nodeCount} nodes did not sign the last state`)
     : null
 }
 
-/** A rule that nothing put to the test is no reason to believe anything. */
-function untriedIn(rules: readonly RuleTally[]): Told | null {
-  const untried = rules.filter(({ samples }) => samples === 0).map(({ rule }) => rule)
-  return untried.length === 0 ? null : inconclusive(`not exercised: ${untried.join('; ')}`)
+/** A rule that was never tested supports no verdict. */
+function untestedIn(rules: readonly RuleTally[]): Outcome | null {
+  const untested = rules.filter(({ samples }) => samples === 0).map(({ rule }) => rule)
+  return untested.length === 0 ? null : inconclusive(`not exercised: ${untested.join('; ')}`)
 }
 
-function valid(history: readonly HistoryEvent[]): Told {
+function valid(history: readonly HistoryEvent[]): Outcome {
   const attempted = eventsOf(history, 'lookup').length
   const faults = eventsOf(history, 'fault').filter(({ refused }) => refused === null).length
   return {
@@ -94,7 +91,7 @@ function valid(history: readonly HistoryEvent[]): Told {
   }
 }
 
-/** In the end every replica holds the history that the log has, and all the same state. */
+/** At the end every replica has the history of the log, and all have the same state. */
 function checkReplicas(history: readonly HistoryEvent[], truth: Truth): RuleTally {
   const signed = eventsOf(history, 'signed-state').flatMap(({ node, offset, state }) =>
     state === null || offset === null ? [] : { node, offset, ...state },

@@ -1,4 +1,4 @@
-/** Whether lies were seen, by whom, and whether those who contradicted themselves were caught. */
+/** The detection of faults, and whether nodes that equivocate are caught. */
 
 import { CONTRADICTS_ITSELF } from '@quorumscan/operator'
 import { isShown } from '../../view/lies.ts'
@@ -7,18 +7,18 @@ import { RECOVERY_MS } from './availability.ts'
 
 export type FaultEvent = EventOf<'fault'>
 
-/** Who noticed a fault, and how long after it began; each at most once. */
+/** What detected a fault, and how long after it began. */
 type Detection = {
   readonly by: 'votes' | 'prober' | 'status'
   readonly afterMs: number
 }
 
-/** A head this far behind what a node tells of the log is one that the log has not: it is read at different moments. */
+/** A head this far beyond the usual one is false. Smaller differences come from different read times. */
 const HEAD_AHEAD_MIN = 1000
-/** A second each: so long the scan proxy, which reads the same, has time to notice. */
+/** One per second: enough for the scan proxy, which reads the same statements, to detect it. */
 const SHOWN_MIN = 3
 
-/** Everything that noticed the fault while it was in force, quickest first. */
+/** All detections of a fault while it was in force, fastest first. */
 export function detectionsOf(
   fault: FaultEvent,
   history: readonly HistoryEvent[],
@@ -61,9 +61,9 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
   )
   const caught = eventsOf(history, 'evidence').filter(({ pairs }) => pairs > 0)
   return [
-    // How many: what a lie meets in its seconds is chance, so that an unseen one is no error.
+    // Only a count: whether a short lie meets a read is chance, so an undetected one is no error.
     tally('lies are seen', seen, () => null),
-    tally('who contradicts itself is caught', nodesThatContradicted(history), (node) =>
+    tally('a node that equivocates is caught', equivocatingNodes(history), (node) =>
       caught.some((evidence) => evidence.node === node)
         ? null
         : `${node} signed two states for one offset, and the scan proxy has no evidence`,
@@ -72,10 +72,10 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
 }
 
 /**
- * Nodes that showed the prober two states of one offset, each signed by them, again and again while the validator
- * was whole, which reads the same statements.
+ * Nodes that repeatedly showed the prober two signed states of one offset, while the validator, which reads the same
+ * statements, was up.
  */
-function nodesThatContradicted(history: readonly HistoryEvent[]): readonly string[] {
+function equivocatingNodes(history: readonly HistoryEvent[]): readonly string[] {
   const outages = eventsOf(history, 'fault').filter(({ fault }) => fault.node === 'validator')
   const nodes = eventsOf(history, 'probe')
     .filter(({ signedProblem }) => signedProblem?.startsWith(CONTRADICTS_ITSELF))

@@ -1,6 +1,6 @@
 /**
- * What can be counted in the log itself, entry by entry: confirmations from the signed bytes alone, coin, and
- * what becomes of each payment, so that a fault in the rules of interpretation is seen.
+ * Rules on the log itself, entry by entry: confirmations from the signed bytes, coin, and the outcome of each payment. They
+ * reveal errors in the rules of interpretation.
  */
 
 import {
@@ -18,10 +18,10 @@ import type { Contract } from '@quorumscan/model'
 import { type Genesis, quorumOf } from '@quorumscan/verifier'
 import type { RuleTally } from '../history.ts'
 
-/** Coin comes from here, and goes there, and nowhere else. */
+/** The only choices that create and destroy coin. */
 const MAKES_COIN = ['CoinRules_DevNet_Tap', 'CoinRules_Mint']
 const BURNS_COIN = ['AnsRules_CollectInitialEntryPayment', 'AnsRules_CollectEntryRenewalPayment']
-/** A sweep a second finds what is due; this is a machine under load, with nodes that are down. */
+/** A sweep per second finds due payments. This allows for a machine under load, with nodes that are down. */
 const SETTLED_WITHIN_MICROS = 60_000_000
 
 const RULES = [
@@ -34,15 +34,15 @@ const RULES = [
 ] as const
 type Rule = (typeof RULES)[number]
 
-/** Counts while the log is read from its start. */
+/** Applies the rules while the log is read from its start. */
 export class LogRules {
   readonly #genesis: Genesis
   readonly #genesisHash: string
-  /** Who confirmed a payment, by its contract id. */
+  /** The members that confirmed a payment, by its contract id. */
   readonly #confirmers = new Map<string, Set<string>>()
-  /** When the lock of a payment that is neither collected nor given back ends, by its contract id. */
+  /** The end of the lock of each open payment, by its contract id. */
   readonly #openUntil = new Map<string, number>()
-  /** The expiry of each entry that is there, by its name. */
+  /** The expiry of each live name entry, by its name. */
   readonly #liveUntil = new Map<string, number>()
   readonly #tallies: ReadonlyMap<Rule, RuleTally>
 
@@ -52,7 +52,7 @@ export class LogRules {
     this.#tallies = new Map(RULES.map((rule) => [rule, { rule, samples: 0, findings: [] }]))
   }
 
-  /** Takes the next entry of the log: its signed bytes, and what interpretation made of them. */
+  /** Takes the next log entry: its signed bytes, and the result of interpretation. */
   check(bytes: Uint8Array, applied: AppliedEntry): void {
     this.#countConfirmations(bytes)
     this.#checkPayments(applied)
@@ -62,12 +62,11 @@ export class LogRules {
 
   /** @param endTime - Record time of the last entry. */
   tallies(endTime: number): RuleTally[] {
-    const late = [...this.#openUntil].filter(([, until]) => until + SETTLED_WITHIN_MICROS < endTime)
-    for (const [payment] of late)
-      this.#note(
-        'no payment is left behind',
-        `the lock of ${payment} ended long ago, and it was neither collected nor given back`,
-      )
+    for (const [payment, until] of this.#openUntil)
+      if (until + SETTLED_WITHIN_MICROS < endTime) {
+        const finding = `the lock of ${payment} ended long ago, but it was neither collected nor refunded`
+        this.#note('no payment is left behind', finding)
+      }
     return [...this.#tallies.values()]
   }
 
@@ -99,12 +98,8 @@ export class LogRules {
       if (!hasEntry) this.#note('a refund is whole', refundProblem(applied, payment))
       if (!hasEntry || !isInitial) continue
       const count = this.#confirmers.get(id)?.size ?? 0
-      this.#note(
-        'a payment is collected by a quorum',
-        count >= needed
-          ? null
-          : `${id} was collected at offset ${applied.offset} with ${count} confirmations, ${needed} are needed`,
-      )
+      const finding = `${id} was collected at offset ${applied.offset} with ${count} of ${needed} confirmations`
+      this.#note('a payment is collected by a quorum', count >= needed ? null : finding)
     }
     for (const { id, lockExpiresAt } of applied.created.flatMap((one) => paymentIn(one) ?? []))
       this.#openUntil.set(id, lockExpiresAt)
@@ -145,10 +140,8 @@ export class LogRules {
       result.update.events.some(
         (event) => event.kind === 'exercised' && causes.includes(event.choice),
       )
-    this.#note(
-      'coin is conserved',
-      isAllowed ? null : `coin ${happened} at offset ${applied.offset}`,
-    )
+    const finding = `coin ${happened} at offset ${applied.offset}`
+    this.#note('coin is conserved', isAllowed ? null : finding)
   }
 }
 
@@ -161,7 +154,7 @@ function confirmedPayments(value: unknown): string[] {
   return Object.values(value).flatMap(confirmedPayments)
 }
 
-/** A payment of a subscription, initial or not, with what it says; null of any other contract. */
+/** A payment of a subscription, initial or not; null for any other contract. */
 function paymentIn(contract: Contract) {
   const isInitial = isOf(subscriptionInitialPayment, contract)
   if (!isInitial && !isOf(subscriptionPayment, contract)) return null
@@ -172,7 +165,7 @@ function paymentIn(contract: Contract) {
 }
 type Payment = NonNullable<ReturnType<typeof paymentIn>>
 
-/** All that was locked for the payment is the payer's again. */
+/** What is wrong with a refund: the whole locked amount must be the payer's again. */
 function refundProblem(applied: AppliedEntry, { id, payer }: Payment): string | null {
   const locked = applied.archived.find((contract) => isOf(lockedCoin, contract))
   const freed = applied.created.find(
@@ -180,7 +173,7 @@ function refundProblem(applied: AppliedEntry, { id, payer }: Payment): string | 
   )
   return locked !== undefined && freed !== undefined && amountOf(locked) === amountOf(freed)
     ? null
-    : `${id} ended at offset ${applied.offset} without an entry, and not all of it was given back`
+    : `${id} ended at offset ${applied.offset} without an entry, and was not refunded in full`
 }
 
 function amountOf(contract: Contract): bigint {

@@ -1,4 +1,4 @@
-/** Every answer that was verified is true at its offset, and no client is taken back. */
+/** Rules: every verified answer is true at its offset, and the reads of a client never go back. */
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
 import type { Truth } from './truth.ts'
@@ -6,10 +6,10 @@ import type { Truth } from './truth.ts'
 type Lookup = EventOf<'lookup'>
 type Answered = Lookup & { readonly outcome: { readonly kind: 'answered' } }
 
-/** A rule for what nodes voted on, and one for what they signed or proved. */
+/** A rule for voted answers, and one for signed and proven ones. */
 export const TRUTH_RULES = { voted: 'answers are true', proven: 'proofs are true' }
 
-/** @param how.strongOnly - With more than f nodes faulty, answers that f + 1 give promise nothing. */
+/** @param how.strongOnly - With more than f nodes faulty, answers of f + 1 nodes may be false. */
 export function checkLookups(
   history: readonly HistoryEvent[],
   how: { readonly truth: Truth; readonly strongOnly: boolean },
@@ -22,7 +22,7 @@ export function checkLookups(
   const rules: Readonly<Record<string, (answer: Answered) => boolean>> = {
     [TRUTH_RULES.voted]: isVoted,
     [TRUTH_RULES.proven]: (answer) => !isVoted(answer),
-    'a name that has expired is gone, or somebody’s anew': hasExpired,
+    'an expired name is gone or registered again': hasExpired,
   }
   return Object.entries(rules).map(([rule, isOf]) =>
     tally(rule, judged.filter(isOf), (answer) => untruthOf(answer, truth)),
@@ -43,10 +43,10 @@ function untruthOf({ client, subject, read, outcome }: Answered, truth: Truth): 
       ? truth.entryOfName(subject.name, offset)
       : truth.entryOfParty(subject.party, offset)
   if (isSame(wanted, entry)) return null
-  return `${who} and was told ${entryText(entry)}; it was ${entryText(wanted)}`
+  return `${who} and received ${entryText(entry)}; true is ${entryText(wanted)}`
 }
 
-/** Per client, in the order in which answers came: a later question is never answered at an older offset. */
+/** Per client, in the order of answers: a later request is never answered at an older offset. */
 export function checkMonotony(history: readonly HistoryEvent[]): RuleTally {
   const floors = new Map<string, { readonly offset: number; readonly endMs: number }>()
   const later = answeredIn(history).flatMap(({ client, startMs, endMs, outcome: { offset } }) => {

@@ -1,6 +1,6 @@
 /**
- * What the log says, independent of every replica: an interpretation of its own in memory, and besides it
- * what can be counted in the log without one. Truth about a name is a function of the offset alone.
+ * The truth according to the log, independent of every replica: a separate interpretation in memory, and the rules on the
+ * log. The truth about a name depends only on the offset.
  */
 import { fromHex } from '@quorumscan/base'
 import {
@@ -87,7 +87,7 @@ export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
       )
       return lowest === undefined ? null : entryOfName(lowest, offset)
     },
-    /** Whether an entry of the name has run out of time by then. */
+    /** Whether an entry of the name has expired by then. */
     hasExpired(name: string, offset: number): boolean {
       const time = recordTimes[offset] ?? 0
       const known = versions.get(name) ?? []
@@ -95,11 +95,11 @@ export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
     },
     historyHash: (offset: number): string | null => hashes[offset] ?? null,
     updateId: (offset: number): string | null => updateIds[offset] ?? null,
-    /** Where a contract was created, and where it ended. */
+    /** The offsets at which a contract was created and archived. */
     contract: (id: string) => contracts.get(id) ?? null,
     /** Initial payments of a subscription request, by contract id. */
     paymentsFor: (reference: string): readonly string[] => payments.get(reference) ?? [],
-    /** What the log itself was held against. */
+    /** The rules on the log itself. */
     rules: tallies,
   }
 }

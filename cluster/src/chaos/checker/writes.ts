@@ -1,4 +1,4 @@
-/** What was acknowledged is in the log, once; what is streamed is what the log has. */
+/** Rules: acknowledged writes are in the log, once; streams contain the updates of the log. */
 import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
 import type { Truth } from './truth.ts'
 
@@ -34,9 +34,9 @@ function lossOf(write: Write, truth: Truth): string | null {
   const { operation, contractId } = write
   const contract = contractId === null ? null : truth.contract(contractId)
   if (contract === null)
-    return `${whatOf(write)} was acknowledged, and the log has no ${contractId ?? 'such contract'}`
+    return `${whatOf(write)} was acknowledged, but the log has no ${contractId ?? 'such contract'}`
   return operation === 'accept-transfer' && contract.archivedAt === null
-    ? `${whatOf(write)} was acknowledged, and the offer is still open`
+    ? `${whatOf(write)} was acknowledged, but the offer is still open`
     : null
 }
 
@@ -46,7 +46,7 @@ function whatOf({ operation, client, reference }: Write): string {
 
 export function checkStreams(history: readonly HistoryEvent[], truth: Truth): RuleTally[] {
   const streams = eventsOf(history, 'stream')
-  const told = streams.flatMap(({ client, updates, beginExclusive }) =>
+  const received = streams.flatMap(({ client, updates, beginExclusive }) =>
     updates.map((update, index) => ({
       client,
       ...update,
@@ -54,19 +54,19 @@ export function checkStreams(history: readonly HistoryEvent[], truth: Truth): Ru
     })),
   )
   return [
-    tally('streams go forward', told, ({ client, offset, before }) =>
-      offset > before ? null : `${client} was told of offset ${offset} after ${before}`,
+    tally('streams go forward', received, ({ client, offset, before }) =>
+      offset > before ? null : `${client} received offset ${offset} after ${before}`,
     ),
-    tally('streams are true', told, ({ client, offset, updateId }) =>
+    tally('streams are true', received, ({ client, offset, updateId }) =>
       truth.updateId(offset) === updateId
         ? null
-        : `${client} was told of ${updateId} at offset ${offset}, which the log has not`,
+        : `${client} received ${updateId} at offset ${offset}, which the log does not have`,
     ),
     tally('streams lose nothing', streams, (stream) => missedIn(stream, streams)),
   ]
 }
 
-/** What another stream of the same party was told between the ends of this one. */
+/** An update that another stream of the same party received within the range of this one. */
 function missedIn(stream: Stream, all: readonly Stream[]): string | null {
   const { client, party, beginExclusive, throughOffset } = stream
   const mine = new Set(stream.updates.map(({ offset }) => offset))
@@ -76,5 +76,5 @@ function missedIn(stream: Stream, all: readonly Stream[]): string | null {
     .find(({ offset }) => offset > beginExclusive && offset <= throughOffset && !mine.has(offset))
   return missed === undefined
     ? null
-    : `${client} was not told of offset ${missed.offset}, between ${beginExclusive} and ${throughOffset}`
+    : `${client} did not receive offset ${missed.offset}, between ${beginExclusive} and ${throughOffset}`
 }

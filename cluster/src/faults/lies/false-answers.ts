@@ -1,12 +1,12 @@
-/** What a lying node says instead of the truth. Pure. */
+/** The false answers of a lying node. Pure. */
 import type { Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { LieKind } from '../../view/lies.ts'
 
 export type LieContext = {
-  /** The party that the lies are to the advantage of. */
+  /** The party that profits from the lies. */
   readonly liar: string
-  /** A real entry that is none of those asked for, or null where there is none. */
+  /** A real entry that was not requested, or null. */
   readonly other: CertifiedEntry | null
 }
 
@@ -15,7 +15,7 @@ const INVENTED_NAME = 'mallory.unverified.ns'
 const PARTY = /^[A-Za-z0-9_-]{1,185}::1220[0-9a-f]{64}$/
 const FAR_FUTURE = '2099-01-01T00:00:00.000000Z'
 
-/** The entry that is given instead of the true one; null says that there is none. */
+/** The entry instead of the true one; null: the name does not exist. */
 export function lieAboutEntry(
   kind: LieKind,
   truth: { readonly lookup: Lookup; readonly entry: CertifiedEntry | null },
@@ -37,7 +37,7 @@ export function lieAboutEntry(
   }
 }
 
-/** Any other answer: parties become the liar, lists lose their first item or begin with an invented one. */
+/** Any other answer: parties become the liar, and lists lose their first item or begin with an invented one. */
 export function lieAboutDocument(kind: LieKind, document: unknown, context: LieContext): unknown {
   if (kind === 'value' || kind === 'equivocate') return withParty(document, context.liar)
   if (kind !== 'deny' && kind !== 'invent' && kind !== 'other-name') return document
@@ -53,7 +53,7 @@ export function lieAboutDocument(kind: LieKind, document: unknown, context: LieC
   )
 }
 
-/** A name keeps its text and changes its owner; of a party that is asked for, the name is another. */
+/** A requested name gets another owner; a requested party gets another name. */
 function stolen(lookup: Lookup, liar: string): Partial<CertifiedEntry> {
   return 'name' in lookup ? { user: liar } : { name: INVENTED_NAME }
 }

@@ -1,9 +1,8 @@
 /**
- * What a super-validator can submit against all others, with its own operator key: confirmations of payments that do
- * not exist and of every contract that it sees, whatever it is; requests to give each good payment back instead; or
- * as much as it can. Interpretation must not care (D-23), nor the log stand still.
+ * Submissions of a super-validator against all others, with its own operator key: confirmations of payments that do not exist
+ * and of every contract; refunds of valid payments; or a flood. Interpretation must ignore them (D-23), and the log must not
+ * stall.
  */
-
 import { type Clock, type KeyPair, type Random, randomHex } from '@quorumscan/base'
 import {
   type AppliedEntry,
@@ -20,17 +19,17 @@ import { createSubmitter } from '@quorumscan/submit'
 import type { LieKind } from '../../view/lies.ts'
 
 const INTERVAL_MS = 500
-/** Waiting to be answered: the liar is busy, not bigger than the log. */
+/** Contracts that wait for a submission, so that the liar needs bounded memory. */
 const SEEN_MAX = 100
 const SEEN_PER_ROUND_MAX = 5
 const SUBMIT_TIMEOUT_MS = 5000
 const ID_BYTES = 32
-/** Submissions of a flood under way at a time: more than its rate allows. */
+/** Concurrent submissions of a flood: more than its rate allows. */
 const FLOOD_WORKERS = 16
-/** Between those of one worker: what is refused at once must not take the machine. */
+/** Between the submissions of a worker: immediate refusals must not use all of the CPU. */
 const FLOOD_PAUSE_MS = 10
 
-/** The lies that are told in the log. */
+/** The lies that submit to the log. */
 const SUBMITTED_LIES = ['confirm', 'against', 'flood'] as const
 type SubmittedLie = (typeof SUBMITTED_LIES)[number]
 
@@ -56,7 +55,7 @@ export function createFalseSubmitter(deps: {
   let active: { readonly lie: SubmittedLie; readonly over: AbortController } | null = null
   let running: Promise<void> = Promise.resolve()
 
-  /** Refused, which is the point. */
+  /** Submits a command that is refused. */
   const submit = async (commandOf: (dsoRules: ContractId) => Command, signal: AbortSignal) => {
     try {
       const [dsoRules] = await ledger.contractsByKey('singleton:DsoRules', { limit: 1 })
@@ -65,12 +64,12 @@ export function createFalseSubmitter(deps: {
       const input = { userId: deps.userId, actAs: [party], commands }
       await submitter.submit(input, { signal, timeoutMs: SUBMIT_TIMEOUT_MS })
     } catch {
-      // As said.
+      // Refused, as expected.
     }
   }
   const confirm = (payment: ContractId) => (dsoRules: ContractId) =>
     confirmResolveCommand({ dsoRules, confirmer: party, payment })
-  const giveBack = (payment: ContractId) => (dsoRules: ContractId) =>
+  const refund = (payment: ContractId) => (dsoRules: ContractId) =>
     expirePaymentCommand({ dsoRules, sv: party, payment })
   const invented = () => `00${randomHex(random, ID_BYTES)}` as ContractId
   const flood = async (signal: AbortSignal): Promise<void> => {
@@ -98,7 +97,7 @@ export function createFalseSubmitter(deps: {
     const work = async () => {
       const ids = seen.splice(0, SEEN_PER_ROUND_MAX)
       if (lie === 'confirm') ids.push(invented())
-      for (const id of ids) await submit(lie === 'confirm' ? confirm(id) : giveBack(id), signal)
+      for (const id of ids) await submit(lie === 'confirm' ? confirm(id) : refund(id), signal)
     }
     await repeat(work, { clock, everyMs: INTERVAL_MS, signal }).ended.finally(stopListening)
   }
@@ -108,7 +107,7 @@ export function createFalseSubmitter(deps: {
     active = null
   }
   return {
-    /** Other lies, and null, submit nothing. */
+    /** Other lies, and null, make no submissions. */
     set(next: LieKind | null): void {
       const lie = SUBMITTED_LIES.find((one) => one === next)
       if (lie === active?.lie) return
