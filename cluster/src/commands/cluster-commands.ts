@@ -44,13 +44,15 @@ const LOG_LINES_MAX = 1_000_000
 /** More than the bound of a log file. */
 const LOG_BYTES_MAX = 64 * 2 ** 20
 
+const ORDERING_HELP = 'redis (default): one synchronizer; cometbft: all members'
+
 /** The numeric options of `up`: text, smallest and largest value, and the default. */
 const UP_NUMBERS = [
   ['--nodes <n>', 'super-validators (default: 4)', 1, NODE_COUNT_MAX, undefined],
   ['--base-port <port>', 'first port; 0: any free ports (default: 4600)', 0, 65_000, undefined],
   ['--rate-limit <units>', 'units per second and client', 1, 10_000_000, LOCAL_RATE_LIMIT],
-  ['--disk-free-min <MiB>', 'free disk space to accept names', 0, 1_048_576, DISK_FREE_MIB_MIN],
-  ['--log-keep <seconds>', 'log before a snapshot', 0, LOG_KEEP_SECONDS_MAX, LOG_KEEP_SECONDS],
+  ['--disk-free-min <MiB>', 'free disk that names need', 0, 1_048_576, DISK_FREE_MIB_MIN],
+  ['--log-keep <seconds>', 'log kept before a snapshot', 0, LOG_KEEP_SECONDS_MAX, LOG_KEEP_SECONDS],
 ] as const
 
 /** The additions of the cluster to the program. */
@@ -126,9 +128,7 @@ function addCommands(context: CommandContext): void {
   for (const [flags, text, min, max, byDefault] of UP_NUMBERS)
     upCommand.option(flags, text, integer(min, max), byDefault)
   upCommand
-    .addOption(
-      choice('--ordering <driver>', 'one synchronizer, or all members together', ORDERING_DRIVERS),
-    )
+    .addOption(choice('--ordering <driver>', ORDERING_HELP, ORDERING_DRIVERS))
     .option('--genesis-overrides <file>', 'JSON with other rules for a new cluster')
     .option('--wipe', 'rebuild every replica from the log first')
     .option('--accept-lost-users', 'start without users where the validator lost them')
@@ -139,7 +139,7 @@ function addCommands(context: CommandContext): void {
       exitWith(await up(flags, { redisServer, clock }))
     })
 
-  command('status', 'show processes, faults and the failures that are tolerated')
+  command('status', 'show processes, faults and tolerated failures')
     .option('--watch', 'refresh until interrupted; with --json a line each time')
     .action(async (options: Common & { watch?: boolean }) => {
       const directory = dataDirectory(options.dataDir)
@@ -209,7 +209,7 @@ function addCommands(context: CommandContext): void {
     })
   addWatchCommands(context)
 
-  context.section('Faults of the cluster:')
+  context.section('Faults:')
   addNodeCommands(context)
   addFaultCommands(context)
   addChaosCommands(context)

@@ -71,8 +71,8 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
     .action((node, others, options) => inject({ kind: 'split', node, others }, options))
 
   breaking('clock', 'give a node a wrong wall clock')
-    .option('--offset <time>', 'of its process: the offset, e.g. 30s or -5m', signedMilliseconds)
-    .addOption(choice('--machine <how>', 'of all its programs, with libfaketime', CLOCK_RUNS))
+    .option('--offset <time>', 'of its process, e.g. 30s or -5m', signedMilliseconds)
+    .addOption(choice('--machine <how>', 'of all its programs, by libfaketime', CLOCK_RUNS))
     .action((node, { offset: offsetMs, machine: run, ...options }) => {
       if ((offsetMs === undefined) === (run === undefined))
         throw new UsageError('name either --offset or --machine')
