@@ -291,8 +291,8 @@ describe('resolve', () => {
       [[...genesis], 'with `--members DIR`, or with `--scan URL`'],
       [['--scan', urlOf('sv-3')], 'name its genesis with `--genesis` as well'],
       [[...genesis, '--scan', 'sv-3'], '--scan sv-3 is not an http or https address'],
-      [[...genesis, '--scan', NOWHERE, '--votes'], 'say which by --validator'],
-      [[...genesis, '--scan', NOWHERE, '--validator', NOWHERE], 'goes with --genesis and --votes'],
+      [[...genesis, '--scan', NOWHERE, '--votes'], 'name it with `--validator`'],
+      [[...genesis, '--scan', NOWHERE, '--validator', NOWHERE], 'needs --genesis and --votes'],
     ] as const) {
       const refused = await here('resolve', ALICE, ...args)
       expect([refused.code, refused.text.replace(/\s+/g, ' ')]).toEqual([

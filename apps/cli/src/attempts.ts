@@ -1,4 +1,4 @@
-/** Which nodes a reader asked for proofs, and what came of each: for a person who wonders. */
+/** The nodes that a reader asked for proofs, and the outcome of each request, for a person. */
 import type { Clock } from '@quorumscan/base'
 import {
   ANSWERED,
@@ -12,12 +12,12 @@ import type { CertifiedNodeStatus } from '@quorumscan/reader/certified'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/verifier/certified'
 import type { Network } from './network.ts'
 
-/** A node that is well answers by then; one that was asked beside another may not be waited for at all. */
+/** A healthy node answers by then. The reader may not wait for a node that it asked in addition to another. */
 const GIVEN_UP_MS = 1000
 
 export type Attempt = ReturnType<ReturnType<typeof noteAttempts>['attempts']>[number]
 
-/** A transport that notes what becomes of requests for proofs, and what it has noted. */
+/** A transport that records the outcome of requests for proofs, and the record. */
 export function noteAttempts(transport: Transport, clock: Clock) {
   /** By address, in the order in which they were asked first. */
   const reasons = new Map<string, () => string>()

@@ -1,4 +1,4 @@
-/** `backup` and `restore`: what one operator has, and the way back. */
+/** `backup` and `restore` of one operator. */
 import { resolve } from 'node:path'
 import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import type { Restored } from '@quorumscan/operator/backup'
@@ -13,9 +13,9 @@ type RestoreFlags = { to: string; set?: string[]; log?: string[]; json?: boolean
 export function addBackupCommands({ plain, redisServer, clock }: CommandContext): void {
   const { env } = process
   plain('backup', 'write a backup of one operator, whether its processes run or not')
-    .addArgument(new Argument('<role>', 'what it runs').choices(Object.keys(ROLE_OF)))
+    .addArgument(new Argument('<role>', 'the role of the operator').choices(Object.keys(ROLE_OF)))
     .requiredOption('--config <file>', 'its variables, as for `run`')
-    .requiredOption('--out <file>', 'where the backup is written, with mode 0600')
+    .requiredOption('--out <file>', 'the file to write, with mode 0600')
     .option(
       '--log',
       'of a super-validator: the newest 64 MiB of the log that it keeps, and no keys',
@@ -23,11 +23,11 @@ export function addBackupCommands({ plain, redisServer, clock }: CommandContext)
     .addHelpText(
       'after',
       `
-It holds the keys of the operator and all that its configuration names; of a
-validator its users, rights, renewals and what waits to be submitted; of the
-synchronizer the log. With --log it holds what was ordered, and no keys: for who
-runs the synchronizer. It leaves out what the log has: replicas and queues of
-jobs; and what an engine has signed, as an old copy would let it sign twice.`,
+It holds the keys of the operator and the files that its configuration names; of
+a validator also users, rights, renewals and pending submissions; of the
+synchronizer also the log. With --log it holds the newest of the log and no
+keys, for the operator of the synchronizer. It leaves out what follows from the
+log, and what an engine has signed: an old copy would let it sign twice.`,
     )
     .action(async (role: Runnable, options: BackupFlags) => {
       const [{ readOperatorConfig }, { backUp }] = await Promise.all([
@@ -52,15 +52,15 @@ jobs; and what an engine has signed, as an old copy would let it sign twice.`,
       answer(options, { file, name: config.name }, wrap(text).join('\n'))
     })
   plain('restore', 'put a backup of one operator into a new data directory')
-    .argument('<file>', 'as `backup` wrote it')
+    .argument('<file>', 'the file that `backup` wrote')
     .requiredOption('--to <dir>', 'the data directory; it is made')
-    .option('--set <name=value...>', 'variables that are another here, e.g. QS_PORT=4711')
+    .option('--set <name=value...>', 'variables with other values here, e.g. QS_PORT=4711')
     .option('--log <file...>', 'of a synchronizer: backups of super-validators, made with --log')
     .addHelpText(
       'after',
       `
-The operator of the backup must not run anywhere else any more: two that have
-the same keys contradict each other.`,
+The operator of the backup must no longer run anywhere else: two machines with
+the same keys equivocate.`,
     )
     .action(async (file: string, options: RestoreFlags) => {
       const { to: target, set = [], log: logFiles = [] } = options
@@ -92,8 +92,8 @@ function describe({ role, name, takenAt, configFile, genesis, logEnd }: Restored
     'It gets the log from the others, and votes when it can sign nothing twice. Make sure that nothing else has its voting key.'
   const next = {
     validator:
-      'What users were told since is not known to it: users who registered, rights that were given. Rights that were revoked since are back, and so are renewals that were switched off.',
-    synchronizer: `The log ends at offset ${logEnd}. Where its nodes know more, it orders nothing and says so: then restore it again with --log and what \`quorumscan backup sv --log\` wrote for them.`,
+      'It lacks what was acknowledged to users since: registrations, and rights that were given. Rights that were revoked since are back, and so are renewals that were switched off.',
+    synchronizer: `The log ends at offset ${logEnd}. If its nodes have more, it orders nothing and reports that: then restore it again with --log and what \`quorumscan backup sv --log\` wrote for them.`,
     sv:
       genesis.ordering.driver === 'cometbft' ? together : 'It gets all that it lacks from the log.',
   }

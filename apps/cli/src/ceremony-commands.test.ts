@@ -55,7 +55,7 @@ it('four operators make a network of which everybody sees the same hash', async 
   expect(hashGenesis(genesis)).toBe(hash)
   expect(genesis.names.entryFeeUsd).toBe('2.0000000000')
 
-  // Once more changes nothing, and another network overwrites nothing.
+  // A repeated command changes nothing, and another network overwrites nothing.
   expect(await type(`${create} ${at('a.json')} ${members.join(' ')}`)).toContain(hash)
   await expect(type(`${create} ${at('a.json')} ${members.slice(1).join(' ')}`)).rejects.toThrow(
     'exists and holds another genesis: nothing was written',
@@ -66,7 +66,7 @@ it('four operators make a network of which everybody sees the same hash', async 
   expect(verified).toContain(hash)
   expect(verified).toContain('These members make it, by these rules.')
   expect(verified.replace(/\s+/g, ' ')).toContain(
-    'A name costs 2.0000000000 USD for 90d. From 30d before its end on it can be renewed, for another 90d at the same price.',
+    'A name costs 2.0000000000 USD for 90d. From 30d before it expires it can be renewed, for another 90d at the same price.',
   )
   await expect(
     type(`genesis verify ${at('a.json')} ${members.slice(1).join(' ')}`),

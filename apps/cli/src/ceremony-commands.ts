@@ -19,7 +19,7 @@ import { answer, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 import { printable } from './text.ts'
 
-/** As much as replicas grant each other (Rule 6): a network that begins later than this would stand still. */
+/** The tolerance of replicas (Rule 6): a network that starts later than this would stall. */
 const AHEAD_MICROS_MAX = 10_000_000
 
 const MICROS_PER_SECOND = 1_000_000
@@ -29,9 +29,9 @@ type KeysFlags = Flags & { name: string; role: Role; url?: string; engineAddress
 
 export function addCeremonyCommands({ plain, group, clock }: CommandContext): void {
   const keys = group('keys', 'the keys of one operator')
-  plain('new', 'make the keys of one member, and the file that it shows to the others', keys)
+  plain('new', 'make the keys of one member, and its file for the others', keys)
     .requiredOption('--name <name>', 'what the network calls it, e.g. sv-1')
-    .requiredOption('--out <dir>', 'where keys and file are kept: its data directory')
+    .requiredOption('--out <dir>', 'its data directory, for keys and file')
     .addOption(
       new Option('--role <role>', 'what it runs').choices(ROLES).default('super-validator'),
     )
@@ -44,7 +44,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
       const memberFile = directory.memberFile(name)
       if (existsSync(memberFile))
         throw new UsageError(
-          `${memberFile} exists: ${name} has its keys already, and nothing was changed. Show this file to the others, ` +
+          `${memberFile} exists: ${name} has its keys already, and nothing was changed. Give this file to the others, ` +
             'or name another directory with `--out`',
         )
       makeMember(directory, role, {
@@ -61,12 +61,15 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
       )
     })
 
-  const genesis = group('genesis', 'what fixes a network for good')
+  const genesis = group('genesis', 'the document that fixes the members and rules of a network')
   plain('create', 'make the genesis of a network out of the files of its members', genesis)
-    .argument('<member-file...>', 'as `keys new` wrote them, in any order')
-    .requiredOption('--out <file>', 'where it is written')
+    .argument('<member-file...>', 'the files that `keys new` wrote, in any order')
+    .requiredOption('--out <file>', 'the file to write')
     .addOption(
-      new Option('--ordering <driver>', 'who orders: redis, one synchronizer, or cometbft, all')
+      new Option(
+        '--ordering <driver>',
+        'which members order: redis (one synchronizer) or cometbft (all)',
+      )
         .choices(ORDERING_DRIVERS)
         .default('redis'),
     )
@@ -90,11 +93,11 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
         ...describeLeftOut(members),
         `hash ${hash}`,
         'Compare the hash with the other operators by voice: only the same hash is the same network. ' +
-          `\`genesis verify ${options.out} MEMBER-FILES\` says in words what it fixes for good.`,
+          `\`genesis verify ${options.out} MEMBER-FILES\` describes what it fixes.`,
       ]
       answer(options, { hash }, lines.flatMap(wrap).join('\n'))
     })
-  plain('verify', 'say what a genesis fixes, and whether it is what these members make', genesis)
+  plain('verify', 'describe a genesis, and check that these members make it', genesis)
     .argument('<file>', 'the genesis document')
     .argument('[member-file...]', 'the files of all its members')
     .addHelpText('after', HASH_HELP)
@@ -126,7 +129,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
 }
 
 const DEVNET_NEEDED =
-  'the network needs a rule that cannot be changed later: say `--set devnet=true` for development, where anybody may ' +
+  'the network needs a rule that cannot be changed later: say `--set devnet=true` for development, where every user may ' +
   'make coin for nothing, or `--set devnet=false`, where all coin is rewards of super-validators'
 
 function describeFuture(members: readonly Member[], aheadMicros: Micros): string {
@@ -138,12 +141,12 @@ function describeFuture(members: readonly Member[], aheadMicros: Micros): string
   )
 }
 
-/** A genesis says nothing of validators, whose files lie in the same directory. */
+/** A genesis has no validators, whose files are in the same directory. */
 function describeLeftOut(members: readonly Member[]): readonly string[] {
   const names = members.filter(({ role }) => role === 'validator').map(({ name }) => name)
   return names.length === 0
     ? []
-    : [`Left out: ${names.join(', ')}. A genesis says nothing of validators.`]
+    : [`Left out: ${names.join(', ')}. A genesis does not name validators.`]
 }
 
 /** Only a ceremony needs the ledger's rules and the engine's names. */
@@ -168,5 +171,5 @@ function writePublic(file: string, text: string): void {
 }
 
 const HASH_HELP = `
-Every operator compares the hash with the others: whoever has the same hash is
-in the same network, by the same rules, with the same members.`
+Every operator compares the hash with the others. The same hash means the same
+network, with the same rules and the same members.`

@@ -1,4 +1,4 @@
-import { CONTRADICTS_ITSELF, newestSigned, type SignedState } from '@quorumscan/operator'
+import { EQUIVOCATED, newestSigned, type SignedState } from '@quorumscan/operator'
 import { expect, it } from 'vitest'
 import { judgeStates } from './check.ts'
 
@@ -11,7 +11,7 @@ function state(node: string, more: Partial<SignedState> = {}): SignedState {
 
 const honest = ['sv-1', 'sv-2', 'sv-3'].map((node) => state(node))
 
-it('is content only if every node signed the same state', () => {
+it('reports equal replicas only if every node signed the same state', () => {
   expect(judgeStates({ offset: 252, states: [...honest, state('sv-4')] })).toMatchObject({
     exitCode: 0,
     text: expect.stringMatching(/^at offset 252: all replicas are equal\n/),
@@ -30,9 +30,9 @@ it('names the node that lags, by how much and since when', () => {
     'at offset 252: 3 of 4 replicas are equal; sv-4 lags',
     ...honest.map(({ node }) => `  ${node}    ${root}`),
     '  sv-4    lags by 220: at offset 32 since 2023-11-14T22:13:20.000000Z',
-    'A node without a state at this offset catches up, is cut off from the log, or',
-    'stopped signing because its replica is not what the log made.',
-    '`quorumscan status` and its log say which; check again when it has caught up.',
+    'A node that lags is catching up, is cut off from the log, or stopped signing',
+    'because its replica differs from the log. `quorumscan status` and its log say',
+    'which. Run this again when it has caught up.',
   ])
   expect(json).toMatchObject({ equal: false })
 })
@@ -42,17 +42,17 @@ it('names the nodes that did not answer, and why, also where none did', () => {
   expect(judgeStates({ offset: 252, states: [...honest, silent('sv-4')] })).toMatchObject({
     exitCode: 4,
     text: expect.stringMatching(
-      /equal; sv-4 did not answer\n(.*\n)+ {2}sv-4 {4}timeout\nLook whether those that did not answer run, /,
+      /equal; sv-4 did not answer\n(.*\n)+ {2}sv-4 {4}timeout\nCheck that the nodes that did not answer run, /,
     ),
   })
   expect(judgeStates({ offset: null, states: [silent('sv-1'), silent('sv-2')] })).toMatchObject({
     exitCode: 4,
-    text: 'No node of this genesis answered with a state that it signed. Look whether they\nrun, whether the addresses are those of scan nodes, and whether the genesis is\nthat of their network.\n  sv-1    timeout\n  sv-2    timeout',
+    text: 'No node of this genesis answered with a state that it signed. Check that they\nrun, that the addresses are those of scan nodes, and that the genesis is that of\ntheir network.\n  sv-1    timeout\n  sv-2    timeout',
   })
 })
 
 it('names a node that signed two states apart from nodes that did not answer', () => {
-  const twice = { state: null, newest: null, reason: `${CONTRADICTS_ITSELF} of offset 80` }
+  const twice = { state: null, newest: null, reason: `${EQUIVOCATED} of offset 80` }
   const { exitCode, text } = judgeStates({ offset: 252, states: [...honest, state('sv-4', twice)] })
   expect([exitCode, text]).toEqual([
     4,
@@ -63,7 +63,7 @@ it('names a node that signed two states apart from nodes that did not answer', (
   expect(text).not.toContain('did not answer')
 })
 
-it('shouts where replicas differ, whoever else is silent', () => {
+it('says first that replicas differ, even if another node does not answer', () => {
   const other = state('sv-3', { state: { historyHash: root, stateRoot: '00'.repeat(32) } })
   const silent = state('sv-4', { state: null, newest: null, reason: 'refused' })
   expect(
@@ -74,7 +74,7 @@ it('shouts where replicas differ, whoever else is silent', () => {
   })
 })
 
-it('compares at the newest offset that enough signed, and not where one that stands still is', () => {
+it('compares at the newest offset that enough signed, and not at the one of a stalled node', () => {
   const stuck = [30, 31, 32]
   const ahead = [31, 32, 251, 252]
   expect(newestSigned([stuck, ahead, ahead, ahead], 2)).toBe(252)

@@ -2,7 +2,7 @@
 
 import {
   askSignedStates,
-  CONTRADICTS_ITSELF,
+  EQUIVOCATED,
   type SignedState,
   type SignedStates,
 } from '@quorumscan/operator'
@@ -12,33 +12,33 @@ import { locateNodes, type NetworkFlags, networkOf, ofAnyNetwork } from './netwo
 import { answer, slowly, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
-/** Room for `sv-13`, which the root beside it leaves in 80 columns. */
+/** Room for `sv-13`, which the root in the next column leaves in 80 columns. */
 const NAME_COLUMNS = 8
 
 const NO_STATE =
-  'No node of this genesis answered with a state that it signed. Look whether they run, whether the addresses are ' +
-  'those of scan nodes, and whether the genesis is that of their network.'
+  'No node of this genesis answered with a state that it signed. Check that they run, that the addresses are ' +
+  'those of scan nodes, and that the genesis is that of their network.'
 const SILENT =
-  'Look whether those that did not answer run, and whether their addresses are right; then check again.'
+  'Check that the nodes that did not answer run, and that their addresses are right. Then run this again.'
 const EQUIVOCATES =
-  'A node that signs two states of one offset is faulty or lies. Keep its log as evidence, and ask its operator; the ' +
-  'others do not need it.'
+  'A node that signs two states of one offset is faulty or lies. Keep its log as evidence, and ask its operator. The ' +
+  'others work without it.'
 const LAGS =
-  'A node without a state at this offset catches up, is cut off from the log, or stopped signing because its replica is ' +
-  'not what the log made. `quorumscan status` and its log say which; check again when it has caught up.'
+  'A node that lags is catching up, is cut off from the log, or stopped signing because its replica differs from the ' +
+  'log. `quorumscan status` and its log say which. Run this again when it has caught up.'
 const DIFFER =
-  'Replicas differ where software or a disk is at fault. Keep the logs, and have those that fewer agree with wiped, ' +
-  'so that they are built again from the log.'
+  'Replicas differ if software or a disk is at fault. Keep the logs. Then wipe the replicas that fewer nodes agree ' +
+  'with, so that they are rebuilt from the log.'
 
 export function addCheckCommand({ command, clock, cluster, exitWith }: CommandContext): void {
   ofAnyNetwork(command('check', 'compare the replicas by the state that each node signs'))
     .addHelpText(
       'after',
-      '\nExit status: 0 all are equal, 1 they differ, 3 one is behind, 4 one is silent.',
+      '\nExit status: 0 all are equal, 1 they differ, 3 one lags, 4 one does not answer.',
     )
     .action(async (options: NetworkFlags & { json?: boolean }) => {
       const network = await networkOf(options, cluster)
-      const signed = await slowly('waiting for what the nodes sign', clock, async () =>
+      const signed = await slowly('waiting for signed states', clock, async () =>
         askSignedStates(0, await locateNodes(network, clock)),
       )
       const { exitCode, text, json } = judgeStates(signed)
@@ -47,10 +47,10 @@ export function addCheckCommand({ command, clock, cluster, exitWith }: CommandCo
     })
 }
 
-/** Whether all replicas are equal; which is not compared, and why. Pure. */
+/** Whether all replicas are equal, and which could not be compared and why. Pure. */
 export function judgeStates({ offset, states }: SignedStates) {
   const rootCount = new Set(states.flatMap(({ state }) => state?.stateRoot ?? [])).size
-  const equivocating = states.filter(({ reason }) => reason?.startsWith(CONTRADICTS_ITSELF))
+  const equivocating = states.filter(({ reason }) => reason?.startsWith(EQUIVOCATED))
   const silent = states.filter((one) => one.reason !== null && !equivocating.includes(one))
   const behind = states.filter(({ state, reason }) => state === null && reason === null)
   /** Nodes that cannot be compared, what they did, and what to do about it. */

@@ -81,7 +81,7 @@ it('is in force when enough have confirmed the same, each with its own key alone
   })
   expect(rules.config.entryFeeUsd).toBe('3.0000000000')
   expect(rules.contractId).not.toBe(one.contractId)
-  // Whoever comes later has nothing to confirm.
+  // A later operator has nothing to confirm.
   expect(await set(first, 'entry-fee=3')).toMatchObject({ confirmedBy: null })
 
   await expect(type(confirm(members.scanKeys[0], 'entry-fee=5'))).rejects.toThrow(

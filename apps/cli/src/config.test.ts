@@ -2,7 +2,7 @@ import { CommandError } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { formatConfig, parseConfigChange } from './config.ts'
 
-it('reads changes of the rules, and leaves out what nobody named', () => {
+it('reads changes of the rules, and leaves out rules that are not named', () => {
   expect(parseConfigChange(['entry-fee=2.5', 'entry-lifetime=90d'])).toEqual({
     entryFeeUsd: '2.5000000000',
     entryLifetimeMicros: 90 * 86_400_000_000,

@@ -8,15 +8,15 @@ export const EXIT = {
   done: 0,
   /** It could not be done; of a question: no. */
   failed: 1,
-  /** The command line makes no sense, or names what is not there: nothing was done, or judged. */
+  /** The command line is invalid, or names what does not exist: nothing was done or checked. */
   usage: 2,
-  /** Too little to judge by. */
+  /** Too few answers to decide. */
   inconclusive: 3,
-  /** Who was asked said nothing. */
+  /** The node or process did not answer. */
   silent: 4,
   /** By Ctrl-C: as shells have it, 128 and the number of the signal. */
   interrupted: 130,
-  /** Nobody reads the output any more: 128 and the number of SIGPIPE. */
+  /** The reader of the output has ended: 128 and the number of SIGPIPE. */
   unread: 141,
 } as const
 

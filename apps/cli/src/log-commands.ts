@@ -1,4 +1,4 @@
-/** `log`: whether the log is what was signed, and how it becomes so again; of a cluster, or of one operator. */
+/** `log`: verifies and repairs the log of a cluster, or of one operator. */
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { EXIT } from './exit-codes.ts'
@@ -26,10 +26,7 @@ export function addLogCommands(context: CommandContext): void {
 
   command('verify', 'check every entry of the log; exit status 1 if it is damaged', log)
     .option(...ofOperator)
-    .addHelpText(
-      'after',
-      '\nIt is read while its Redis runs. With --config one is started if none does.',
-    )
+    .addHelpText('after', '\nIts Redis must run. With --config the command starts it if needed.')
     .action(async (options: Flags) => {
       const { verifyLogOf, verifyOperatorLog } = await import('./log-verify.ts')
       const operator = await operatorOf(options)
@@ -41,15 +38,15 @@ export function addLogCommands(context: CommandContext): void {
       tellOf(options, told)
     })
 
-  command('repair', 'make a damaged log whole again; exit status 1 if that cannot be', log)
+  command('repair', 'repair a damaged log; exit status 1 if that is impossible', log)
     .option(...ofOperator)
     .option('--log <file...>', 'with --config: what super-validators sent, by `backup sv --log`')
-    .option('--cut', 'cut off an end that nobody has applied and nothing can bring back')
+    .option('--cut', 'cut off an end that no node has applied and that cannot be restored')
     .addHelpText(
       'after',
       `
-With --config the synchronizer is stopped first. Then n - f super-validators or
-more (3 of 4) send what they keep: the file of \`backup sv --log\`.`,
+With --config, stop the synchronizer first, and ask n - f super-validators or
+more (3 of 4) for the file that \`backup sv --log\` writes.`,
     )
     .action(async (options: Flags & { log?: string[]; cut?: boolean }) => {
       const { log: logFiles = [], cut: isCutAllowed = false } = options

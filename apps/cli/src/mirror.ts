@@ -1,4 +1,4 @@
-/** `mirror`: a cache of certified answers that nobody needs to believe. */
+/** `mirror`: a cache of certified answers that needs no trust. */
 import { UsageError } from '@quorumscan/runtime'
 import { answer, integer, untilInterrupted } from './options.ts'
 import type { CommandContext } from './rig.ts'
@@ -7,16 +7,20 @@ const PORT_MAX = 65_535
 
 export function addMirrorCommand({ plain, clock }: CommandContext): void {
   plain('mirror', 'serve certified answers of nodes from a cache that needs no trust')
-    .argument('<url...>', 'nodes, or other mirrors; where one does not answer, the next is asked')
-    .requiredOption('--port <port>', 'where it listens; 0: any that is free', integer(0, PORT_MAX))
-    .option('--host <address>', 'from where it can be reached', '127.0.0.1')
+    .argument('<url...>', 'nodes, or other mirrors; if one does not answer, it asks the next')
+    .requiredOption(
+      '--port <port>',
+      'the port it listens on; 0: any free port',
+      integer(0, PORT_MAX),
+    )
+    .option('--host <address>', 'the address it listens on', '127.0.0.1')
     .addHelpText(
       'after',
       `
-It checks nothing and has no key: each answer proves itself to whoever reads it,
-by the genesis document alone. A mirror that alters one is found out by every
-reader, and one that keeps back what is new by what others say. It keeps answers
-for as long as nodes allow, a second, and runs until it is interrupted.`,
+It checks nothing and has no key: readers verify each answer with the genesis
+document. Every reader detects a mirror that alters an answer, and, by asking
+others, one that withholds new answers. It caches answers for as long as nodes
+allow, which is a second, and runs until it is interrupted.`,
     )
     .action(async (sources: string[], options: { port: number; host: string; json?: boolean }) => {
       const [{ createUndiciTransport }, { buildMirror }] = await Promise.all([

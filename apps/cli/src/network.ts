@@ -18,19 +18,19 @@ export type NetworkFlags = {
 
 export type Network = {
   readonly genesis: Genesis
-  /** Those of which nobody has said a name are called by their address. */
+  /** A node of unknown name is called by its address. */
   readonly nodes: readonly { readonly name: string; readonly url: string }[]
 }
 
-/** The options that name a network that no cluster here is. */
+/** The options that name a network other than the local cluster. */
 export function ofAnyNetwork(command: Command): Command {
   return command
-    .option('--genesis <file>', 'of a network that no cluster here is')
-    .option('--members <dir>', 'then: the member files of all, which say where their nodes are')
+    .option('--genesis <file>', 'the genesis of another network than the local cluster')
+    .option('--members <dir>', 'then: a directory with the member files of all its nodes')
     .option('--scan <url...>', 'or the addresses of one or more of its nodes')
 }
 
-/** @throws {UsageError} If the options contradict each other, or no file says what it must. */
+/** @throws {UsageError} If the options exclude each other, or a file is missing or malformed. */
 export async function networkOf(
   { dataDir, genesis, members, scan }: NetworkFlags,
   cluster: LocalCluster,
@@ -70,8 +70,8 @@ export async function openReader(
 }
 
 /**
- * The nodes where they say themselves, signed, that they are, as any that is asked tells it; one of which nobody does
- * stays where it was said to be.
+ * The nodes at the addresses that they signed themselves, as any of the nodes reports them. A node whose address no node
+ * reports keeps the given one.
  */
 export async function locateNodes(network: Network, clock: Clock): Promise<Network> {
   const { genesis, nodes } = network

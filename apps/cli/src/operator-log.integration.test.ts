@@ -179,7 +179,7 @@ it('what is damaged, and an end that is lost, are refilled from what n - f super
   await (await takeOver(directory, machine.clock))[Symbol.asyncDispose]() // It was given back.
 })
 
-it('files that Redis cannot load are made anew, with consent that nobody knows what their end was', async () => {
+it('files that Redis cannot load are rebuilt, with consent that their end is unknown', async () => {
   const files = join(redisDirectory, 'appendonlydir')
   for (const name of readdirSync(files).filter((one) => one.endsWith('.incr.aof')))
     writeFileSync(join(files, name), 'what is no append-only file of Redis')

@@ -70,7 +70,7 @@ it.each([
   ],
   [
     'keys new --name sv-1 --out DIR/sv-1',
-    '2 quorumscan: DIR/sv-1/sv-1.member.json exists: sv-1 has its keys already, and nothing was changed. Show this file to the others, or name another directory with `--out`',
+    '2 quorumscan: DIR/sv-1/sv-1.member.json exists: sv-1 has its keys already, and nothing was changed. Give this file to the others, or name another directory with `--out`',
   ],
   [
     'keys new --name a --out DIR/file',
@@ -83,7 +83,7 @@ it.each([
   ],
   [
     `genesis create ${SVS} --ordering cometbft --out DIR/new.json`,
-    '2 quorumscan: the network needs a rule that cannot be changed later: say `--set devnet=true` for development, where anybody may make coin for nothing, or `--set devnet=false`, where all coin is rewards of super-validators',
+    '2 quorumscan: the network needs a rule that cannot be changed later: say `--set devnet=true` for development, where every user may make coin for nothing, or `--set devnet=false`, where all coin is rewards of super-validators',
   ],
   [
     `${CREATE} names.entryFee=2`,
@@ -182,7 +182,7 @@ it.each([
   ],
   [
     'config pending --scan http://127.0.0.1:9',
-    '1 quorumscan: http://127.0.0.1:9/v0/proposals does not answer (bad port). Look whether that node runs, and whether its address is right',
+    '1 quorumscan: http://127.0.0.1:9/v0/proposals does not answer (bad port). Check that the node runs, and that its address is right',
   ],
   [
     'check --genesis DIR/redis.json',

@@ -1,4 +1,4 @@
-/** What several commands share: numbers as they are typed, and the ways to the terminal. */
+/** What several commands share: numbers as typed, and output to the terminal. */
 import { type Clock, writeLossily } from '@quorumscan/base'
 import { InvalidArgumentError } from 'commander'
 
@@ -12,7 +12,7 @@ export function integer(min: number, max: number) {
   }
 }
 
-/** What the command that runs was given, and commands that it hints at need to be given as well. */
+/** The option of the running command that the commands in its hints need as well. */
 let repeated = ''
 
 /** From now on hints name this data directory, or configuration; null: a command finds it without. */
@@ -32,7 +32,7 @@ export function print(text: string): void {
   process.stdout.write(`${withHints(text)}\n`)
 }
 
-/** As `print`, of a process that goes on, and ends in order, whether anybody reads it or not. */
+/** As `print`, of a process that must continue even if no process reads its output. */
 export function printLossily(text: string): void {
   writeLossily(`${withHints(text)}\n`)
 }
@@ -75,10 +75,10 @@ export function wrap(prose: string): string[] {
   return [...lines, line].map((one) => indent + one)
 }
 
-/** Longer than this, and a person wonders. */
+/** After this a person expects a sign of life. */
 const QUIET_MS = 700
 
-/** Says on stderr what it waits for, if it takes that long. */
+/** Prints on stderr what it waits for, if it takes that long. */
 export async function slowly<T>(
   sentence: string,
   clock: Clock,

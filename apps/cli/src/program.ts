@@ -1,4 +1,4 @@
-/** The command line: what can be typed, and which call each command is. A test rig adds its commands (`Rig`). */
+/** The command line: all commands, and the function that each calls. A test rig adds its commands (`Rig`). */
 import { writeFileSync } from 'node:fs'
 import { resolve as absolute } from 'node:path'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
@@ -50,7 +50,7 @@ export async function runCommandLine(
   return exitCode()
 }
 
-/** All that can be typed; `exitCode` is that of the command that was carried out. */
+/** All commands; `exitCode` returns that of the command that ran. */
 export function createProgram(environment: Environment, rig: Rig | null = null) {
   const clock = createSystemClock()
   const defaultDir = environment.defaultDataDirectory
@@ -86,22 +86,27 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
   rig?.addCommands(context)
 
   context.section('Names and proofs, of any network:')
-  ofAnyNetwork(command('resolve', 'look a name or a party up at the nodes themselves, by a proof'))
+  ofAnyNetwork(command('resolve', 'look up a name or a party at the nodes, with a proof'))
     .argument('<name>', 'a whole name such as alice.unverified.ns, or a party')
     .option('--quorum <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
-    .option('--receipt <file>', 'keep what proves the answer, for `verify`')
-    .option('--votes', 'ask the scan proxy instead, and show what the nodes vote')
-    .option('--validator <url>', 'with --genesis and --votes: whose scan proxy')
+    .option('--receipt <file>', 'store the proof of the answer, for `verify`')
+    .option('--votes', 'ask the scan proxy instead, and show the votes of the nodes')
+    .option('--validator <url>', 'with --genesis and --votes: the validator with the proxy')
     .action(async (subject: string, options: NetworkFlags & ResolveFlags) => {
       const { quorum, receipt, votes = false, validator } = options
-      if (votes && receipt !== undefined) throw new UsageError('votes are no receipt')
+      if (votes && receipt !== undefined)
+        throw new UsageError(
+          '--receipt is for a proof, and --votes shows votes: leave one of them out',
+        )
       const { genesis, nodes, validatorUrl } = await networkOf(options, context.cluster)
       if (validator !== undefined && (!votes || validatorUrl !== null))
-        throw new UsageError('--validator goes with --genesis and --votes')
+        throw new UsageError('--validator needs --genesis and --votes')
       if (votes) {
         const asked = validatorUrl ?? validator
         if (asked === undefined)
-          throw new UsageError('votes are what a validator heard: say which by --validator')
+          throw new UsageError(
+            '--votes shows what a validator received: name it with `--validator`',
+          )
         parseVotes(quorum, genesis)
         const voted = await askVotes({ validatorUrl: asked, subject, quorum })
         answer(options, voted, formatVoted(subject, voted))
@@ -116,8 +121,8 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     })
 
   command('verify', 'check offline what a certified answer or evidence proves')
-    .argument('<file>', 'as a node, `resolve` or the proxy gave it; - for the standard input')
-    .option('--name <name>', 'what it must answer: the entry of this name, or that there is none')
+    .argument('<file>', 'from a node, `resolve` or the proxy; - for the standard input')
+    .option('--name <name>', 'what it must prove: the entry of this name, or that none exists')
     .option('--party <party>', 'or the entry of this party')
     .option('--prefix <prefix>', 'or a list of names, from the first on')
     .option('--page-size <n>', 'of that list (default: the largest)', integer(1, PAGE_SIZE_MAX))
@@ -126,7 +131,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     .option('--threshold <threshold>', 'signers needed: weak, strong, all or a number', 'weak')
     .addHelpText(
       'after',
-      '\nExit status: 0 it proves that, 1 it does not, 2 nothing was judged.\nWhat `resolve` kept or printed says itself what was asked.',
+      '\nExit status: 0 it proves that, 1 it does not, 2 nothing was checked.\nA file that `resolve` stored or printed includes its request.',
     )
     .action(
       async (file: string, options: Common & Asked & { genesis?: string; threshold: string }) => {
@@ -156,7 +161,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
 
   program
     .command('help', { hidden: true })
-    .description('the same as --help behind a command')
+    .description('the same as --help after a command')
     .argument('[command...]', 'such as kill, or log verify')
     .action((path: string[]) => {
       const named = path.reduce<Command | undefined>(
@@ -168,15 +173,15 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     })
 
   addExamples(program, [...(rig?.examples ?? []), ...EXAMPLES])
-  program.addHelpText('after', '\n`quorumscan help <command>` says more of one.')
+  program.addHelpText('after', '\nRun `quorumscan help <command>` for the details of a command.')
   return { program, exitCode: () => exitCode }
 }
 
-/** Beside the request, which `verify` needs; the document itself as it came. */
+/** With the request, which `verify` needs. The document is stored as it came. */
 function keep(file: string, receipt: CertifiedReceipt): void {
   try {
     writeFileSync(file, `${JSON.stringify(receipt)}\n`)
   } catch (error) {
-    throw new CommandError(`the receipt is not kept: ${messageOf(error)}`)
+    throw new CommandError(`the receipt was not stored: ${messageOf(error)}`)
   }
 }

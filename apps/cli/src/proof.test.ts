@@ -68,7 +68,7 @@ describe('a certified document', () => {
     expect((await judge(page.document, { name: ALICE })).isValid).toBe(false)
   })
 
-  it('of each vector is judged as the vector says, and keeps its request beside it', async () => {
+  it('of each vector is judged as the vector says, also stored with its request', async () => {
     expect(vectors.length).toBeGreaterThan(80)
     // Of a page it does not know which one was before it.
     const judged = vectors.filter(({ offset_min }) => offset_min === undefined)
@@ -135,7 +135,7 @@ describe('a certified document', () => {
   it.each<[string, Vector, Asked, string?]>([
     ['another name', present, { name: 'eve.unverified.ns' }],
     ['another party', vector('a party'), { party: JSON.parse(genesis).dso }],
-    ['the list beside a name', present, { prefix: 'alice' }],
+    ['the list with a name', present, { prefix: 'alice' }],
     ['a longer page', vector('the first page'), { prefix: '' }],
     [
       'an operation that nothing certifies',
@@ -182,7 +182,7 @@ describe('what resolve printed', () => {
     ['the historyHash', { historyHash: '00' }],
     ['the agreed', { agreed: ['sv-1'] }],
     ['the kind', { kind: 'verified-absent' }],
-    ['kept with no request', { receipt: { document: present.document } }],
+    ['stored with no request', { receipt: { document: present.document } }],
   ])('is refused where %s is not what was proven', async (what, change) => {
     const { isValid, text } = await judge(await printedOf(present, change))
     expect(isValid).toBe(false)

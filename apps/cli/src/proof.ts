@@ -92,7 +92,7 @@ type Kept = { readonly document: string; readonly request?: unknown }
 /** A document that is stored with its request. */
 async function judgeKept(kept: Kept, options: ProofOptions): Promise<ProvenState> {
   const asked = options.request ?? asRequest(kept.request)
-  if (asked === null) throw new InvalidProof('it is kept with no request')
+  if (asked === null) throw new InvalidProof('it is stored with no request')
   return await judgeState(kept.document, asked, options)
 }
 
@@ -110,7 +110,7 @@ async function judgeState(
   return { kind: 'certified', request: asked, certified }
 }
 
-/** A request as JSON has it; null: it is none. */
+/** A request from JSON; null: it is malformed. */
 export function asRequest(value: unknown): CanonicalRequest | null {
   return (request.safeParse(value).data as CanonicalRequest | undefined) ?? null
 }

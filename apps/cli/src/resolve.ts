@@ -1,6 +1,6 @@
 /**
- * `resolve`: a lookup at the nodes themselves, by a proof that the keys of the genesis stand behind. No proxy is
- * asked, and no node believed.
+ * `resolve`: a lookup at the nodes themselves, by a proof that keys of the genesis signed. It uses no proxy, and trusts no
+ * node.
  */
 import type { Clock } from '@quorumscan/base'
 import { isAnswer } from '@quorumscan/errors/node-words'
@@ -21,7 +21,7 @@ import { entryLines, field, lookupOf, printable } from './text.ts'
 import { parseVotes } from './verify.ts'
 
 const MS_PER_SECOND = 1000
-/** What is asked of the reader, and what it allows by itself (D-39). */
+/** The limit for the reader, which is also its default (D-39). */
 const MAX_AGE_MS = 60_000
 
 export type ResolveOptions = Network & {
@@ -42,7 +42,7 @@ export type Resolved = {
   readonly asked: readonly Attempt[]
 }
 
-/** @throws {UsageError} If the options make no sense. */
+/** @throws {UsageError} If the options are invalid. */
 export async function resolve(options: ResolveOptions): Promise<Resolved> {
   const { clock, genesis, nodes, subject } = options
   const threshold = parseVotes(options.quorum, genesis)
@@ -55,7 +55,7 @@ export async function resolve(options: ResolveOptions): Promise<Resolved> {
     const match = 'party' in lookup ? await leadsBack(reader, outcome, threshold) : null
     const asked = attempts(nodes, reader.status().nodes, offsetThatCounts(outcome))
     if (!isAnswered(outcome)) return { outcome, match, asked }
-    // However it was asked for, it proves the lookup.
+    // The document also proves this lookup if it was part of a batch.
     const receipt = { ...outcome.receipt, request: requestOfLookup(lookup) }
     return { outcome: { ...outcome, receipt }, match, asked }
   } catch (error) {
@@ -68,7 +68,7 @@ export function isAnswered(outcome: Resolved['outcome']): outcome is Answer {
   return 'answer' in outcome
 }
 
-/** Of the answer; where all that was answered was too old, none does. */
+/** Offsets from this one on count. If all answers were too old, no offset does. */
 function offsetThatCounts(outcome: Resolved['outcome']): number {
   if (isAnswered(outcome)) return outcome.offset
   return outcome.kind === 'lagging' ? Number.POSITIVE_INFINITY : 0
@@ -103,7 +103,7 @@ export function resolvedJson({ outcome, ...more }: Resolved) {
   return { ...outcome, ...more }
 }
 
-/** The exit status of a lookup that ended so, of as many nodes as were heard. */
+/** The exit status of a lookup with this outcome, of as many nodes as answered. */
 export function exitOfLookup(kind: string, heardCount: number): number {
   if (isAnswer(kind)) return EXIT.done
   if (kind === 'disputed') return EXIT.failed
@@ -129,10 +129,10 @@ export function describeLag(
   const { reason, ageMs, wantedOffset, headOffset } = lag
   if (reason === 'stale') {
     const seconds = Math.ceil((ageMs ?? 0) / MS_PER_SECOND)
-    return `the newest answer is ${seconds} s old; ${MAX_AGE_MS / MS_PER_SECOND} s are allowed. Look whether entries are ordered: \`quorumscan check\` names nodes that lag`
+    return `the newest answer is ${seconds} s old; ${MAX_AGE_MS / MS_PER_SECOND} s are allowed. Check that entries are ordered: \`quorumscan check\` names nodes that lag`
   }
   const where =
-    headOffset === null ? 'no node says how far it is' : `the nodes are at ${headOffset}`
+    headOffset === null ? 'no node reports its offset' : `the nodes are at ${headOffset}`
   return `offset ${wantedOffset} is wanted, and ${where}: ask again when they have caught up`
 }
 

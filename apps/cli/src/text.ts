@@ -1,4 +1,4 @@
-/** Texts that come from elsewhere: what a person types, and what others wrote. Pure. */
+/** Texts from outside: typed by a person, or written by others. Pure. */
 import type { Lookup } from '@quorumscan/verifier'
 import { COLUMNS } from './options.ts'
 
@@ -7,7 +7,7 @@ export function lookupOf(text: string): Lookup {
   return text.includes('::') ? { party: text } : { name: text }
 }
 
-/** With control and format characters escaped: what others wrote must not command a terminal. */
+/** With control and format characters escaped: text from others must not control a terminal. */
 export function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu,
@@ -17,7 +17,7 @@ export function printable(text: string): string {
 
 const NAME_COLUMNS = 12
 
-/** A name with its value: on a line of its own where it does not fit beside the name, and whole, to be copied. */
+/** A name with its value. A value that does not fit next to the name is on a line of its own, whole, to be copied. */
 export function field(name: string, value: string): string {
   const line = `  ${name.padEnd(NAME_COLUMNS)}${printable(value)}`.trimEnd()
   return line.length <= COLUMNS ? line : `  ${name}\n    ${printable(value)}`
@@ -32,7 +32,7 @@ export function fields(value: unknown): string[] {
   })
 }
 
-/** An entry, or that there is none. */
+/** The lines of an entry, or `no entry`. */
 export function entryLines(entry: unknown): string[] {
   return entry === null ? ['  no entry'] : fields(entry)
 }

@@ -72,7 +72,7 @@ describe('evidence', () => {
   }
   const piece = { signer: 'sv-3', statements: [signed('cd'), signed('ef')] }
 
-  it('names who contradicts itself, and where', async () => {
+  it('names the node that equivocates, and the offset', async () => {
     for (const document of [piece, { evidence: [piece] }]) {
       const judged = await judge(JSON.stringify(document))
       expect(judged).toMatchObject({ isValid: true })
@@ -104,7 +104,7 @@ describe('evidence', () => {
   })
 })
 
-describe('a command that makes no sense', () => {
+describe('an invalid command', () => {
   const good = { file: file('good.json', '{}'), genesisFile, asked: {}, threshold: 'weak' }
 
   it.each([

@@ -19,7 +19,7 @@ it('says of an answer who agreed and who dissented', () => {
   ])
 })
 
-it('says of a dispute what each said, and that nobody agreed', () => {
+it('shows the vote of each node in a dispute, and that no node agreed', () => {
   const groups = decided.groups.map((group) => ({ ...group, offset: 7, digest: 'ab' }))
   const text = formatVoted(NAME, { ...decided, kind: 'disputed', groups, reason: 'No quorum.' })
   expect(text).toContain('\n  sv-3: at offset 7\n')

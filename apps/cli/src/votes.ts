@@ -1,4 +1,4 @@
-/** `resolve --votes`: what the nodes vote, as the scan proxy heard them, also where they contradict each other. */
+/** `resolve --votes`: the votes of the nodes that the scan proxy received, also if they differ. */
 
 import { AGREED, DISSENTED } from '@quorumscan/errors/node-words'
 import { ask, CommandError, SilentError, UsageError } from '@quorumscan/runtime'
@@ -11,16 +11,16 @@ const BAD_REQUEST = 400
 
 export type Voted = Awaited<ReturnType<typeof askVotes>>
 type Group = {
-  /** They say the same. */
+  /** Their votes are equal. */
   readonly nodes: readonly string[]
   /** null: the proxy does not report it. */
   readonly offset: number | null
-  /** null: that there is none. Absent where the proxy does not report it. */
+  /** null: no entry exists. Absent where the proxy does not report it. */
   readonly entry?: Readonly<Record<string, string | null>> | null
   readonly digest: string | null
 }
 
-/** @throws {CommandError} If the proxy does not say what nodes voted. */
+/** @throws {CommandError} If the proxy does not report votes. */
 export async function askVotes(options: {
   readonly validatorUrl: string
   /** A name or a party. */
@@ -51,7 +51,7 @@ export async function askVotes(options: {
   return {
     kind,
     threshold: Number(headers.get('x-quorum-threshold')),
-    /** How many nodes were heard, of how many, as `3/4`. */
+    /** How many nodes answered, of how many, as `3/4`. */
     heard: headers.get('x-quorum-nodes') ?? '',
     /** The group that decided first, or the largest. */
     groups: isDecided

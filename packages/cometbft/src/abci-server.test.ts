@@ -58,7 +58,7 @@ it('answers in the order of the requests, however long one takes', async () => {
   expect(abci.problems).toEqual([])
 })
 
-it('tells the engine why it cannot go on, and says no more', async () => {
+it('sends the engine the reason why it cannot continue, and nothing after it', async () => {
   await using abci = await setUp(async () => {
     throw new Error('another network')
   })
@@ -67,7 +67,7 @@ it('tells the engine why it cannot go on, and says no more', async () => {
   expect(abci.problems).toHaveLength(1)
 })
 
-it('ends a conversation that is none', async () => {
+it('ends a conversation that is malformed', async () => {
   await using abci = await setUp(async () => Response.fromPartial({ flush: {} }))
   const [answer] = await abci.converse(new Uint8Array(8).fill(0xff))
   expect(answer?.exception?.error).toContain('length')

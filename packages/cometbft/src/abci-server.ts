@@ -1,7 +1,7 @@
 /**
- * The socket on which the engine reaches its application: some connections, on each of which requests are answered in
- * their order. Checks of the mempool wait for all other requests: other members decide how many checks there are, and
- * blocks need the others. An error ends the engine, which must not continue with an application that cannot follow.
+ * The socket on which the engine reaches its application. Requests of a connection are answered in their order. Checks of
+ * the mempool wait for all other requests: other members decide how many checks arrive, and blocks need the others. An
+ * error ends the engine, which must not continue with an application that cannot follow.
  */
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -26,16 +26,16 @@ export async function serveAbci(options: {
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    socket.on('error', () => {}) // Whoever reads from it is told, too.
+    socket.on('error', () => {}) // `converse` gets it, too.
     converse(socket, application).catch((error: unknown) => {
-      // The engine went away, or asked for what cannot be; it hears of the second.
+      // The engine went away, or sent an invalid request; it receives the reason of the second.
       logger.error({ err: error }, 'a conversation with the engine ended')
       const message = error instanceof Error ? error.message : 'unknown'
       socket.end(encoded(Response.fromPartial({ exception: { error: message } })))
     })
   })
   server.maxConnections = CONNECTIONS_MAX
-  // What a process that was killed has left.
+  // A process that was killed leaves it.
   await rm(options.socketPath, { force: true })
   server.listen(options.socketPath)
   await once(server, 'listening')
@@ -50,7 +50,7 @@ export async function serveAbci(options: {
 
 async function converse(socket: Socket, application: Pick<Application, 'answer'>): Promise<void> {
   const read = createMessageReader()
-  // What the engine is told at the end must still reach it.
+  // The last answer must still reach the engine.
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
     // Entries come many at once, and a write costs more than what it carries.
     socket.cork()

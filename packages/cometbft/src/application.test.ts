@@ -248,7 +248,7 @@ describe('an entry', () => {
   })
 })
 
-describe('a log that begins anew', () => {
+describe('a log that starts with a sync anchor', () => {
   const start = genesisTip({ hash: genesisHash, recordTime: START })
   const made = orderBlock(start, { height: 1, timeMicros: START + 9, entries: [utf8('a')] })
   const { appHash } = made.tip
@@ -268,12 +268,12 @@ describe('a log that begins anew', () => {
       (await one.ask({ offerSnapshot: { snapshot: snapshot ?? {}, appHash: fromHex(appHash) } }))
         .offerSnapshot?.result
     const apply = async (chunk: Uint8Array) =>
-      (await one.ask({ applySnapshotChunk: { index: 0, chunk, sender: 'somebody' } }))
+      (await one.ask({ applySnapshotChunk: { index: 0, chunk, sender: 'peer' } }))
         .applySnapshotChunk
     return { ...one, begun, offer, apply }
   }
 
-  it('goes on behind the group of the block that was accepted', async () => {
+  it('continues after the group of the block that was accepted', async () => {
     const { offer, apply, where, begun, finalize, ask, published } = setUpAnew()
     expect(await offer()).toBe(ResponseOfferSnapshot_Result.ACCEPT)
     expect(await apply(made.group.bytes)).toMatchObject({
@@ -286,7 +286,7 @@ describe('a log that begins anew', () => {
     expect(published).toMatchObject([{ firstOffset: 2, previousHash: made.tip.hash }])
   })
 
-  it('does not begin with what another group is, which is asked of somebody else', async () => {
+  it('does not start with another group, and fetches it again from another peer', async () => {
     const { offer, apply, where, begun } = setUpAnew()
     await offer()
     const changed = Uint8Array.from(made.group.bytes)
@@ -295,14 +295,14 @@ describe('a log that begins anew', () => {
       expect(await apply(chunk)).toEqual({
         result: ResponseApplySnapshotChunk_Result.RETRY,
         refetchChunks: [0],
-        rejectSenders: ['somebody'],
+        rejectSenders: ['peer'],
       })
     expect([begun, await where()]).toEqual([[], { height: 0, hash: genesisHash }])
     await apply(made.group.bytes)
     expect(await where()).toEqual({ height: 40, hash: appHash })
   })
 
-  it('is none where nobody wants it', async () => {
+  it('is refused where this member does not need it', async () => {
     const { offer, apply } = setUpAnew(() => null)
     expect(await offer()).toBe(ResponseOfferSnapshot_Result.REJECT)
     await expect(apply(made.group.bytes)).rejects.toThrow('no snapshot was accepted')

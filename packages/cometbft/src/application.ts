@@ -1,7 +1,7 @@
 /**
  * The application that the engine orders blocks for: one function from request to answer. A block is decided
  * (`finalizeBlock`), then published to followers (`commit`); what `info` reports moves with the second step only.
- * Were it to move with the first, an engine that dies in between would ask for an answer that nobody has.
+ * If it moved with the first, an engine that exits in between would ask for an answer that was never published.
  */
 import { assert, fromHex, toHex } from '@quorumscan/base'
 import type { JudgedEntry } from '@quorumscan/log'
@@ -30,26 +30,26 @@ export type ApplicationOptions = {
   readonly limits: BlockLimits
   /** The version of the protocol by which the block behind an entry with this record time is judged. */
   readonly blockVersionAt: (recordTime: Micros) => number
-  /** Where the log stands. */
+  /** The end of the log. */
   readonly tip: Tip
   readonly judge: (bytes: Uint8Array) => JudgedEntry
   readonly isOrdered: (entryHash: string) => boolean
-  /** What the engine keeps and passes on before a block: its transactions are bundles, a block's are entries. */
+  /** What the engine stores and passes on before a block. Its transactions are bundles; those of a block are entries. */
   readonly mempool: Pick<MempoolPolicy, 'refuse' | 'entriesOf'>
   /** Whether the engine with this id, lower-case hex, may connect. */
   readonly isPeer: (nodeId: string) => boolean
-  /** Told of a block that names members that voted twice in one step; resolves when that is not lost any more. */
+  /** Called with a block that names members that voted twice in one step. Resolves when that is durable. */
   readonly onMisbehavior: (height: number) => Promise<void>
   /** Resolves when followers can have the group, however long it takes. */
   readonly publish: (group: BlockGroup, tip: Tip) => Promise<void>
   /** Below this height the engine need not keep its blocks; 0: it keeps all. */
   readonly retainHeight: () => number
-  /** Blocks that others may begin with, and what each made; null: it is not there any more. */
+  /** Sync anchors for others, and the group that each made; null: it is no longer kept. */
   readonly offered: () => readonly Beginning[]
   readonly groupOf: (height: number) => Promise<Uint8Array | null>
-  /** The height of the block that the log is to begin with, as the engine has none; null: it has. */
+  /** The height of the block that the log must start with; null: the engine has blocks. */
   readonly wantedHeight: () => number | null
-  /** Resolves when the log begins with this group, and followers can have it; where it stands then. */
+  /** Starts the log with this group. Resolves when followers can have it, with the end of the log. */
   readonly begin: (group: Uint8Array, block: Beginning) => Promise<Tip>
 }
 
@@ -62,12 +62,12 @@ const PEER_BY_ID = '/p2p/filter/id/'
 export function createApplication(options: ApplicationOptions) {
   const { judge, limits } = options
   let { tip } = options
-  /** Decided, and not published: the engine says `commit` next, or repeats the block. */
+  /** Decided, and not published: the engine sends `commit` next, or repeats the block. */
   let pending: { readonly group: BlockGroup; readonly tip: Tip } | null = null
   const version = () => options.blockVersionAt(tip.recordTime)
   let lastCommit: LastCommit | null = null
   const voteHeights = new Map<string, number>()
-  /** The snapshot that the engine was told to take. */
+  /** The snapshot that the application accepted. */
   let accepted: Beginning | null = null
 
   const handlers: Handlers = {
@@ -134,7 +134,7 @@ export function createApplication(options: ApplicationOptions) {
       assert(pending !== null, 'nothing was decided that could be committed')
       const decided = pending
       await options.publish(decided.group, decided.tip)
-      // An engine that died meanwhile was followed by one that may have repeated the block, or gone on.
+      // If the engine exited meanwhile, the next one may have repeated the block, or continued after it.
       if (decided.tip.height > tip.height) tip = decided.tip
       if (pending === decided) pending = null
       return respond({ commit: { retainHeight: BigInt(options.retainHeight()) } })
@@ -169,7 +169,7 @@ export function createApplication(options: ApplicationOptions) {
     tip: () => tip,
     /** Null: this process has seen no block yet that carries votes. */
     lastCommit: () => lastCommit,
-    /** The greatest height at which a vote of this address stands in a block; 0: none was seen. */
+    /** The greatest height at which a block has a vote of this address; 0: no vote was seen. */
     voteHeightOf: (address: string) => voteHeights.get(address) ?? 0,
     /** Answers one request. @throws If the application cannot follow: the engine must not continue. */
     async answer(request: Request): Promise<Response> {

@@ -21,7 +21,7 @@ function offer(changes: Partial<Snapshot>) {
 
 it.each<[string, Partial<Snapshot>, number | null, Offered]>([
   ['that is listed, and wanted', {}, 7, Offered.ACCEPT],
-  ['that nobody wants', {}, null, Offered.REJECT],
+  ['that this member does not need', {}, null, Offered.REJECT],
   ['of a later block, with the same app hash', { height: 8n }, 7, Offered.REJECT],
   ['of another state', { hash: new Uint8Array(32) }, 7, Offered.REJECT],
   ['in more pieces', { chunks: 2 }, 7, Offered.REJECT],

@@ -1,8 +1,8 @@
 /**
- * State sync: what a member gives to one whose log begins later than the blocks that are left, and what that one takes.
- * All that an application of ours goes on from is where the log stands, and that stands in one group: a snapshot of a
- * block is the group that it made, as one piece. Its hash is the app hash, which the engine has verified before it
- * offers the snapshot; so only a block with entries can be one, as an empty block leaves the app hash unchanged. Pure.
+ * State sync: the snapshots that a member gives to one that lacks older blocks. The application needs only the end of the
+ * log to continue, and that is in one group. So a snapshot of a block is the group that it made, as one piece. Its hash is
+ * the app hash, which the engine has verified before it offers the snapshot. Only a block with entries can be a snapshot,
+ * as an empty block leaves the app hash unchanged. Pure.
  */
 import { fromHex, sha256, toHex } from '@quorumscan/base'
 import {
@@ -11,7 +11,7 @@ import {
   type ResponseListSnapshots,
 } from 'cosmjs-types/tendermint/abci/types'
 
-/** A block whose group is not empty, at which a log can begin. */
+/** A sync anchor: a block with entries, with which a log can start. */
 export type Beginning = {
   readonly height: number
   /** After it, hex: the hash of its group. */
@@ -33,10 +33,10 @@ export function listedSnapshots(offered: readonly Beginning[]): ResponseListSnap
 }
 
 /**
- * What the engine is told of a snapshot that it offers. The height is the one that enough members named: a later one,
- * behind empty blocks, has the same app hash.
+ * The answer to a snapshot that the engine offers. The height must be the one that enough members named: a later one, after
+ * empty blocks, has the same app hash.
  *
- * @param wanted - Null: none is.
+ * @param wanted - Null: the member needs no snapshot.
  */
 export function judgeOffer(
   { snapshot, appHash }: RequestOfferSnapshot,

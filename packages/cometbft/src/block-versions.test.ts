@@ -75,7 +75,7 @@ it('blocks are judged as the own node says, and as it said last where it says no
     await round()
     node.told.rules = null
     await round()
-    await untilTrue('the problem to be told', () => problems.length > 0)
+    await untilTrue('the problem to be reported', () => problems.length > 0)
     expect(versions.versionAt(LATER)).toBe(4)
   }
   const silent = { ...options, nodeUrl: 'http://127.0.0.1:1' }

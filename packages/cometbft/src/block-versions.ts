@@ -1,6 +1,6 @@
 /**
- * By which version of the protocol blocks are judged: asked of the own scan node, whose replica applies the log. What
- * it said last is kept, for starts at which it does not answer yet.
+ * The version of the protocol by which blocks are judged. It is read from the own scan node, whose replica applies the log.
+ * The last answer is stored, for starts at which the node does not answer yet.
  */
 import { existsSync } from 'node:fs'
 import { type ClientTls, type Clock, fromUtf8, readParsed } from '@quorumscan/base'
@@ -9,19 +9,19 @@ import { isOffset, type Micros, type Offset } from '@quorumscan/model'
 import { createPeerClient, quiet, repeat, writeFileAtomic } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 
-/** Between questions: far less than what versions begin later for blocks. */
+/** Between polls: far less than the delay after which a version holds for blocks. */
 const ROUND_MS = 5_000
 const ANSWER_MS_MAX = 2_000
 /** The rules name each member, of which there are at most a hundred. */
 const ANSWER_BYTES_MAX = 256 * 1024
 
 type Versions = {
-  /** At which the node said so. */
+  /** At which the node reported the rules. */
   readonly offset: Offset
   readonly rules: Pick<DsoRulesPayload, 'protocolVersion' | 'nextVersion'>
 }
 
-/** Begins to ask at once. @param options.nodeUrl - Null: it has no vote, and asks nobody. */
+/** Starts to poll at once. @param options.nodeUrl - Null: the member has no vote, and polls no node. */
 export async function followBlockVersions(options: {
   readonly nodeUrl: string | null
   readonly file: string
@@ -47,7 +47,7 @@ export async function followBlockVersions(options: {
     if (reply.status !== 200) throw new Error(`status ${reply.status}`)
     const heard = versionsOf(reply.body, reply.header('x-ledger-offset'))
     problems.forget()
-    // A replica that was wiped tells what held before.
+    // A replica that was wiped reports older rules.
     if (heard.offset <= known.offset) return
     known = heard
     const rules = JSON.stringify(heard.rules)

@@ -7,7 +7,7 @@ const genesis = genesisTip({ hash: 'ab'.repeat(32), recordTime: START })
 
 const blocks = fc.array(
   fc.record({
-    // Block time stands still and steps back against record time, which may have run ahead of it.
+    // Block time stalls and steps back against record time, which may have run ahead of it.
     timeMicros: fc.integer({ min: START - 10, max: START + 30 }),
     entries: fc.array(fc.uint8Array({ minLength: 1, maxLength: 8 }), { maxLength: 5 }),
   }),

@@ -54,7 +54,7 @@ describe('a bundle', () => {
     expect(countThatFits([])).toBe(0)
   })
 
-  it('is signed by its sender for one network and one time, and unsigned beside the largest entry', () => {
+  it('is signed by its sender for one network and one time, and unsigned with the largest entry', () => {
     const signed = signBundle(several(3), options)
     const { seal } = decodeBundle(signed) ?? {}
     expect(seal).toMatchObject({ publicKey: key.publicKey, notAfter: options.notAfter })
@@ -77,7 +77,7 @@ describe('a bundle', () => {
     ['an entry cut off', encodeBundle([utf8('entry')]).subarray(0, 4)],
     ['a length cut off', Uint8Array.of(0x80)],
     ['one entry too many', encodeBundle(several(BUNDLE_ENTRIES_MAX + 1))],
-  ])('of %s is none', (_, bytes) => {
+  ])('of %s is refused', (_, bytes) => {
     expect(decodeBundle(bytes)).toBeNull()
   })
 })

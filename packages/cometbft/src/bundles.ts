@@ -2,8 +2,8 @@
  * What the engine passes from member to member before a block is proposed: several entries in one of its transactions,
  * as each of those costs every engine and every member more than what an entry brings. Blocks hold entries one by one.
  *
- * `0x00 ‖ key of the sender's engine (32) ‖ signature (64) ‖ not after (8, big endian) ‖ entries`, each entry behind its
- * length as a varint. Members of releases before signed bundles send the entries alone, and no entry has length 0.
+ * `0x00 ‖ key of the sender's engine (32) ‖ signature (64) ‖ not after (8, big endian) ‖ entries`, each entry after its
+ * length as a varint. Members of releases before signed bundles send the entries only, and no entry has length 0.
  */
 import {
   concatBytes,
@@ -35,7 +35,7 @@ const TAG = 'quorumscan/bundle/1'
 
 export type Bundle = {
   readonly entries: readonly Uint8Array[]
-  /** Null: nobody signed it. */
+  /** Null: it is not signed. */
   readonly seal: Seal | null
 }
 
@@ -49,7 +49,7 @@ export type Seal = {
   readonly contentHash: Uint8Array
 }
 
-/** How many of these entries, from the first on, go into one bundle. At least one, if there is any. */
+/** How many of these entries, from the first on, fit into one bundle. At least one, if the list is not empty. */
 export function countThatFits(entries: readonly Uint8Array[]): number {
   let bytes = HEADER_BYTES
   const end = entries.slice(0, BUNDLE_ENTRIES_MAX).findIndex((entry) => {
@@ -59,7 +59,7 @@ export function countThatFits(entries: readonly Uint8Array[]): number {
   return end < 0 ? Math.min(entries.length, BUNDLE_ENTRIES_MAX) : Math.max(1, end)
 }
 
-/** Unsigned where the seal would make it too large, as beside the largest entry. */
+/** Unsigned if the seal would make it too large, as with the largest entry. */
 export function signBundle(
   entries: readonly Uint8Array[],
   options: { readonly notAfter: Micros; readonly genesisHash: string; readonly key: KeyPair },
@@ -90,7 +90,7 @@ function uint64(value: number): Uint8Array {
   return bytes
 }
 
-/** Each behind its length as a varint. */
+/** Each after its length as a varint. */
 export function encodeBundle(entries: readonly Uint8Array[]): Uint8Array {
   const writer = new BinaryWriter()
   for (const entry of entries) writer.bytes(entry)

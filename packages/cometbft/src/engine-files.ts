@@ -1,4 +1,4 @@
-/** What the engine reads, as it follows from our genesis and keys: nothing is configured twice. The forms are its own. */
+/** The files that the engine reads. All follows from genesis and keys, so that nothing is configured twice. The forms are its own. */
 import {
   createKeyPair,
   fromHex,
@@ -17,13 +17,13 @@ import {
 import { BUNDLE_BYTES_MAX } from './bundles.ts'
 
 /**
- * What the engine has signed last, below its home: whoever votes without it may sign a height twice. It is made with
- * the key, and by nobody else.
+ * What the engine has signed last, below its home. An engine that votes without it may sign a height twice. Only the
+ * command that makes the key makes this file.
  */
 export const VOTE_STATE_FILE = 'data/priv_validator_state.json'
 /**
- * Below its home: an operator's word that a member which lost what it has signed shall vote, as nothing is ordered
- * without it. It holds for the moment.
+ * Below its home: the order of an operator that a member must vote although it lost the record of what it has signed, as
+ * nothing is ordered without it. The member deletes the file.
  */
 export const VOTE_ANYWAY_FILE = 'vote-anyway'
 /** Of an engine that follows without a vote. */
@@ -63,7 +63,7 @@ export const VOTING_POWER = 1
 const BLOCK_EXTRA_BYTES = 128 * 1024
 const EVIDENCE_BYTES_MAX = 64 * 1024
 const ADDRESS_BYTES = 20
-/** Bundles of entries that wait for a block; a member that offers more hears so. */
+/** Bundles of entries that wait for a block. The engine refuses more. */
 const MEMPOOL_BUNDLES_MAX = 5000
 const MEMPOOL_BYTES_MAX = 32 * 2 ** 20
 /** Bundles that are not asked about again. */
@@ -80,11 +80,11 @@ const FLUSH_MS = 10
 const RATE_BYTES = 2 * 2 ** 20
 const NANOS_PER_MICRO = 1000n
 /**
- * For ever: members never change, and that the block is one of theirs f + 1 of them say on the same day. What an
- * engine fears of old blocks are members that have left.
+ * For ever: members never change, and f + 1 of them confirm the block on the same day. The limit of engines is against
+ * members that have left.
  */
 const TRUST_PERIOD = '876000h'
-/** The least: for peers to tell which snapshots they have. */
+/** The minimum: time for peers to list their snapshots. */
 const DISCOVERY_TIME = '5s'
 
 /** Of the engine with this key, hex. */
@@ -94,7 +94,7 @@ export function nodeIdOf(publicKey: string): string {
 
 /** Contents by path below the engine's home. All may be written again at any time. */
 export function engineFiles(input: EngineInput): Readonly<Record<string, string>> {
-  // The engine wants a key also where it has no vote: one that nobody knows has none.
+  // The engine needs a key even without a vote: a new key has no vote.
   const votingKey = input.votingKey ?? createKeyPair()
   return {
     'config/config.toml': configToml(input),

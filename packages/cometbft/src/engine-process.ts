@@ -1,6 +1,6 @@
 /**
- * The engine as a process that belongs to this one: started again whenever it ends, which it does when it loses its
- * application. An engine that this process left when it was killed ends by itself, and holds its files until then.
+ * The engine as a process of this one. It is restarted whenever it exits, which it does when it loses its application. If
+ * this process is killed, its engine exits by itself, and holds its files until then.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,13 +15,13 @@ const ENGINE = 'engine'
 /** To write its files; then it is ended by force. */
 const STOP_MS = 10_000
 
-/** Starts the engine at once, and goes on until it is disposed of. */
+/** Starts the engine at once, and restarts it until it is disposed of. */
 export function keepEngine(options: {
   readonly program: string
   readonly home: string
   /** Whether what it prints goes where this process prints. */
   readonly isHeard: boolean
-  /** Told before each start: writes what the engine reads. */
+  /** Called before each start: writes the files that the engine reads. */
   readonly prepare: () => Promise<void>
   readonly spawnEngine?: SpawnEngine | undefined
   readonly clock: Clock
@@ -35,7 +35,7 @@ export function keepEngine(options: {
     const ended = new AbortController()
     running.once('exit', () => ended.abort())
     running.kill('SIGTERM')
-    // One that is paused hears nothing but this.
+    // A paused process receives no other signal.
     await clock.delay(STOP_MS, ended.signal).then(
       () => running.kill('SIGKILL'),
       () => {}, // It has ended.
@@ -64,7 +64,7 @@ export function keepEngine(options: {
   kept.begin(ENGINE)
 
   return {
-    /** Ends it; it is started again with what it is told then. */
+    /** Ends it. It is started again, with new files. */
     restart(): void {
       if (engine !== null) void stop(engine)
     },

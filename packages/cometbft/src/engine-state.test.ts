@@ -51,7 +51,7 @@ it.each<[string, EngineState, readonly Moment[]]>([
     [[0, 5, { kind: 'up', isCatchingUp: true, peerHeights: [9, 9, 9] }]],
   ],
   [
-    'stands still while its peers do',
+    'stalls while its peers do',
     'stalled',
     [
       [0, 5, up(6, 6, 6)],
@@ -59,7 +59,7 @@ it.each<[string, EngineState, readonly Moment[]]>([
     ],
   ],
   [
-    'stands still alone',
+    'stalls alone',
     'stalled',
     [
       [0, 5, up()],
@@ -67,7 +67,7 @@ it.each<[string, EngineState, readonly Moment[]]>([
     ],
   ],
   [
-    'stands still while its peers go on',
+    'stalls while its peers continue',
     'halted',
     [
       [0, 5, up(6, 6, 6)],
@@ -99,17 +99,17 @@ it.each<[EngineState, string | undefined]>([
   expect(refusalOf(state, false)?.code).toBe(code)
 })
 
-it('an engine that fetches blocks while nobody is connected says why that may be', () => {
+it('an engine that fetches blocks while no other is connected reports the likely reasons', () => {
   expect(refusalOf('catching-up', false)?.message).toContain('fetches')
   expect(refusalOf('catching-up', true)?.message).toMatch(/^no other engine .*QS_MEMBERS/)
   expect(refusalOf('live', true)).toBeNull()
 })
 
 it.each<[string, boolean, EngineState, EngineReading, number]>([
-  ['stands still with enough others', true, 'stalled', up(6, 6), Number.NEGATIVE_INFINITY],
+  ['stalls with enough others', true, 'stalled', up(6, 6), Number.NEGATIVE_INFINITY],
   ['waits for others, who are not there', false, 'stalled', up(6), Number.NEGATIVE_INFINITY],
   ['is left behind', true, 'halted', up(9, 9), Number.NEGATIVE_INFINITY],
-  ['was started anew lately', false, 'stalled', up(6, 6), 1],
+  ['was restarted recently', false, 'stalled', up(6, 6), 1],
   ['lives', false, 'live', up(6, 6), Number.NEGATIVE_INFINITY],
 ])('an engine that %s: another start is due: %s', (_, isDue, state, reading, restartedMs) => {
   const history = { state, height: 5, sinceMs: 0 }

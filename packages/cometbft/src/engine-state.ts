@@ -15,8 +15,8 @@ export type EngineReading =
     }
 
 /**
- * `halted`: its peers order, and it does not: it met a block that it cannot follow, or could not write.
- * `stalled`: nobody orders, as too few members are there.
+ * `halted`: its peers order, and it does not: it has a block that it cannot apply, or could not write.
+ * `stalled`: no member orders, as too few are connected.
  */
 export type EngineState = 'unavailable' | 'catching-up' | 'live' | 'stalled' | 'halted'
 
@@ -55,13 +55,13 @@ export function stepEngine(
   return next((believed ?? 0) > height + 1 ? 'halted' : 'stalled')
 }
 
-/** From one start of an engine that stands still to the next. */
+/** From one restart of a stalled engine to the next. */
 export const RESTART_MS = 30_000
 
 /**
- * Whether the engine is to be started anew. Where it cannot write, as on a full disk, it ends what it decides blocks
- * with, and goes on to answer: nothing but another start lets it take part again. Not where too few are connected to
- * decide anything, as it waits for them.
+ * Whether the engine must be restarted. An engine that cannot write, as on a full disk, ends its consensus and continues to
+ * answer: only a restart lets it take part again. It is not restarted while too few members are connected to decide a
+ * block, as it waits for them.
  */
 export function isRestartDue(
   { state, sinceMs }: EngineHistory,
@@ -69,7 +69,7 @@ export function isRestartDue(
     readonly reading: EngineReading
     /** Monotonic. */
     readonly nowMs: number
-    /** When it was started anew for this last. */
+    /** Time of the last restart for this reason. */
     readonly restartedMs: number
     readonly memberCount: number
   },
@@ -84,7 +84,7 @@ export function isRestartDue(
 export const ALONE =
   'no other engine is connected: none runs, none can be reached, or none lets this one in, as it was started without the member file of this one (QS_MEMBERS)'
 
-/** Why no entries are taken, or null. Where nobody orders they are: they wait in the engine. */
+/** Why no entries are accepted, or null. While no member orders they are accepted, and wait in the engine. */
 export function refusalOf(state: EngineState, isAlone: boolean): ScanError | null {
   switch (state) {
     case 'unavailable':

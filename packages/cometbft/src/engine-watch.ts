@@ -1,6 +1,6 @@
 /**
- * Looks after an engine that runs: asks how it is, and dials the members that it has lost. The engine itself gives
- * one up after a day, and from the first minutes on tries ever more rarely.
+ * Watches a running engine: reads its state, and dials the members that it has lost. The engine itself gives a member up
+ * after a day, and dials it less and less often after the first minutes.
  */
 import type { Clock } from '@quorumscan/base'
 import { repeat } from '@quorumscan/runtime'
@@ -14,10 +14,10 @@ import {
   stepEngine,
 } from './engine-state.ts'
 
-/** Between looks: a member that is back takes part within some seconds. */
+/** Between looks: a member that has returned takes part within some seconds. */
 const LOOK_MS = 2000
 
-/** Begins at once, and goes on until it is disposed of. */
+/** Starts at once, and continues until it is disposed of. */
 export function watchEngine(options: {
   readonly rpc: EngineRpc
   /** `id@host:port` of the other members. */
@@ -30,7 +30,7 @@ export function watchEngine(options: {
   readonly onReading: (reading: EngineReading) => Promise<void>
   /** Receives what `onReading` rejects with; the next look calls that again. */
   readonly onFailure: (error: unknown) => void
-  /** It stands still, and another start may help. */
+  /** The engine stalls, and a restart may help. */
   readonly restart: () => void
   readonly clock: Clock
   readonly onProblem: (error: unknown) => void
@@ -87,7 +87,7 @@ function idOf(peer: string): string {
   return peer.slice(0, peer.indexOf('@'))
 }
 
-// The forms below are the engine's; what is missing counts as nobody.
+// The forms below are the engine's. A missing member counts as an empty list.
 
 function idsOf(net: unknown): readonly string[] {
   return listOf(Object(net).peers).map((peer) => String(Object(Object(peer).node_info).id))

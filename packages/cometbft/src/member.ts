@@ -1,6 +1,6 @@
 /**
  * One member of a network that is ordered by CometBFT: the application of its engine, with the log that it makes in
- * the member's own Redis. To the rest of the process it is what the writer is where one synchronizer orders.
+ * the member's own Redis. The rest of the process uses it like the writer of a single synchronizer.
  */
 
 import { type Clock, type KeyPair, openAll, type Random, sha256Hex } from '@quorumscan/base'
@@ -45,7 +45,7 @@ export type MemberOptions = Pick<
   readonly chargeSender: ChargeSender
   /** @throws {ScanError} LOG_FULL. */
   readonly assertRoom: () => void
-  /** Told of each group that is in the log. */
+  /** Called with each group that is in the log. */
   readonly onGroup: (group: StreamGroup) => void
   readonly clock: Clock
   readonly random: Random
@@ -83,7 +83,7 @@ export async function createMember(options: MemberOptions) {
     const failed = new Promise<never>((_, reject) => {
       fail = reject
     })
-    failed.catch(() => {}) // Whoever needs the reason has it.
+    failed.catch(() => {}) // The caller of `failed` gets the reason.
 
     const { nodeKey } = options
     const mempool = createMempoolPolicy({
@@ -151,7 +151,7 @@ export async function createMember(options: MemberOptions) {
       /** As of the application. */
       voteHeightOf: (address: string) => application.voteHeightOf(address),
       retention,
-      /** Rejects when this process must not go on: the log is another one than it knows. */
+      /** Rejects when this process must not continue: the log is another one than it knows. */
       failed,
       [Symbol.asyncDispose]: (): Promise<void> => resources[Symbol.asyncDispose](),
     }

@@ -11,7 +11,7 @@ const GENESIS = 'ab'.repeat(32)
 const START = 1_700_000_000_000_000
 const NOT_AFTER = START + 60_000_000
 
-/** Entries are texts: their first word is the key that signs them; "junk" is none. */
+/** Entries are texts: their first word is the key that signs them. "junk" is not a valid entry. */
 function setUp(limits: Readonly<Record<string, number>> = {}) {
   const ordered = new Set<string>()
   const paid: Record<string, number> = {}
@@ -83,7 +83,7 @@ describe('an entry', () => {
     expect(paid).toMatchObject({ alice: 3, bob: 3 })
   })
 
-  it('that is over its rate is not proposed, and holds up none beside it', () => {
+  it('that is over its rate is not proposed, and delays no other in its bundle', () => {
     const { policy, bundle, proposed } = setUp({ mallory: 3 })
     expect(policy.refuse(bundle('mallory 1'), false)).toBeNull()
     const mixed = bundle('mallory 2', 'alice 1')
@@ -116,7 +116,7 @@ describe('a bundle', () => {
     expect(policy.refuse(bundle('alice 2'), true)).not.toBeNull()
   })
 
-  it('with what no member of good will passes on is refused, and nobody pays', () => {
+  it('with bytes that no honest member passes on is refused, and no key pays', () => {
     const { policy, paid, bundle, proposed } = setUp()
     expect(policy.refuse(utf8('no bundle'), false)).toMatchObject({ code: 'INVALID_ARGUMENT' })
     expect(policy.refuse(bundle('alice 1', 'junk'), false)).toMatchObject({

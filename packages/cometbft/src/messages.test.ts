@@ -26,7 +26,7 @@ describe('messages', () => {
     )
   })
 
-  it('have a size limit, which is told before the message is there', () => {
+  it('have a size limit, which is checked before the message has arrived', () => {
     expect(read([encodeMessage(new Uint8Array(200))], 200)).toHaveLength(1)
     const start = encodeMessage(new Uint8Array(201)).subarray(0, 2)
     expect(() => read([start], 200)).toThrow(MessageError)

@@ -128,7 +128,7 @@ describe('what members signed twice', () => {
     ['another height', vote('aa'), vote('bb', { height: '8' })],
     ['what is no vote', vote('aa', { type: 32 }), vote('bb', { type: 32 })],
     ['another key', vote('aa'), vote('bb', {}, createKeyPair())],
-  ])('is none where the second is of %s', async (_, one, other) => {
+  ])('is not evidence where the second is of %s', async (_, one, other) => {
     const { created, found } = open(() => blockWith([one, other]))
     const misbehavior = await created
     await misbehavior.note(9)
@@ -136,7 +136,7 @@ describe('what members signed twice', () => {
     expect([found, misbehavior.list()]).toEqual([[], []])
   })
 
-  it('is none in another network', async () => {
+  it('is not evidence in another network', async () => {
     const { created, found } = open(() => blockWith([vote('aa'), vote('bb')]))
     const misbehavior = await created
     await misbehavior.note(9)

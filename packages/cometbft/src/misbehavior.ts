@@ -1,6 +1,6 @@
 /**
- * What proves that a member voted twice in one step. The engine tells the application only who did; both votes stand
- * in the block that says so, and are asked for later, as the engine cannot answer while it repeats its blocks.
+ * Evidence that a member voted twice in one step. The engine reports only the member. Both votes are in the block that
+ * reports it, and are read later, as the engine cannot answer while it repeats its blocks.
  */
 import { existsSync } from 'node:fs'
 import { readParsed, toHex } from '@quorumscan/base'
@@ -36,7 +36,7 @@ export async function createMisbehavior(options: {
     : { heights: [], evidence: [] }
   const log = createEvidenceLog(kept.evidence)
   const heights = new Set(kept.heights)
-  /** Of these blocks something could not be verified: they stay noted for the software of the next start. */
+  /** Blocks with evidence that could not be verified. They stay noted for the software of the next start. */
   const unverified = new Set<number>()
   const save = () =>
     writeFileAtomic(file, JSON.stringify({ heights: [...heights], evidence: log.list() }))

@@ -23,7 +23,7 @@ export function readLastCommit({ round, votes }: CommitInfo) {
   }
 }
 
-/** By the names of the genesis: whoever is no member is not spoken of. */
+/** By the names of the genesis: engines of other processes are left out. */
 export function reportOrdering(seen: {
   readonly ordering: CometbftOrdering
   readonly height: number

@@ -1,10 +1,10 @@
 /**
- * Which entries a block may hold. The same for every member, for ever: whoever refused what others accept would stop
- * the chain, so nothing here knows a wall clock, a rate, or what was ordered before.
+ * The entries that a block may hold. The rule is the same for every member, for ever: a member that refused what others
+ * accept would stop the chain. So nothing here reads a wall clock, a rate, or what was ordered before.
  *
  * Block time is the median of the votes for the block before: after an outage the first block is as old as the
- * outage. So an entry is held against the record time that it will have, and what is ordered is never ignored by
- * replicas for its time.
+ * outage. So an entry is compared with the record time that it will have, and replicas never ignore an ordered entry for
+ * its time.
  *
  * Rules change with the version of the protocol alone (`rules.ts` of the ledger), some minutes after it governs entries:
  * by then all members know of it. Where one is in force that this software does not know, nothing fits into a block.
@@ -64,7 +64,7 @@ export function selectEntries(
 /** Of a byte string in a block: its tag, and its length as a varint of an int32. */
 const WIRE_OVERHEAD_BYTES = 6
 
-/** Takes entries one after the other: whether each still belongs into the block, behind those that it let in. */
+/** Takes entries one after the other: whether each still fits into the block, after those that it admitted. */
 function createFitting(proposal: Proposal): (bytes: Uint8Array) => boolean {
   const { limits, version } = proposal
   let recordTime = recordTimeOf(proposal.tip, proposal.timeMicros)

@@ -1,6 +1,6 @@
 /**
- * What a member keeps: of its log what lies behind the newest snapshot of the state that a quorum has, of its engine's
- * blocks those that may still prove something, and the groups that others may begin with (`block-snapshots.ts`).
+ * What a member keeps: the log after the newest snapshot of the state that a quorum has, the blocks of its engine that may
+ * still be evidence, and the groups of sync anchors (`block-snapshots.ts`).
  */
 
 import { type BlockStore, type LogStart, type TrimBound, trimLog } from '@quorumscan/log'
@@ -11,12 +11,12 @@ import { microsOf, type Tip } from './blocks.ts'
 import { blockHashOf, type EngineRpc, readBlockRange } from './engine-rpc.ts'
 import { timestampOf } from './votes.ts'
 
-/** The newest, and the one before, which somebody may be taking. */
+/** The newest, and the one before, which a member may be fetching. */
 const OFFERED_MAX = 2
-/** The engine proves what a block made by the next one, and goes on from it with the one after that. */
+/** The engine proves the result of a block by the next one, and continues with the one after that. */
 const BLOCKS_BEHIND = 2
 
-/** A block that others may begin with. */
+/** A sync anchor that this member offers. */
 export type OfferedBlock = Beginning & {
   /** Of the block, as engines have it; hex. */
   readonly blockHash: string
@@ -60,7 +60,7 @@ export function createRetention(options: {
   return {
     /** The newest first. */
     offered: (): readonly OfferedBlock[] => offered,
-    /** The group that an offered block made; null: it is none. */
+    /** The group that an offered block made; null: the block is not offered. */
     async groupOf(height: number): Promise<Uint8Array | null> {
       const block = offered.find((one) => one.height === height)
       return block === undefined ? null : ((await store.holding(block.lastOffset))?.bytes ?? null)
@@ -68,7 +68,7 @@ export function createRetention(options: {
     /** Below this height the engine need not keep its blocks; 0: it keeps all. */
     height: () => height,
     /**
-     * As `OrderedLog.trim`; the block with which others can begin to reach `before.offset` stays.
+     * As `OrderedLog.trim`; the sync anchor from which others can reach `before.offset` stays.
      *
      * @throws {EngineUnavailableError} @throws {EngineRefusedError} @throws {LogUnavailableError} Then nothing goes.
      */

@@ -1,6 +1,6 @@
 /**
- * Offering entries to the engine, and waiting until they are in a block that this member has published. What the
- * engine answers is only whether it takes the bytes; what is accepted is what was ordered.
+ * Submits entries to the engine, and waits until they are in a block that this member has published. The engine only
+ * answers whether it keeps the bytes. An entry is accepted when it is ordered.
  */
 import { once } from 'node:events'
 import { type Clock, sha256Hex } from '@quorumscan/base'
@@ -9,11 +9,11 @@ import type { EntryRefusal } from '@quorumscan/log'
 import { BUNDLE_ENTRIES_MAX, countThatFits } from './bundles.ts'
 import { EngineRefusedError, type EngineRpc, EngineUnavailableError } from './engine-rpc.ts'
 
-/** Two dozen blocks: where none comes, the submitter asks again. */
+/** Two dozen blocks. If none comes, the submitter repeats the request. */
 const WAIT_MS = 10_000
 /** More than the engine keeps. */
 const WAITING_MAX = 10_000
-/** From one bundle to the next: who submits alone waits for nothing, and many go together. */
+/** From one bundle to the next. A single submission does not wait, and many share a bundle. */
 const BETWEEN_MS = 25
 /** The engine's own words, of its mempool. */
 const HAS_IT = 'tx already exists in cache'
@@ -40,11 +40,11 @@ export function createSubmission(options: {
     waitingByHash.set(entryHash, waiting.add(arrive))
     waitingCount++
     try {
-      // It may be there before this member has sent it over: others had it, too.
+      // Another member may have had the entry: it may be ordered before this member has sent it.
       const failure = await Promise.race([send(entryHash, bytes), once(arrived.signal, 'abort')])
       if (isOrdered(entryHash)) return
       if (failure instanceof ScanError) throw failure
-      await clock.delay(WAIT_MS, arrived.signal).catch(() => {}) // It is there, earlier than that.
+      await clock.delay(WAIT_MS, arrived.signal).catch(() => {}) // It has arrived earlier.
       if (!arrived.signal.aborted) throw unknown('the entry was not ordered in time')
     } finally {
       waitingCount--
@@ -57,7 +57,7 @@ export function createSubmission(options: {
     /**
      * Resolves when the entry is in the log.
      *
-     * @throws {ScanError} What refuses it, OVERLOADED; DEPENDENCY_UNAVAILABLE (unknown: offer the same bytes again).
+     * @throws {ScanError} What refuses it, OVERLOADED; DEPENDENCY_UNAVAILABLE (unknown: submit the same bytes again).
      */
     async submit(bytes: Uint8Array): Promise<void> {
       const entryHash = sha256Hex(bytes)
@@ -68,7 +68,7 @@ export function createSubmission(options: {
       if (refusal !== null) throw new ScanError(refusal.code, refusal.message)
       await waitFor(entryHash, bytes)
     },
-    /** Tells those who wait for it that an entry is in the log. */
+    /** Resolves the submissions that wait for an entry: it is in the log. */
     ordered(entryHash: string): void {
       for (const arrive of waitingByHash.get(entryHash) ?? []) arrive()
     },
@@ -82,8 +82,8 @@ type Queued = {
 }
 
 /**
- * Hands entries to the engine, a bundle at a time: what comes while one is under way makes up the next. Resolves when
- * the engine has the entry, whoever gave it, or with the reason why that is not known.
+ * Sends entries to the engine, a bundle at a time: entries that come while one is under way are the next. Resolves when
+ * the engine has the entry, from this or another member, or with the reason why that is not known.
  */
 function createBundleSender({
   rpc,

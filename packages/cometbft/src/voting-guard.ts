@@ -41,7 +41,7 @@ export function createVotingGuard(options: {
       const isWanted = await take(join(home, VOTE_ANYWAY_FILE))
       const isTold = isWanted && isStalled
       if (isWanted)
-        logger.warn({ height, isTold }, 'an operator says that the engine shall vote anyway')
+        logger.warn({ height, isTold }, 'an operator orders that the engine votes anyway')
       const ownVoteHeight = member.voteHeightOf(address)
       const next = stepVoting(voting, { isTold, height, ownVoteHeight, memberHeights, memberCount })
       if (next.kind === 'elsewhere')

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { stepVoting, type Voting } from './voting.ts'
 
-const NOBODY = { height: 0, ownVoteHeight: 0, memberHeights: [], memberCount: 4 }
+const ALONE = { height: 0, ownVoteHeight: 0, memberHeights: [], memberCount: 4 }
 const lost: Voting = { kind: 'follows', untilHeight: null }
 
 function follow(...moments: readonly (readonly [height: number, ...members: number[]])[]): Voting {
   let voting = lost
   for (const [height, ...memberHeights] of moments)
-    voting = stepVoting(voting, { ...NOBODY, height, memberHeights, isTold: false })
+    voting = stepVoting(voting, { ...ALONE, height, memberHeights, isTold: false })
   return voting
 }
 
@@ -26,7 +26,7 @@ describe('a member that lost what it has signed', () => {
   it('does not vote while a vote of its key stands where it has signed nothing, also when there are no more', () => {
     const following: Voting = { kind: 'follows', untilHeight: 11 }
     const step = (voting: Voting, height: number, ownVoteHeight: number) =>
-      stepVoting(voting, { ...NOBODY, height, ownVoteHeight, isTold: false })
+      stepVoting(voting, { ...ALONE, height, ownVoteHeight, isTold: false })
     // It may have signed this itself, before it lost what it has signed.
     expect(step(following, 11, 10)).toEqual(following)
     const elsewhere = step(following, 12, 11)
@@ -41,10 +41,10 @@ describe('a member that lost what it has signed', () => {
 
   it('votes ever after', () => {
     const votes: Voting = { kind: 'votes' }
-    expect(stepVoting(votes, { ...NOBODY, isTold: false })).toEqual(votes)
+    expect(stepVoting(votes, { ...ALONE, isTold: false })).toEqual(votes)
   })
 
   it('votes at once when its operator says so', () => {
-    expect(stepVoting(lost, { ...NOBODY, isTold: true })).toEqual({ kind: 'votes' })
+    expect(stepVoting(lost, { ...ALONE, isTold: true })).toEqual({ kind: 'votes' })
   })
 })

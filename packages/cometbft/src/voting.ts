@@ -4,7 +4,7 @@
  * It may have signed up to the height that the chain worked on when it was lost. Of so many other members as decide a
  * block one is honest and took part in the newest: no block is newer than the next one after the greatest height that
  * they report. Two blocks further on, everything that the member signs is at a height that it has never seen: a vote of
- * its key that stands there is of somebody else who has it, such as a machine that was thought to be lost, and then it
+ * its key at such a height was made by another machine with the key, such as one that was thought to be lost, and then it
  * must not vote. Where too few others are left to decide anything, that never comes, and its operator decides.
  */
 import { quorumOf } from '@quorumscan/verifier'
@@ -16,7 +16,7 @@ export type Voting =
       /** It has signed nothing from this height on; null while too few members have said where they are. */
       readonly untilHeight: number | null
     }
-  /** Somebody else votes with its key, last seen at this height. */
+  /** Another machine votes with its key, last seen at this height. */
   | { readonly kind: 'elsewhere'; readonly height: number }
 
 const BLOCKS_PAST = 2

@@ -1,4 +1,4 @@
-/** What every process of a network is told by its environment. */
+/** The configuration of every process of a network by its environment. */
 import { type EnvReader, openClientTls, readOwnCertificate, readSecret } from '@quorumscan/base'
 import { parsePeers, parseServiceUrl } from '@quorumscan/runtime'
 import { readConnections, readWord } from './connections-config.ts'

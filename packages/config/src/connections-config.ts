@@ -1,4 +1,4 @@
-/** What a process is told of how others connect to it, and it to them. */
+/** The configuration of connections to a process, and of its own to others. */
 import { BlockList, isIP } from 'node:net'
 import {
   demandCertificate,
@@ -24,10 +24,10 @@ export function readConnections(variables: EnvReader) {
   return {
     /** Null: it speaks plain HTTP. */
     tls: readTls(variables),
-    /** Of authorities that vouch for nodes and synchronizer, in addition to those that every Node trusts. */
+    /** Of the authorities of nodes and synchronizer, in addition to those that every Node trusts. */
     peerCa: readNamedFile(variables, 'QS_PEER_CA', {
       about:
-        'certificates (PEM) that vouch for nodes, synchronizer and issuer of tokens, beside those that every Node trusts',
+        'certificates (PEM) of the authorities of nodes, synchronizer and issuer of tokens, in addition to those that every Node trusts',
       example: '/etc/quorumscan/ca.pem',
       file: demandCertificate,
     }),
@@ -73,7 +73,7 @@ export function demandAddress(text: string): string {
 function readOperator(variables: EnvReader) {
   const [address = null] = variables.parsed('QS_OPERATOR_ADDRESS', {
     about:
-      'host:port for /metrics and health without TLS, of whoever runs it; /metrics is then served nowhere else',
+      'host:port for /metrics and health without TLS, for its operator; /metrics is then served nowhere else',
     example: '127.0.0.1:9464',
     parse: (text) => (text === '' ? [] : [parseAddress(text)]),
   })
@@ -82,7 +82,7 @@ function readOperator(variables: EnvReader) {
 
 function readTls(variables: EnvReader): CertificateFiles | null {
   const certFile = variables.optional('QS_TLS_CERT', {
-    about: 'its certificate and those up to a root (PEM), to speak TLS; looked at again every 10 s',
+    about: 'its certificate and those up to a root (PEM), to speak TLS; read again every 10 s',
     example: '/etc/quorumscan/tls/fullchain.pem',
     file: demandCertificate,
   })
@@ -96,20 +96,20 @@ function readTls(variables: EnvReader): CertificateFiles | null {
   return null
 }
 
-/** One of them, by configuration: a proxy writes one and passes the other on as its client sent it. */
+/** Only the configured one is read: a proxy writes one, and passes the other on as its client sent it. */
 const FORWARDED_HEADERS = ['x-forwarded-for', 'forwarded'] as const
 
 function readProxies(variables: EnvReader) {
   return {
     /** Addresses, or networks such as `10.0.0.0/8`, of proxies. */
     trusted: variables.parsed('QS_TRUSTED_PROXIES', {
-      about: 'addresses and networks of reverse proxies that tell for whom they ask',
+      about: 'addresses and networks of reverse proxies that name their clients',
       example: '127.0.0.1,10.0.0.0/8',
       parse: parseProxies,
     }),
     /** In which they name the client. */
     header: readWord(variables, 'QS_TRUSTED_HEADER', FORWARDED_HEADERS, {
-      about: `in which header these do, of their own accord: ${FORWARDED_HEADERS.join(' or ')}`,
+      about: `the header in which these name them: ${FORWARDED_HEADERS.join(' or ')}`,
       example: 'forwarded',
       fallback: 'x-forwarded-for',
     }),

@@ -1,4 +1,4 @@
-/** What the process is told by its environment. Files are read in `context.ts`. */
+/** The configuration of the process by its environment. `context.ts` reads the files. */
 import { type Env, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
 import { readOwnRedis } from '@quorumscan/redis'
 import { parsePeerTokens, parseServiceUrl } from '@quorumscan/runtime'
@@ -38,7 +38,7 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
       /** null: it takes none. */
       snapshotDirectory: variables.optional('QS_SNAPSHOTS', {
         about:
-          'the directory in which it keeps snapshots of the state, for whoever starts anew; without it, it takes none',
+          'the directory in which it keeps snapshots of the state, for replicas that start from scratch; without it, it takes none',
         example: '/var/lib/quorumscan/snapshots/sv-1',
       }),
       /** D-33. */

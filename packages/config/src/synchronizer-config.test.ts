@@ -68,7 +68,7 @@ const member = {
   QS_ENGINE_PEERS: `${engineId}@127.0.0.1:26656`,
 }
 
-it('reads what a member is told beside', () => {
+it('reads the additional variables of a member', () => {
   expect(readSynchronizerConfig(member).ordering).toMatchObject({
     driver: 'cometbft',
     redis: { place: { path: '/d/sv-1' } },
@@ -96,7 +96,7 @@ it.each([
 it('lets followers show certificates where it speaks TLS', () => {
   const clients = { ...member, QS_TLS_CLIENT_CA: '/d/ca' }
   expect(() => readSynchronizerConfig(clients)).toThrow(
-    'QS_TLS_CLIENT_CA: whoever shows a certificate',
+    'QS_TLS_CLIENT_CA: clients show certificates only by TLS',
   )
   const tls = { QS_TLS_CERT: '/d/cert', QS_TLS_KEY: '/d/key' }
   expect(readSynchronizerConfig({ ...clients, ...tls }).connections.tls).toEqual({

@@ -1,4 +1,4 @@
-/** What the process is told by its environment. Files are read in `context.ts`. */
+/** The configuration of the process by its environment. `context.ts` reads the files. */
 import {
   demandCertificate,
   type Env,
@@ -21,14 +21,14 @@ const RATE_LIMIT_DEFAULT = 2000
 const STRANGER_RATE_DEFAULT = 50
 /** Enough for the users of a large validator. */
 const PEER_RATE_DEFAULT = 500
-/** As many registrations a second; one that goes astray slows the others of a small machine by less than half. */
+/** As many registrations a second. A faulty one slows the others of a small machine by less than half. */
 const SV_RATE_DEFAULT = 25
 const RATE_MAX = 10_000_000
 /** Checkpoints for years, and what the Redis of a small cluster need to rewrite their files. */
 const DISK_FREE_MIB_MIN_DEFAULT = 256
 const DISK_FREE_MIB_MIN_MAX = 1_048_576
 
-/** A node that was away for less than a day goes on where it was, with all that it told others. */
+/** A node that was away for less than a day continues from its own head. */
 const LOG_KEEP_SECONDS_DEFAULT = 86_400
 /** A hundred years: for ever. */
 const LOG_KEEP_SECONDS_MAX = 3_155_760_000
@@ -52,7 +52,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           fallback,
         })
       return {
-        // The nodes vouch for clock and log: those of the genesis, f + 1 of them or more.
+        // The nodes of the genesis confirm clock and log: f + 1 of them or more.
         ...withClientCertificates(readAppConfig(variables, RATE_LIMIT_DEFAULT), variables),
         ordering: readOrdering(variables),
         logDirectory: variables.optional('QS_LOG_DIRECTORY', {
@@ -97,7 +97,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           ),
         },
         peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
-          about: 'a file of tokens, one a line, of peers, who follow the log and may submit more',
+          about: 'a file of tokens, one a line, of peers, which follow the log and may submit more',
           example: '/etc/quorumscan/peer-tokens',
           file: parsePeerTokens,
         }),
@@ -110,22 +110,20 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
 function withClientCertificates(config: AppConfig, variables: EnvReader): AppConfig {
   const clientCaFile = variables.optional('QS_TLS_CLIENT_CA', {
     about:
-      'certificates (PEM) that vouch for those of peers, who follow the log and may submit more, as with a token; needs QS_TLS_CERT',
+      'certificates (PEM) of the authorities of peers, which follow the log and may submit more, as with a token; needs QS_TLS_CERT',
     example: '/etc/quorumscan/followers-ca.pem',
     file: demandCertificate,
   })
   const { tls } = config.connections
   if (clientCaFile === null) return config
   if (tls === null) {
-    variables.problem(
-      'QS_TLS_CLIENT_CA: whoever shows a certificate does so by TLS; set QS_TLS_CERT',
-    )
+    variables.problem('QS_TLS_CLIENT_CA: clients show certificates only by TLS; set QS_TLS_CERT')
     return config
   }
   return { ...config, connections: { ...config.connections, tls: { ...tls, clientCaFile } } }
 }
 
-/** Which of the two it is stands in the genesis; here is what each needs. */
+/** The variables of each driver. The genesis says which one is in force. */
 function readOrdering(variables: EnvReader) {
   const home = variables.optional('QS_ENGINE_HOME', {
     about:
@@ -170,7 +168,7 @@ function readOrdering(variables: EnvReader) {
         parse: parsePeers,
       }),
       nodeKeyFile: variables.text('QS_ENGINE_KEY_FILE', {
-        about: 'the file of the key by which its engine shows who it is (a seed in hex)',
+        about: 'the file of the key by which its engine proves its id (a seed in hex)',
         example: '/var/lib/quorumscan/keys/sv-1.engine',
         file: parseKeyFile,
       }),
@@ -195,7 +193,7 @@ function readLogRedis(variables: EnvReader): RedisConfig {
     about: 'the Redis that holds the log, and nothing else',
     example: 'unix:///run/quorumscan/log',
   })
-  // A replica that is promoted may lack what was acknowledged (Rule 3).
+  // A promoted replica may lack acknowledged entries (Rule 3).
   if (isBehindSentinels(config.place))
     variables.problem(
       'QS_LOG_REDIS: the Redis with the log has no sentinels, as one that they promote may lack its end',

@@ -1,4 +1,4 @@
-/** What the process is told by its environment. Files are read in `context.ts`. */
+/** The configuration of the process by its environment. `context.ts` reads the files. */
 
 import { type Env, fromHex, type NoteVariable, parseKeyFile, readEnv } from '@quorumscan/base'
 import { DEFAULT_AUDIENCE } from '@quorumscan/model'
@@ -26,7 +26,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         file: (text) => fromHex(text.trim()),
       })
       const jwksUrl = variables.optional('QS_JWKS_URL', {
-        about: 'the keys of whoever issues tokens of users',
+        about: 'the address with the keys of the issuer of user tokens',
         example: 'https://issuer.example/.well-known/jwks.json',
         read: parseServiceUrl,
       })
@@ -86,7 +86,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         }),
         isLossAccepted:
           variables.optional('QS_ACCEPT_LOST_USERS', {
-            about: '1: begin anew where the users, which no log holds, are lost',
+            about: '1: start with no users if they, which no log holds, are lost',
             example: '1',
           }) === '1',
         allowPrivateAddresses:

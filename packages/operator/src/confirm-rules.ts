@@ -184,7 +184,7 @@ export async function askFor(url: string, body?: object): Promise<unknown> {
     )
   throw new CommandError(
     answer.status === null
-      ? `${url} does not answer (${answer.reason}). Look whether that node runs, and whether its address is right`
+      ? `${url} does not answer (${answer.reason}). Check that the node runs, and that its address is right`
       : `${url} refuses with status ${answer.status}: ${Object(answer.body).error ?? 'it gives no reason'}`,
   )
 }
@@ -195,8 +195,8 @@ function reasonOf(error: ScanError, url: string): string {
     return `nothing was confirmed: what answers at ${url} is not a synchronizer. Name the address of one with \`--synchronizer\``
   if (error.code === 'DEPENDENCY_UNAVAILABLE')
     return (
-      `the synchronizer at ${url} did not confirm that it has this: ${error.message}. Look whether it runs, and ` +
-      'whether its address is right; then type the same again, which confirms it once'
+      `the synchronizer at ${url} did not confirm that it has this: ${error.message}. Check that it runs, and ` +
+      'that its address is right. Then run the same command again, which confirms it once'
     )
   if (error.message.endsWith('other network'))
     return (

@@ -65,7 +65,7 @@ it('says in a sentence that nothing can be written', () => {
   assertWritable(join(root, 'a', 'new'))
   writeFileSync(join(root, 'file'), '')
   expect(() => assertWritable(join(root, 'file'))).toThrow(CommandError)
-  // Nobody, not even root, makes a directory there.
+  // No user, not even root, can make a directory there.
   expect(() => assertWritable('/sys/quorumscan')).toThrow(
     /nothing can be written in \/sys\/quorumscan: .*Name another directory/,
   )

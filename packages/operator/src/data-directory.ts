@@ -1,4 +1,4 @@
-/** Where each thing lies in the data directory of a cluster or of one operator. */
+/** The paths in the data directory of a cluster or of one operator. */
 import { join, resolve } from 'node:path'
 
 export type DataDirectory = ReturnType<typeof dataDirectory>
@@ -21,7 +21,7 @@ export function dataDirectory(root: string) {
     faultsFile: join(path, 'faults.json'),
     /** The files of each chaos run are in a directory of its own below. */
     chaosDirectory: join(path, 'chaos'),
-    /** What a member shows to the others. */
+    /** The member file, for the other operators. */
     memberFile: (name: string) => join(path, `${name}.member.json`),
     keyFile: (name: string) => join(path, 'keys', name),
     secretFile: (name: string) => join(path, 'secrets', name),

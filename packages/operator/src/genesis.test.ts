@@ -149,14 +149,14 @@ describe('a genesis', () => {
     }
   })
 
-  it('is told in words, with every key that it fixes', () => {
+  it('is described in words, with every key that it fixes', () => {
     for (const genesis of [
       createGenesis(four, together),
       createGenesis([...four, synchronizerOf()], alone),
     ]) {
       const text = describeGenesis(parseGenesis(genesis)).join('\n')
       expect(text).toContain(hashGenesis(genesis))
-      expect(text).toContain('an answer needs 2 that agree, what operators decide 3')
+      expect(text).toContain('An answer needs 2 that agree, a decision of operators 3')
       for (const value of JSON.stringify([genesis.nodes, genesis.ordering]).match(
         /[0-9a-f]{40,}/g,
       ) ?? [])
@@ -192,7 +192,7 @@ describe('settings', () => {
     [['names.openRequestsMax=1.5'], 'names.openRequestsMax=1.5: the value must be a whole number'],
     [['ordering.timeouts.voteMicros=1s'], 'there is no rule "ordering.timeouts.voteMicros"'],
     [['nonce=00'], 'there is no rule "nonce"'],
-  ])('%j are none', (settings, message) => {
+  ])('%j are refused', (settings, message) => {
     expect(() => parseSettings('redis', settings)).toThrow(message)
   })
 

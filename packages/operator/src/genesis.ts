@@ -1,4 +1,4 @@
-/** Makes the genesis document of a new network out of what its members show. */
+/** Makes the genesis document of a new network out of its member files. */
 
 import { readFileSync } from 'node:fs'
 import { describeFileError, fromHex, sha256, toHex, utf8 } from '@quorumscan/base'
@@ -24,7 +24,7 @@ import {
 
 /**
  * The genesis document that these members make, in whatever order they are given, validators left out: nonce and first record time follow
- * from their files, so that everybody who has the files and knows the settings makes the same.
+ * from their files, so that every operator with the same files and settings makes the same document.
  *
  * @throws {CommandError} If members have a name, a key or an address in common, one is missing, or the settings do not
  *   fit; it says which.
@@ -33,7 +33,7 @@ export function createGenesis(
   shown: readonly Member[],
   { driver, overrides }: { readonly driver: OrderingDriver; readonly overrides: GenesisOverrides },
 ): Genesis {
-  // Their files lie beside those of the others; the network does not know them in advance.
+  // Their files are in the same directory, and the network does not know validators in advance.
   const members = shown.filter(({ role }) => role !== 'validator')
   refuseDoubles(members)
   const sorted = members.toSorted(byName)
@@ -48,7 +48,7 @@ export function createGenesis(
     recordTime: Math.max(...members.map(({ createdAtMicros }) => createdAtMicros)),
     synchronizerId: `synchronizer::${synchronizerDigits(ordering, nonce)}`,
     ordering,
-    // Nobody holds its key (D-29): the digits are no hash of a key but of the nonce.
+    // No process has its key (D-29): the digits are the hash of the nonce, not of a key.
     dso: `DSO::1220${toHex(sha256(utf8('quorumscan/dso/1\0'), fromHex(nonce)))}`,
     nodes: nodes.map(({ name, keys }) => ({
       name,
@@ -75,7 +75,7 @@ export function createGenesis(
   }
 }
 
-/** sv-10 behind sv-9. */
+/** Orders sv-10 after sv-9. */
 function byName(one: Member, other: Member): number {
   return one.name.length - other.name.length || (one.name < other.name ? -1 : 1)
 }
@@ -126,7 +126,7 @@ function orderingOf(
   return { driver: 'cometbft', validators, ...others, ...(isUsual ? {} : { evidenceAge }) }
 }
 
-/** Of its key; where all members order together nobody has one. */
+/** The hash of its key. Where all members order together, no process has such a key. */
 function synchronizerDigits(ordering: GenesisOrdering, nonce: string): string {
   if (ordering.driver === 'redis') return participantOfKey(ordering.key)
   return `1220${toHex(sha256(utf8('quorumscan/synchronizer/1\0'), fromHex(nonce)))}`

@@ -46,7 +46,7 @@ export {
 } from './secrets.ts'
 export {
   askSignedStates,
-  CONTRADICTS_ITSELF,
+  EQUIVOCATED,
   newestSigned,
   type SignedState,
   type SignedStates,

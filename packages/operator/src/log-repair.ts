@@ -1,6 +1,6 @@
 /**
- * Repairs the log of the one synchronizer: writes a whole one beside the damaged one, from that and from what the nodes
- * kept, and puts it in its place. What is damaged is only read, and kept. Nobody appends meanwhile.
+ * Repairs the log of the one synchronizer. It writes a whole log next to the damaged one, from that and from what the
+ * nodes kept, and puts it in its place. It only reads the damaged log, and keeps it. No process appends meanwhile.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -25,9 +25,9 @@ const REPAIR_TIMEOUT_MS = 600_000
 /** Reading a file of 10 GiB through takes a minute. */
 const CHECK_TIMEOUT_MS = 120_000
 
-/** Why there is nothing to repair where all order together. */
+/** Why there is nothing to repair where all members order together. */
 export const REPAIR_OF_MEMBERS =
-  'all super-validators of this network keep the log, and each its own copy: whoever has damaged or lost it gets it ' +
+  'all super-validators of this network keep the log, and each its own copy: a member that damaged or lost it gets it ' +
   'from the others. `quorumscan wipe sv-2 --disk` deletes what sv-2 has, and it replays all'
 
 export type RepairOutcome = Awaited<ReturnType<typeof repairLog>>

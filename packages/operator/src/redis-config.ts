@@ -18,7 +18,7 @@ type RedisConfigInput = {
    * second may be lost, because everything in it follows from the log (Rule 3).
    */
   readonly fsync: 'always' | 'everysec'
-  /** Given: nobody else may connect. */
+  /** Not null: no other user may connect. */
   readonly user: RedisUser | null
 }
 

@@ -1,4 +1,4 @@
-/** What the nodes signed of the state of the ledger, for a look from outside. */
+/** The states of the ledger that the nodes signed, read from outside. */
 
 import { wordOfRefusal } from '@quorumscan/errors/node-words'
 import { ask } from '@quorumscan/runtime'
@@ -9,18 +9,18 @@ import {
   verifySignatures,
 } from '@quorumscan/verifier/certified'
 
-/** A node waits 5 s for a statement that it does not have yet; on a machine under load it takes longer. */
+/** A node waits 5 s for a statement that it does not have yet. On a machine under load it takes longer. */
 const TIMEOUT_MS = 10_000
 
-/** How what a node says of itself begins when it signed two states of one offset. */
-export const CONTRADICTS_ITSELF = 'it signed two states'
+/** The reason of a node that signed two states of one offset begins with this. */
+export const EQUIVOCATED = 'it signed two states'
 
 export type SignedStates = Awaited<ReturnType<typeof askSignedStates>>
 export type SignedState = SignedStates['states'][number]
 
 /**
- * Asks every node of the genesis at its address for what it signed behind an offset; waits a while for it, and for those
- * that have not come as far as the others. What is not signed by the node's key counts for nothing.
+ * Asks every node of the genesis for the states that it signed after an offset. A node that lags is asked a second time.
+ * A statement that the key of the node did not sign counts for nothing.
  */
 export async function askSignedStates(
   after: number,
@@ -43,7 +43,7 @@ export async function askSignedStates(
     const statements = await readStatements(body, name, network)
     const rootByOffset = new Map(statements.map(({ offset, stateRoot }) => [offset, stateRoot]))
     const twice = statements.find((one) => rootByOffset.get(one.offset) !== one.stateRoot)
-    if (twice !== undefined) throw new Error(`${CONTRADICTS_ITSELF} of offset ${twice.offset}`)
+    if (twice !== undefined) throw new Error(`${EQUIVOCATED} of offset ${twice.offset}`)
     return statements
   }
   const askNode = async (node: string, from: number) => {
@@ -69,7 +69,7 @@ export async function askSignedStates(
     }),
   )
   return {
-    /** The newest that so many signed as an answer needs, or all that said something where those are fewer; null: none did. */
+    /** The newest that as many signed as an answer needs, or all that answered if those are fewer; null: no node answered. */
     offset,
     states: asked.map(({ node, signed, reason }) => {
       const found = signed.find((one) => one.offset === offset)
@@ -77,11 +77,11 @@ export async function askSignedStates(
       const newest = signed.at(-1)
       return {
         node,
-        /** At the offset that is compared, if the node signed something there. */
+        /** At the offset that is compared; null: the node signed nothing there. */
         state: state ?? null,
-        /** The newest that it signed something of; null: it signed nothing of what was asked for. */
+        /** The newest offset that it signed; null: it signed nothing after `after`. */
         newest: newest ? { offset: newest.offset, recordTime: newest.recordTime } : null,
-        /** Why it said nothing at all, in the words of `node-words.ts`. */
+        /** Why it did not answer, in the words of `node-words.ts`. */
         reason,
       }
     }),
@@ -89,7 +89,7 @@ export async function askSignedStates(
 }
 
 /**
- * What a node answered that was asked for its statements.
+ * The statements in an answer of a node.
  *
  * @throws {Error} If it is something else, or the key of this member did not sign it.
  */
@@ -104,12 +104,12 @@ export async function readStatements(
   for (const statement of statements) {
     await verifySignatures(statement, network)
     if (statement.signatures.map(([signer]) => signer).join() !== name)
-      throw new Error('it tells what others signed')
+      throw new Error('it reports what others signed')
   }
   return statements
 }
 
-/** The highest offset that so many lists hold; null if there is none. */
+/** The highest offset that so many lists hold; null: no offset is in so many. */
 export function newestSigned(lists: readonly (readonly number[])[], needed: number): number | null {
   const counts = new Map<number, number>()
   for (const offset of lists.flat()) counts.set(offset, (counts.get(offset) ?? 0) + 1)

@@ -47,7 +47,7 @@ describe('a request', () => {
   })
 
   it.each(['', '{}', 'null', '{"text":"","key":"","signature":""}'])(
-    'is none if it is %j',
+    'is malformed if it is %j',
     (text) => {
       expect(() => openRequest(utf8(text), at)).toThrow(
         expect.objectContaining({ code: 'INVALID_ARGUMENT' }),
@@ -83,7 +83,7 @@ describe('an answer', () => {
   })
 
   it.each([
-    ['of somebody else', signAnswer(answer, { request, genesisHash, key: stranger })],
+    ['of another engine', signAnswer(answer, { request, genesisHash, key: stranger })],
     ['to another request', signAnswer(answer, { request: `${request} `, genesisHash, key: asked })],
     [
       'that was changed on the way',
@@ -92,7 +92,7 @@ describe('an answer', () => {
       ),
     ],
     ['of no form', utf8('[]')],
-  ])('%s is none', (_, bytes) => {
+  ])('%s is refused', (_, bytes) => {
     expect(openAnswer(bytes, to)).toBeNull()
   })
 })

@@ -1,6 +1,6 @@
 /**
- * How a member asks for what another's engine knows: both sign, with the keys by which their engines show each other
- * who they are, and whoever may connect may ask. So it does not matter who carries it. Pure.
+ * Reads of another member's engine. Request and answer are signed with the keys by which the two engines know each other,
+ * and every engine that may connect may ask. So no carrier in between needs trust. Pure.
  */
 import {
   concatBytes,
@@ -91,7 +91,7 @@ export function openRequest(
   return { text, read }
 }
 
-/** The read that a request is for; null: it is none. */
+/** The read that a request is for; null: it is malformed. */
 export function readOf(method: unknown, params: unknown): EngineRead | null {
   return engineRead.safeParse({ method, params }).data ?? null
 }

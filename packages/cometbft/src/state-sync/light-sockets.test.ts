@@ -6,7 +6,7 @@ import { createEngineRpc } from '../engine-rpc.ts'
 import type { EngineRead } from './engine-read.ts'
 import { openLightSockets } from './light-sockets.ts'
 
-it('what a light client asks on a socket is asked of its member, and nothing else is', async () => {
+it('a request of a light client on a socket goes to its member, and no other method does', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'qs-light-'))
   const asked: (readonly [string, EngineRead])[] = []
   const sockets = new Map(['one', 'two'].map((name) => [join(directory, name), name]))
@@ -30,7 +30,7 @@ it('what a light client asks on a socket is asked of its member, and nothing els
   )
   await expect(two?.call('consensus_params')).rejects.toThrow('two does not answer')
   for (const method of ['broadcast_evidence', 'beginnings_', ''])
-    await expect(two?.call(method)).rejects.toThrow('not asked for that')
+    await expect(two?.call(method)).rejects.toThrow('this cannot be read from other members')
   expect(asked).toEqual([
     ['one', { method: 'commit', params: { height: '7' } }],
     ['two', { method: 'validators', params: { height: '7', page: '1' } }],

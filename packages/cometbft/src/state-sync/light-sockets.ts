@@ -1,6 +1,6 @@
 /**
- * Unix sockets on which the light client of the own engine asks other members, each on one of its own: it speaks
- * JSON-RPC, and what it asks is signed and sent on.
+ * Unix sockets on which the light client of the own engine asks other members, one socket for each member. It speaks
+ * JSON-RPC. Its requests are signed and passed on.
  */
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -43,11 +43,11 @@ async function listen(
       response.setHeader('content-type', 'application/json')
       response.end(answer)
     } catch {
-      response.destroy() // It went away, or speaks something else.
+      response.destroy() // The client went away, or does not speak JSON-RPC.
     }
   })
   server.maxConnections = CONNECTIONS_MAX
-  await rm(path, { force: true }) // What a process that was killed has left.
+  await rm(path, { force: true }) // A process that was killed leaves it.
   server.listen(path)
   await once(server, 'listening')
   return {
@@ -68,7 +68,7 @@ async function answerCall(
   const asked = readOf(method, params)
   const answer: EngineAnswer =
     asked === null
-      ? { refusal: 'other members are not asked for that' }
+      ? { refusal: 'this cannot be read from other members' }
       : await read(asked).catch((error: unknown) => ({ refusal: String(error) }))
   const said =
     'refusal' in answer

@@ -25,7 +25,7 @@ export function createReadAnswers(options: {
   readonly ownId: string
   readonly isPeer: (nodeId: string) => boolean
   readonly rpc: EngineRpc
-  /** Blocks that others may begin with. */
+  /** Sync anchors of this member. */
   readonly offered: () => readonly SyncAnchor[]
   readonly clock: Clock
 }): (request: Uint8Array) => Promise<Uint8Array> {
@@ -82,7 +82,7 @@ export function createMemberReads(options: {
   const { genesisHash, key, clock, random } = options
   const client = createPeerClient({ clock, trust: options.trust })
   return {
-    /** @throws {Error} If it does not answer, or another process does. */
+    /** @throws {Error} If it does not answer, or another engine does. */
     async read(member: OtherMember, read: EngineRead, signal: AbortSignal): Promise<EngineAnswer> {
       const nonce = toHex(random.bytes(NONCE_BYTES))
       const nowMicros = clock.nowMicros()
@@ -98,7 +98,7 @@ export function createMemberReads(options: {
       })
       if (reply.status !== 200) throw new Error(`${member.name} answers with ${reply.status}`)
       const answer = openAnswer(reply.body, { from: to, request: request.text, genesisHash })
-      if (answer === null) throw new Error(`somebody else answers for ${member.name}`)
+      if (answer === null) throw new Error(`another engine answers for ${member.name}`)
       return answer
     },
     [Symbol.asyncDispose]: () => client[Symbol.asyncDispose](),

@@ -68,7 +68,7 @@ async function setUp(says: AnchorReport) {
 
 const pruned: AnchorReport = { earliest: 30, beginnings: [{ height: 50, blockHash }] }
 
-it('asks nobody while blocks come, and changes nothing while the others have the next', async () => {
+it('asks no member while blocks come, and changes nothing while the others have the next', async () => {
   const world = await setUp({ ...pruned, earliest: 8 })
   const one = await world.open()
   for (let height = 1; height < 8; height++) {
@@ -82,7 +82,7 @@ it('asks nobody while blocks come, and changes nothing while the others have the
   expect(world.counts()[0]).toBeLessThanOrEqual(33)
 })
 
-it('begins anew with what enough name, and forgets all but what the engine has signed', async () => {
+it('starts with the anchor that enough name, and deletes all but what the engine has signed', async () => {
   const world = await setUp(pruned)
   const one = await world.open()
   await world.lookFor(one, 8)
@@ -113,7 +113,7 @@ it('gives the engine a minute, then looks for another block', async () => {
   expect(world.counts()).toEqual([6, 2])
 })
 
-it('begins anew once more where it stands still at a block that the others have', async () => {
+it('starts with another anchor where it stalls at a block that the others have', async () => {
   const world = await setUp({ ...pruned, earliest: 1 })
   await writeFile(
     join(world.home, 'beginning.json'),

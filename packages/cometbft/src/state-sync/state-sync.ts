@@ -1,7 +1,7 @@
 /**
- * The way back of a member that lacks blocks which the others do not keep any more: it lost its disk, or was away for
- * too long. Its log begins anew with a block that enough of them name, and its engine goes on behind that one. What it
- * has signed stays.
+ * Recovery of a member that lacks blocks which the others no longer keep: it lost its disk, or was away for too long. Its
+ * log starts from scratch with a sync anchor, a block that enough of them name, and its engine continues after it. The
+ * record of what it has signed stays.
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
@@ -18,17 +18,17 @@ import {
   readAnchorReport,
 } from './sync-anchors.ts'
 
-/** Below the engine's home: with which block the engine begins while it has none. */
+/** Below the engine's home: the block with which the engine starts while it has none. */
 const BEGINNING_FILE = 'beginning.json'
 /** Below the engine's home: what it keeps. */
 const DATA_DIRECTORY = 'data'
-/** Whoever can get the next block has it by then. */
+/** A member that can get the next block has it by then. */
 const STUCK_MS = 6_000
 /** Between questions to the others, while nothing comes. */
 const ASK_INTERVAL_MS = 10_000
-/** Peers tell their snapshots, one is taken, and the block behind it comes; then another is looked for. */
+/** Peers list their snapshots, the engine applies one, and the next block comes. After this another anchor is chosen. */
 const ATTEMPT_MS = 60_000
-/** A log that began anew, and then stands still for so long while others go on, needs what lies before (D-70). */
+/** A log that started with an anchor, and then stalls for so long while others continue, needs an older one (D-70). */
 const STRANDED_MS = 60_000
 /** The engine takes no less than two. */
 const SERVERS_MIN = 2
@@ -68,7 +68,7 @@ export async function createStateSync(options: {
         const answer = await reads.read(member, { method: 'beginnings', params: {} }, signal)
         if ('refusal' in answer) throw new Error(answer.refusal)
         const beginnings = readAnchorReport(answer.result)
-        if (beginnings === null) throw new Error('it does not say what it keeps')
+        if (beginnings === null) throw new Error('it does not report what it keeps')
         said.set(member.name, beginnings)
       } catch (error) {
         if (!signal.aborted) options.onProblem(error, member)
@@ -96,9 +96,9 @@ export async function createStateSync(options: {
   }
 
   return {
-    /** The block that the log is to begin with; null: it goes on. */
+    /** The height of the block that the log must start with; null: it continues. */
     wantedHeight: (): number | null => (isWanted() ? (block?.height ?? null) : null),
-    /** Receives each look at the engine: asks the others while nothing comes, and has the engine started again. */
+    /** Called at each look at the engine: asks the others while no block comes, and restarts the engine. */
     async look(): Promise<void> {
       const nowMs = clock.monotonicMs()
       const height = options.height()
@@ -116,7 +116,7 @@ export async function createStateSync(options: {
       chosenMs = nowMs
       options.restart()
     },
-    /** Before each start of the engine: what it is told of where it begins. */
+    /** Called before each start of the engine: where it starts. */
     async prepare(): Promise<StateSyncInput | null> {
       if (block === null || !isWanted()) return null
       if (isNew) {
@@ -135,7 +135,7 @@ export async function createStateSync(options: {
 
 export type StateSync = Awaited<ReturnType<typeof createStateSync>>
 
-/** All that an engine keeps but what it has signed. */
+/** Deletes all that an engine keeps, except the record of what it has signed. */
 async function forgetBlocks(home: string): Promise<void> {
   const directory = join(home, DATA_DIRECTORY)
   await mkdir(directory, { recursive: true, mode: 0o700 })

@@ -42,8 +42,8 @@ describe('the block to begin with', () => {
     ['one alone names it, twice', [member(40, at(50), at(50)), member(40)], 0],
     ['it is no news', [member(40, at(30)), member(40, at(30))], 30],
     ['they have no blocks themselves', [member(0, at(50)), member(0, at(50))], 0],
-    ['nobody answers', [], 0],
-  ])('is none where %s', (_, said, height) => {
+    ['no member answers', [], 0],
+  ])('is not chosen where %s', (_, said, height) => {
     expect(chosen(said, height)).toBeNull()
   })
 })

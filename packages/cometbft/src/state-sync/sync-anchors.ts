@@ -34,7 +34,7 @@ export type ChosenAnchor = SyncAnchor & {
   readonly members: readonly string[]
 }
 
-/** The newest that enough name; null: there is none, or the others have the next block. */
+/** The newest that enough name; null: no block is named by enough, or the others have the next block. */
 export function chooseAnchor(
   said: ReadonlyMap<string, AnchorReport>,
   own: {

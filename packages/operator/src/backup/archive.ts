@@ -1,6 +1,6 @@
 /**
- * The file of a backup: lines of canonical JSON, what it is of first, then one thing each, at last the SHA-256 of all
- * lines before. A file in which any byte is another, or the end is missing, is refused before anything is taken of it.
+ * The file of a backup: lines of canonical JSON. The first is the header, then one item each, and the last is the SHA-256
+ * of all lines before. A file with a changed byte, or without its end, is refused before any item is used.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, rmSync } from 'node:fs'
@@ -41,7 +41,7 @@ const item = z.union([
     key: z.string(),
     items: z.array(z.union([z.tuple([z.string(), z.string()]), z.tuple([z.string()])])),
   }),
-  /** How far a super-validator had come that kept the groups behind this. */
+  /** The offset that a super-validator had applied; it kept the groups that follow this item. */
   z.strictObject({ kind: z.literal('head'), offset: z.int().nonnegative() }),
   /** Of the log. Base64. */
   z.strictObject({ kind: z.literal('group'), bytes: z.string(), signature: z.string() }),
@@ -51,7 +51,7 @@ export type Item = z.infer<typeof item>
 const end = z.strictObject({ kind: z.literal('end'), sha256: z.string() })
 
 /**
- * Writes a new file, readable by its owner alone, at once: whoever finds it has all of it.
+ * Writes a new file that only its owner can read. It appears only when it is complete.
  *
  * @throws {CommandError} If there is one.
  */
@@ -113,8 +113,7 @@ export async function openArchive(file: string) {
     )
   const written = end.safeParse(parsed(last?.line))
   if (!written.success) throw damaged(file, 'its end is missing')
-  if (written.data.sha256 !== last?.sha256)
-    throw damaged(file, 'its bytes are not those that were written')
+  if (written.data.sha256 !== last?.sha256) throw damaged(file, 'its bytes were changed')
   return {
     header: of.data,
     /** In the order in which they were written; read again each time. */
@@ -145,7 +144,7 @@ async function* linesOf(file: string): AsyncGenerator<Uint8Array> {
 
 function damaged(file: string, why: string): CommandError {
   return new CommandError(
-    `${file} is damaged: ${why}. Nothing was taken of it: use another copy, or an older backup`,
+    `${file} is damaged: ${why}. Nothing of it was used: take another copy, or an older backup`,
   )
 }
 

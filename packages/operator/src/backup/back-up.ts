@@ -1,8 +1,8 @@
 /**
- * What a backup of one operator holds: its keys and the files that its configuration names, and what no log has; or, of a
- * super-validator, the newest of the log alone, which another operator needs, who must not have the keys. Left
- * out is what follows from the log (replicas, queues of jobs, which a sweep fills again), what others have (the log of
- * members who order together), and what an engine has signed: of an older time it would let it sign a height twice.
+ * A backup of one operator holds its keys, the files that its configuration names, and what no log has. Of a
+ * super-validator it may instead hold only the newest of the log, for another operator who must not have the keys. It
+ * leaves out what follows from the log (replicas; queues of jobs, which a sweep fills again), what others have (the log
+ * of members that order together), and what an engine has signed: an old record would let it sign a height twice.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -20,7 +20,7 @@ import { GENESIS_PLACE, type Item, writeArchive } from './archive.ts'
 
 /** A file that a variable names: certificates and tokens, and no program. */
 const NAMED_BYTES_MAX = 1024 * 1024
-/** Where these are on the other machine is decided there. */
+/** Their values on the other machine are decided there. */
 const PLACES = ['QS_DATA_DIR', 'QS_GENESIS', 'QS_MEMBERS']
 
 type BackUpOptions = OwnNode & {
@@ -31,7 +31,7 @@ type BackUpOptions = OwnNode & {
 }
 
 /**
- * Writes the backup, of one moment, whether the operator's processes run or not.
+ * Writes a consistent backup, whether the operator's processes run or not.
  *
  * @throws {CommandError} If the file is there already, the log is damaged, or something cannot be read: there is no file then.
  */
@@ -84,7 +84,7 @@ function itemOf({ bytes, signature }: ProvenGroup): Item {
   return { kind: 'group', bytes: base64(bytes), signature: base64(signature) }
 }
 
-/** By their place in the backup. */
+/** By their path in the backup. */
 function filesOf(config: OperatorConfig): ReadonlyMap<string, string> {
   const { directory, name, runs, variables, memberDirectory } = config
   const keys = KEYS_OF[ROLE_OF[runs]].map((kind) => memberKeyFile(directory, name, kind))

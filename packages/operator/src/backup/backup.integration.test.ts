@@ -1,4 +1,4 @@
-/** Backups of operators, restored in another directory; that they go on is tested with all their processes. */
+/** Backups of operators, restored in another directory. Another test runs all their processes after that. */
 import {
   copyFileSync,
   existsSync,
@@ -167,7 +167,7 @@ async function keptOf(config: OperatorConfig) {
 const groupsOf = (from: number, to: number) =>
   signedGroups({ keyFile: join(root, 'orderer', 'keys', 'orderer'), genesis }, from, to)
 
-it("a synchronizer's log begins where it was trimmed, and goes on with what super-validators kept of it", async () => {
+it("a synchronizer's log begins where it was trimmed, and continues with what super-validators kept of it", async () => {
   const config = configOf('synchronizer', 'orderer')
   {
     await using own = await redisOf(config)
@@ -199,7 +199,7 @@ it("a synchronizer's log begins where it was trimmed, and goes on with what supe
   expect(await verifyLog(log)).toMatchObject({ start: 8, end: 30, damages: [] })
 })
 
-it('what a super-validator keeps of the log goes to others without its keys, and makes nobody', async () => {
+it('the log that a super-validator keeps goes to others without its keys, and restores no operator', async () => {
   const config = configOf('sv', 'sv-1')
   const file = await backedUp(config, true)
   const lines = readFileSync(file, 'utf8')

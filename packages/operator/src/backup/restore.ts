@@ -1,4 +1,4 @@
-/** Puts what a backup holds into a new data directory, from which `run` goes on. */
+/** Restores a backup into a new data directory, from which `run` continues. */
 import {
   existsSync,
   readdirSync,
@@ -31,7 +31,7 @@ const CONFIG_FILE = 'run.env'
 /** In the target: holds what is restored, until all of it is there. */
 const STAGE = '.restore'
 const NAME_ANOTHER = '`--to` takes a directory that is empty or does not exist'
-/** What an empty directory may hold: the stage of a restore that was interrupted, and what `mkfs` puts there. */
+/** An empty directory may hold these: the stage of a restore that was interrupted, and the directory that `mkfs` makes. */
 const EMPTY = [STAGE, 'lost+found']
 
 type RestoreOptions = Omit<OwnNode, 'config'> & {
@@ -122,7 +122,7 @@ function makeStage(target: string): string {
   }
 }
 
-/** The configuration comes last: without it nothing runs. Where one cannot be moved, none is. */
+/** The configuration comes last: without it nothing runs. If one file cannot be moved, none is. */
 function moveOut(stage: string, target: string): void {
   const names = readdirSync(stage).filter((name) => name !== CONFIG_FILE)
   const moved: string[] = []
@@ -172,7 +172,7 @@ function refuseWrongChanges(staged: Stage): void {
   }
   if (problems.length > 0)
     throw new UsageError(
-      `nothing was restored: what \`--set\` says is wrong:\n${problems.join('\n')}\nCorrect it, and restore again`,
+      `nothing was restored: the values of \`--set\` are wrong:\n${problems.join('\n')}\nCorrect it, and restore again`,
     )
 }
 

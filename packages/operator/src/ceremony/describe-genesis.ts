@@ -1,4 +1,4 @@
-/** What a genesis document fixes, in words. */
+/** Describes in words what a genesis document fixes. */
 
 import { formatDuration } from '@quorumscan/model'
 import {
@@ -20,19 +20,19 @@ export function describeGenesis(genesis: Genesis): readonly string[] {
   return [
     `hash ${hashGenesis(genesis)}`,
     `It begins at ${formatInstant(genesis.recordTime)}, with version ${genesis.protocolVersion} of the protocol.`,
-    `${n} super-validators, of which ${f} may lie or fail: an answer needs ${f + 1} that agree, what operators decide ${quorumOf(n)}.`,
+    `${n} super-validators, of which ${f} may lie or fail. An answer needs ${f + 1} that agree, a decision of operators ${quorumOf(n)}.`,
     ...nodes.flatMap(({ name, scanKey, operatorKey }) => [
       `${name} signs the states of its replica with the key ${scanKey}`,
       `${name} decides with the key ${operatorKey}`,
     ]),
     ...describeOrdering(genesis.ordering),
-    `A name costs ${names.entryFeeUsd} USD for ${duration(names.entryLifetimeMicros)}. From ${duration(names.renewalDurationMicros)} before its end on it can be renewed, for another ${duration(names.entryLifetimeMicros)} at the same price. These can be changed later.`,
+    `A name costs ${names.entryFeeUsd} USD for ${duration(names.entryLifetimeMicros)}. From ${duration(names.renewalDurationMicros)} before it expires it can be renewed, for another ${duration(names.entryLifetimeMicros)} at the same price. These rules can be changed later.`,
     `An unpaid request ends after ${duration(names.requestLifetimeMicros)}; a party may have ${names.openRequestsMax} open. Requests are described by "${names.descriptionPrefix}" and the name.`,
     `A coin is worth ${coin.priceUsd} USD; a round lasts ${duration(coin.tickMicros)} and pays ${coin.rewardPerRound} to each super-validator.`,
     genesis.devnet
-      ? 'Anybody may make coin for nothing: this network is for development.'
-      : 'Nobody can make coin but by the rewards of super-validators.',
-    `A command is recognised again for at most ${duration(genesis.deduplicationMicrosMax)}; activities are shown for ${duration(genesis.activityRetentionMicros)}.`,
+      ? 'Every user may make coin for nothing: this network is for development.'
+      : 'Coin is only made by the rewards of super-validators.',
+    `A command is recognised as a duplicate for at most ${duration(genesis.deduplicationMicrosMax)}; activities are shown for ${duration(genesis.activityRetentionMicros)}.`,
     `Parties of the network: ${genesis.dso}, ${genesis.synchronizerId}.`,
   ]
 }

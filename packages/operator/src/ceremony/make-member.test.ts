@@ -22,7 +22,7 @@ async function temporaryDirectory() {
   }
 }
 
-it('makes keys that nobody else can read, and shows their public halves', async () => {
+it('makes keys that only their owner can read, and writes their public halves', async () => {
   await using temporary = await temporaryDirectory()
   const { directory } = temporary
   const umask = process.umask(0o077) // As strict as a unit of systemd may have it.
@@ -74,5 +74,5 @@ it('names the file that is no member file', async () => {
     await writeFile(file, content)
     expect(() => readMember(file)).toThrow(file)
   }
-  expect(() => readMember(join(directory.path, 'nobody'))).toThrow('nobody does not exist')
+  expect(() => readMember(join(directory.path, 'missing'))).toThrow('missing does not exist')
 })

@@ -57,7 +57,7 @@ it('refuses a file in which any one byte is another, or the end is', () => {
 })
 
 it.each(ROLES.flatMap((role) => KEYS_OF[role].map((kind) => [role, kind] as const)))(
-  'refuses a %s whose %s key is somebody else’s',
+  'refuses a %s whose %s key belongs to another member',
   (role, kind) => {
     const own = keysOf(role)
     const stolen = { ...createKeyPair(), sign: createKeyPair().sign }
@@ -102,13 +102,13 @@ it.each([
   [{ role: 'validator' }],
   [{ version: 2 }],
   [{ note: 'more' }],
-])('refuses %j, whoever signed it', (change) => {
+])('refuses %j, even if it is signed', (change) => {
   const text = writeMember('super-validator', input, keysOf('super-validator'))
   expect(() => parseMember(altered(text, change))).toThrow(CommandError)
   expect(() => parseMember(altered(text, change))).not.toThrow('did not sign')
 })
 
-it('refuses a key of small order, for which anybody could sign', () => {
+it('refuses a key of small order, for which every caller could sign', () => {
   const own = keysOf('super-validator')
   const publicKey = `01${'0'.repeat(62)}`
   expect(() =>

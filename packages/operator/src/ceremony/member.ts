@@ -1,6 +1,7 @@
 /**
- * Members and their keys, which are made where they stay. Member files: what each operator tells the others before there is a network. A file names the public half of every
- * key, each of which has signed the whole of it: whoever shows a file has all of its keys. It is public.
+ * Members and their keys, which are made on the machine where they stay. A member file is what each operator gives to the
+ * others before the network exists. It names the public half of every key, and every key has signed the whole file: the
+ * operator who gives it has all of its keys. It is public.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +34,7 @@ import type { DataDirectory } from '../data-directory.ts'
 
 /**
  * The keys of each role. `scan` signs states, `operator` submissions, `voting` (the consensus key) votes on blocks; an
- * `engine` shows by its key who it is. A synchronizer's signs the groups of the log, a participant's submissions.
+ * `engine` proves its id by its key. A synchronizer's key signs the groups of the log, a participant's key submissions.
  */
 export const KEYS_OF = {
   'super-validator': ['scan', 'operator', 'voting', 'engine'],
@@ -63,11 +64,11 @@ const PORT_MAX = 65_535
 const key = z.string().refine(isUsableKey, 'is no usable Ed25519 key')
 const proof = z.string().regex(/^[0-9a-f]{128}$/)
 
-const told = {
+const given = {
   name: z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -, such as sv-1'),
   /** µs since the epoch: when its keys were made. A network begins when the last one was. */
   createdAtMicros: z.int().min(1),
-  /** Where others reach its scan node, and its engine; null: not said. Neither is fixed by the genesis. */
+  /** Where others reach its scan node, and its engine; null: unknown. Neither is fixed by the genesis. */
   url: z
     .string()
     .max(URL_LENGTH_MAX)
@@ -89,7 +90,7 @@ const of = <R extends Role, K extends (typeof KEYS_OF)[R][number]>(
   const each = <S extends z.ZodType>(schema: S) =>
     z.strictObject(Object.fromEntries(kinds.map((kind) => [kind, schema])) as Record<K, S>)
   return z.strictObject({
-    ...told,
+    ...given,
     version: z.literal(VERSION),
     role: z.literal(role),
     keys: each(key),
@@ -181,23 +182,23 @@ function isEngineAddress(text: string): boolean {
   return port >= 1 && port <= PORT_MAX
 }
 
-/** Where the seed of a key lies. */
+/** The file with the seed of a key. */
 export function memberKeyFile(directory: DataDirectory, name: string, kind: string): string {
   return directory.keyFile(kind === 'synchronizer' ? name : `${name}.${kind}`)
 }
 
-/** Makes keys and member file, unless they are there; what is there stays as it is. */
+/** Makes keys and member file, unless they exist. Existing ones stay as they are. */
 export function makeMember<R extends Role>(
   directory: DataDirectory,
   role: R,
   input: MemberInput,
 ): MemberOf<R> {
-  const checked = z.strictObject(told).safeParse(input)
+  const checked = z.strictObject(given).safeParse(input)
   if (!checked.success) throw new UsageError(`no keys were made: ${messageOf(checked.error)}`)
   const { name } = input
   assertWritable(directory.path)
   const makeText = () => {
-    if (role === 'super-validator') sayNothingIsSigned(directory, name)
+    if (role === 'super-validator') recordNothingSigned(directory, name)
     const pairs = KEYS_OF[role].map((kind) => [kind, makeKey(memberKeyFile(directory, name, kind))])
     return writeMember(role, input, Object.fromEntries(pairs))
   }
@@ -220,10 +221,10 @@ export function readMember(file: string): Member {
 }
 
 /**
- * That a member has signed nothing is written before there is a key that could sign, and never again: where it is
- * missing later, the member has lost it, and must not vote as before.
+ * Records that a member has signed nothing, before it has a key that could sign, and never later. If the record is missing
+ * later, the member has lost it, and must not vote as before.
  */
-function sayNothingIsSigned(directory: DataDirectory, name: string): void {
+function recordNothingSigned(directory: DataDirectory, name: string): void {
   if (existsSync(memberKeyFile(directory, name, 'voting'))) return
   writeFileOnce(join(directory.engineDirectory(name), VOTE_STATE_FILE), () => voteStateAt(0))
 }

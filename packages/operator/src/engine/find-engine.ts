@@ -1,6 +1,6 @@
 /**
- * Where the CometBFT program is, and how it is built where there is none: an existing engine, pinned, and no part of this repository. It is needed only where
- * several members order the log together.
+ * Finds the CometBFT program, or builds it: an existing engine, pinned, and no part of this repository. It is needed only
+ * where several members order the log together.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ export const ENGINE_PROGRAM = 'cometbft'
 const PATCH_MIN = 21
 const TIMEOUT_MS = 10_000
 
-/** Where it is kept for this purpose, a directory for each version. */
+/** The directory of the program that this command builds, one for each version. */
 export function engineCache(env: Env): string {
   const cache = env['XDG_CACHE_HOME'] || join(homedir(), '.cache')
   return join(cache, 'quorumscan', `${ENGINE_PROGRAM}-${ENGINE_VERSION}`)
@@ -28,7 +28,7 @@ export function engineCache(env: Env): string {
 /**
  * The engine that `QS_COMETBFT` names, or the first on the PATH that may be used, or the one in the cache.
  *
- * @throws {CommandError} If there is none; it says what stood in the way, and how to have one.
+ * @throws {CommandError} If none can be used. It says why, and how to install one.
  */
 export async function findEngine(env: Env): Promise<string> {
   const named = env['QS_COMETBFT']
@@ -74,15 +74,15 @@ async function assertUsable(command: string): Promise<void> {
   )
 }
 
-/** What the engine asks for itself. */
+/** The engine's own requirement. */
 const GO_MIN = '1.22.11'
 const PACKAGE = `github.com/cometbft/cometbft/cmd/${ENGINE_PROGRAM}@v${ENGINE_VERSION}`
 
 /**
- * Where the engine is that will be used: one that is there, or the pinned one, built into the cache. What the build
- * has to say goes to stderr; it takes minutes the first time.
+ * The path of the engine that will be used: one that is installed, or the pinned one, which is built into the cache. The
+ * build writes to stderr, and takes minutes the first time.
  *
- * @throws {CommandError} That says in two lines what a person does, where Go is missing or too old.
+ * @throws {CommandError} If Go is missing or too old. It says in two lines what to do.
  */
 export async function installEngine(env: Env): Promise<string> {
   const found = await findEngine(env).catch(() => null)
@@ -94,7 +94,7 @@ export async function installEngine(env: Env): Promise<string> {
       `${refusal}\nInstall Go ${GO_MIN} or newer from https://go.dev/dl, then:\n  GOBIN=${cache} go install ${PACKAGE}`,
     )
   await mkdir(dirname(cache), { recursive: true })
-  // Nobody finds a file of which a part is written, also where two build at once.
+  // The file appears as a whole, even if two processes build at the same time.
   const directory = await mkdtemp(`${cache}.`)
   try {
     await build({ ...env, GOBIN: directory })
@@ -103,7 +103,7 @@ export async function installEngine(env: Env): Promise<string> {
   } finally {
     await rm(directory, { recursive: true })
   }
-  // Also where QS_COMETBFT names another that cannot be used: that is said.
+  // If QS_COMETBFT names another program that cannot be used, this reports it.
   return await findEngine(env)
 }
 
@@ -120,7 +120,7 @@ async function refusalByGo(env: Env): Promise<string | null> {
   return `CometBFT needs Go ${GO_MIN} or newer, and the one on the PATH is ${JSON.stringify(version)}.`
 }
 
-/** @throws {CommandError} If it failed; Go has said why. */
+/** @throws {CommandError} If it failed. Go has printed why. */
 async function build(env: Env): Promise<void> {
   const go = spawn('go', ['install', PACKAGE], { env, stdio: ['ignore', 2, 2] })
   const [code, signal] = await once(go, 'exit')

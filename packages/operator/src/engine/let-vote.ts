@@ -1,4 +1,4 @@
-/** An operator's word that a member which lost what it has signed shall vote, and what became of it. */
+/** Lets a member vote that lost the record of what it has signed, by order of its operator. */
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { type Clock, waitFor } from '@quorumscan/base'
 import { VOTE_ANYWAY_FILE, VOTE_STATE_FILE } from '@quorumscan/cometbft'
 import { CommandError } from '@quorumscan/runtime'
 
-/** Its synchronizer looks every two seconds, and may hang for some. */
+/** Its synchronizer looks for the file every two seconds, and may hang for some seconds. */
 const TAKEN_MS = 30_000
 const LOOK_MS = 200
 /** To write one file. */
@@ -39,6 +39,6 @@ export async function letVote(home: string, clock: Clock): Promise<void> {
   }
   if (!(await isTrue(() => existsSync(voteState), DONE_MS)))
     throw new CommandError(
-      'it was not needed: the others order without it, or have not stood still for 20 s; it votes by itself when it can',
+      'it was not needed: the others order without it, or have not been stalled for 20 s; it votes by itself when it can',
     )
 }

@@ -31,7 +31,7 @@ const MEMBER_FILE = /\.member\.json$/
 
 /** What `run` reads itself. */
 export const OWN_VARIABLES = {
-  QS_NAME: { about: 'the name of the member, as `keys new` was told', example: 'sv-1' },
+  QS_NAME: { about: 'the name of the member, as given to `keys new`', example: 'sv-1' },
   QS_DATA_DIR: {
     about: 'where `keys new` put its keys; Redis and the engine keep their files there, too',
     example: '/var/lib/quorumscan',
@@ -141,10 +141,10 @@ function readOperator(
   return { ...found, synchronizerPort }
 }
 
-/** Of nodes, which are not known without a genesis. */
+/** These name nodes, which are not known without a genesis. */
 const FOLLOWS_FROM_GENESIS = /^QS_(?:NODES|SEEDS|PUBLIC_URL|ENGINE_PEERS)\b/
 
-/** As much as can be judged: without a genesis the variables tell how the network orders. */
+/** As much as can be judged. Without a genesis, the variables show how the network orders. */
 function judged(config: Found): OperatorConfig {
   const { variables } = config
   const isTogether = Boolean(variables['QS_SYNCHRONIZER_PORT'] || variables['QS_ENGINE_ADDRESS'])
@@ -176,7 +176,7 @@ export function memberFilesOf(directory: string): readonly string[] {
   return files.sort().map((file) => join(directory, file))
 }
 
-/** Of keys that are missing, or are not those that the others know. */
+/** Problems of keys that are missing, or are not those that the others know. */
 function problemsOfKeys({ runs, name, directory, genesis, members }: Found): readonly string[] {
   if (name === '' || directory === undefined) return []
   const inGenesis = genesis === undefined ? {} : publicKeysOf(genesis, runs, name)
@@ -223,7 +223,7 @@ function publicKeysOf(
   }
 }
 
-/** Of member files that say something else than the genesis, or too little. */
+/** Problems of member files that contradict the genesis, or lack an address. */
 function problemsOfMembers({ runs, name, genesis, members }: Found): readonly string[] {
   if (genesis === undefined || members === undefined) return []
   const { nodes, ordering } = genesis

@@ -1,4 +1,4 @@
-/** Which processes one operator runs, and what each is told: what its file says, and what follows from it. */
+/** The processes of one operator, and the variables of each: those of its file, and those that follow from it. */
 import { readFileSync } from 'node:fs'
 import {
   type Clock,
@@ -108,7 +108,7 @@ function planOperatorRedis(
   return { ...planned, isElsewhere: Boolean(config.variables[redisVariableOf(runs)]) }
 }
 
-/** The Redis that an operator's file names; null: `run` starts one. @throws {EnvError} If it is named badly. */
+/** The Redis that an operator's file names; null: `run` starts one. @throws {EnvError} If its address is malformed. */
 export function externalRedisOf({
   runs,
   variables,
@@ -179,8 +179,8 @@ export function judgeProcesses(config: OperatorConfig): readonly string[] {
 }
 
 /**
- * What is wrong with some variables of a configuration: that nothing reads one, or its value. A file that one names may
- * follow: `run` reads it.
+ * Problems of some variables of a configuration: nothing reads one, or its value is wrong. The file that one names may
+ * come later: `run` reads it.
  */
 export function judgeSome(config: OperatorConfig, names: readonly string[]): readonly string[] {
   return judgeProcesses(config).filter((problem) =>
@@ -188,7 +188,7 @@ export function judgeSome(config: OperatorConfig, names: readonly string[]): rea
   )
 }
 
-/** Of the files that the operator named; what follows from the data directory `run` makes itself. */
+/** Problems of the files that the operator named. `run` itself makes those of the data directory. */
 function problemsOfFiles(
   variables: Env,
   checkByName: ReadonlyMap<string, NonNullable<Variable['file']>>,
@@ -211,7 +211,7 @@ function problemsOfFiles(
   return pair === null ? problems : [...problems, pair]
 }
 
-/** Of variables that nothing reads: most are misspelt. */
+/** Problems of variables that nothing reads: most are misspelt. */
 function problemsOfNames(
   variables: Env,
   { known, redis }: { readonly known: ReadonlySet<string>; readonly redis: string },
@@ -220,7 +220,7 @@ function problemsOfNames(
     if (known.has(name))
       return name.startsWith(`${redis}_`) && value && !variables[redis]
         ? [
-            `${name} belongs to ${redis}, which is not set: the Redis that \`run\` starts needs none. Leave it out, or set ${redis}`,
+            `${name} belongs to ${redis}, which is not set: the Redis that \`run\` starts needs no such file. Leave it out, or set ${redis}`,
           ]
         : []
     const hint = didYouMean(name, [...known])
@@ -230,14 +230,14 @@ function problemsOfNames(
   })
 }
 
-/** What may be meant so, and is wrong more often: said when it starts. */
+/** Settings that may be intended, and are more often a mistake. They are printed at the start. */
 export function warningsOf({ variables }: Pick<OperatorConfig, 'variables'>): readonly string[] {
   const host = variables['QS_HOST'] || LOOPBACK
   const isReachedByHttps = variables['QS_TLS_CERT'] || variables['QS_TRUSTED_PROXIES']
   if (isReachedByHttps || isAuthenticated(`http://${urlHost(host)}`)) return []
   return [
-    `warning: at QS_HOST=${host} it speaks plain HTTP, and nobody on another machine asks it but by https: ` +
-      'QS_TLS_CERT and QS_TLS_KEY make it speak TLS; QS_TRUSTED_PROXIES names a reverse proxy in front that does',
+    `warning: at QS_HOST=${host} it speaks plain HTTP, and other machines ask it only by https: ` +
+      'QS_TLS_CERT and QS_TLS_KEY make it speak TLS; QS_TRUSTED_PROXIES names a reverse proxy in front of it that does',
   ]
 }
 

@@ -1,4 +1,4 @@
-/** What one operator's file makes of its processes, and what is wrong with a file. */
+/** The processes that follow from one operator's file, and the problems of a file. */
 
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -241,7 +241,7 @@ function problemsOf(runs: Runnable, variables: object): readonly string[] {
   return []
 }
 
-it('names every file that is missing or holds something else, and every address that is none, at once', () => {
+it('names all files that are missing or hold something else, and all malformed addresses, at once', () => {
   const [wrong, text] = [join(root, 'wrong'), join(root, 'wrong.pem')]
   writeFileSync(wrong, 'not a token\n')
   writeFileSync(text, '-----BEGIN CERTIFICATE-----\nno\n-----END CERTIFICATE-----\n')

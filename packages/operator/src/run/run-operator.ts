@@ -1,4 +1,4 @@
-/** Runs the processes of one operator, and starts again what ends, until it is told to stop. */
+/** Runs the processes of one operator, and restarts those that exit, until it is disposed of. */
 import { CONFIGURATION_EXIT, openAll } from '@quorumscan/base'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { assertRedisUsable, ServiceRunner } from '@quorumscan/supervisor'
@@ -13,11 +13,11 @@ import { refuseSecondMachine } from './second-machine.ts'
 type RunOptions = OwnNode & {
   readonly config: OperatorConfig
   readonly mains: Machine['mains']
-  /** Receives in sentences how it goes. */
+  /** Receives what happens, in sentences. */
   readonly tell: (sentence: string) => void
 }
 
-/** How the supervisor says that a process ended so. */
+/** The supervisor's words for an exit for a wrong configuration. */
 const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
 
 /**

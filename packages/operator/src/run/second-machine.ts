@@ -1,6 +1,6 @@
 /**
- * Whether another machine runs with the keys of a super-validator, asked before anything is started here: whatever
- * answers at the addresses of its scan node then, and signs with its key, is not this one.
+ * Whether another machine runs with the keys of a super-validator. It asks before anything is started here: a process that
+ * then answers at the addresses of its scan node, and signs with its key, runs on another machine.
  */
 import { type Clock, fromUtf8, openClientTls, within } from '@quorumscan/base'
 import type { Transport } from '@quorumscan/reader'
@@ -57,7 +57,7 @@ export async function refuseSecondMachine(
   if (where === undefined) return
   throw new CommandError(
     `another machine runs with the keys of ${name}: ${where} answers with what they have signed. Nothing was ` +
-      'started here. Two machines with the same keys contradict each other. Stop the other one for good, then ' +
+      'started here. Two machines with the same keys equivocate. Stop the other one for good, then ' +
       'run this one again',
   )
 }

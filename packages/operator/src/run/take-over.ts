@@ -1,4 +1,4 @@
-/** One process at a time runs what is in a data directory: a second one would end what the first runs as leftovers. */
+/** Only one process at a time runs a data directory. A second one would end the processes of the first as leftovers. */
 import { once } from 'node:events'
 import { closeSync, openSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -8,12 +8,12 @@ import { CommandError } from '@quorumscan/runtime'
 import type { DataDirectory } from '../data-directory.ts'
 
 const SOCKET = 'run.sock'
-/** One that hangs does not say who it is. */
+/** A process that hangs does not report its id. */
 const ANSWER_MS_MAX = 1_000
 
 /**
- * Takes a data directory until it is disposed of, or this process ends, however it does. It listens on a socket there:
- * another container with the same volume sees none of our processes, but reaches that.
+ * Owns a data directory until it is disposed of, or this process ends for any reason. It listens on a socket there:
+ * another container with the same volume does not see our processes, but reaches the socket.
  *
  * @throws {CommandError} If another process runs what is there.
  */
@@ -23,9 +23,9 @@ export async function takeOver({ path }: DataDirectory, clock: Clock): Promise<A
   const socket =
     process.platform === 'linux' ? `/proc/self/fd/${directory}/${SOCKET}` : join(path, SOCKET)
   try {
-    const other = await askWho(socket, clock)
+    const other = await askOwner(socket, clock)
     if (other !== null) throw new CommandError(`${other} runs what is in ${path}`)
-    rmSync(socket, { force: true }) // Of one that crashed.
+    rmSync(socket, { force: true }) // A process that crashed leaves it.
     const server = createServer((asker) => asker.on('error', () => {}).end(String(process.pid)))
     server.listen(socket)
     await once(server, 'listening')
@@ -42,8 +42,8 @@ export async function takeOver({ path }: DataDirectory, clock: Clock): Promise<A
   }
 }
 
-/** Who listens there, in words; null: nobody does. */
-async function askWho(socket: string, clock: Clock): Promise<string | null> {
+/** The process that listens there, as text; null: no process does. */
+async function askOwner(socket: string, clock: Clock): Promise<string | null> {
   const connection = connect(socket)
   try {
     await once(connection, 'connect')
