@@ -288,7 +288,7 @@ describe('resolve', () => {
     )
     expect([voted.code, voted.text]).toEqual([0, expect.stringContaining(', by votes: ')])
     for (const [args, problem] of [
-      [[...genesis], 'with `--members DIR`, or with `--scan URL`'],
+      [[...genesis], 'with `--members DIR` or with `--scan URL`'],
       [['--scan', urlOf('sv-3')], 'name its genesis with `--genesis` as well'],
       [[...genesis, '--scan', 'sv-3'], '--scan sv-3 is not an http or https address'],
       [[...genesis, '--scan', NOWHERE, '--votes'], 'name it with `--validator`'],

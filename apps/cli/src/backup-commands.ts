@@ -16,10 +16,7 @@ export function addBackupCommands({ plain, redisServer, clock }: CommandContext)
     .addArgument(new Argument('<role>', 'the role of the operator').choices(Object.keys(ROLE_OF)))
     .requiredOption('--config <file>', 'its variables, as for `run`')
     .requiredOption('--out <file>', 'the file to write, with mode 0600')
-    .option(
-      '--log',
-      'of a super-validator: the newest 64 MiB of the log that it keeps, and no keys',
-    )
+    .option('--log', 'of a super-validator: only the newest 64 MiB of the log, and no keys')
     .addHelpText(
       'after',
       `
@@ -51,9 +48,9 @@ log, and what an engine has signed: an old copy would let it sign twice.`,
         : `${config.name} is backed up in ${file}. It holds private keys: every reader of it can act as ${config.name}. Keep it encrypted, and on another machine.`
       answer(options, { file, name: config.name }, wrap(text).join('\n'))
     })
-  plain('restore', 'put a backup of one operator into a new data directory')
+  plain('restore', 'restore a backup of one operator into a new data directory')
     .argument('<file>', 'the file that `backup` wrote')
-    .requiredOption('--to <dir>', 'the data directory; it is made')
+    .requiredOption('--to <dir>', 'the data directory to make')
     .option('--set <name=value...>', 'variables with other values here, e.g. QS_PORT=4711')
     .option('--log <file...>', 'of a synchronizer: backups of super-validators, made with --log')
     .addHelpText(

@@ -1,4 +1,4 @@
-/** `keys` and `genesis`: how operators who do not share a machine make a network together. */
+/** `keys` and `genesis`: how operators on different machines make a network together. */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Micros } from '@quorumscan/model'
@@ -30,13 +30,11 @@ type KeysFlags = Flags & { name: string; role: Role; url?: string; engineAddress
 export function addCeremonyCommands({ plain, group, clock }: CommandContext): void {
   const keys = group('keys', 'the keys of one operator')
   plain('new', 'make the keys of one member, and its file for the others', keys)
-    .requiredOption('--name <name>', 'what the network calls it, e.g. sv-1')
+    .requiredOption('--name <name>', 'its name in the network, e.g. sv-1')
     .requiredOption('--out <dir>', 'its data directory, for keys and file')
-    .addOption(
-      new Option('--role <role>', 'what it runs').choices(ROLES).default('super-validator'),
-    )
-    .option('--url <url>', 'where others reach its scan node')
-    .option('--engine-address <host:port>', 'where other engines reach its own')
+    .addOption(new Option('--role <role>', 'its role').choices(ROLES).default('super-validator'))
+    .option('--url <url>', 'the address of its scan node')
+    .option('--engine-address <host:port>', 'the address of its engine, for other engines')
     .action(async (options: KeysFlags) => {
       const { makeMember, memberKeyFile } = await loadCeremony()
       const { name, role } = options
@@ -57,7 +55,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
       answer(
         options,
         { memberFile, keyFiles },
-        `to give to the others\n  ${memberFile}\nto keep secret\n  ${keyFiles.join('\n  ')}`,
+        `give to the other operators\n  ${memberFile}\nkeep secret\n  ${keyFiles.join('\n  ')}`,
       )
     })
 
@@ -149,7 +147,7 @@ function describeLeftOut(members: readonly Member[]): readonly string[] {
     : [`Left out: ${names.join(', ')}. A genesis does not name validators.`]
 }
 
-/** Only a ceremony needs the ledger's rules and the engine's names. */
+/** Loaded late: only these commands need the rules of the ledger. */
 function loadCeremony() {
   return import('@quorumscan/operator/ceremony')
 }

@@ -1,4 +1,4 @@
-/** `cometbft`: the engine by which members order the log together. */
+/** `cometbft`: the engine with which members order the log together. */
 import { dataDirectory, readGenesis } from '@quorumscan/operator'
 import { installEngine } from '@quorumscan/operator/engine'
 import { UsageError } from '@quorumscan/runtime'
@@ -6,11 +6,11 @@ import { answer, slowly } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
 export function addCometbftCommands({ command, plain, group, clock }: CommandContext): void {
-  const about = 'the engine by which super-validators order the log together'
+  const about = 'the engine with which super-validators order the log together'
   const cometbft = group('cometbft', about)
   plain(
     'install',
-    'build the pinned version with Go, unless there is one that may be used',
+    'build the pinned version with Go, unless a usable one is installed',
     cometbft,
   ).action(async (options: { json?: boolean }) => {
     const path = await slowly('building CometBFT, which takes minutes the first time', clock, () =>
@@ -18,20 +18,22 @@ export function addCometbftCommands({ command, plain, group, clock }: CommandCon
     )
     answer(options, { path }, path)
   })
-  command('vote', 'let a super-validator vote that lost what it has signed', cometbft)
+  command('vote', 'let a super-validator vote that lost its record of signed votes', cometbft)
     .argument('<node>', 'sv-1 …')
     .addHelpText(
       'after',
       `
-It votes again by itself when nothing that it may have signed can come again.
-This is needed only where nothing is ordered without it, which \`status\` says.
-It may then sign one block twice: no harm while no more than f of them do.`,
+It votes again by itself when it can no longer sign a block twice. This command
+is needed only if nothing is ordered without its vote, which \`status\` reports.
+It may then sign one block twice, which up to f members may do without harm.`,
     )
     .action(async (node: string, options: { dataDir: string; json?: boolean }) => {
       const directory = dataDirectory(options.dataDir)
       const { ordering } = readGenesis(directory.genesisFile)
       if (ordering.driver !== 'cometbft' || !ordering.validators.some(({ name }) => name === node))
-        throw new UsageError(`${node} has no vote in this network`)
+        throw new UsageError(
+          `${node} has no vote in this network: name one of its super-validators`,
+        )
       const { letVote } = await import('@quorumscan/operator/engine')
       await slowly(`waiting for ${node}`, clock, () =>
         letVote(directory.engineDirectory(node), clock),

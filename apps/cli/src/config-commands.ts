@@ -1,4 +1,4 @@
-/** `config`: the rules of the name service, read and changed; `protocol`: the version of the protocol, and votes for another. */
+/** `config` reads and changes the rules of the name service. `protocol` reads the protocol version, and votes for another. */
 import { dataDirectory } from '@quorumscan/operator'
 import type { Command } from 'commander'
 import { formatConfig, formatProposals, formatProtocol, parseConfigChange } from './config.ts'
@@ -6,19 +6,19 @@ import { confirmForOne, type MemberFlags, proposalsFor, rulesFor, voteForOne } f
 import { answer, integer, slowly } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
-/** Of the protocol; there will never be so many. */
+/** More than there will be versions of the protocol. */
 const VERSION_MAX = 1_000_000
 
 export function addConfigCommands({ command, group, clock, cluster }: CommandContext): void {
   const about = 'the rules of the name service: what a name costs and how long it lives'
   const config = group('config', about)
-  command('get', 'what holds now, as enough nodes agree', config)
-    .option('--scan <url>', 'as this scan node shows it (default: nodes of the data directory)')
+  command('get', 'show the rules in force, as enough nodes agree', config)
+    .option('--scan <url>', 'as one scan node reports them (default: nodes of the data directory)')
     .action(async (options: MemberFlags) => {
       const inForce = await rulesFor(options, cluster)
       answer(options, inForce, formatConfig(inForce))
     })
-  command('pending', 'what some have proposed, and who has confirmed it', config)
+  command('pending', 'show pending proposals, and which members confirmed them', config)
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')
     .action(async (options: MemberFlags) => {
       const proposals = await proposalsFor(options, cluster)
@@ -32,8 +32,9 @@ export function addConfigCommands({ command, group, clock, cluster }: CommandCon
       'after',
       `
 Without --key it confirms for all super-validators whose keys are in the data
-directory. With it, for one alone: each operator types the same change, and it
-is in force when enough have. Rules that one confirmed before are given up.`,
+directory. With --key it confirms for one of them: each operator runs the same
+command, and the change is in force when a quorum has confirmed it. It replaces
+the rules that this super-validator confirmed before.`,
     )
     .action(async (changes: string[], options: MemberFlags) => {
       const change = parseConfigChange(changes)
@@ -60,34 +61,31 @@ is in force when enough have. Rules that one confirmed before are given up.`,
 function ofOneMember(command: Command): Command {
   return command
     .option('--key <file>', 'confirm for one super-validator, with its operator key')
-    .option('--scan <url>', 'then: its scan node')
-    .option('--synchronizer <url>', 'its synchronizer')
-    .option('--token-file <file>', 'the token of one who follows that')
+    .option('--scan <url>', 'with --key: its scan node')
+    .option('--synchronizer <url>', 'and its synchronizer')
+    .option('--token-file <file>', 'the token of a follower of that synchronizer')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
 }
 
 export function addProtocolCommands({ command, group, clock, cluster }: CommandContext): void {
   const about = 'the version of the protocol, which says what entries of the log mean'
   const protocol = group('protocol', about)
-  command('get', 'which version holds, and which comes next', protocol)
+  command('get', 'show the version in force, and the next one', protocol)
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')
     .action(async (options: MemberFlags) => {
       const proposals = await proposalsFor(options, cluster)
       answer(options, proposals.protocol, formatProtocol(proposals.protocol))
     })
-  ofOneMember(command('vote', 'vote for a version, for one super-validator', protocol))
-    .argument(
-      '<version>',
-      'such as 4; the one that holds takes a vote back',
-      integer(1, VERSION_MAX),
-    )
-    .option('--not-before <time>', 'from when it holds; all type the same')
+  ofOneMember(command('vote', 'vote for a version with the key of one super-validator', protocol))
+    .argument('<version>', 'such as 4; the one in force takes a vote back', integer(1, VERSION_MAX))
+    .option('--not-before <time>', 'when it comes into force; the same for all members')
     .addHelpText(
       'after',
       `
-When enough super-validators have voted for the same version and time, it holds
-from the first entry at that time on; without a time, from the next entry on.
-Software that does not know it stops there and says so, so install first.`,
+When a quorum of super-validators has voted for the same version and time, it is
+in force from the first entry at that time on; without a time, from the next
+entry on. Software that does not know the version stops there and reports it, so
+install new software first.`,
     )
     .action(async (version: number, options: MemberFlags & { notBefore?: string }) => {
       const vote = { version, notBefore: options.notBefore ?? null }

@@ -1,4 +1,4 @@
-/** What surrounds the command line: where it was installed, and where it was typed. */
+/** The environment of the command line: where it is installed, and where it was typed. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,7 @@ export function readEnvironment(moduleUrl: string, pathToRepository: string) {
   return {
     /** Of the package that has the command. */
     version: String(version),
-    /** Where `--data-dir` is unless it is given. */
+    /** The default of `--data-dir`. */
     defaultDataDirectory: join(
       isRepository ? fileURLToPath(repository) : process.cwd(),
       '.quorumscan',

@@ -1,12 +1,12 @@
-/** What the exit status of a command says: all of it is decided here. */
+/** The exit status of commands. All of it is decided here. */
 
 import { SilentError, UsageError } from '@quorumscan/runtime'
 import { CommanderError } from 'commander'
 
 export const EXIT = {
-  /** Done; of a question: yes. */
+  /** Done. Of a check: yes. */
   done: 0,
-  /** It could not be done; of a question: no. */
+  /** It could not be done. Of a check: no. */
   failed: 1,
   /** The command line is invalid, or names what does not exist: nothing was done or checked. */
   usage: 2,
@@ -14,7 +14,7 @@ export const EXIT = {
   inconclusive: 3,
   /** The node or process did not answer. */
   silent: 4,
-  /** By Ctrl-C: as shells have it, 128 and the number of the signal. */
+  /** By Ctrl-C: 128 and the number of the signal, as in shells. */
   interrupted: 130,
   /** The reader of the output has ended: 128 and the number of SIGPIPE. */
   unread: 141,

@@ -1,4 +1,4 @@
-/** `jobs`: what waits in the job queues, and dropped jobs; of a cluster, or of one operator. */
+/** `jobs`: waiting and dropped jobs, of a cluster or of one operator. */
 import { wordsOfQueue } from '@quorumscan/errors/node-words'
 import type { JobFailure, NodeJobs } from '@quorumscan/jobs'
 import { dataDirectory } from '@quorumscan/operator'
@@ -11,20 +11,20 @@ const ROLES = ['sv', 'validator'] as const
 type Role = (typeof ROLES)[number]
 type Flags = Common & { config?: string }
 
-/** One node whose jobs are shown; null where it does not answer. */
+/** The jobs of one node; null if it does not answer. */
 type Shown = { readonly node: string; readonly jobs: NodeJobs | null }
 type Retry = (dropped: JobFailure) => Promise<void>
 
 export function addJobCommands(context: CommandContext): void {
   const { command, cluster, redisServer, clock } = context
-  const jobs = context.group('jobs', 'what waits in the job queues, and which jobs failed')
+  const jobs = context.group('jobs', 'waiting and failed jobs of the automation')
   const NODE = ['[node]', 'sv or validator, with --config; else one of the cluster'] as const
   const CONFIG = [
     '--config <file>',
     'of an operator: the file of `run sv` or `run validator`',
   ] as const
 
-  /** Of an operator by its role, of a cluster by the name of a node or altogether. */
+  /** With a configuration: the node of an operator, by its role. Else one node of the cluster, or all. */
   const visit = async (
     node: string | undefined,
     { config, dataDir }: Flags,
@@ -57,7 +57,7 @@ export function addJobCommands(context: CommandContext): void {
     return { name: config.name, queues: await openOperatorQueues(options) }
   }
 
-  command('list', 'show what waits in each queue, and the last jobs that were dropped', jobs)
+  command('list', 'show the waiting jobs of each queue, and the last dropped jobs', jobs)
     .argument(...NODE)
     .option(...CONFIG)
     .action(async (node: string | undefined, options: Flags) =>
@@ -65,7 +65,7 @@ export function addJobCommands(context: CommandContext): void {
         answer(options, shown, shown.flatMap(linesOf).flatMap(wrap).join('\n')),
       ),
     )
-  command('retry', 'add dropped jobs again, which need not wait for the next sweep', jobs)
+  command('retry', 'add dropped jobs again, without waiting for the next sweep', jobs)
     .argument(NODE[0].replace('[node]', '<node>'), NODE[1])
     .argument('[job/contract...]', 'as `jobs list` shows them (default: all of the node)')
     .option(...CONFIG)

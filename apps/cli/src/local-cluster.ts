@@ -1,4 +1,4 @@
-/** The cluster in a data directory: commands ask it where no other network is named. Only a test rig has one. */
+/** The cluster in a data directory, which commands use if no other network is named. Only a test rig has one. */
 import type { Clock } from '@quorumscan/base'
 import type { JobFailure, NodeJobs } from '@quorumscan/jobs'
 import type { AnsConfigInput, DataDirectory, RulesInForce } from '@quorumscan/operator'
@@ -33,14 +33,14 @@ export type ClusterAddresses = {
   readonly validatorUrl: string
 }
 
-/** What a command found or did, as a text for a person and as JSON. */
+/** The result of a command, as text for a person and as JSON. */
 export type LogReport = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
 
 function refuse(what: string): never {
   throw new UsageError(`no cluster runs on this machine: ${what}`)
 }
 
-/** Of an operator, who has no cluster: each command says how the network is named. */
+/** An operator has no cluster: each command reports how to name the network instead. */
 export const NO_CLUSTER: LocalCluster = {
   addresses: async () =>
     refuse('name the genesis with `--genesis` and the nodes with `--members` or `--scan`'),

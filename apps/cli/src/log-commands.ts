@@ -11,7 +11,10 @@ type Flags = Common & { config?: string }
 export function addLogCommands(context: CommandContext): void {
   const { command, clock, cluster, redisServer, exitWith } = context
   const log = context.group('log', 'the log, from which all replicas are built')
-  const ofOperator = ['--config <file>', 'of an operator: the file of `run synchronizer`'] as const
+  const ofOperator = [
+    '--config <file>',
+    'of an operator: the configuration of `run synchronizer`',
+  ] as const
   const tellOf = (options: Flags, { isWhole, text, json }: LogReport) => {
     answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
     exitWith(isWhole ? EXIT.done : EXIT.failed)
@@ -40,7 +43,7 @@ export function addLogCommands(context: CommandContext): void {
 
   command('repair', 'repair a damaged log; exit status 1 if that is impossible', log)
     .option(...ofOperator)
-    .option('--log <file...>', 'with --config: what super-validators sent, by `backup sv --log`')
+    .option('--log <file...>', 'with --config: files of super-validators, by `backup sv --log`')
     .option('--cut', 'cut off an end that no node has applied and that cannot be restored')
     .addHelpText(
       'after',

@@ -1,4 +1,4 @@
-/** `log repair`: makes a damaged log whole again, or says what to do instead. */
+/** `log repair`: the report of a repair, or of why it was refused and what to do instead. */
 
 import type { OffsetRange, Refusal } from '@quorumscan/log'
 import type { RepairOutcome } from '@quorumscan/operator'
@@ -6,7 +6,7 @@ import { repairOperatorLog } from '@quorumscan/operator/log'
 import { describeOffset } from '@quorumscan/runtime'
 import type { LogReport } from './local-cluster.ts'
 
-/** What is another for a cluster than for the operator of a synchronizer. */
+/** Sentences that differ between a cluster and the operator of a synchronizer. */
 export type RepairWords = {
   readonly reasonOf: (outcome: RepairOutcome & { readonly kind: 'refused' }) => string
   /** Begins a sentence that ends in `it` or `them`. */
@@ -83,7 +83,7 @@ function whatIsGivenUp(
   return [...sentences, ...(alsoApplied === undefined ? [] : [alsoApplied])].join(' ')
 }
 
-/** Why entries cannot be refilled: who keeps them. */
+/** Why entries cannot be refilled: the nodes that keep them are too few. */
 export function whyNotKept(
   { by, needed, from, keptFrom }: Refusal & { readonly kind: 'not-kept' },
   kind: 'node' | 'super-validator',
@@ -91,7 +91,7 @@ export function whyNotKept(
   const begin =
     keptFrom !== null && keptFrom > from ? ` (what ${kind}s keep begins at offset ${keptFrom})` : ''
   if (by.length === 0)
-    return `${needed} ${kind}s must keep the same there, and none keeps anything${begin}`
+    return `${needed} ${kind}s must keep the same there, and no ${kind} keeps anything${begin}`
   const isKept = by.length === 1 ? `only ${by[0]} keeps anything` : `${namesOf(by)} do not`
   return `${needed} ${kind}s must keep the same there, and ${isKept}${begin}`
 }
@@ -110,7 +110,7 @@ function reasonForOperator(refusal: Refusal): string {
   switch (refusal.kind) {
     case 'too-few':
       return (
-        `${refusal.needed} super-validators must say what they keep of the log, and no file is of ${namesOf(refusal.silent)}. ` +
+        `${refusal.needed} super-validators must provide what they keep of the log, and no file is of ${namesOf(refusal.silent)}. ` +
         'Ask them for the file that `backup sv --log` writes, and name all files after `--log`.'
       )
     case 'another-log':
@@ -129,7 +129,7 @@ function reasonForOperator(refusal: Refusal): string {
       )
     case 'unknown-heads':
       return (
-        `the end of the log could be cut off, but no file says how much ${namesOf(refusal.silent)} has applied. Ask for ` +
+        `the end of the log could be cut off, but no file reports how much ${namesOf(refusal.silent)} has applied. Ask for ` +
         'the file that `backup sv --log` writes, and name it after `--log`.'
       )
   }

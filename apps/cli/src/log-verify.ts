@@ -1,4 +1,4 @@
-/** `log verify`: whether every entry of a log still is what was signed. */
+/** `log verify`: whether every entry of a log is still the one that was signed. */
 
 import {
   DAMAGE_ADVICE,
@@ -20,7 +20,7 @@ import { readClusterGenesis } from './verify.ts'
 /**
  * Reads the log of the cluster in the data directory from its start to its end.
  *
- * @throws {CommandError} If the log's Redis does not run, or goes away: then nothing was judged.
+ * @throws {CommandError} If the log's Redis does not run, or goes away: then nothing was verified.
  */
 export async function verifyLogOf(directory: DataDirectory): Promise<LogReport> {
   const genesis = readClusterGenesis(directory)

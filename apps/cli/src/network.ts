@@ -1,4 +1,4 @@
-/** Which network a command asks, and where its nodes are: one whose files are named, or the cluster in the data directory. */
+/** The network of a command, and the addresses of its nodes: one whose files are named, or the cluster in the data directory. */
 import { type Clock, sha256 } from '@quorumscan/base'
 import { dataDirectory, readGenesis } from '@quorumscan/operator'
 import { createFetchTransport, parseNodeUrl, type Transport } from '@quorumscan/reader'
@@ -43,7 +43,7 @@ export async function networkOf(
   if (genesis === undefined) {
     if ((members ?? scan) !== undefined)
       throw new UsageError(
-        '--members and --scan say where the nodes of a network are: name its genesis with `--genesis` as well',
+        '--members and --scan name the nodes of a network: name its genesis with `--genesis` as well',
       )
     const directory = dataDirectory(dataDir)
     const { nodes, validatorUrl } = await cluster.addresses(directory)
@@ -51,7 +51,7 @@ export async function networkOf(
   }
   if ((members === undefined) === (scan === undefined))
     throw new UsageError(
-      'say where the nodes of the network are: with `--members DIR`, or with `--scan URL`, and not with both',
+      'name the nodes of the network with `--members DIR` or with `--scan URL`, not with both',
     )
   const nodes = members === undefined ? (scan ?? []).map(nodeAt) : await nodesOfMembers(members)
   return { genesis: readGenesis(genesis), nodes, validatorUrl: null }

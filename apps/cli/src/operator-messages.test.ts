@@ -186,11 +186,11 @@ it.each([
   ],
   [
     'check --genesis DIR/redis.json',
-    '2 quorumscan: say where the nodes of the network are: with `--members DIR`, or with `--scan URL`, and not with both',
+    '2 quorumscan: name the nodes of the network with `--members DIR` or with `--scan URL`, not with both',
   ],
   [
     'check --members DIR/members',
-    '2 quorumscan: --members and --scan say where the nodes of a network are: name its genesis with `--genesis` as well',
+    '2 quorumscan: --members and --scan name the nodes of a network: name its genesis with `--genesis` as well',
   ],
   [
     'check --genesis DIR/redis.json --members DIR/nowhere',

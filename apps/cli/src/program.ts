@@ -124,8 +124,12 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     .argument('<file>', 'from a node, `resolve` or the proxy; - for the standard input')
     .option('--name <name>', 'what it must prove: the entry of this name, or that none exists')
     .option('--party <party>', 'or the entry of this party')
-    .option('--prefix <prefix>', 'or a list of names, from the first on')
-    .option('--page-size <n>', 'of that list (default: the largest)', integer(1, PAGE_SIZE_MAX))
+    .option('--prefix <prefix>', 'or a list of names, from the first one on')
+    .option(
+      '--page-size <n>',
+      'the page size of that list (default: the largest)',
+      integer(1, PAGE_SIZE_MAX),
+    )
     .option('--request <json>', 'or any other operation with its parameters')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
     .option('--threshold <threshold>', 'signers needed: weak, strong, all or a number', 'weak')

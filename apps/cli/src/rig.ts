@@ -1,4 +1,4 @@
-/** What a command gets, and what a test rig adds to the program. */
+/** The context of a command, and what a test rig adds to the program. */
 import type { Clock } from '@quorumscan/base'
 import type { Command } from 'commander'
 import type { Environment } from './environment.ts'
@@ -9,15 +9,15 @@ export type Common = { dataDir: string; json?: boolean }
 
 type MakeCommand = (name: string, description: string, parent?: Command) => Command
 
-/** What every command gets. */
+/** The context of every command. */
 export type CommandContext = Pick<Environment, 'redisServer' | 'mains'> & {
   readonly clock: Clock
   readonly cluster: LocalCluster
   /** Makes a command below the program, or below `parent`, with the options `--json` and `--data-dir`. */
   readonly command: MakeCommand
-  /** As `command`, of what needs no data directory. */
+  /** As `command`, without a data directory. */
   readonly plain: MakeCommand
-  /** What only has commands below it. */
+  /** Makes a command that only has commands below it. */
   readonly group: (name: string, description: string) => Command
   /** Commands that are added next are listed below this heading. */
   readonly section: (heading: string) => void

@@ -6,14 +6,14 @@ import type { CommandContext } from './rig.ts'
 
 export function addRunCommand({ plain, redisServer, mains, clock }: CommandContext): void {
   plain('run', "run this operator's processes in the foreground")
-    .addArgument(new Argument('<role>', 'what it is').choices(Object.keys(ROLE_OF)))
-    .requiredOption('--config <file>', 'its variables, a line each: NAME=value')
+    .addArgument(new Argument('<role>', 'the role of the operator').choices(Object.keys(ROLE_OF)))
+    .requiredOption('--config <file>', 'its variables, one a line: NAME=value')
     .addHelpText(
       'after',
       `
-It starts Redis and each process, starts again what ends, and writes what they
-say to its own output: for systemd and containers. A wrong configuration ends it
-at once, with all that is wrong. The page on operations has the variables.`,
+It starts Redis and each process, restarts processes that exit, and writes their
+output to its own, for systemd and containers. If the configuration is wrong, it
+exits at once and prints all problems. docs/configuration.md has the variables.`,
     )
     .action(async (role: Runnable, options: { config: string; json?: boolean }) => {
       const interrupted = untilInterrupted()

@@ -1,4 +1,4 @@
-/** `verify`: whether a file proves what it says, of which request, at which offset, signed by whom. */
+/** `verify`: whether a file proves an answer, to which request, at which offset, and with which signers. */
 import { existsSync, readFileSync } from 'node:fs'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
@@ -27,7 +27,7 @@ import {
 } from './proof.ts'
 import { field, fields, printable } from './text.ts'
 
-/** What was asked, as it is typed: one of these, or none. */
+/** The request, as typed: one of these, or none. */
 export type Asked = {
   readonly name?: string
   readonly party?: string
@@ -43,7 +43,7 @@ export type Asked = {
  *
  * @param options.file - `-` reads the standard input.
  * @param options.threshold - weak, strong, all or a number.
- * @throws {UsageError} If a file cannot be read, or the options are invalid: then nothing was judged.
+ * @throws {UsageError} If a file cannot be read, or the options are invalid: then nothing was checked.
  */
 export async function verify(options: {
   readonly file: string
@@ -131,8 +131,8 @@ function formatEvidence({ signer, ...about }: ProvenEvidence): string {
 /** The request is unknown. */
 function shownLines(leaves: readonly ProvenLeaf[]): string[] {
   return [
-    'in the state, among whatever else is there: to learn what it proves',
-    'of a name, a party or a prefix, say --name, --party or --prefix',
+    'the state has these contracts, and may have more: to check a name, a party',
+    'or a prefix, add --name, --party or --prefix',
     ...leaves.flatMap(({ key, value }) => [
       printable(key.slice(0, 2).join(' ')),
       ...fields(unlessMalformed(() => JSON.parse(value)) ?? value),
@@ -184,7 +184,7 @@ function activityLines(
 ): string[] {
   const { begin_after_id: after, sort_order: order } = parameters
   const direction = order === 'asc' ? 'oldest first' : 'newest first'
-  const bound = after === null ? '' : `, ${order === 'asc' ? 'behind' : 'before'} ${after}`
+  const bound = after === null ? '' : `, ${order === 'asc' ? 'after' : 'before'} ${after}`
   const count = activities.length === 0 ? 'none' : `${activities.length} next to each other`
   return [printable(`activities, ${direction}${bound}: ${count}`), ...listed(activities)]
 }
@@ -193,9 +193,9 @@ function activityLines(
 function requestOf(asked: Asked): CanonicalRequest | null {
   const { name, party, prefix, pageSize, request } = asked
   if ([name, party, prefix, request].filter((one) => one !== undefined).length > 1)
-    throw new UsageError('say one of --name, --party, --prefix and --request')
+    throw new UsageError('name only one of --name, --party, --prefix and --request')
   if (pageSize !== undefined && prefix === undefined)
-    throw new UsageError('--page-size is of a --prefix')
+    throw new UsageError('--page-size needs --prefix')
   if (name !== undefined) return requestOfLookup({ name })
   if (party !== undefined) return requestOfLookup({ party })
   if (prefix !== undefined)
@@ -219,11 +219,13 @@ function unlessMalformed(parse: () => unknown): unknown {
   }
 }
 
-/** What is piped in: nothing at all says that the command before failed. */
+/** The piped document. If it is empty, the command before failed. */
 async function readInput(): Promise<Uint8Array> {
   const bytes = await bytesOf(process.stdin)
   if (bytes.toString().trim() === '')
-    throw new UsageError('the standard input is empty: nothing was judged')
+    throw new UsageError(
+      'the standard input is empty: nothing was checked. Look at the command before it',
+    )
   return bytes
 }
 

@@ -82,7 +82,7 @@ export function formatVoted(subject: string, voted: Voted): string {
   ].join('\n')
 }
 
-/** In a dispute no node has agreed with anything yet. */
+/** In a dispute no node has agreed yet. */
 function voteOf(offset: number | null, isDecided: boolean): string {
   if (offset === null) return DISSENTED
   return `${isDecided ? `${AGREED}, ` : ''}at offset ${offset}`

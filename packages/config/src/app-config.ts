@@ -29,7 +29,7 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
     }),
     connections: readConnections(variables),
     logLevel: readWord<string>(variables, 'QS_LOG_LEVEL', LOG_LEVELS, {
-      about: 'the least that is logged: trace, debug, info, warn, error, fatal or silent',
+      about: 'the lowest level that is logged: trace, debug, info, warn, error, fatal or silent',
       example: 'warn',
       fallback: 'info',
     }),
@@ -38,7 +38,7 @@ export function readAppConfig(variables: EnvReader, rateLimit: number) {
       example: 'http://127.0.0.1:4318',
     }),
     nodes: variables.parsed('QS_NODES', {
-      about: 'scan nodes of the network, with whose clocks the own one is compared',
+      about: 'scan nodes of the network; the process compares its clock with theirs',
       example: 'sv-1=https://sv-1.example,sv-2=https://sv-2.example',
       parse: parsePeers,
     }),

@@ -13,7 +13,7 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
     (variables) => ({
       ...readFollowerConfig(variables),
       redis: readOwnRedis(variables),
-      /** Of `nodes` it is left out. */
+      /** It is left out of `nodes`. */
       nodeName: variables.text('QS_NODE_NAME', {
         about: 'its name in the genesis',
         example: 'sv-1',
@@ -31,11 +31,11 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
       }),
       /** The address that others reach this node at; null: the one it listens on. */
       publicUrl: variables.optional('QS_PUBLIC_URL', {
-        about: 'the address that others reach it at; without it the one that it listens on',
+        about: 'its address for others; without it the one that it listens on',
         example: 'https://sv-1.example',
         read: parseServiceUrl,
       }),
-      /** null: it takes none. */
+      /** null: it takes no snapshots. */
       snapshotDirectory: variables.optional('QS_SNAPSHOTS', {
         about:
           'the directory in which it keeps snapshots of the state, for replicas that start from scratch; without it, it takes none',
@@ -43,7 +43,7 @@ export function readScanConfig(env: Env, note?: NoteVariable) {
       }),
       /** D-33. */
       peerTokensFile: variables.optional('QS_PEER_TOKENS_FILE', {
-        about: 'a file of tokens, one a line, of callers who may ask for more than others',
+        about: 'a file of tokens, one a line, of callers with a higher rate limit',
         example: '/etc/quorumscan/peer-tokens',
         file: parsePeerTokens,
       }),

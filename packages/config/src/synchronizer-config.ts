@@ -45,7 +45,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
     (variables) => {
       const rate = (name: string, whose: string, fallback: number) =>
         variables.integer(name, {
-          about: `units of entries a second that the log takes of ${whose}`,
+          about: `units of entries a second that the log accepts from ${whose}`,
           example: '100',
           min: 1,
           max: RATE_MAX,
@@ -61,7 +61,7 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           example: '/var/lib/quorumscan/redis/sv-1',
         }),
         diskFreeMibMin: variables.integer('QS_DISK_FREE_MIB_MIN', {
-          about: 'with less room on that disk, in MiB, nothing is registered',
+          about: 'if that disk has less free space, in MiB, nothing is registered',
           example: '1024',
           min: 0,
           max: DISK_FREE_MIB_MIN_MAX,
@@ -80,13 +80,13 @@ export function readSynchronizerConfig(env: Env, note?: NoteVariable) {
           /** For an address without a token; for all of them together four times as much. */
           stranger: rate(
             'QS_STRANGER_ENTRY_RATE',
-            'each address without a token, and four times as much of all of them together',
+            'each address without a token, and four times as much from all of them together',
             STRANGER_RATE_DEFAULT,
           ),
           /** For a peer, and for the engine of another member. */
           peer: rate(
             'QS_PEER_ENTRY_RATE',
-            'each peer with a token, and of the engine of each other member',
+            'each peer with a token, and from the engine of each other member',
             PEER_RATE_DEFAULT,
           ),
           /** For the operator key of a super-validator. */
@@ -154,7 +154,7 @@ function readOrdering(variables: EnvReader) {
         fallback: 'cometbft',
       }),
       sockets: variables.text('QS_ENGINE_SOCKETS', {
-        about: 'what the paths of two unix sockets begin with, which end at 107 bytes',
+        about: 'the prefix of the paths of two unix sockets, which may have 107 bytes',
         example: '/run/quorumscan/engine',
       }),
       address: variables.text('QS_ENGINE_ADDRESS', {

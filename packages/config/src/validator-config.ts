@@ -38,12 +38,12 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           `QS_JWT_SECRET_FILE is for development on a loopback address, QS_HOST is ${JSON.stringify(common.host)}`,
         )
       const algorithm = readWord(variables, 'QS_JWKS_ALGORITHM', JWKS_ALGORITHMS, {
-        about: `how these sign: ${JWKS_ALGORITHMS.join(', ')}`,
+        about: `the algorithm of these keys: ${JWKS_ALGORITHMS.join(', ')}`,
         example: 'EdDSA',
         fallback: 'RS256',
       })
       const lifetime = variables.integer('QS_TOKEN_LIFETIME_SECONDS_MAX', {
-        about: 'the longest lifetime of a token that is taken, in seconds; 0: any',
+        about: 'the longest accepted lifetime of a token, in seconds; 0: any',
         example: '3600',
         min: 0,
         max: TOKEN_LIFETIME_SECONDS_MAX,
@@ -57,10 +57,10 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
           example: '/var/lib/quorumscan/keys/validator.participant',
           file: parseKeyFile,
         }),
-        /** Scan nodes where the addresses of all are learned (D-34). */
+        /** Scan nodes that report the addresses of all nodes (D-34). */
         seeds: variables
           .text('QS_SEEDS', {
-            about: 'scan nodes where the addresses of all are learned',
+            about: 'scan nodes that report the addresses of all nodes',
             example: 'https://sv-1.example,https://sv-2.example',
             read: (text) => text.split(',').filter(Boolean).map(parseServiceUrl).join(),
           })
@@ -72,7 +72,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
             ? ({ kind: 'shared-secret', secretFile: secretFile ?? '' } as const)
             : ({ kind: 'jwks', url: jwksUrl, algorithm } as const),
         audience: variables.text('QS_AUDIENCE', {
-          about: 'for whom tokens must be',
+          about: 'the audience that tokens must have',
           example: 'https://validator.example',
           fallback: DEFAULT_AUDIENCE,
         }),
@@ -86,7 +86,7 @@ export function readValidatorConfig(env: Env, note?: NoteVariable) {
         }),
         isLossAccepted:
           variables.optional('QS_ACCEPT_LOST_USERS', {
-            about: '1: start with no users if they, which no log holds, are lost',
+            about: '1: start without users if they are lost, as no log holds them',
             example: '1',
           }) === '1',
         allowPrivateAddresses:

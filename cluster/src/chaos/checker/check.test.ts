@@ -5,7 +5,7 @@
 import { toHex } from '@quorumscan/base'
 import { ansEntry } from '@quorumscan/ledger'
 import { Scenario } from '@quorumscan/ledger/testing'
-import { CONTRADICTS_ITSELF } from '@quorumscan/operator'
+import { EQUIVOCATED } from '@quorumscan/operator'
 import { formatInstant as formatTime, maxFaulty } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import { describe, expect, it } from 'vitest'
@@ -311,7 +311,7 @@ describe('a node that equivocates', () => {
     endMs,
     node: 'sv-2',
     vote: 'agreed',
-    signedProblem: `${CONTRADICTS_ITSELF} of offset 7`,
+    signedProblem: `${EQUIVOCATED} of offset 7`,
     head: 7,
   })
   const probes = [probe(1000), probe(2000), probe(3000)]

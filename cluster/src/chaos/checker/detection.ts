@@ -1,6 +1,6 @@
 /** The detection of faults, and whether nodes that equivocate are caught. */
 
-import { CONTRADICTS_ITSELF } from '@quorumscan/operator'
+import { EQUIVOCATED } from '@quorumscan/operator'
 import { isShown } from '../../view/lies.ts'
 import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
 import { RECOVERY_MS } from './availability.ts'
@@ -78,7 +78,7 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
 function equivocatingNodes(history: readonly HistoryEvent[]): readonly string[] {
   const outages = eventsOf(history, 'fault').filter(({ fault }) => fault.node === 'validator')
   const nodes = eventsOf(history, 'probe')
-    .filter(({ signedProblem }) => signedProblem?.startsWith(CONTRADICTS_ITSELF))
+    .filter(({ signedProblem }) => signedProblem?.startsWith(EQUIVOCATED))
     .filter(
       ({ endMs: atMs }) =>
         !outages.some(({ startMs, endMs }) => atMs >= startMs && atMs <= endMs + RECOVERY_MS),

@@ -33,7 +33,8 @@ const MEMBER_FILE = /\.member\.json$/
 export const OWN_VARIABLES = {
   QS_NAME: { about: 'the name of the member, as given to `keys new`', example: 'sv-1' },
   QS_DATA_DIR: {
-    about: 'where `keys new` put its keys; Redis and the engine keep their files there, too',
+    about:
+      'the directory in which `keys new` put its keys; Redis and the engine keep their files there, too',
     example: '/var/lib/quorumscan',
   },
   QS_MEMBERS: {
@@ -42,7 +43,7 @@ export const OWN_VARIABLES = {
   },
   QS_SYNCHRONIZER_PORT: {
     about:
-      'where all order together: the loopback port of its own synchronizer, with its /metrics and health',
+      'if all members order together: the loopback port of its own synchronizer, with its /metrics and health',
     example: '4624',
   },
 } as const satisfies Readonly<Record<string, Meaning>>
