@@ -39,8 +39,7 @@ export function noteAttempts(transport: Transport, clock: Clock) {
     },
   }
   /**
-   * `offset`: that of the answer; what is older did not count. `reason`: what the node answered, or why it did not, for a
-   * person.
+   * `offset`: that of the answer; older answers did not count. `reason`: the outcome of the request, for a person.
    */
   const attempts = (
     nodes: Network['nodes'],
@@ -60,7 +59,7 @@ function wordOfSilence(ms: number): string {
   return ms < GIVEN_UP_MS ? `no answer in ${ms} ms` : `${TIMEOUT} (${ms} ms)`
 }
 
-/** What was answered may prove nothing, as the reader says, or be too old. */
+/** An answer may prove nothing, as the reader reports, or be too old. */
 function judge(status: CertifiedNodeStatus | undefined, offset: number): string {
   const { lastError = null, head = null } = status ?? {}
   if (lastError !== null) return lastError

@@ -127,7 +127,7 @@ export function addCeremonyCommands({ plain, group, clock }: CommandContext): vo
 }
 
 const DEVNET_NEEDED =
-  'the network needs a rule that cannot be changed later: say `--set devnet=true` for development, where every user may ' +
+  'the network needs a rule that cannot be changed later: add `--set devnet=true` for development, where every user may ' +
   'make coin for nothing, or `--set devnet=false`, where all coin is rewards of super-validators'
 
 function describeFuture(members: readonly Member[], aheadMicros: Micros): string {

@@ -52,14 +52,14 @@ export function judgeStates({ offset, states }: SignedStates) {
   const rootCount = new Set(states.flatMap(({ state }) => state?.stateRoot ?? [])).size
   const equivocating = states.filter(({ reason }) => reason?.startsWith(EQUIVOCATED))
   const silent = states.filter((one) => one.reason !== null && !equivocating.includes(one))
-  const behind = states.filter(({ state, reason }) => state === null && reason === null)
+  const lagging = states.filter(({ state, reason }) => state === null && reason === null)
   /** Nodes that cannot be compared, what they did, and what to do about it. */
   const missing = [
     { nodes: equivocating, words: 'signed two states', advice: EQUIVOCATES, exitCode: EXIT.silent },
     { nodes: silent, words: 'did not answer', advice: SILENT, exitCode: EXIT.silent },
     {
-      nodes: behind,
-      words: behind.length === 1 ? 'lags' : 'lag',
+      nodes: lagging,
+      words: lagging.length === 1 ? 'lags' : 'lag',
       advice: LAGS,
       exitCode: EXIT.inconclusive,
     },

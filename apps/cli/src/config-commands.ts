@@ -68,7 +68,7 @@ function ofOneMember(command: Command): Command {
 }
 
 export function addProtocolCommands({ command, group, clock, cluster }: CommandContext): void {
-  const about = 'the version of the protocol, which says what entries of the log mean'
+  const about = 'the version of the protocol, which fixes the meaning of log entries'
   const protocol = group('protocol', about)
   command('get', 'show the version in force, and the next one', protocol)
     .option('--scan <url>', 'the scan node to ask (default: one of the data directory)')

@@ -22,7 +22,7 @@ export const EXIT = {
 
 /** Of what a command threw. */
 export function exitCodeOf(error: unknown): number {
-  // commander throws, too, once it has printed a help that was asked for.
+  // commander also throws after it has printed a help on request.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
   if (error instanceof UsageError) return EXIT.usage
   return error instanceof SilentError ? EXIT.silent : EXIT.failed

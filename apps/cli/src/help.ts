@@ -1,10 +1,10 @@
 /** The format of the list of commands. */
 import type { Help } from 'commander'
 
-/** Narrower descriptions are not broken into lines, and would be too wide for a terminal. */
+/** Descriptions in a narrower column are not wrapped, and would be too wide for a terminal. */
 const WIDTH_MIN = 20
 
-/** A command with what is typed behind it, but for options: these are in its own help. */
+/** A command with its arguments. Its own help has the options. */
 export const HELP: Partial<Help> = {
   minWidthToWrap: WIDTH_MIN,
   subcommandTerm(command) {

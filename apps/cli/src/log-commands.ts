@@ -15,7 +15,7 @@ export function addLogCommands(context: CommandContext): void {
     '--config <file>',
     'of an operator: the configuration of `run synchronizer`',
   ] as const
-  const tellOf = (options: Flags, { isWhole, text, json }: LogReport) => {
+  const printReport = (options: Flags, { isWhole, text, json }: LogReport) => {
     answer(options, json, text.split('\n').flatMap(wrap).join('\n'))
     exitWith(isWhole ? EXIT.done : EXIT.failed)
   }
@@ -33,12 +33,12 @@ export function addLogCommands(context: CommandContext): void {
     .action(async (options: Flags) => {
       const { verifyLogOf, verifyOperatorLog } = await import('./log-verify.ts')
       const operator = await operatorOf(options)
-      const told = await slowly('reading the log', clock, () =>
+      const report = await slowly('reading the log', clock, () =>
         operator === null
           ? verifyLogOf(dataDirectory(options.dataDir))
           : verifyOperatorLog(operator),
       )
-      tellOf(options, told)
+      printReport(options, report)
     })
 
   command('repair', 'repair a damaged log; exit status 1 if that is impossible', log)
@@ -59,11 +59,11 @@ more (3 of 4) for the file that \`backup sv --log\` writes.`,
         throw new UsageError(
           '--log names what super-validators sent to the operator of a synchronizer: name its configuration with `--config` as well',
         )
-      const told = await slowly('repairing the log', clock, () =>
+      const report = await slowly('repairing the log', clock, () =>
         operator === null
           ? cluster.repairLog(dataDirectory(options.dataDir), { isCutAllowed, redisServer, clock })
           : repairLogOfOperator({ ...operator, logFiles, isCutAllowed }),
       )
-      tellOf(options, told)
+      printReport(options, report)
     })
 }

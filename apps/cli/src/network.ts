@@ -53,7 +53,9 @@ export async function networkOf(
     throw new UsageError(
       'name the nodes of the network with `--members DIR` or with `--scan URL`, not with both',
     )
-  const nodes = members === undefined ? (scan ?? []).map(nodeAt) : await nodesOfMembers(members)
+  const urls = (scan ?? []).map((text) => urlOf('--scan', text))
+  const nodes =
+    members === undefined ? urls.map((url) => ({ name: url, url })) : await nodesOfMembers(members)
   return { genesis: readGenesis(genesis), nodes, validatorUrl: null }
 }
 
@@ -82,11 +84,6 @@ export async function locateNodes(network: Network, clock: Clock): Promise<Netwo
     .nodes.flatMap(({ name, url }) => (name === null ? [] : { name, url }))
   const others = nodes.filter(({ name }) => !learned.some((node) => node.name === name))
   return { genesis, nodes: [...learned, ...others] }
-}
-
-function nodeAt(text: string): Network['nodes'][number] {
-  const url = urlOf('--scan', text)
-  return { name: url, url }
 }
 
 /** The address that an option names. @throws {UsageError} If it is no address. */

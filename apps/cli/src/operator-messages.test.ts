@@ -83,7 +83,7 @@ it.each([
   ],
   [
     `genesis create ${SVS} --ordering cometbft --out DIR/new.json`,
-    '2 quorumscan: the network needs a rule that cannot be changed later: say `--set devnet=true` for development, where every user may make coin for nothing, or `--set devnet=false`, where all coin is rewards of super-validators',
+    '2 quorumscan: the network needs a rule that cannot be changed later: add `--set devnet=true` for development, where every user may make coin for nothing, or `--set devnet=false`, where all coin is rewards of super-validators',
   ],
   [
     `${CREATE} names.entryFee=2`,
@@ -107,7 +107,7 @@ it.each([
   ],
   [
     `genesis create ${SVS} --set devnet=true --out DIR/new.json`,
-    '1 quorumscan: with `--ordering redis` one synchronizer orders, and these are the files of 0: name the member file of one, or say `--ordering cometbft`',
+    '1 quorumscan: with `--ordering redis` one synchronizer orders, and these are the files of 0: name the member file of one, or use `--ordering cometbft`',
   ],
   [
     `genesis create ${SVS} DIR/members/sv-1.member.json --set devnet=true --out DIR/new.json`,

@@ -37,7 +37,7 @@ export function printLossily(text: string): void {
   writeLossily(`${withHints(text)}\n`)
 }
 
-/** Prints a value as JSON where that was asked for, or else the text. */
+/** Prints a value as JSON with `--json`, and the text without. */
 export function answer(
   options: { readonly json?: boolean | undefined },
   value: unknown,
@@ -96,7 +96,7 @@ export async function slowly<T>(
   }
 }
 
-/** Resolves at the first signal that asks a process to end. From the call on, such a signal ends nothing by itself. */
+/** Resolves at the first signal that asks the process to end. After the call, such a signal does not end the process. */
 export function untilInterrupted(): Promise<'interrupted'> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -95,18 +95,14 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     .action(async (subject: string, options: NetworkFlags & ResolveFlags) => {
       const { quorum, receipt, votes = false, validator } = options
       if (votes && receipt !== undefined)
-        throw new UsageError(
-          '--receipt is for a proof, and --votes shows votes: leave one of them out',
-        )
+        throw new UsageError('--receipt stores a proof, and --votes shows none: use one of them')
       const { genesis, nodes, validatorUrl } = await networkOf(options, context.cluster)
       if (validator !== undefined && (!votes || validatorUrl !== null))
         throw new UsageError('--validator needs --genesis and --votes')
       if (votes) {
         const asked = validatorUrl ?? validator
         if (asked === undefined)
-          throw new UsageError(
-            '--votes shows what a validator received: name it with `--validator`',
-          )
+          throw new UsageError('--votes asks a validator: name it with `--validator`')
         parseVotes(quorum, genesis)
         const voted = await askVotes({ validatorUrl: asked, subject, quorum })
         answer(options, voted, formatVoted(subject, voted))
@@ -125,11 +121,7 @@ export function createProgram(environment: Environment, rig: Rig | null = null) 
     .option('--name <name>', 'what it must prove: the entry of this name, or that none exists')
     .option('--party <party>', 'or the entry of this party')
     .option('--prefix <prefix>', 'or a list of names, from the first one on')
-    .option(
-      '--page-size <n>',
-      'the page size of that list (default: the largest)',
-      integer(1, PAGE_SIZE_MAX),
-    )
+    .option('--page-size <n>', 'its page size (default: the largest)', integer(1, PAGE_SIZE_MAX))
     .option('--request <json>', 'or any other operation with its parameters')
     .option('--genesis <file>', 'the genesis document (default: that of the data directory)')
     .option('--threshold <threshold>', 'signers needed: weak, strong, all or a number', 'weak')

@@ -17,7 +17,7 @@ exits at once and prints all problems. docs/configuration.md has the variables.`
     )
     .action(async (role: Runnable, options: { config: string; json?: boolean }) => {
       const interrupted = untilInterrupted()
-      const tell = (sentence: string) =>
+      const report = (sentence: string) =>
         printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
       const { judgeProcesses, readOperatorConfig, runOperator } = await import(
         '@quorumscan/operator/run'
@@ -28,9 +28,9 @@ exits at once and prints all problems. docs/configuration.md has the variables.`
         mains,
         env: process.env,
         clock,
-        tell,
+        report,
       })
       await Promise.race([interrupted, running.failed])
-      tell('stopping')
+      report('stopping')
     })
 }

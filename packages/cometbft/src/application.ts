@@ -28,7 +28,7 @@ export type ApplicationOptions = {
   readonly genesisHash: string
   readonly validators: readonly { readonly key: string }[]
   readonly limits: BlockLimits
-  /** The version of the protocol by which the block behind an entry with this record time is judged. */
+  /** The version of the protocol by which the block after an entry with this record time is judged. */
   readonly blockVersionAt: (recordTime: Micros) => number
   /** The end of the log. */
   readonly tip: Tip
@@ -139,8 +139,13 @@ export function createApplication(options: ApplicationOptions) {
       if (pending === decided) pending = null
       return respond({ commit: { retainHeight: BigInt(options.retainHeight()) } })
     },
-    query: ({ path }) =>
-      respond({ query: { code: answersQuery(path, options.isPeer) ? 0 : REFUSED } }),
+    query({ path }) {
+      // The engine asks by address, which decides nothing here, then by the id that the peer has proven.
+      const isAdmitted =
+        path.startsWith(PEER_BY_ADDRESS) ||
+        (path.startsWith(PEER_BY_ID) && options.isPeer(path.slice(PEER_BY_ID.length)))
+      return respond({ query: { code: isAdmitted ? 0 : REFUSED } })
+    },
     listSnapshots: () => respond({ listSnapshots: listedSnapshots(options.offered()) }),
     async loadSnapshotChunk({ height }) {
       const group = await options.groupOf(Number(height))
@@ -175,7 +180,7 @@ export function createApplication(options: ApplicationOptions) {
     async answer(request: Request): Promise<Response> {
       const [kind, asked] = Object.entries(request).find(([, one]) => one !== undefined) ?? []
       const handler = handlers[kind as Kind] as ((asked: unknown) => Answer) | undefined
-      if (handler === undefined) throw new Error(`the engine asks for ${kind}`)
+      if (handler === undefined) throw new Error(`the engine sent the unknown request ${kind}`)
       return handler(asked)
     },
   }
@@ -188,12 +193,6 @@ type Kind = Exclude<keyof Request, 'extendVote' | 'verifyVoteExtension'>
 type Answer = Response | Promise<Response>
 type Handlers = {
   readonly [K in Kind]: (asked: NonNullable<Request[K]>) => Answer
-}
-
-/** The engine asks by address, which says nothing here, then by the id that the peer has proven to have. */
-function answersQuery(path: string, isPeer: ApplicationOptions['isPeer']): boolean {
-  if (path.startsWith(PEER_BY_ADDRESS)) return true
-  return path.startsWith(PEER_BY_ID) && isPeer(path.slice(PEER_BY_ID.length))
 }
 
 /** Members that differ from the genesis would be another network under its name. */

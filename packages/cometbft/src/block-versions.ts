@@ -45,12 +45,12 @@ export async function followBlockVersions(options: {
       signal,
     })
     if (reply.status !== 200) throw new Error(`status ${reply.status}`)
-    const heard = versionsOf(reply.body, reply.header('x-ledger-offset'))
+    const answered = versionsOf(reply.body, reply.header('x-ledger-offset'))
     problems.forget()
     // A replica that was wiped reports older rules.
-    if (heard.offset <= known.offset) return
-    known = heard
-    const rules = JSON.stringify(heard.rules)
+    if (answered.offset <= known.offset) return
+    known = answered
+    const rules = JSON.stringify(answered.rules)
     // Where the write fails, the next answer tries it again.
     if (rules !== written) writeFileAtomic(file, JSON.stringify(known))
     written = rules
@@ -61,7 +61,7 @@ export async function followBlockVersions(options: {
       ? null
       : repeat((signal) => ask(nodeUrl, signal), { clock, everyMs: ROUND_MS, onError })
   return {
-    /** For the block behind an entry with this record time. */
+    /** For the block after an entry with this record time. */
     versionAt: (recordTime: Micros) => blockVersionAt(known.rules, recordTime),
     async [Symbol.asyncDispose](): Promise<void> {
       await asking?.[Symbol.asyncDispose]()

@@ -1,13 +1,12 @@
 /**
- * What a decided block makes of the log: one group. Pure, and the same for every member: each offset and record
- * time follows from the blocks in order. Every byte string that was decided becomes an entry; what it means is the
- * replicas' matter.
+ * A decided block adds one group to the log. Pure, and the same for every member: each offset and record time follows from
+ * the blocks in order. Every byte string of a block becomes an entry. Only replicas interpret it.
  */
 import { assert, fromHex, sha256, toHex } from '@quorumscan/base'
 import { encodeGroup, type Group } from '@quorumscan/log'
 import type { Micros, Offset } from '@quorumscan/model'
 
-/** Where the log stands after a block. */
+/** The end of the log after a block. */
 export type Tip = {
   /** Of the newest block; 0 before the first. */
   readonly height: number
@@ -17,7 +16,7 @@ export type Tip = {
   readonly hash: string
   /**
    * Hash of the newest group that is no checkpoint, hex; the genesis hash before the first. What the members agree on
-   * as the state: were an empty block to change it, it would call for another one, and the chain never be idle.
+   * as the state: if an empty block changed it, the engine would make another block, and the chain would never be idle.
    */
   readonly appHash: string
 }
@@ -37,7 +36,7 @@ export type BlockGroup = Pick<Group, 'firstOffset' | 'previousHash' | 'entries'>
 const MICROS_PER_SECOND = 1_000_000n
 const NANOS_PER_MICRO = 1000
 
-/** An empty block moves record time on. */
+/** An empty block advances record time. */
 const CHECKPOINT = new Uint8Array(0)
 
 export function genesisTip(genesis: { readonly hash: string; readonly recordTime: Micros }): Tip {
@@ -46,12 +45,12 @@ export function genesisTip(genesis: { readonly hash: string; readonly recordTime
   return { height: 0, offset: 0, recordTime, hash, appHash: hash }
 }
 
-/** Record time of the first entry of the block behind `tip`; each further entry is 1 µs later. */
+/** Record time of the first entry of the block after `tip`; each further entry is 1 µs later. */
 export function recordTimeOf(tip: Pick<Tip, 'recordTime'>, timeMicros: Micros): Micros {
   return Math.max(tip.recordTime + 1, timeMicros)
 }
 
-/** The group that the block behind `tip` makes, and where the log stands after it. */
+/** The group that the block after `tip` makes, and the end of the log after it. */
 export function orderBlock(
   tip: Tip,
   block: Block,

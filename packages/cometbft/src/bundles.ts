@@ -40,7 +40,7 @@ export type Bundle = {
 }
 
 export type Seal = {
-  /** Of the engine whose member says that it sends the bundle; hex. */
+  /** Of the engine of the sender, as the bundle claims; hex. */
   readonly publicKey: string
   readonly signature: Uint8Array
   /** Micros; none of its entries can be ordered later. */

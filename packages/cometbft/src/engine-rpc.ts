@@ -1,4 +1,4 @@
-/** Asking the engine: JSON-RPC over its unix socket. */
+/** Client of the engine: JSON-RPC over its unix socket. */
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { anySignal } from '@quorumscan/base'
@@ -6,12 +6,12 @@ import { anySignal } from '@quorumscan/base'
 /** The engine answers from memory; one that needs longer hangs. */
 const TIMEOUT_MS = 5000
 
-/** The engine says no. `message` is its own. */
+/** The engine refuses the request. `message` is its own. */
 export class EngineRefusedError extends Error {
   override readonly name = 'EngineRefusedError'
 }
 
-/** It cannot be reached, or did not answer: what was asked may or may not have happened. */
+/** The engine cannot be reached, or did not answer: the request may have had its effect. */
 export class EngineUnavailableError extends Error {
   override readonly name = 'EngineUnavailableError'
 }

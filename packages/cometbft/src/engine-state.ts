@@ -1,4 +1,4 @@
-/** What can be said of an engine from outside, by what it and its peers report. Pure. */
+/** The state of an engine, derived from what it and its peers report. Pure. */
 
 import { ScanError } from '@quorumscan/errors'
 import { maxFaulty, quorumOf } from '@quorumscan/verifier'
@@ -48,7 +48,7 @@ export function stepEngine(
   if (reading.kind === 'away') return next('unavailable')
   if (reading.isCatchingUp) return next('catching-up')
   if (nowMs - sinceMs < STUCK_MS) return next('live')
-  // So many say so that one of them is honest. Who works on the height behind the next has decided the next.
+  // At least one of so many is honest. A member that works on the height after the next one has decided the next one.
   const believed = reading.peerHeights.toSorted((one, other) => other - one)[
     maxFaulty(event.memberCount)
   ]

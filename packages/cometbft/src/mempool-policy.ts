@@ -60,7 +60,7 @@ export function createMempoolPolicy(options: {
   const isAdmittedByHash = new LRUCache<string, boolean>({ max: REMEMBERED_MAX })
   const paid = new LRUCache<string, true>({ max: PAID_MAX })
 
-  /** What the bytes, the log and the time say. */
+  /** Why the bytes, the log or the time refuse an entry; null: they do not. */
   const refusalOf = (judged: JudgedEntry): EntryRefusal | null => {
     if (judged.kind === 'refused') return judged.refusal
     if (isOrdered(judged.entryHash)) return IS_ORDERED

@@ -86,7 +86,7 @@ export async function createMisbehavior(options: {
 
 type Kept = { readonly heights: readonly number[]; readonly evidence: readonly Evidence[] }
 
-/** The engine writes votes as JSON; what is signed is made of them again. */
+/** The engine writes votes as JSON. The signed bytes are encoded from them again. */
 function evidenceOf(
   { vote_a, vote_b }: { readonly vote_a: SignedVote; readonly vote_b: SignedVote },
   { chainId, ordering }: { readonly chainId: string; readonly ordering: CometbftOrdering },

@@ -1,12 +1,12 @@
 /**
- * Whether the engine of this member votes. Where the file of what it has signed is lost, it follows until nothing that it
- * may have signed can come again (`voting.ts`), or until its operator lets it vote.
+ * Whether the engine of this member votes. If the record of what it has signed is lost, it follows until it cannot sign a
+ * height twice (`voting.ts`), or until its operator lets it vote.
  */
 import { existsSync } from 'node:fs'
 import { unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { KeyPair } from '@quorumscan/base'
-import { isErrno, type Logger, writeFileAtomic } from '@quorumscan/runtime'
+import { type Logger, writeFileAtomic } from '@quorumscan/runtime'
 import { nodeIdOf, VOTE_ANYWAY_FILE, VOTE_STATE_FILE, voteStateAt } from './engine-files.ts'
 import type { Member } from './member.ts'
 import { BLOCKS_LOOKED_AT, stepVoting, type Voting } from './voting.ts'
@@ -21,6 +21,7 @@ export function createVotingGuard(options: {
 }) {
   const { home, votingKey, memberCount, logger } = options
   const stateFile = join(home, VOTE_STATE_FILE)
+  const orderFile = join(home, VOTE_ANYWAY_FILE)
   const address = votingKey === null ? '' : nodeIdOf(votingKey.publicKey)
   let voting: Voting | null = null
   if (votingKey !== null)
@@ -38,7 +39,8 @@ export function createVotingGuard(options: {
       const { peerHeights: memberHeights, isStalled, member } = seen
       if (voting?.kind !== 'follows') return false
       const { height } = member.head()
-      const isWanted = await take(join(home, VOTE_ANYWAY_FILE))
+      const isWanted = existsSync(orderFile)
+      if (isWanted) await unlink(orderFile)
       const isTold = isWanted && isStalled
       if (isWanted)
         logger.warn({ height, isTold }, 'an operator orders that the engine votes anyway')
@@ -63,28 +65,17 @@ export function createVotingGuard(options: {
 
 function describeFollowing(untilHeight: number | null, isStalled: boolean): string {
   if (isStalled)
-    return 'what it has signed is lost, and too few members vote without it: only its operator can let it vote'
+    return 'its record of signed votes is lost, and too few members vote without it: only its operator can let it vote'
   const until =
     untilHeight === null
-      ? 'enough others have said where they are'
+      ? 'enough others have reported their height'
       : `block ${untilHeight + BLOCKS_LOOKED_AT}`
-  return `what it has signed is lost: it follows, and does not vote before ${until}`
+  return `its record of signed votes is lost: it follows, and does not vote before ${until}`
 }
 
 function describeElsewhere(height: number): string {
   return (
     `another machine votes with its key (block ${height}), so this one does not: end one of the two for good, ` +
     'then start this one again'
-  )
-}
-
-/** Removes the file. Returns whether it existed. */
-async function take(file: string): Promise<boolean> {
-  return await unlink(file).then(
-    () => true,
-    (error: unknown) => {
-      if (isErrno(error, 'ENOENT')) return false
-      throw error
-    },
   )
 }

@@ -13,7 +13,7 @@ export type Voting =
   | { readonly kind: 'votes' }
   | {
       readonly kind: 'follows'
-      /** It has signed nothing from this height on; null while too few members have said where they are. */
+      /** It has signed nothing from this height on; null while too few members have reported their height. */
       readonly untilHeight: number | null
     }
   /** Another machine votes with its key, last seen at this height. */
@@ -28,12 +28,12 @@ export function stepVoting(
   event: {
     /** Of the newest block that was published. */
     readonly height: number
-    /** The greatest height at which a vote of its key stands in a block; 0: none was seen. */
+    /** The greatest height at which a block has a vote of its key; 0: no vote was seen. */
     readonly ownVoteHeight: number
     /** The height that each connected member works on. */
     readonly memberHeights: readonly number[]
     readonly memberCount: number
-    /** The operator says that it shall vote, whatever it may have signed, and nothing is ordered without it. */
+    /** The operator orders that it votes, whatever it may have signed, and nothing is ordered without it. */
     readonly isTold: boolean
   },
 ): Voting {

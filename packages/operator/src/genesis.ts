@@ -107,14 +107,14 @@ function orderingOf(
     if (synchronizer === undefined || synchronizers.length > 1)
       throw new CommandError(
         `with \`--ordering redis\` one synchronizer orders, and these are the files of ${synchronizers.length}: name the ` +
-          'member file of one, or say `--ordering cometbft`',
+          'member file of one, or use `--ordering cometbft`',
       )
     return { driver: 'redis', key: synchronizer.keys.synchronizer }
   }
   if (synchronizers.length > 0)
     throw new CommandError(
       `with \`--ordering cometbft\` all super-validators order together, and ${synchronizers.map(({ name }) => name).join(', ')} ` +
-        'is a synchronizer: leave its member file out, or say `--ordering redis`',
+        'is a synchronizer: leave its member file out, or use `--ordering redis`',
     )
   const validators = nodes.map(({ name, keys }) => ({
     name,

@@ -73,7 +73,7 @@ export async function repairLog(input: RepairInput) {
     const isUnloadable = source !== log
     if (plan.kind === 'whole' && !isUnloadable) return { kind: plan.kind, end } as const
     const repair = { end, refilled, cut, isUnloadable }
-    // Nothing was changed: it needs consent to give up what is behind the end.
+    // Nothing was changed: it needs consent to give up the entries after the end.
     if ((cut !== null || isUnloadable) && !input.isCutAllowed)
       return { kind: 'to-cut', ...repair, nowMicros } as const
     await emptied(spares.repaired)
@@ -106,7 +106,7 @@ export async function repairLog(input: RepairInput) {
  * Puts a new directory in the place of another one, which is kept under another name.
  *
  * @throws {CommandError} If that is not possible. The old one is in its place then; where even that failed, the error
- *   says where both are.
+ *   names both directories.
  */
 export async function putInPlace(fresh: string, place: string, kept: string): Promise<void> {
   await rename(place, kept)
@@ -148,7 +148,7 @@ async function openSource(
   return (await isStarted(copy)) ? copy : null
 }
 
-/** Makes an append-only file end before what Redis cannot read. Where it cannot, it says so at the next start. */
+/** Truncates an append-only file before what Redis cannot read. If that fails, the next start of Redis reports it. */
 async function cutAtDamage(manifest: string, redisServer: string): Promise<void> {
   const checker = join(dirname(redisServer), 'redis-check-aof')
   const command = redisServer.includes('/') ? checker : 'redis-check-aof'

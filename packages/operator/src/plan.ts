@@ -1,4 +1,4 @@
-/** Which processes one operator runs, and how each is started. A local cluster plans each simulated operator by it. Pure. */
+/** The processes of one operator, and how each is started. A local cluster plans each simulated operator with it. Pure. */
 import { join } from 'node:path'
 import type { Env } from '@quorumscan/base'
 import {
@@ -16,7 +16,7 @@ import { logTokenOf, logTokensOf } from './secrets.ts'
 export const LOG_WRITER_SECRET = 'log-writer'
 export const LOOPBACK = '127.0.0.1'
 
-/** Where processes run, and of what they are made. */
+/** The directories and programs of the processes. */
 export type Machine = {
   readonly directory: DataDirectory
   /** A short directory for unix sockets: their paths end at 107 bytes. */
@@ -28,7 +28,7 @@ export type Machine = {
   readonly engineProgram: string | null
   /** What every process inherits, e.g. PATH. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where a process writes what it says, by its id; null: where its supervisor does. */
+  /** The file for the output of a process, by its id; null: the output of its supervisor. */
   readonly logFileOf: (id: string) => string | null
 }
 
@@ -69,7 +69,7 @@ export function planRedis(
 /** The synchronizer with an engine that an operator runs where members order together. */
 export type OwnSynchronizer = {
   readonly name: string
-  /** What commands call it. */
+  /** Its name in commands. */
   readonly node: string
   readonly port: number
   /** The other ports on which it listens. */
@@ -77,7 +77,7 @@ export type OwnSynchronizer = {
   readonly engineSockets: string
   /** Whose log tokens it accepts. */
   readonly tokensOf: string
-  /** What its engine dials, and which engines without a vote it accepts: `id@host:port`, and ids. */
+  /** The engines that its engine dials, as `id@host:port`, and the ids of engines without a vote that it accepts. */
   readonly peers: readonly string[]
   readonly followers: readonly string[]
   readonly variables: Env
@@ -92,7 +92,7 @@ export function plan(
     readonly redis: RedisService
     readonly url: string
     readonly port: number
-    /** Of its configuration: they replace what follows from the data directory, except keys and Redis. */
+    /** Of its configuration. They replace what follows from the data directory, except keys and Redis. */
     readonly variables: Env
     /** Null where one synchronizer orders. */
     readonly synchronizer: OwnSynchronizer | null
@@ -190,7 +190,7 @@ function planService(
   }
 }
 
-/** Where the processes of a service take faults, in a cluster. */
+/** The sockets on which the processes of a service accept faults, in a cluster. */
 export function faultSocketsOf(
   { socketDirectory }: Pick<Machine, 'socketDirectory'>,
   name: string,

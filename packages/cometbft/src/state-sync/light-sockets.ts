@@ -70,9 +70,9 @@ async function answerCall(
     asked === null
       ? { refusal: 'this cannot be read from other members' }
       : await read(asked).catch((error: unknown) => ({ refusal: String(error) }))
-  const said =
+  const result =
     'refusal' in answer
       ? { error: { code: INTERNAL_ERROR, message: 'Internal error', data: answer.refusal } }
       : { result: answer.result }
-  return JSON.stringify({ jsonrpc: '2.0', id, ...said })
+  return JSON.stringify({ jsonrpc: '2.0', id, ...result })
 }

@@ -44,7 +44,7 @@ export async function createStateSync(options: {
   /** Of the newest block. */
   readonly height: () => number
   readonly restart: () => void
-  /** Ends what is under way. */
+  /** Ends requests in flight. */
   readonly signal: AbortSignal
   readonly clock: Clock
   readonly onChosen: (block: ChosenAnchor) => void
@@ -62,20 +62,20 @@ export async function createStateSync(options: {
 
   const isWanted = () => block !== null && options.height() <= block.height
   const askAll = async (): Promise<ReadonlyMap<string, AnchorReport>> => {
-    const said = new Map<string, AnchorReport>()
+    const reports = new Map<string, AnchorReport>()
     const ask = async (member: OtherMember) => {
       try {
         const answer = await reads.read(member, { method: 'beginnings', params: {} }, signal)
         if ('refusal' in answer) throw new Error(answer.refusal)
         const beginnings = readAnchorReport(answer.result)
         if (beginnings === null) throw new Error('it does not report what it keeps')
-        said.set(member.name, beginnings)
+        reports.set(member.name, beginnings)
       } catch (error) {
         if (!signal.aborted) options.onProblem(error, member)
       }
     }
     await Promise.all(members.map(ask))
-    return said
+    return reports
   }
   /** The sockets that lead to the members who named it. */
   const serve = async ({ members: names }: ChosenAnchor): Promise<readonly string[]> => {

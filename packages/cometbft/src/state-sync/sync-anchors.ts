@@ -36,7 +36,7 @@ export type ChosenAnchor = SyncAnchor & {
 
 /** The newest that enough name; null: no block is named by enough, or the others have the next block. */
 export function chooseAnchor(
-  said: ReadonlyMap<string, AnchorReport>,
+  reports: ReadonlyMap<string, AnchorReport>,
   own: {
     /** Of the newest block. */
     readonly height: number
@@ -46,10 +46,10 @@ export function chooseAnchor(
   },
 ): ChosenAnchor | null {
   const needed = maxFaulty(own.memberCount) + 1
-  const lacking = [...said.values()].filter(({ earliest }) => earliest > own.height + 1)
+  const lacking = [...reports.values()].filter(({ earliest }) => earliest > own.height + 1)
   if (lacking.length < needed && !own.isStranded) return null
   const chosen = new Map<string, ChosenAnchor>()
-  for (const [name, { beginnings }] of said)
+  for (const [name, { beginnings }] of reports)
     for (const block of beginnings) {
       const key = `${block.height} ${block.blockHash}`
       const { members = [] } = chosen.get(key) ?? {}

@@ -134,7 +134,7 @@ export function writeMember<R extends Role>(
 /**
  * Reads a member file: in its one form, byte for byte, and signed by each of its keys.
  *
- * @throws {CommandError} That says what is wrong with it.
+ * @throws {CommandError} With the problem of the file.
  */
 export function parseMember(text: string): Member {
   const parsed = memberFile.safeParse(parseCanonical(text))

@@ -1,4 +1,4 @@
-/** The rules that a new network starts with: their defaults (D-18), and what its operators set otherwise. */
+/** The rules that a new network starts with: their defaults (D-18), and the values that its operators set. */
 
 import { NEWEST_RULES } from '@quorumscan/ledger'
 import { formatAmount, parseAmount, parseDuration } from '@quorumscan/model'
@@ -43,10 +43,10 @@ const RULES_OF_ALL = {
   },
 } satisfies Partial<Genesis>
 /**
- * For engines that are near each other: a block takes a tenth of a second there, and three tenths without a proposal
- * mean that its proposer is away. After a block members wait another tenth: who has just heard that an entry is ordered
- * offers the next one, which else comes a whole block later. An idle network makes a block every three seconds: its
- * time runs up to one such interval behind, and readers ask another node about answers older than twelve.
+ * For engines that are near each other. A block takes 0.1 s there, and 0.3 s without a proposal mean that its proposer is
+ * away. After a block members wait another 0.1 s: a client whose entry was ordered submits the next one, which would
+ * otherwise come a whole block later. An idle network makes a block every 3 s. Its time lags by up to 3 s, and readers ask
+ * another node about answers older than 12 s.
  */
 const RULES_OF_ENGINES: RulesOfEngines = {
   timeouts: {
@@ -62,7 +62,7 @@ const RULES_OF_ENGINES: RulesOfEngines = {
 
 type Rules = { readonly [name: string]: Leaf | Rules }
 
-/** @throws {CommandError} If the overrides name what is no rule. Whether values are in range is not looked at. */
+/** @throws {CommandError} If the overrides name an unknown rule. It does not check the range of values. */
 export function networkRules(driver: string, overrides: GenesisOverrides): NetworkRules {
   const defaults = defaultsOf(driver)
   const { entryLifetimeMicros, renewalDurationMicros } = defaults.names

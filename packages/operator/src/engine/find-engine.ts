@@ -28,7 +28,7 @@ export function engineCache(env: Env): string {
 /**
  * The engine that `QS_COMETBFT` names, or the first on the PATH that may be used, or the one in the cache.
  *
- * @throws {CommandError} If none can be used. It says why, and how to install one.
+ * @throws {CommandError} If none can be used. The message says why, and how to install one.
  */
 export async function findEngine(env: Env): Promise<string> {
   const named = env['QS_COMETBFT']

@@ -55,7 +55,7 @@ it('stops everything, and starts nothing again, where a process finds its config
     mains: { scan: '', synchronizer: appMain('synchronizer'), validator: '' },
     env: process.env,
     clock: createSystemClock(),
-    tell: (sentence) => said.push(sentence),
+    report: (sentence) => said.push(sentence),
   })
   const failed = expect(running.failed).rejects
   await failed.toBeInstanceOf(UsageError)

@@ -14,7 +14,7 @@ type RunOptions = OwnNode & {
   readonly config: OperatorConfig
   readonly mains: Machine['mains']
   /** Receives what happens, in sentences. */
-  readonly tell: (sentence: string) => void
+  readonly report: (sentence: string) => void
 }
 
 /** The supervisor's words for an exit for a wrong configuration. */
@@ -27,9 +27,9 @@ const MISCONFIGURED = `exit status ${CONFIGURATION_EXIT}`
  *   was started.
  */
 export async function runOperator(options: RunOptions) {
-  const { config, redisServer, clock, tell } = options
+  const { config, redisServer, clock, report } = options
   const { directory, genesis, name } = config
-  for (const warning of warningsOf(config)) tell(warning)
+  for (const warning of warningsOf(config)) report(warning)
   const isTogether = genesis.ordering.driver === 'cometbft'
   if (externalRedisOf(config) === null) await assertRedisUsable(redisServer)
   const machine: Omit<Machine, 'socketDirectory'> = {
@@ -49,7 +49,7 @@ export async function runOperator(options: RunOptions) {
       )
     })
     const { socketDirectory, endedCount } = resources.opened(held)
-    if (endedCount > 0) tell(`ended ${endedCount} processes that a crash had left running`)
+    if (endedCount > 0) report(`ended ${endedCount} processes that a crash had left running`)
     if (isTogether) makeLogTokens(directory, name, [name])
     const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
     const services = planOperator(config, { ...machine, socketDirectory }, logWriter)
@@ -64,7 +64,7 @@ export async function runOperator(options: RunOptions) {
       services,
       clock,
       isCluster: false,
-      tell: (_, sentence) => tell(sentence),
+      tell: (_, sentence) => report(sentence),
       isRestarted(id, how) {
         // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
         if (how !== MISCONFIGURED || wereReady.has(id)) return true
@@ -84,9 +84,9 @@ export async function runOperator(options: RunOptions) {
       void runner.untilUp(service).then(
         () => {
           wereReady.add(service.app.id)
-          tell(`${service.name} is ready`)
+          report(`${service.name} is ready`)
         },
-        (error) => tell(messageOf(error)), // The runner keeps trying, or is being stopped.
+        (error) => report(messageOf(error)), // The runner keeps trying, or is being stopped.
       )
     return {
       /** Rejects with a `UsageError` when a process finds its configuration wrong before it was ever ready. */

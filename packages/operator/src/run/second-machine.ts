@@ -12,12 +12,12 @@ import { hashGenesis } from '../genesis.ts'
 import { readStatements } from '../signed-states.ts'
 import type { OperatorConfig } from './operator-config.ts'
 
-/** A node that runs answers at once with what it has signed; a start must not wait long for one that does not. */
+/** A running node answers at once with what it has signed. A start must not wait long for one that does not run. */
 const ANSWER_MS_MAX = 3_000
 const ANSWER_BYTES_MAX = 1024 * 1024
 
 /**
- * Asks where its member file, its configuration and the ledger say that it is.
+ * Asks at the addresses in its member file, in its configuration and on the ledger.
  *
  * @throws {CommandError} If it runs there.
  */
@@ -57,7 +57,7 @@ export async function refuseSecondMachine(
   if (where === undefined) return
   throw new CommandError(
     `another machine runs with the keys of ${name}: ${where} answers with what they have signed. Nothing was ` +
-      'started here. Two machines with the same keys equivocate. Stop the other one for good, then ' +
+      'started here. Two machines with the same keys equivocate. Stop the other one permanently, then ' +
       'run this one again',
   )
 }
