@@ -80,11 +80,9 @@ export function invalidArgument(message: string, cause?: unknown): QuorumscanErr
 
 /** The platform has no SHA-256 and Ed25519, and none was passed in. */
 export function cryptoUnavailable(cause?: unknown): QuorumscanError {
-  return failure(
-    'CRYPTO_UNAVAILABLE',
-    'This platform has no WebCrypto with Ed25519 (browsers need https or localhost): pass `crypto`.',
-    { cause },
-  )
+  const message =
+    'This platform has no WebCrypto with Ed25519 (browsers need https or localhost): pass `crypto`.'
+  return failure('CRYPTO_UNAVAILABLE', message, { cause })
 }
 
 /** Whether the text is an error code that this version of the SDK knows. */

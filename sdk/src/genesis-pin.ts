@@ -10,9 +10,8 @@ export function isGenesisHash(pin: unknown): pin is string {
 /** @throws {QuorumscanError} INVALID_ARGUMENT if it is neither a hash nor an object. Documents are checked when used. */
 export function assertPin(pin: unknown): void {
   if (isGenesisHash(pin) || (typeof pin === 'object' && pin !== null)) return
-  throw invalidArgument(
-    '`genesis` must be a hash of 64 lower-case hex digits, or a genesis document.',
-  )
+  const message = '`genesis` must be a hash of 64 lower-case hex digits, or a genesis document.'
+  throw invalidArgument(message)
 }
 
 /** A document that was served or passed in is not the pinned one. */

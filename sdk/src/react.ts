@@ -164,19 +164,13 @@ export function useSearch(
     readonly limit?: number
   } = {},
 ): UseSearchResult {
-  const { limit = SUGGESTIONS, threshold, maxAgeMs = MAX_AGE_MS } = options
-  const names = useNames(options.names)
+  const { limit = SUGGESTIONS } = options
   const prefix = useSettled(typed)
-  const query = useQuery<readonly FoundEntry[]>({
-    queryKey: [...keyOf(names), 'search', prefix, threshold ?? null, maxAgeMs, limit],
-    async queryFn({ signal }) {
-      const found: FoundEntry[] = []
-      const bounds = { maxAgeMs, signal, pageSize: limit, ...given({ threshold }) }
-      for await (const entry of names.search(prefix, bounds)) if (found.push(entry) === limit) break
-      return found
-    },
-    enabled: prefix !== '',
-    ...freshness(maxAgeMs),
+  const query = useRead(options, ['search', prefix, limit], async (names, bounds) => {
+    const found: FoundEntry[] = []
+    for await (const entry of names.search(prefix, { ...bounds, pageSize: limit }))
+      if (found.push(entry) === limit) break
+    return found
   })
   const error = errorOf(query.error)
   const standing = prefix === typed ? standingOf(query) : 'checking'
@@ -194,14 +188,7 @@ export function useReverse(
   party: string,
   options: Omit<UseNameOptions, 'expectParty'> = {},
 ): UseReverseResult {
-  const { threshold, maxAgeMs = MAX_AGE_MS } = options
-  const names = useNames(options.names)
-  const query = useQuery<FoundEntry | null>({
-    queryKey: [...keyOf(names), 'party', party, threshold ?? null, maxAgeMs],
-    queryFn: ({ signal }) => names.reverse(party, { maxAgeMs, signal, ...given({ threshold }) }),
-    enabled: party !== '',
-    ...freshness(maxAgeMs),
-  })
+  const query = useRead(options, ['party', party], (names, bounds) => names.reverse(party, bounds))
   const entry = query.data ?? null
   const isOver = entry !== null && hasEnded(entry.expiresAt, systemClock)
   const found =
@@ -219,10 +206,10 @@ export function useReverse(
 function useNames(own: Names | undefined): Names {
   const provided = useContext(NamesContext)
   const names = own ?? provided
-  if (names === null)
-    throw invalidArgument(
-      'There are no `names`: wrap the tree in <NamesProvider>, or pass `names`.',
-    )
+  if (names === null) {
+    const message = 'There are no `names`: wrap the tree in <NamesProvider>, or pass `names`.'
+    throw invalidArgument(message)
+  }
   return names
 }
 
@@ -283,15 +270,28 @@ function given<T extends object>(options: T) {
   return Object.fromEntries(entries) as { [Name in keyof T]?: Exclude<T[Name], undefined> }
 }
 
-/** Refreshed also if the device reports to be offline, since the nodes may be on it. */
-function freshness(maxAgeMs: number) {
-  return {
+/**
+ * A read on TanStack Query, refreshed while it is shown. It also runs if the device reports to be offline, since the nodes
+ * may be on it.
+ *
+ * @param key - Kind and subject of the read. Nothing is read while the subject is empty.
+ */
+function useRead<T>(
+  { names: own, threshold, maxAgeMs = MAX_AGE_MS }: Omit<UseNameOptions, 'expectParty'>,
+  key: readonly [kind: string, subject: string, ...more: number[]],
+  read: (names: Names, bounds: LookupOptions) => Promise<T>,
+): UseQueryResult<T> {
+  const names = useNames(own)
+  return useQuery<T>({
+    queryKey: [...keyOf(names), ...key, threshold ?? null, maxAgeMs],
+    queryFn: ({ signal }) => read(names, { maxAgeMs, signal, ...given({ threshold }) }),
+    enabled: key[1] !== '',
     staleTime: maxAgeMs,
     refetchInterval: maxAgeMs / POLLS_PER_AGE,
     refetchOnWindowFocus: 'always',
     networkMode: 'always',
     retry: false,
-  } as const
+  })
 }
 
 /** null: there is a recent answer. */

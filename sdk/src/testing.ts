@@ -196,10 +196,8 @@ async function untilReady(
       throw clusterFailed(`quorumscan ended with ${code} before the cluster was ready:\n${output}`)
     },
     (cause: unknown) => {
-      throw clusterFailed(
-        'The quorumscan command is missing: install it, or pass `command`.',
-        cause,
-      )
+      const message = 'The quorumscan command is missing: install it, or pass `command`.'
+      throw clusterFailed(message, cause)
     },
   )
   const ready = async (): Promise<ClusterStatus> => {

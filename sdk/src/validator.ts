@@ -121,10 +121,7 @@ export function createValidator(options: ValidatorOptions): Validator {
     extras,
   })
   const lookups = createNames(reads, options)
-  const WebSocket =
-    options.WebSocket === undefined
-      ? ((globalThis as { WebSocket?: WebSocketConstructor }).WebSocket ?? null)
-      : options.WebSocket
+  const { WebSocket = globalWebSocket() } = options
   const wallet = createWallet(http)
   /** Adds the offset of a result, which clients that share the store include in their reads. */
   const atOffset = async <T>(result: T): Promise<T & AtOffset> => {
@@ -155,12 +152,16 @@ export function createValidator(options: ValidatorOptions): Validator {
   }
 }
 
+function globalWebSocket(): WebSocketConstructor | null {
+  return (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket ?? null
+}
+
 /** Without trailing slash. */
 function urlOf(text: string): string {
   const url = String(text).replace(/\/+$/, '')
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
-    throw invalidArgument(
-      `The url of a validator must be http or https, such as https://validator.example.com: not ${url}.`,
-    )
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    const message = `The url of a validator must be http or https, such as https://validator.example.com: not ${url}.`
+    throw invalidArgument(message)
+  }
   return url
 }

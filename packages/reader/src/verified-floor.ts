@@ -1,8 +1,6 @@
 /** The read floor of a reader: its highest verified offset, stored across restarts (D-39). */
 import { type FloorStore, ReaderError } from './reader-options.ts'
 
-export type VerifiedFloor = ReturnType<typeof createVerifiedFloor>
-
 export function createVerifiedFloor(store: FloorStore | undefined) {
   let floor = 0
   let isSaving = false

@@ -48,8 +48,8 @@ export function failureOf(request: HttpRequest, reply: HttpReply): QuorumscanErr
     return failure('INVALID_RESPONSE', message, { status })
   }
   const facts = { status, retryAfterMs: retryAfter(reply.header('retry-after')) }
-  const said = errorIn(reply.text, { ...facts, definite: isSafe(request) })
-  if (said !== null) return said
+  const stated = errorIn(reply.text, { ...facts, definite: isSafe(request) })
+  if (stated !== null) return stated
   // A proxy in front of the server refuses without such a body, or without any.
   const isRefusal = status === 429 || (status >= 400 && status < 500 && status !== 408)
   // The ledger interface reports what it could not decode in one line of text.
@@ -117,8 +117,8 @@ function codeOf(code: string): ErrorCode {
 }
 
 /** With the code, if only a newer server knows it. */
-function detailsOf(code: string, said: unknown): QuorumscanError['details'] {
-  const details = toCamel(said ?? null) as QuorumscanError['details']
+function detailsOf(code: string, sent: unknown): QuorumscanError['details'] {
+  const details = toCamel(sent ?? null) as QuorumscanError['details']
   return isServerCode(code) ? details : { ...details, code }
 }
 

@@ -142,10 +142,11 @@ export function createHttp(options: {
 /** Removes the line end of a token that was read from a file. */
 function headerText(token: string): string {
   const text = typeof token === 'string' ? token.trim() : null
-  if (text === null || !/^[!-~]*$/.test(text))
-    throw invalidArgument(
-      'The token is not a bearer token of visible ASCII characters. Check what `token` returns.',
-    )
+  if (text === null || !/^[!-~]*$/.test(text)) {
+    const message =
+      'The token is not a bearer token of visible ASCII characters. Check what `token` returns.'
+    throw invalidArgument(message)
+  }
   return text
 }
 

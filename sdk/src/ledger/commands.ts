@@ -56,78 +56,70 @@ export function createCommands(parts: { readonly http: Http; readonly clock: Clo
   const { http, clock } = parts
   return {
     async submit({ commandId = randomId(), ...submission }, options = {}) {
-      const { signal } = options
-      const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
+      const { signal, timeoutMs = TIMEOUT_MS } = options
+      const endsAtMs = clock.monotonicMs() + timeoutMs
+
+      const attempt = async () => {
+        const request = {
+          method: 'POST',
+          path: '/v2/commands/submit-and-wait',
+          body: { ...submission, commandId, submissionId: randomId() },
+          timeoutMs: Math.max(1, endsAtMs - clock.monotonicMs()),
+          signal,
+        } as const
+        try {
+          const answer = await http.call(request, isSubmitAndWaitResponse)
+          const { updateId, completionOffset: offset } = answer
+          return { kind: 'committed', commandId, offset, updateId } as const
+        } catch (error) {
+          if (!isQuorumscanError(error)) throw error
+          return error
+        }
+      }
+      /** Searches the submitter's transactions for the command id. Best effort: null proves nothing. */
+      const findUpdate = async (after: number) => {
+        try {
+          const end = await readLedgerEnd(http, signal)
+          for (let last = after; last < end; ) {
+            const range = { after: last, end, updateFormat: formatOf(submission.actAs), signal }
+            const page = await readPage(http, range, PAGE_SIZE)
+            for (const { update } of page) {
+              if (!('Transaction' in update)) continue
+              const { updateId, offset, ...found } = update.Transaction.value
+              if (found.commandId === commandId) return { updateId, offset }
+              last = offset
+            }
+            if (page.length < PAGE_SIZE) break
+          }
+        } catch (error) {
+          if (!isQuorumscanError(error)) throw error
+        }
+        return null
+      }
+
       const before = await readLedgerEnd(http, signal)
       let lost: QuorumscanError | null = null
       for (;;) {
-        const timeoutMs = Math.max(1, endsAtMs - clock.monotonicMs())
-        const attempt = await submitOnce(commandId, submission, { timeoutMs, signal })
-        if (!isQuorumscanError(attempt)) return { ...attempt, wasDuplicate: false }
-        const prior = duplicateOf(attempt)
+        const outcome = await attempt()
+        if (!isQuorumscanError(outcome)) return { ...outcome, wasDuplicate: false }
+        const prior = duplicateOf(outcome)
         if (prior !== null) {
-          const found = await findUpdate({ submission, commandId, after: prior - 1, signal })
+          const updateId = (await findUpdate(prior - 1))?.updateId ?? null
           const wasDuplicate = lost === null
-          const updateId = found?.updateId ?? null
           return { kind: 'committed', commandId, offset: prior, updateId, wasDuplicate }
         }
-        const isInFlight = attempt.code === 'SUBMISSION_ALREADY_IN_FLIGHT'
-        if (attempt.definite && !isInFlight && lost === null)
-          return { kind: 'rejected', commandId, error: attempt }
+        const isInFlight = outcome.code === 'SUBMISSION_ALREADY_IN_FLIGHT'
+        if (outcome.definite && !isInFlight && lost === null)
+          return { kind: 'rejected', commandId, error: outcome }
         // A refusal now proves nothing about the attempt before, which may itself have consumed the contract.
-        lost ??= attempt
-        const found = await findUpdate({ submission, commandId, after: before, signal })
+        lost ??= outcome
+        const found = await findUpdate(before)
         if (found !== null) return { kind: 'committed', commandId, ...found, wasDuplicate: false }
         if (clock.monotonicMs() + PAUSE_MS >= endsAtMs)
           return { kind: 'unknown', commandId, error: lost }
         await clock.delay(PAUSE_MS, signal)
       }
     },
-  }
-
-  async function submitOnce(
-    commandId: string,
-    submission: Omit<Submission, 'commandId'>,
-    bounds: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
-  ) {
-    const path = '/v2/commands/submit-and-wait'
-    const body = { ...submission, commandId, submissionId: randomId() }
-    const request = { method: 'POST', path, body, ...bounds } as const
-    try {
-      const answer = await http.call(request, isSubmitAndWaitResponse)
-      const { updateId, completionOffset: offset } = answer
-      return { kind: 'committed', commandId, offset, updateId } as const
-    } catch (error) {
-      if (!isQuorumscanError(error)) throw error
-      return error
-    }
-  }
-
-  /** Searches the submitter's transactions for the command id. Best effort: null proves nothing. */
-  async function findUpdate(input: {
-    readonly submission: Omit<Submission, 'commandId'>
-    readonly commandId: string
-    readonly after: number
-    readonly signal: AbortSignal | undefined
-  }): Promise<{ readonly updateId: string; readonly offset: number } | null> {
-    const { submission, commandId, signal } = input
-    try {
-      const end = await readLedgerEnd(http, signal)
-      for (let { after } = input; after < end; ) {
-        const updateFormat = formatOf(submission.actAs)
-        const page = await readPage(http, { after, end, updateFormat, signal }, PAGE_SIZE)
-        for (const { update } of page) {
-          if (!('Transaction' in update)) continue
-          const { updateId, offset, ...found } = update.Transaction.value
-          if (found.commandId === commandId) return { updateId, offset }
-          after = offset
-        }
-        if (page.length < PAGE_SIZE) break
-      }
-    } catch (error) {
-      if (!isQuorumscanError(error)) throw error
-    }
-    return null
   }
 }
 

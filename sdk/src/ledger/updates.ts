@@ -195,14 +195,9 @@ function requestOf({ after, end, updateFormat }: UpdateRange): object {
 /** A filter for all transactions that the parties can see, with their effects. */
 export function formatOf(parties: readonly string[]): Schemas['UpdateFormat'] {
   if (parties.length === 0) throw invalidArgument('Pass `parties` or `updateFormat`.')
-  return {
-    includeTransactions: {
-      eventFormat: {
-        filtersByParty: Object.fromEntries(parties.map((party) => [party, {}])),
-      },
-      transactionShape: 'TRANSACTION_SHAPE_LEDGER_EFFECTS',
-    },
-  }
+  const filtersByParty = Object.fromEntries(parties.map((party) => [party, {}]))
+  const transactionShape = 'TRANSACTION_SHAPE_LEDGER_EFFECTS'
+  return { includeTransactions: { eventFormat: { filtersByParty }, transactionShape } }
 }
 
 function isPage(body: unknown): body is UpdateElement[] {

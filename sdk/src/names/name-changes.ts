@@ -25,10 +25,8 @@ export function nameChanges(
 
 /** A change of owner of a name that is not remembered could not be detected. */
 export function seenNamesFull(max: number): QuorumscanError {
-  return failure(
-    'SEEN_NAMES_FULL',
-    `This client remembers ${max} names, as many as \`seenNamesMax\` allows: it could not detect a change of owner of another name. Raise \`seenNamesMax\`, or pass 0 to remember no names.`,
-  )
+  const message = `This client remembers ${max} names, as many as \`seenNamesMax\` allows: it could not detect a change of owner of another name. Raise \`seenNamesMax\`, or pass 0 to remember no names.`
+  return failure('SEEN_NAMES_FULL', message)
 }
 
 /**
@@ -44,9 +42,6 @@ export async function settleChange(
   const { name, party } = change
   if ((await isAccepted?.(change)) === true)
     return accept({ name, party, atMicros: parseInstant(change.seenAt) ?? 0 })
-  throw failure(
-    'NAME_CHANGED',
-    `${name} belongs to ${party} now. Its owner was ${change.previousParty}, as of ${change.previousSeenAt}: ask the user, then pass \`acceptChange\`.`,
-    { details: change },
-  )
+  const message = `${name} belongs to ${party} now. Its owner was ${change.previousParty}, as of ${change.previousSeenAt}: ask the user, then pass \`acceptChange\`.`
+  throw failure('NAME_CHANGED', message, { details: change })
 }

@@ -66,30 +66,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       if (!isAnswered(outcome)) return publicOutcome(outcome)
       // One change for each entry, in order.
       const changed = outcome.answer === null ? null : (changes.shift() ?? null)
-      return answerOf(outcome, changed, hasReceipt)
+      return publicAnswer(outcome, changed, hasReceipt, base)
     })
-  }
-
-  const answerOf = (
-    { answer, kind, recordTime, ...read }: Answered<CertifiedEntry | null>,
-    changed: NameChange | null,
-    hasReceipt: boolean,
-  ): Decided => {
-    const { offset, threshold, nodeCount, agreed, dissented } = read
-    const facts = {
-      offset,
-      recordTime: formatInstant(recordTime),
-      threshold,
-      nodeCount,
-      agreed,
-      dissented,
-      verifiedBy: base.verifiedBy,
-      receipt: hasReceipt ? read.receipt : null,
-    }
-    const basis = kind.startsWith('trusted') ? 'trusted' : 'verified'
-    if (answer === null) return { kind: `${basis}-absent`, entry: null, ...facts }
-    const isOver = hasEnded(answer.expires_at, clock)
-    return { kind: isOver ? 'expired' : basis, entry: toEntry(answer), changed, ...facts }
   }
 
   /** Looks up the names of parties, and then their owners. A name that resolves to another party counts as absent. */
@@ -203,6 +181,30 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
     acceptChange: async (typed, party) =>
       base.accept({ name: parseName(typed).name, party, atMicros: clock.nowMicros() }),
   }
+}
+
+/** The outcome for callers. */
+function publicAnswer(
+  { answer, kind, recordTime, ...read }: Answered<CertifiedEntry | null>,
+  changed: NameChange | null,
+  hasReceipt: boolean,
+  { verifiedBy, clock }: Pick<NamesBase, 'verifiedBy' | 'clock'>,
+): Decided {
+  const { offset, threshold, nodeCount, agreed, dissented } = read
+  const facts = {
+    offset,
+    recordTime: formatInstant(recordTime),
+    threshold,
+    nodeCount,
+    agreed,
+    dissented,
+    verifiedBy,
+    receipt: hasReceipt ? read.receipt : null,
+  }
+  const basis = kind.startsWith('trusted') ? 'trusted' : 'verified'
+  if (answer === null) return { kind: `${basis}-absent`, entry: null, ...facts }
+  const isOver = hasEnded(answer.expires_at, clock)
+  return { kind: isOver ? 'expired' : basis, entry: toEntry(answer), changed, ...facts }
 }
 
 /** null: it can be one. */

@@ -23,12 +23,10 @@ export function publicOutcome(outcome: Unanswered | Disputed): Disputed | Insuff
 export function outcomeError(what: string, outcome: Unanswered | Disputed): QuorumscanError {
   const facts = { details: { outcome: publicOutcome(outcome) } }
   switch (outcome.kind) {
-    case 'disputed':
-      return passing(
-        'CONSENSUS_DISPUTED',
-        `${what}: the scan nodes contradict each other beyond what lying ones can do. Do not use any of their answers.`,
-        facts,
-      )
+    case 'disputed': {
+      const message = `${what}: the scan nodes contradict each other beyond what lying ones can do. Do not use any of their answers.`
+      return passing('CONSENSUS_DISPUTED', message, facts)
+    }
     case 'insufficient': {
       const { retryAfterMs, reachable, nodeCount, needed } = outcome
       if (retryAfterMs !== null) {
@@ -54,11 +52,8 @@ export function outcomeError(what: string, outcome: Unanswered | Disputed): Quor
 
 /** The entry has expired by the clock of this device. */
 export function nameExpired(entry: CertifiedEntry): QuorumscanError {
-  return passing(
-    'NAME_EXPIRED',
-    `${entry.name} of ${entry.user} expired at ${entry.expires_at}, by the clock of this device. Try again.`,
-    { details: { entry: toEntry(entry) } },
-  )
+  const message = `${entry.name} of ${entry.user} expired at ${entry.expires_at}, by the clock of this device. Try again.`
+  return passing('NAME_EXPIRED', message, { details: { entry: toEntry(entry) } })
 }
 
 const LAGGING: Record<Lagging['reason'], string> = {
@@ -96,25 +91,19 @@ function genesisError(error: GenesisError): QuorumscanError {
   if (proxyError !== undefined) return proxyError
   const answers = (errors ?? []).flatMap(({ cause }) => (isAnswer(cause) ? [cause] : []))
   const other = answers.find((answer) => answer.status === 200 && isGenesis(answer.text))
-  if (other !== undefined)
-    return wrongGenesis(
-      `${other.seed} serves the genesis document ${toHex(sha256(utf8(other.text)))}, not the pinned one. Never take the hash from a seed: compare it with what the members of the network publish.`,
-      error,
-    )
+  if (other !== undefined) {
+    const message = `${other.seed} serves the genesis document ${toHex(sha256(utf8(other.text)))}, not the pinned one. Never take the hash from a seed: compare it with what the members of the network publish.`
+    return wrongGenesis(message, error)
+  }
   const isAway = answers.length === 0 || errors?.length !== answers.length
   const noNode = answers.find(({ status }) => status < 500 && status !== 429)
-  if (isAway || noNode === undefined)
-    return passing(
-      'NETWORK_ERROR',
-      `No scan node can be reached: ${(errors ?? [error]).map(reasonOf).join('; ')}. Check the network, then the seeds.`,
-      { cause: error },
-    )
+  if (isAway || noNode === undefined) {
+    const message = `No scan node can be reached: ${(errors ?? [error]).map(reasonOf).join('; ')}. Check the network, then the seeds.`
+    return passing('NETWORK_ERROR', message, { cause: error })
+  }
   const { seed, status } = noNode
-  return failure(
-    'INVALID_RESPONSE',
-    `${seed} is not a scan node: it answers GET /v0/genesis with status ${status}${status === 200 ? ' and another document' : ''}. Check the seeds.`,
-    { status, cause: error },
-  )
+  const message = `${seed} is not a scan node: it answers GET /v0/genesis with status ${status}${status === 200 ? ' and another document' : ''}. Check the seeds.`
+  return failure('INVALID_RESPONSE', message, { status, cause: error })
 }
 
 function reasonOf({ message, cause }: Error): string {

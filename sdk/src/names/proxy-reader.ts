@@ -115,18 +115,15 @@ function isRefusal({ status, text }: HttpReply): boolean {
 
 /** Throws the proxy's own failure, which explains a missing answer better than the outcome. */
 function explain(unproven: string | null, failed: unknown): void {
-  if (unproven !== null)
-    throw failure(
-      'INVALID_RECEIPT',
-      `The scan proxy sent an answer without a valid proof: ${unproven}. Do not use it.`,
-    )
+  if (unproven !== null) {
+    const message = `The scan proxy sent an answer without a valid proof: ${unproven}. Do not use it.`
+    throw failure('INVALID_RECEIPT', message)
+  }
   if (failed !== null) throw failed
 }
 
 function noProxy(cause?: unknown): QuorumscanError {
-  return failure(
-    'INVALID_RESPONSE',
-    'The server is not a scan proxy that this version of the SDK understands. Check the address.',
-    { cause },
-  )
+  const message =
+    'The server is not a scan proxy that this version of the SDK understands. Check the address.'
+  return failure('INVALID_RESPONSE', message, { cause })
 }

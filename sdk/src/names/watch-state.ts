@@ -76,14 +76,14 @@ export function step(
       // A dispute invalidates the last answer. Unreachable nodes do not.
       const decided = outcome.kind === 'disputed' ? null : state.decided
       const doubt = blames || outcome.kind !== 'insufficient' ? outcome : offline(null)
-      return quiet({ decided, doubt, isAsking: false, asksAtMs: again(outcome, now) })
+      return quiet({ decided, doubt, isAsking: false, asksAtMs: retryAtMs(outcome, now) })
     }
     case 'failed': {
       const { error } = event
       const doubt: Unverified = blames
         ? { kind: 'unverified', reason: 'failed', error }
         : offline(error)
-      return quiet({ doubt, isAsking: false, asksAtMs: again(error, now) })
+      return quiet({ doubt, isAsking: false, asksAtMs: retryAtMs(error, now) })
     }
     case 'wake': {
       const isBack = state.wasOffline && !now.isOffline
@@ -133,8 +133,8 @@ function isDecided(outcome: LookupOutcome): outcome is Decided {
   return 'entry' in outcome
 }
 
-function again(said: object, now: Now): number {
-  const asked = 'retryAfterMs' in said ? Number(said.retryAfterMs) : 0
+function retryAtMs(failure: object, now: Now): number {
+  const asked = 'retryAfterMs' in failure ? Number(failure.retryAfterMs) : 0
   return now.ms + Math.min(Math.max(asked, RETRY_MS_MIN), RETRY_MS_MAX)
 }
 

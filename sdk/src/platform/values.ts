@@ -20,10 +20,11 @@ export function compareAmounts(a: string, b: string): number {
 
 function unitsOf(amount: string): bigint {
   const [, sign, whole, fraction = ''] = AMOUNT.exec(String(amount)) ?? []
-  if (whole === undefined)
-    throw invalidArgument(
-      'An amount must be a decimal text with at most 10 digits after the point, such as "1.50".',
-    )
+  if (whole === undefined) {
+    const message =
+      'An amount must be a decimal text with at most 10 digits after the point, such as "1.50".'
+    throw invalidArgument(message)
+  }
   return BigInt(`${sign}${whole}${fraction.padEnd(SCALE, '0')}`)
 }
 

@@ -2,7 +2,6 @@ export { type ErrorCode, isQuorumscanError, QuorumscanError } from '../errors.ts
 export type { NameEntry } from '../names/lookups.ts'
 export type { Clock } from '../platform/clock.ts'
 export type { ContractId } from '../platform/values.ts'
-export type { SpliceScanAddress } from './directory.ts'
 export type { JsonObject, JsonValue } from './exact-json.ts'
 export type {
   HoldingsRequest,
@@ -16,7 +15,7 @@ export type {
 export type { SpliceThreshold, VoteFailure as SpliceFailure } from './splice-decider.ts'
 export type { SpliceNames } from './splice-names.ts'
 export type * from './splice-outcome.ts'
-export type { SpliceReadOptions } from './splice-reader.ts'
+export type { SpliceReadOptions, SpliceScanAddress } from './splice-reader.ts'
 export {
   createSpliceScan,
   type SpliceScan,

@@ -18,7 +18,7 @@ import type { JsonValue } from './exact-json.ts'
  */
 export type SpliceThreshold = 'f+1' | '2f+1' | number
 
-/** Consecutive failures; with their pauses, a scan that recovers within 1.5 s is heard. */
+/** Consecutive failures; with their pauses, a scan that recovers within 1.5 s still answers. */
 const FAILURES_MAX = 5
 
 /** The rules on which correct reads depend, as one record, so that a test can break one and expect its checks to fail. */
@@ -34,10 +34,8 @@ export const VOTE_RULES = {
     if (threshold === '2f+1') return 2 * faultyMax + 1
     if (Number.isInteger(threshold) && threshold > faultyMax && threshold <= nodeCount)
       return threshold
-    throw failure(
-      'INVALID_QUORUM',
-      `The threshold is f+1, 2f+1 or a number from ${faultyMax + 1} to ${nodeCount}.`,
-    )
+    const message = `The threshold is f+1, 2f+1 or a number from ${faultyMax + 1} to ${nodeCount}.`
+    throw failure('INVALID_QUORUM', message)
   },
   /** The voters with this answer: each super-validator once, with its newest answer. */
   votersOf: <V extends { readonly answer: string | null }>(

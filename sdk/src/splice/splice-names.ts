@@ -1,9 +1,13 @@
-/** Lookups over several scans. */
-import { LONE_SURROGATE, PAGE_SIZE_MAX } from '@quorumscan/verifier'
+/** Lookups over several scans, and their questions. An answer with another name or an expired entry is not an answer. */
+import { entriesBytesMax } from '@quorumscan/reader'
+import { formatInstant, LONE_SURROGATE, PAGE_SIZE_MAX, parseInstant } from '@quorumscan/verifier'
 import { failure, invalidArgument } from '../errors.ts'
 import type { NameEntry } from '../names/lookups.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
-import { askName, askParty, askPrefix, isLive } from './entry-questions.ts'
+import { isContractId } from '../platform/values.ts'
+import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
+import { sortNames } from './network-questions.ts'
+import { type Question, question } from './question.ts'
 import { decided, type SpliceOutcome } from './splice-outcome.ts'
 import type { SpliceReader, SpliceReadOptions } from './splice-reader.ts'
 
@@ -56,7 +60,7 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
   const lookup: SpliceNames['lookup'] = async (typed, options = {}) =>
     unexpired(await reader.read(askName(spliceName(typed)), options))
   const lookupParty: SpliceNames['lookupParty'] = async (party, options = {}) =>
-    reader.read(askParty(text('The party', party)), options)
+    reader.read(askParty(checkedText('The party', party)), options)
 
   /** Turns an entry that expired during the read into an absence. */
   const unexpired = (outcome: SpliceOutcome<NameEntry>): SpliceOutcome<NameEntry> =>
@@ -93,7 +97,7 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
     },
     async *search(prefix, options = {}) {
       const pageSize = pageSizeOf(options)
-      text('The prefix', prefix)
+      checkedText('The prefix', prefix)
       // Scans have no second page: a full page is requested again, larger.
       for (let size = pageSize; ; size = Math.min(size * 4, PAGE_SIZE_MAX)) {
         const { value } = decided(
@@ -103,9 +107,8 @@ export function createSpliceNames(reader: SpliceReader): SpliceNames {
         if (value?.isComplete === false && size < PAGE_SIZE_MAX) continue
         yield* value?.entries ?? []
         if (value?.isComplete !== false) return
-        throw invalidArgument(
-          `More than ${PAGE_SIZE_MAX} names begin with "${prefix}": use a longer prefix.`,
-        )
+        const message = `More than ${PAGE_SIZE_MAX} names begin with "${prefix}": use a longer prefix.`
+        throw invalidArgument(message)
       }
     },
   }
@@ -116,7 +119,7 @@ const NAME = /^[a-z0-9_.-]{1,200}\.[a-z0-9_-]+$/
 
 /** @throws {QuorumscanError} INVALID_NAME. */
 function spliceName(typed: string): string {
-  const name = text('The name', typed)
+  const name = checkedText('The name', typed)
     .trim()
     .replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
   if (NAME.test(name)) return name
@@ -126,10 +129,98 @@ function spliceName(typed: string): string {
 }
 
 /** @throws {QuorumscanError} INVALID_ARGUMENT if the text cannot be part of a URL. */
-function text(what: string, value: string): string {
+function checkedText(what: string, value: string): string {
   const isText =
     typeof value === 'string' && value.length <= TEXT_LENGTH_MAX && !LONE_SURROGATE.test(value)
   if (!isText)
     throw invalidArgument(`${what} must be a string of at most ${TEXT_LENGTH_MAX} characters.`)
   return value
+}
+
+/** Live entries of a prefix, in order of the names. */
+type EntryList = {
+  readonly entries: readonly NameEntry[]
+  /** False: there may be more, which only a longer prefix returns. */
+  readonly isComplete: boolean
+}
+
+/** One entry with all its texts, and members of newer versions. */
+const ENTRY_BYTES_MAX = 64 * 1024
+
+function askName(name: string): Question<NameEntry> {
+  return question<NameEntry>(
+    {
+      path: `/v0/ans-entries/by-name/${encodeURIComponent(name)}`,
+      what: `the name ${name}`,
+      bytesMax: ENTRY_BYTES_MAX,
+      absence: `No ans entry found for name: ${name}`,
+    },
+    (body, nowMicros) => {
+      const entry = readEntry(body['entry'])
+      if (entry?.name !== name) return undefined
+      // A scan whose clock lags still shows the entry. It counts like those that do not.
+      return isLive(entry, nowMicros) ? entry : null
+    },
+  )
+}
+
+function askParty(party: string): Question<NameEntry> {
+  return question<NameEntry>(
+    {
+      path: `/v0/ans-entries/by-party/${encodeURIComponent(party)}`,
+      what: `a name of ${party}`,
+      bytesMax: ENTRY_BYTES_MAX,
+      absence: `No ans entry found for party: ${party}`,
+    },
+    (body, nowMicros) => {
+      const entry = readEntry(body['entry'])
+      // The party may have another name, which this scan does not show until its clock has caught up.
+      return entry?.party === party && isLive(entry, nowMicros) ? entry : undefined
+    },
+  )
+}
+
+function askPrefix(prefix: string, pageSize: number): Question<EntryList> {
+  return question<EntryList>(
+    {
+      path: `/v0/ans-entries?name_prefix=${encodeURIComponent(prefix)}&page_size=${pageSize}`,
+      what: `names that begin with ${prefix}`,
+      bytesMax: entriesBytesMax(2 * pageSize), // With room for members of newer versions.
+    },
+    (body, nowMicros) => {
+      const all = readAll(body['entries'], readEntry)
+      if (all === undefined || all.length > pageSize) return undefined
+      if (!all.every(({ name }) => name.startsWith(prefix))) return undefined
+      // Scans sort differently.
+      const entries = sortNames(all.filter((entry) => isLive(entry, nowMicros)))
+      return entries && { entries, isComplete: all.length < pageSize }
+    },
+  )
+}
+
+/** As upstream shows it: up to and including the time of its expiry. */
+function isLive({ expiresAt }: NameEntry, nowMicros: number): boolean {
+  return expiresAt === null || (parseInstant(expiresAt) ?? 0) >= nowMicros
+}
+
+function readEntry(entry: JsonValue | undefined): NameEntry | undefined {
+  const { name, user, url, description, contract_id = null, expires_at = null } = membersOf(entry)
+  return whole<NameEntry>({
+    name: text(name),
+    party: text(user) || undefined,
+    url: text(url),
+    description: text(description),
+    expiresAt: readInstant(expires_at),
+    contractId: contract_id === null || isContractId(contract_id) ? contract_id : undefined,
+  })
+}
+
+const INSTANT = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z$/
+
+/** Java writes up to six fractional digits. */
+function readInstant(text: JsonValue): string | null | undefined {
+  if (text === null) return null
+  const [, seconds, fraction = ''] = INSTANT.exec(typeof text === 'string' ? text : '') ?? []
+  const micros = parseInstant(`${seconds}.${fraction.padEnd(6, '0')}Z`)
+  return micros === undefined ? undefined : formatInstant(micros)
 }

@@ -68,12 +68,10 @@ function undecidedError<T>(
 ): QuorumscanError {
   const facts = { details: { outcome } }
   switch (outcome.kind) {
-    case 'disputed':
-      return passing(
-        'CONSENSUS_DISPUTED',
-        `${what}: the scans contradict each other, without ${outcome.needed} equal answers. Do not use any of them.`,
-        facts,
-      )
+    case 'disputed': {
+      const message = `${what}: the scans contradict each other, without ${outcome.needed} equal answers. Do not use any of them.`
+      return passing('CONSENSUS_DISPUTED', message, facts)
+    }
     case 'lagging':
       return passing('CONSENSUS_LAGGING', `${what}: some scans lag. Try again.`, facts)
     case 'insufficient': {

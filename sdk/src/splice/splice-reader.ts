@@ -1,12 +1,17 @@
-/** What all reads share: an electorate that is opened once and refreshed, and a deadline for each read. */
-import type { Transport } from '@quorumscan/reader'
+/**
+ * What all reads share: the electorate, which is the list of super-validators with the addresses of their scans, and a
+ * deadline for each read. The electorate is read by votes too, once, and then refreshed.
+ */
+import { isAuthenticated, parseNodeUrl, type Transport } from '@quorumscan/reader'
+import { maxFaulty } from '@quorumscan/verifier'
+import { passing } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { TIMEOUT_MS, withDeadline } from '../platform/deadline.ts'
-import { learn, type Origin, openElectorate } from './directory.ts'
-import type { JsonValue } from './exact-json.ts'
-import { type Electorate, type Question, readByVotes } from './question.ts'
+import { type JsonValue, membersOf, readAll, text, whole } from './exact-json.ts'
+import { askDso, askScans, readContract, sortNames } from './network-questions.ts'
+import { type Electorate, type Question, type ReadContext, readByVotes } from './question.ts'
 import type { SpliceThreshold } from './splice-decider.ts'
-import type { SpliceOutcome } from './splice-outcome.ts'
+import { decided, type SpliceOutcome } from './splice-outcome.ts'
 
 /** Bounds of a read. Each overrides the default of the client. */
 export type SpliceReadOptions = {
@@ -90,4 +95,145 @@ export function createSpliceReader(options: {
     /** null before it is known. */
     electorate: (): Electorate | null => current?.electorate ?? null,
   }
+}
+
+/** A scan, with the member names of upstream's list. */
+export type SpliceScanAddress = {
+  /** The name of the super-validator on the ledger. Scans with the same name count once. */
+  readonly svName: string
+  /** https, or this machine. `/api/scan` is added if it is missing. */
+  readonly publicUrl: string
+}
+
+/** The configured scans. */
+type Origin = {
+  readonly scans: readonly SpliceScanAddress[]
+  /** Whether only these scans are asked; otherwise they list the others. */
+  readonly areScansAll: boolean
+  /** The least n; null: not configured. */
+  readonly svCount: number | null
+}
+
+type Member = { readonly name: string; readonly party: string }
+
+/** A longer list comes from a lying seed, and would cause thousands of requests. The main network has thirteen members. */
+const MEMBERS_MAX = 200
+/** Of the name of a super-validator. */
+const SV_NAME_LENGTH_MAX = 255
+
+/** The member list alone, without rounds and contracts, in which lagging scans differ. */
+export const askMembers: Question<readonly Member[]> = {
+  ...askDso,
+  what: 'the super-validators',
+  read(body) {
+    const rows = readContract(membersOf(body)['dso_rules'])?.payload['svs']
+    const members = readAll(rows, readMember)
+    if (members === undefined || members.length === 0 || members.length > MEMBERS_MAX)
+      return undefined
+    return sortNames(members)
+  },
+}
+
+/** Upstream's map comes as pairs of party and facts, our list as facts with the party. */
+function readMember(row: JsonValue): Member | undefined {
+  const [party, facts] = Array.isArray(row) ? row : [membersOf(row)['party'], row]
+  const name = text(membersOf(facts)['name']) ?? ''
+  const isName = name !== '' && name.length <= SV_NAME_LENGTH_MAX
+  return whole<Member>({ name: isName ? name : undefined, party: text(party) })
+}
+
+/**
+ * The electorate of the configured scans.
+ *
+ * Seeds that list the others count as that many nodes, of which f may lie. f+1 of the members that they name confirm the
+ * list.
+ *
+ * @throws {QuorumscanError} If too few agree on it, or scans of too few members are known.
+ */
+async function openElectorate(
+  origin: Origin,
+  context: Omit<ReadContext, 'threshold'>,
+): Promise<Electorate> {
+  const { scans, areScansAll, svCount } = origin
+  const names = new Set(scans.map(({ svName }) => svName))
+  const voters = votersOf(scans, names)
+  if (areScansAll && svCount !== null)
+    return withEnough({ nodeCount: Math.max(names.size, svCount), voters })
+  const first = await learn({ nodeCount: names.size, voters }, origin, context)
+  return learn(first, origin, context)
+}
+
+/**
+ * The electorate that the members of another one agree on.
+ *
+ * @throws {QuorumscanError} As `openElectorate`.
+ */
+async function learn(
+  from: Electorate,
+  origin: Origin,
+  context: Omit<ReadContext, 'threshold'>,
+): Promise<Electorate> {
+  const read = async <T extends JsonValue>(question: Question<T>): Promise<T> => {
+    const outcome = await readByVotes(question, from, { ...context, threshold: 'f+1' })
+    const { value } = decided(question.what, outcome)
+    if (value === null) throw new TypeError('a question without absence')
+    return value
+  }
+  const [members, scans] = await Promise.all([
+    read(askMembers),
+    origin.areScansAll ? origin.scans : read(askScans).then((lists) => reachable(lists, origin)),
+  ])
+  const names = new Set(members.map(({ name }) => name))
+  const nodeCount = Math.max(names.size, origin.svCount ?? 0)
+  return withEnough({ nodeCount, voters: votersOf(scans, names) })
+}
+
+/** The listed addresses that are safe to call: public ones, and private ones if all seeds are private. */
+function reachable(
+  lists: readonly { readonly scans: readonly SpliceScanAddress[] }[],
+  { scans }: Origin,
+): SpliceScanAddress[] {
+  const isPrivateAllowed = scans.every(
+    ({ publicUrl }) => parseNodeUrl(publicUrl, false) === undefined,
+  )
+  return lists
+    .flatMap((list) => list.scans)
+    .filter(({ publicUrl }) => parseScanUrl(publicUrl, isPrivateAllowed) !== undefined)
+}
+
+/** With fewer than 2f+1 voters, f failures could prevent every agreement. */
+function withEnough(electorate: Electorate): Electorate {
+  const { nodeCount, voters } = electorate
+  const neededCount = 2 * maxFaulty(nodeCount) + 1
+  if (voters.length >= neededCount) return electorate
+  const message = `Scans of ${voters.length} of ${nodeCount} super-validators are known, ${neededCount} are needed.`
+  throw passing('NOT_ENOUGH_NODES', message)
+}
+
+/**
+ * The address that requests go to, without trailing slash.
+ *
+ * @returns undefined unless the URL authenticates the scan: https, or this machine; and,
+ *   where `isPrivateAllowed` is false, no private address.
+ */
+export function parseScanUrl(text: string, isPrivateAllowed: boolean): string | undefined {
+  const url = parseNodeUrl(text, isPrivateAllowed)
+  if (url === undefined || !isAuthenticated(url)) return undefined
+  return url.endsWith('/api/scan') ? url : `${url}/api/scan`
+}
+
+/** Each member once, and each address for one member only: a scan is one voice. */
+function votersOf(
+  scans: readonly SpliceScanAddress[],
+  names: ReadonlySet<string>,
+): Electorate['voters'] {
+  const urlsByName = new Map<string, string[]>()
+  const taken = new Set<string>()
+  for (const { svName, publicUrl } of scans) {
+    const url = parseScanUrl(publicUrl, true)
+    if (url === undefined || taken.has(url) || !names.has(svName)) continue
+    taken.add(url)
+    urlsByName.set(svName, [...(urlsByName.get(svName) ?? []), url])
+  }
+  return [...urlsByName].map(([svName, urls]) => ({ svName, urls }))
 }

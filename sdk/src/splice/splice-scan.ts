@@ -4,7 +4,6 @@ import { createFetchTransport } from '@quorumscan/reader'
 import { failure, invalidArgument } from '../errors.ts'
 import { pageSizeOf } from '../platform/arguments.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
-import { parseScanUrl, type SpliceScanAddress } from './directory.ts'
 import {
   askActivities,
   askAnsRules,
@@ -24,7 +23,12 @@ import {
 import type { SpliceThreshold } from './splice-decider.ts'
 import { createSpliceNames, type SpliceNames } from './splice-names.ts'
 import { decided, type SpliceOutcome } from './splice-outcome.ts'
-import { createSpliceReader, type SpliceReadOptions } from './splice-reader.ts'
+import {
+  createSpliceReader,
+  parseScanUrl,
+  type SpliceReadOptions,
+  type SpliceScanAddress,
+} from './splice-reader.ts'
 
 /** Options of `createSpliceScan`: which scans to ask, and how many must agree. */
 export type SpliceScanOptions = {
@@ -159,9 +163,13 @@ function originOf({ seeds, scans, svCount }: SpliceScanOptions) {
     []
   if (addresses.length === 0) throw invalidArgument('Pass at least one scan.')
   for (const { svName, publicUrl } of addresses)
-    if (typeof svName !== 'string' || svName === '' || parseScanUrl(publicUrl, true) === undefined)
-      throw invalidArgument(
-        `The URL of a scan must be https, or on this machine: not ${publicUrl}.`,
-      )
+    if (
+      typeof svName !== 'string' ||
+      svName === '' ||
+      parseScanUrl(publicUrl, true) === undefined
+    ) {
+      const message = `The URL of a scan must be https, or on this machine: not ${publicUrl}.`
+      throw invalidArgument(message)
+    }
   return { scans: addresses, areScansAll: scans !== undefined, svCount: svCount ?? null }
 }

@@ -6,7 +6,13 @@
  * A payment consumes its request, so that a repeated payment of one request cannot pay twice. A second request is made
  * only while no coin can be locked.
  */
-import { failure, type PaymentState, passing } from '../errors.ts'
+import {
+  type ErrorCode,
+  failure,
+  type PaymentState,
+  passing,
+  type QuorumscanError,
+} from '../errors.ts'
 import type { NameEntry } from '../names/lookups.ts'
 import type { ContractId } from '../platform/values.ts'
 
@@ -141,7 +147,7 @@ export function step(before: State, event: Event, world: World): State {
     case 'decided':
       if (event.isOurs === null) return again(state, world)
       if (event.isOurs) return entered(state, { kind: 'owned' })
-      return failed({ ...state, payment: 'refunded' }, cameBack(world.name))
+      return refunded(state, returned(world.name))
     case 'resolved':
       if (event.entry === null) return again(state, world)
       return { ...state, task: { kind: 'finish', entry: event.entry } }
@@ -167,7 +173,7 @@ function afterLook(state: State, found: Found, world: World): State {
       : again(state, world)
   // The request is consumed, and no payment exists.
   if (state.payment === 'not-paid') return failed(state, lost.error)
-  return failed({ ...state, payment: 'refunded' }, usedUp(world.name, lost.error))
+  return refunded(state, consumed(world.name), lost.error)
 }
 
 /** Continues from what exists. */
@@ -229,43 +235,40 @@ function again(state: State, { name, nowMs, endsAtMs }: World): State {
   const { lost } = state
   const task = lost === null ? state.task : LOOK
   if (nowMs < (lost?.untilMs ?? endsAtMs)) return { ...state, task, isPaused: true }
-  if (lost !== null)
-    return failed(state, lost.requestCid === null ? lost.error : unknown(name, lost))
-  return failed(state, task.kind === 'confirm' ? pending(name) : notShown(name))
+  if (lost !== null) {
+    const { requestCid, error } = lost
+    const isPayment = requestCid !== null
+    return failed(state, isPayment ? doubtful('PAYMENT_UNKNOWN', unknown(name), error) : error)
+  }
+  return failed(
+    state,
+    task.kind === 'confirm'
+      ? doubtful('PAYMENT_PENDING', pending(name))
+      : doubtful('CONSENSUS_LAGGING', notShown(name)),
+  )
 }
 
 function failed(state: State, error: unknown): State {
   return { ...state, task: { kind: 'fail', error } }
 }
 
-const DOUBTFUL = { definite: false, retryable: true }
+/** The coin was locked, and returned in full. */
+function refunded(state: State, message: string, cause?: unknown): State {
+  const error = passing('PAYMENT_REFUNDED', message, { cause })
+  return failed({ ...state, payment: 'refunded' }, error)
+}
 
-const usedUp = (name: string, cause: unknown) =>
-  passing(
-    'PAYMENT_REFUNDED',
-    `The request for ${name} is consumed, and no coin is locked: the payment was returned in full, or never happened.`,
-    { cause },
-  )
-const cameBack = (name: string) =>
-  passing(
-    'PAYMENT_REFUNDED',
-    `The coin for ${name} was returned in full: another user was first, or the lock expired before enough super-validators confirmed.`,
-  )
-const unknown = (name: string, { error: cause }: Lost) =>
-  failure(
-    'PAYMENT_UNKNOWN',
-    `It is unknown whether the coin for ${name} was locked. Call register again: it checks first and never pays twice for one request.`,
-    { ...DOUBTFUL, cause },
-  )
+function doubtful(code: ErrorCode, message: string, cause?: unknown): QuorumscanError {
+  return failure(code, message, { definite: false, retryable: true, cause })
+}
+
+const consumed = (name: string) =>
+  `The request for ${name} is consumed, and no coin is locked: the payment was returned in full, or never happened.`
+const returned = (name: string) =>
+  `The coin for ${name} was returned in full: another user was first, or the lock expired before enough super-validators confirmed.`
+const unknown = (name: string) =>
+  `It is unknown whether the coin for ${name} was locked. Call register again: it checks first and never pays twice for one request.`
 const pending = (name: string) =>
-  failure(
-    'PAYMENT_PENDING',
-    `The coin for ${name} is locked, and the super-validators have not decided yet. Call register again to continue waiting.`,
-    DOUBTFUL,
-  )
+  `The coin for ${name} is locked, and the super-validators have not decided yet. Call register again to continue waiting.`
 const notShown = (name: string) =>
-  failure(
-    'CONSENSUS_LAGGING',
-    `${name} is registered, but not enough scan nodes show it yet. It needs no second call.`,
-    DOUBTFUL,
-  )
+  `${name} is registered, but not enough scan nodes show it yet. It needs no second call.`

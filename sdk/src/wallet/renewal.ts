@@ -96,12 +96,10 @@ export async function renew(
           // The window has not opened. No clock is wrong by half of it.
           if (isOutsideWindow(refusal) && clock.nowMicros() < middle) return done(now, true)
           throw refusal
-        } else if (!isUnknown)
-          throw passing(
-            'PAYMENT_REFUNDED',
-            `The coin for ${name} was returned in full: the lock expired before a super-validator collected it.`,
-            { payment: 'refunded' },
-          )
+        } else if (!isUnknown) {
+          const message = `The coin for ${name} was returned in full: the lock expired before a super-validator collected it.`
+          throw passing('PAYMENT_REFUNDED', message, { payment: 'refunded' })
+        }
       }
       if (clock.monotonicMs() >= endsAtMs) throw notYet(name, isUnknown, cause)
       await clock.delay(POLL_MS, signal)
@@ -139,11 +137,10 @@ export async function cancel(
     }
     const { state } = found
     if ('idle' in state) return wallet.cancelSubscription(state.idle.contractId, call())
-    if (clock.monotonicMs() >= endsAtMs)
-      throw passing(
-        'PAYMENT_PENDING',
-        `A payment for ${name} is in progress. Cancel again after it is decided.`,
-      )
+    if (clock.monotonicMs() >= endsAtMs) {
+      const message = `A payment for ${name} is in progress. Cancel again after it is decided.`
+      throw passing('PAYMENT_PENDING', message)
+    }
     await clock.delay(POLL_MS, signal)
   }
 }

@@ -88,20 +88,20 @@ function isShallow(body: Uint8Array): boolean {
 export function readRefusal({ status, header, body }: TransportReply): {
   /** Empty if the node sent none. */
   readonly code: string
-  /** For people: the status, and the code if there is one. */
+  /** For messages: the status, and the code if the node sent one. */
   readonly text: string
   /** The node's error sentence; empty if it sent none. */
   readonly sentence: string
   /** null: the node named no time. */
   readonly retryAfterMs: number | null
 } {
-  const said = body.byteLength > ERROR_BODY_BYTES_MAX ? {} : Object(parseJson(body))
-  const [code = ''] = CODE.exec(said.code) ?? []
+  const refusal = body.byteLength > ERROR_BODY_BYTES_MAX ? {} : Object(parseJson(body))
+  const [code = ''] = CODE.exec(refusal.code) ?? []
   const seconds = header('retry-after') ?? ''
   return {
     code,
     text: `status ${status} ${code}`.trimEnd(),
-    sentence: typeof said.error === 'string' ? said.error : '',
+    sentence: typeof refusal.error === 'string' ? refusal.error : '',
     retryAfterMs: /^[0-9]{1,6}$/.test(seconds) ? Number(seconds) * 1000 : null,
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a proven answer is recent enough, which nodes have to be heard before it is, and with what reason a read
- * ends without an answer (`undecided`).
+ * Whether a proven answer is recent enough, how many nodes must be consulted before it is, and with what reason a
+ * read ends without an answer (`undecided`). A node is *heard* once it has answered, failed or been silent for long.
  */
 import { expectedMs, type Known } from '../source/source.ts'
 import { HEDGE_FACTOR } from './certified-decisions.ts'
@@ -13,7 +13,7 @@ const SILENT_MS = 2000
 export function doubtedCount(state: ReaderState, read: Read, best: Proven): number {
   const { decisions, faultyMax, floor } = state
   if (decisions.isBehind(best.point.offset, floor)) return 1
-  const names = heard(state, read, true)
+  const names = consulted(state, read, true)
   const open = flightsOf(state, read).filter(({ isLate }) => !isLate)
   // Nodes that were asked already are among the names.
   return decisions.heardMin(faultyMax) - names.size + open.length
@@ -25,7 +25,7 @@ export function isCredible(state: ReaderState, read: Read, best: Proven): boolea
   if (!decisions.isSuspicious(ageOf(best, state))) return true
   if (decisions.isBehind(best.point.offset, floor)) return false
   // With f = 0 each node is believed.
-  return faultyMax === 0 || heard(state, read, false).size >= decisions.heardMin(faultyMax)
+  return faultyMax === 0 || consulted(state, read, false).size >= decisions.heardMin(faultyMax)
 }
 
 /**
@@ -33,7 +33,7 @@ export function isCredible(state: ReaderState, read: Read, best: Proven): boolea
  *
  * @param isOpenCounted - Whether nodes with an open request count as well.
  */
-function heard(
+function consulted(
   { decisions, sources }: ReaderState,
   { beganAtMs }: Read,
   isOpenCounted: boolean,

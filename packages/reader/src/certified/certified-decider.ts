@@ -202,9 +202,9 @@ function locate(state: ReaderState, name: string, url: string): void {
   const source = known ?? createSource<Asked>(url, false)
   source.name = name
   if (known === undefined) sources.push(source)
-  const gone = sources.findIndex((one) => !one.isSeed && one.name === null)
-  if (gone < 0) return
-  const [old] = sources.splice(gone, 1)
+  const index = sources.findIndex((one) => !one.isSeed && one.name === null)
+  if (index < 0) return
+  const [old] = sources.splice(index, 1)
   for (const flight of old?.flights ?? []) drop(state, flight)
 }
 

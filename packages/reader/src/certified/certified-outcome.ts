@@ -25,7 +25,7 @@ export type CertifiedAnswer<Answer> = Participation & {
   readonly receipt: CertifiedReceipt
 }
 
-/** Proves an answer to every holder of the genesis, without a time limit: the document as it came, and its request. */
+/** Proves an answer to every holder of the genesis, without a time limit: the document and its request. */
 export type CertifiedReceipt = {
   readonly request: CanonicalRequest
   readonly document: string

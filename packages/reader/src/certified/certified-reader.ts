@@ -96,6 +96,8 @@ export type CertifiedReaderStatus = Pick<ReaderStatus, 'nodeCount' | 'faultyMax'
 
 export type CertifiedReader = ReturnType<typeof createCertifiedReader>
 
+type Looked = CertifiedOutcome<CertifiedEntry | null>
+
 const WAIT_MS = 10_000 // D-38: node 250 ms, proxy 2 s, SDK 10 s.
 /** How long before the caller gives up a read ends with what is known, */
 const REPORT_MS = 100
@@ -164,19 +166,14 @@ export function createCertifiedReader(
      * @throws {ReaderError} OVERLOADED, INVALID_THRESHOLD, INVALID_ARGUMENT (more than 256 lookups), CLOSED, NO_FLOOR.
      * @throws The signal's reason when aborted.
      */
-    async lookup(
-      lookups: readonly Lookup[],
-      read: CertifiedReadOptions = {},
-    ): Promise<CertifiedOutcome<CertifiedEntry | null>[]> {
+    async lookup(lookups: readonly Lookup[], read: CertifiedReadOptions = {}): Promise<Looked[]> {
       checkLookups(lookups)
       if (lookups.length === 0) return []
       const { threshold = 'weak', minOffset = 0, maxAgeMs } = read
       const key = read.isShared === false ? null : `${threshold} ${minOffset} ${maxAgeMs}`
       const ended = await ask(read, { lookups, key })
       // The question of a lookup makes an entry or null of the proof.
-      const of = (index: number) =>
-        outcomeOf(ended, nodeCount, index) as CertifiedOutcome<CertifiedEntry | null>
-      return lookups.map((_, index) => of(index))
+      return lookups.map((_, index) => outcomeOf(ended, nodeCount, index)) as Looked[]
     },
     /** A page or another operation. Throws as `lookup`, and RangeError if the state has no answer to it. */
     async read<Answer>(

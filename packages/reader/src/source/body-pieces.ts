@@ -7,7 +7,7 @@ const PIECES_FREE = 64
 const PIECE_BYTES_MIN = 256
 
 /** If the length is known, pieces are copied into one buffer as they arrive. */
-export function createBodyPieces(bytesMax: number, lengthSaid: number | null = null) {
+export function createBodyPieces(bytesMax: number, lengthDeclared: number | null = null) {
   const pieces: Uint8Array[] = []
   let whole: Uint8Array<ArrayBuffer> | null = null
   let pieceCount = 0
@@ -17,15 +17,15 @@ export function createBodyPieces(bytesMax: number, lengthSaid: number | null = n
     add(piece: Uint8Array): void {
       const start = byteCount
       byteCount += piece.byteLength
-      if (byteCount > Math.min(bytesMax, lengthSaid ?? bytesMax))
-        throw new RangeError(`a body of more than ${bytesMax} bytes, or than it was said to have`)
+      if (byteCount > Math.min(bytesMax, lengthDeclared ?? bytesMax))
+        throw new RangeError(`a body of more than ${bytesMax} bytes, or than declared`)
       pieceCount++
       // Each piece costs time and memory here, and nothing at its sender.
       if ((pieceCount - PIECES_FREE) * PIECE_BYTES_MIN > byteCount)
         throw new RangeError('a body in pieces that are too small')
-      if (lengthSaid === null) pieces.push(piece)
+      if (lengthDeclared === null) pieces.push(piece)
       else {
-        whole ??= new Uint8Array(lengthSaid)
+        whole ??= new Uint8Array(lengthDeclared)
         whole.set(piece, start)
       }
     },

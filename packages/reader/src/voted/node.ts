@@ -40,7 +40,7 @@ export type Node = {
   sequence: number | null
   /** Its connection would not authenticate the node, so that it is not asked for votes (D-35). */
   isInsecure: boolean
-  /** Newest offset that it claims to have, and when it said so. */
+  /** Newest offset that it claims to have, and when it reported that. */
   head: number | null
   headAtMs: number
   /** Until when the node refuses because of its limits (D-33), by its own `retry-after`. */

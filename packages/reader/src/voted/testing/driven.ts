@@ -1,6 +1,5 @@
 /**
- * Drives the state machine by commands, as sockets and a clock would, and holds it at each step to what it may
- * do. At most f nodes lie; the others say the truth, or nothing of use.
+ * Drives the state machine by commands, as sockets and a clock would, and checks its rules at each step. At most f nodes lie; the others answer truthfully, or fail.
  */
 import { maxFaulty } from '@quorumscan/verifier'
 import { createVirtual } from '../../driver/testing/virtual.ts'
@@ -71,7 +70,7 @@ export function createRun(world: {
     hold()
   }
 
-  /** What is decided is waited for, and true, and of an offset that it may be of; enough nodes said it. */
+  /** A decision belongs to a waiting read, is true and recent enough, and enough nodes gave it. */
   const judge = (read: number, ended: Ended): void => {
     const asked = waiting.get(read)
     must(waiting.delete(read), 'what is decided is waited for')
@@ -88,11 +87,11 @@ export function createRun(world: {
       must(offset >= Math.max(wanted.minOffset, asked.floor), 'and not older than asked')
       must(new Set(outcome.agreed).size >= wanted.threshold, 'enough nodes agree')
       for (const node of outcome.agreed)
-        must(said.has(`${node} ${offset} ${name} ${answer}`), 'and have said so')
+        must(said.has(`${node} ${offset} ${name} ${answer}`), 'and have answered so')
     }
   }
 
-  /** Nothing waits too long, nothing is asked too often, and the decider is woken as long as a caller waits. */
+  /** No read waits too long, no node gets too many requests, and the decider is woken while a caller waits. */
   const hold = (): void => {
     for (const { atMs } of waiting.values())
       must(driven.nowMs() - atMs <= ENDED_MS, 'a read ends in its time')
@@ -107,7 +106,7 @@ export function createRun(world: {
       must(flightCount <= FLIGHTS_PER_NODE_MAX, 'a node is asked so much at a time')
       must(
         liars.includes(node.index) || node.counters.dissents === 0,
-        'who says the truth is not outvoted',
+        'a truthful node is not outvoted',
       )
     }
     must(

@@ -18,7 +18,7 @@ export function answerAt(name: string, offset: number): string {
   return entryAnswer(name, `https://v${offset}.example`)
 }
 
-/** What a node answers to a request of the machine, and what it has said by that; null: nothing comes. */
+/** The reply of a node to a request, with the answers in it; null: no reply. */
 export function replyTo(
   request: NodeRequest,
   { way, head }: { readonly way: Way; readonly head: number },
@@ -42,8 +42,8 @@ export function replyTo(
   if (refused !== undefined || offset > own)
     return { reply: replyWith(refused ?? 503, '{"code":"OFFSET_NOT_REACHED"}'), said: [] }
   const said = names.map((name) => {
-    const told = way === 'nonsense' ? entryAnswer('other', '') : answerAt(name, offset)
-    return { name, offset, answer: way === 'lie' ? entryAnswer(name, 'https://lie') : told }
+    const answer = way === 'nonsense' ? entryAnswer('other', '') : answerAt(name, offset)
+    return { name, offset, answer: way === 'lie' ? entryAnswer(name, 'https://lie') : answer }
   })
   const answers = said.map(({ answer }) => answer)
   const whole = request.method === 'GET' ? answers[0] : `{"results":[${answers}]}`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { askMembers, parseScanUrl } from './directory.ts'
+import { askMembers, parseScanUrl } from './splice-reader.ts'
 
 describe('parseScanUrl', () => {
   it.each([
