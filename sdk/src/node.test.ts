@@ -27,7 +27,7 @@ const repairFolder = async () => {
 }
 
 describe('a store in a file', () => {
-  it('keeps values for the next process, and creates the folder', async () => {
+  it('stores values for the next process, and creates the folder', async () => {
     await createFileStore(path).set('a', '1')
     const next = createFileStore(path)
     expect(await next.get('a')).toBe('1')
@@ -71,7 +71,7 @@ describe('a store in a file', () => {
     expect(await inFile()).toEqual({ a: '0', b: '2' })
   })
 
-  it('leaves no draft where the file cannot be replaced', async () => {
+  it('leaves no draft if the file cannot be replaced', async () => {
     const store = createFileStore(path)
     expect(await store.get('a')).toBeNull()
     await mkdir(path, { recursive: true })
@@ -83,7 +83,7 @@ describe('a store in a file', () => {
     ['no JSON', 'no JSON'],
     ['a list', '["a"]'],
     ['a number in it', '{"a":1}'],
-  ])('leaves a file as it is that has %s', async (_, text) => {
+  ])('does not change a file with %s', async (_, text) => {
     await createFileStore(path).set('a', '1')
     await writeFile(path, text)
     const store = createFileStore(path)

@@ -55,7 +55,7 @@ describe('requests', () => {
     expect(server.requests[0]?.headers.get('authorization')).toBeNull()
   })
 
-  it('ask a token function every time', async () => {
+  it('call a token function for each request', async () => {
     const server = observed()
     let count = 0
     const client = createValidatorClient({
@@ -78,19 +78,19 @@ describe('answers', () => {
       '/v0/dso-party-id',
     )
 
-  it('that are ok give data and no error', async () => {
+  it('with status 2xx have data and no error', async () => {
     const { data, error } = await ask(() => Response.json({ dso_party_id: 'DSO::1' }))
     expect([data, error]).toEqual([{ dso_party_id: 'DSO::1' }, undefined])
   })
 
-  it('that are ok and empty give neither', async () => {
+  it('with status 2xx and no body have neither', async () => {
     const reply = await ask(
       () => new Response(null, { status: 200, headers: { 'content-length': '0' } }),
     )
     expect([reply.data, reply.error]).toEqual([undefined, undefined])
   })
 
-  it('that refuse give the body of the error', async () => {
+  it('with a refusal have the error body', async () => {
     const { data, error, response } = await ask(() => Response.json(refusal, { status: 409 }))
     expect([data, error, response.status]).toEqual([undefined, refusal, 409])
   })
@@ -101,14 +101,14 @@ describe('answers', () => {
     ['a page', () => new Response('<h1>Bad Gateway</h1>', { status: 502 })],
     ['other JSON', () => Response.json({ message: 'Bad Gateway' }, { status: 502 })],
     ['null', () => Response.json(null, { status: 502 })],
-  ])('that are not ok and say %s still give an error', async (_, answer) => {
+  ])('with a refusal and %s still have an error', async (_, answer) => {
     const { data, error, response } = await ask(answer)
     expect(data).toBeUndefined()
     expect(error).toMatchObject({ code: 'INVALID_RESPONSE', definite: false, retryable: true })
     await expect(response).toAnswer(502)
   })
 
-  it('that never come reject', async () => {
+  it('that never arrive reject', async () => {
     const gone = ask(() => {
       throw new TypeError('fetch failed')
     })
@@ -132,7 +132,7 @@ describe('the ledger interface', () => {
     definiteAnswer: null,
   }
 
-  it('gives data, typed by its own document', async () => {
+  it('returns data, typed by its own document', async () => {
     const { data } = await ask(() => Response.json({ offset: 7 })).GET('/v2/state/ledger-end')
     expect(data?.offset).toBe(7)
   })
@@ -143,7 +143,7 @@ describe('the ledger interface', () => {
     expect(error).toEqual(cantonError)
   })
 
-  it('says in a line of text what does not decode', async () => {
+  it('refuses a request that cannot be decoded in a line of text', async () => {
     const client = ask(
       () =>
         new Response('Invalid value', { status: 400, headers: { 'content-type': 'text/plain' } }),
@@ -152,7 +152,7 @@ describe('the ledger interface', () => {
     expect(error).toBe('Invalid value')
   })
 
-  it('that is not there still gives an error, in that form', async () => {
+  it('that is missing still has an error, in its form', async () => {
     const client = ask(() => new Response('', { status: 502 }))
     const { error } = await client.GET('/v2/state/ledger-end')
     expect(error).toMatchObject({ code: 'INVALID_RESPONSE', retryInfo: '1 second' })

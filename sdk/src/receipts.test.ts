@@ -51,12 +51,12 @@ describe('a receipt', () => {
     ['the document is part of the program', { genesis, documents: [] }],
     ['an older network is accepted, too', { genesis: [OTHER_HASH, genesisHash] }],
     ['a document and a hash are pinned', { genesis: [otherDocument, genesisHash] }],
-  ])('is believed where %s', async (_, options) => {
+  ])('is valid if %s', async (_, options) => {
     expect(await verify(options)).toMatchObject({ entry: { party: PARTY }, genesisHash })
   })
 })
 
-it('of another name is said to be of that name', async () => {
+it('of another name is refused with that name', async () => {
   const receipt = { request: requestOfLookup({ name: ALICE }), document }
   await expect(verify({ name: 'bob' }, receipt)).rejects.toMatchObject({
     ...{ code: 'INVALID_RECEIPT', details: { reason: 'NOT_PROVEN' } },
@@ -64,7 +64,7 @@ it('of another name is said to be of that name', async () => {
   })
 })
 
-it('is not believed by keys that a genesis document shows once its hash was taken', async () => {
+it('is not verified by keys that a genesis object gets after it was hashed', async () => {
   const liar = createTestNetwork({ network: 1 })
   const forged = createSignedState({ ...liar, genesisHash }, { ...AT, entries: [] })
   const platform = createWebCrypto()
@@ -90,7 +90,7 @@ it('is not believed by keys that a genesis document shows once its hash was take
   }
 })
 
-it('is read once, as is what it is held to', async () => {
+it('is read once, and so are the options', async () => {
   /** Each member is the truth when it is read first, and a lie from then on. */
   const turning = <Whole extends object>(
     truth: Whole,
@@ -119,7 +119,7 @@ it.each<[string, Partial<VerifyReceiptOptions>, RegExp]>([
   ['a document is of no pinned network', { documents: [genesis, otherDocument] }, /not pinned/],
   ['only another document is there', { genesis: otherDocument, documents: [] }, /not pinned/],
   ['there is no document', { documents: [] }, /No genesis document/],
-])('WRONG_GENESIS, where %s', async (_, options, why) => {
+])('WRONG_GENESIS if %s', async (_, options, why) => {
   await expect(verify(options)).rejects.toMatchObject({
     ...{ name: 'QuorumscanError', code: 'WRONG_GENESIS', definite: true, retryable: false },
     message: expect.stringMatching(why),
@@ -137,7 +137,7 @@ it.each<[string, Partial<VerifyReceiptOptions>, unknown, string]>([
   ['a signature is false', {}, document.replace(/[0-9a-f]{128}/, 'ab'.repeat(64)), 'BAD_SIGNATURE'],
   ['it is no document', {}, '{}', 'MALFORMED'],
   ['it is nothing', {}, null, 'MALFORMED'],
-])('INVALID_RECEIPT, where %s', async (_, options, given, reason) => {
+])('INVALID_RECEIPT if %s', async (_, options, given, reason) => {
   const pinned = given === '{}' ? { genesis, documents: [] } : {}
   await expect(verify({ ...pinned, ...options }, given)).rejects.toMatchObject({
     ...{ name: 'QuorumscanError', code: 'INVALID_RECEIPT', definite: true, retryable: false },
@@ -157,7 +157,7 @@ it.each<[string, object | undefined]>([
   ['the threshold is invalid', { threshold: 'most' }],
   ['the threshold is too small', { threshold: 1 }],
   ['there are no options', undefined],
-])('INVALID_ARGUMENT, where %s', async (_, options) => {
+])('INVALID_ARGUMENT if %s', async (_, options) => {
   const wrong =
     options === undefined
       ? verifyReceipt(receipt, undefined as never)

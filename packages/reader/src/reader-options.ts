@@ -13,17 +13,16 @@ export interface ReaderClock {
   delay(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** Keeps the floor over restarts (D-39). */
-export interface FloorStore {
-  load(): Promise<number>
-  save(offset: number): void | Promise<void>
+type ValueStore<T> = {
+  load(): Promise<T>
+  save(value: T): void | Promise<void>
 }
 
-/** Keeps the last known addresses over restarts, so that dead seeds do not matter. */
-export interface AddressStore {
-  load(): Promise<readonly AddressRecord[]>
-  save(records: readonly AddressRecord[]): void | Promise<void>
-}
+/** Stores the floor across restarts (D-39). */
+export type FloorStore = ValueStore<number>
+
+/** Stores the last known addresses across restarts, so that reads do not need the seeds. */
+export type AddressStore = ValueStore<readonly AddressRecord[]>
 
 export type ReaderOptions = {
   readonly genesis: Genesis

@@ -20,7 +20,7 @@ function createHeldStore() {
   }
 }
 
-it('stores every floor that is raised after the last one was stored', async () => {
+it('stores each floor that is raised after the previous one was stored', async () => {
   const store = createHeldStore()
   const floor = createVerifiedFloor(store)
   for (const offset of [4, 5, 6]) {
@@ -30,7 +30,7 @@ it('stores every floor that is raised after the last one was stored', async () =
   expect(store.offsets()).toEqual([4, 5, 6])
 })
 
-it('stores the newest of the floors that were raised while one was being stored', async () => {
+it('stores the newest floor that was raised during a write', async () => {
   const store = createHeldStore()
   const floor = createVerifiedFloor(store)
   for (const offset of [4, 5, 6]) floor.raise(offset)
@@ -41,7 +41,7 @@ it('stores the newest of the floors that were raised while one was being stored'
   expect(store.offsets()).toEqual([4, 6])
 })
 
-it('stores the next floor where one could not be stored', async () => {
+it('stores the next floor after a failed write', async () => {
   const store = createHeldStore()
   const floor = createVerifiedFloor(store)
   floor.raise(4)

@@ -107,7 +107,7 @@ it('continue after the last row when a failure may pass', async () => {
   expect(asked).toEqual([null, idOf(3), idOf(3)])
 })
 
-it('are read on when the validator says that there are more, there or behind it', async () => {
+it('continue when the validator announces a newer offset', async () => {
   const later = [6, 7].map(rowOf)
   let opened = 0
   const { activities, asked, floors } = world(undefined, async function* () {
@@ -156,7 +156,7 @@ it('continue after the last row when the connection is lost, and if none opens',
   expect(opened).toBe(3)
 })
 
-it('are read on nowhere behind what was written meanwhile', async () => {
+it('never continue below an offset that was written meanwhile', async () => {
   let written = 0
   const { activities, floors } = world(undefined, undefined, async () => written)
   for await (const { eventId } of activities({ pageSize: 3, minOffset: 5 }))

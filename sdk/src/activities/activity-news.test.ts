@@ -37,7 +37,7 @@ function world(serve: readonly ((server: ServerSide) => void)[]) {
   }
 }
 
-it('is where the ledger is, of frames that came together the highest', async () => {
+it('is the highest offset of the frames that arrived together', async () => {
   const { take, opened } = world([
     (server) => {
       server.open({ offset: 5 }, { offset: 9 }, { offset: 7 })
@@ -54,7 +54,7 @@ it('is where the ledger is, of frames that came together the highest', async () 
   expect(opened[0]?.request()).toEqual({})
 })
 
-it('ends where no socket opens, and none is tried for a minute', async () => {
+it('ends if no socket opens, and tries none for a minute', async () => {
   const { take, opened, pass } = world([(server) => server.close()])
   const none = { offsets: [], error: null }
   expect([await take(), await take()]).toEqual([none, none])
@@ -65,8 +65,8 @@ it('ends where no socket opens, and none is tried for a minute', async () => {
 })
 
 it.each<[string, object, object]>([
-  ['what is no offset', { offset: -1 }, { code: 'INVALID_RESPONSE', retryable: false }],
-  ['what has none', {}, { code: 'INVALID_RESPONSE', retryable: false }],
+  ['an invalid offset', { offset: -1 }, { code: 'INVALID_RESPONSE', retryable: false }],
+  ['a missing offset', {}, { code: 'INVALID_RESPONSE', retryable: false }],
   [
     'a refusal',
     { error: 'no', code: 'RATE_LIMITED', definite: true, retryable: true, details: null },
@@ -77,7 +77,7 @@ it.each<[string, object, object]>([
   expect(await take()).toEqual({ offsets: [1], error: expect.objectContaining(error) })
 })
 
-it('takes a server that is silent for lost', async () => {
+it('treats a silent server as lost', async () => {
   const { take } = world([(server) => server.open({ offset: 1 })])
   expect(await take()).toEqual({
     offsets: [1],

@@ -84,7 +84,7 @@ describe('a request', () => {
     expect(seen).toEqual([trace('cd'), null, null, null, trace('ef')])
   })
 
-  it('says where it shows, for those who are given the client, whether it writes or reads', async () => {
+  it('reports its offset to other clients, for writes and for reads', async () => {
     const at = (offset: string) => ({ 'x-ledger-offset': offset })
     nock(URL).get('/v0/wallet/balance').reply(200, BALANCE, at('12'))
     nock(URL).delete('/v0/wallet/subscription-requests/00bb').reply(200, {}, at('9'))
@@ -104,7 +104,7 @@ describe('a request', () => {
     expect(await writtenOffset()).toBe(16)
   })
 
-  it('to the ledger interface goes to the root, also where the validator is under a prefix', async () => {
+  it('to the ledger interface goes to the root, also if the validator is under a prefix', async () => {
     const prefixed = connect({ url: `${URL}/api/validator/` })
     const elsewhere = connect({ url: `${URL}/api/validator`, ledgerUrl: 'http://ledger.test/' })
     for (const [{ updates }, host] of [
@@ -117,7 +117,7 @@ describe('a request', () => {
     }
   })
 
-  it('that the ledger interface cannot read is an argument that makes no sense, and says which', async () => {
+  it('that the ledger interface cannot decode is an invalid argument, with the reason', async () => {
     const submit = () => connect().commands.submit({ actAs: [PARTY], commands: [] })
     for (const [text, code] of [
       ['Invalid value for: body (missing required field at commands)', 'INVALID_ARGUMENT'],
@@ -166,7 +166,7 @@ describe('a read', () => {
     expect(await connect().wallet.balance()).toMatchObject({ round: 1 })
   })
 
-  it('that never gets through says so', async () => {
+  it('that never gets through fails', async () => {
     nock(URL).get('/v0/wallet/balance').times(3).replyWithError('reset')
     await expect(connect().wallet.balance()).rejects.toMatchObject({
       code: 'NETWORK_ERROR',
@@ -197,7 +197,7 @@ describe('a read', () => {
     expect(pauses()).toEqual([])
   })
 
-  it('is not repeated after 404, also where its body says that it may be', async () => {
+  it('is not repeated after 404, even if its body allows it', async () => {
     nock(URL)
       .get('/v0/wallet/balance')
       .reply(404, refusal('WALLET_NOT_FOUND', { retryable: true }))
@@ -252,14 +252,14 @@ describe('a read', () => {
     })
   })
 
-  it('takes members that it does not know', async () => {
+  it('accepts members that it does not know', async () => {
     nock(URL)
       .get('/v0/wallet/balance')
       .reply(200, { ...BALANCE, newer: true })
     expect(await connect().wallet.balance()).toMatchObject({ round: 1 })
   })
 
-  it('follows no redirect, and does not carry the token there', async () => {
+  it('follows no redirect, and does not send the token there', async () => {
     nock(URL)
       .get('/v0/wallet/balance')
       .reply(307, '', { location: 'http://elsewhere.test/v0/wallet/balance' })
@@ -282,7 +282,7 @@ describe('a read', () => {
     nock.cleanAll() // It may have come before the request was on its way.
   })
 
-  it('ends when the caller aborts, with his own reason', async () => {
+  it('ends with the reason of the signal', async () => {
     nock(URL).get('/v0/wallet/balance').delay(60_000).reply(200, BALANCE)
     const abort = new AbortController()
     const pending = connect().wallet.balance({ signal: abort.signal })
@@ -297,7 +297,7 @@ describe('a write', () => {
   const tap = (options?: Partial<ValidatorOptions>) =>
     connect(options).wallet.tap({ amount: '1.0' })
 
-  it('is not repeated where it may have happened, and says so', async () => {
+  it('is not repeated if it may have happened, and is not definite', async () => {
     nock(URL).post('/v0/wallet/tap').replyWithError('reset')
     await expect(tap()).rejects.toMatchObject({
       code: 'NETWORK_ERROR',
@@ -313,7 +313,7 @@ describe('a write', () => {
     expect(pauses()).toEqual([])
   })
 
-  it('is repeated where it certainly did not happen', async () => {
+  it('is repeated if it certainly did not happen', async () => {
     nock(URL)
       .post('/v0/wallet/tap')
       .reply(503, refusal('OVERLOADED', { retryable: true }))
@@ -324,7 +324,7 @@ describe('a write', () => {
     expect(pauses()).toEqual([150])
   })
 
-  it('that was refused did not happen, however long the server asks to wait', async () => {
+  it('that was refused did not happen, for any `retry-after`', async () => {
     nock(URL)
       .post('/v0/wallet/tap')
       .reply(429, refusal('RATE_LIMITED', { retryable: true }), { 'retry-after': '60' })
@@ -359,7 +359,7 @@ it('a page that is neither https nor localhost has no crypto.randomUUID, and nee
   expect(ids).toEqual([1, 2].map(() => expect.stringMatching(/^[0-9a-f]{32}$/)))
 })
 
-it('a call that may take for ever does', async () => {
+it('a call without a timeout never times out', async () => {
   nock(URL).get('/v0/wallet/balance').reply(200, BALANCE)
   const forever = connect({ clock: systemClock, timeoutMs: Number.POSITIVE_INFINITY })
   expect(await forever.wallet.balance()).toMatchObject({ round: 1 })
@@ -377,7 +377,7 @@ it('a call that may take for ever does', async () => {
 })
 
 describe('a token function', () => {
-  it('is asked once, and again when the validator refuses its token: also for a write', async () => {
+  it('is called once, and again when the validator refuses its token, also for a write', async () => {
     const refused: (string | null)[] = []
     const { wallet } = connect({
       token: async (context) => {
@@ -402,7 +402,7 @@ describe('a token function', () => {
     expect(refused).toEqual([null, 't-1'])
   })
 
-  it('is asked once by calls of one moment', async () => {
+  it('is called once by concurrent calls', async () => {
     let count = 0
     const { wallet } = connect({ token: async () => `t-${++count}` })
     nock(URL)
@@ -414,7 +414,7 @@ describe('a token function', () => {
     expect(count).toBe(1)
   })
 
-  it('that was asked for a call which is given up is asked again for the others', async () => {
+  it('is called again for the others if the first call aborts', async () => {
     const signals: AbortSignal[] = []
     const { wallet } = connect({
       token: ({ signal }) => {
@@ -439,7 +439,7 @@ describe('a token function', () => {
     expect(signals).toHaveLength(2)
   })
 
-  it('that fails is one of our errors, with its own as the cause', async () => {
+  it('that fails is an error of the SDK, with the cause', async () => {
     const cause = new Error('no session')
     const fails = () => {
       throw cause
@@ -450,7 +450,7 @@ describe('a token function', () => {
       })
   })
 
-  it('whose second token is refused too gives up; a text is not renewed', async () => {
+  it('whose second token is refused fails; a string is not renewed', async () => {
     nock(URL).get('/v0/wallet/balance').times(2).reply(401, refusal('UNAUTHENTICATED'))
     let count = 0
     const { wallet } = connect({ token: () => `t-${++count}` })
@@ -473,7 +473,7 @@ describe('a token function', () => {
     expect(pauses()).toEqual([])
   })
 
-  it('may give a token as a file holds it', async () => {
+  it('may return a token with a line end', async () => {
     nock(URL)
       .get('/v0/wallet/balance')
       .matchHeader('authorization', 'Bearer t-9')

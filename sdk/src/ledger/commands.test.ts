@@ -70,7 +70,7 @@ function world(answers: readonly (object | QuorumscanError)[], seen: readonly ob
   return { submit, submitted }
 }
 
-it('that is answered took effect where the answer says', async () => {
+it('takes effect at the offset of its answer', async () => {
   const { submit, submitted } = world([done])
   expect(await submit(SUBMISSION)).toEqual({
     kind: 'committed',
@@ -90,7 +90,7 @@ it('whose answer is lost is submitted again, with the same command id and anothe
   expect(new Set(bodies.map(({ submissionId }) => submissionId)).size).toBe(2)
 })
 
-it('whose answer is lost and that took effect is found, and not taken for a duplicate', async () => {
+it('that took effect without an answer is found, and is no duplicate', async () => {
   const seen = [transaction(6, 'another'), transaction(8, 'c-1')]
   const { submit, submitted } = world([lost()], seen)
   expect(await submit(SUBMISSION)).toMatchObject({
@@ -102,7 +102,7 @@ it('whose answer is lost and that took effect is found, and not taken for a dupl
   expect(submitted.length).toBe(1)
 })
 
-it('that took effect before says so, with its offset', async () => {
+it('that took effect before is a duplicate, with its offset', async () => {
   const before = error('DUPLICATE_COMMAND', {
     definite: true,
     retryable: false,
@@ -117,7 +117,7 @@ it('that took effect before says so, with its offset', async () => {
   })
 })
 
-it('whose lost answer turns out a duplicate of itself is no duplicate for the caller', async () => {
+it('that is a duplicate of its own lost attempt is no duplicate for the caller', async () => {
   const itself = error('DUPLICATE_COMMAND', {
     definite: true,
     retryable: false,
@@ -127,14 +127,14 @@ it('whose lost answer turns out a duplicate of itself is no duplicate for the ca
   expect(await submit(SUBMISSION)).toMatchObject({ offset: 8, updateId: null, wasDuplicate: false })
 })
 
-it('that is refused has no effect and never will have', async () => {
+it('that is refused has no effect', async () => {
   const refused = error('CONTRACT_NOT_FOUND', { definite: true, retryable: false })
   const { submit, submitted } = world([refused])
   expect(await submit(SUBMISSION)).toEqual({ kind: 'rejected', commandId: 'c-1', error: refused })
   expect(submitted.length).toBe(1)
 })
 
-it('of which nothing can be found out is unknown: a type of its own, never an error or a success', async () => {
+it('whose effect cannot be determined is unknown, not an error and not a success', async () => {
   const { submit, submitted } = world([lost()])
   expect(await submit(SUBMISSION, { timeoutMs: 3000 })).toMatchObject({
     kind: 'unknown',
@@ -144,7 +144,7 @@ it('of which nothing can be found out is unknown: a type of its own, never an er
   expect(submitted.length).toBeGreaterThan(2)
 })
 
-it('that is refused after a lost answer is unknown still: the first may have used the contract up', async () => {
+it('that is refused after a lost answer is unknown: the first attempt may have consumed the contract', async () => {
   const refused = error('CONTRACT_NOT_FOUND', { definite: true, retryable: false })
   const { submit } = world([lost(), refused])
   expect(await submit(SUBMISSION, { timeoutMs: 3000 })).toMatchObject({
@@ -153,20 +153,20 @@ it('that is refused after a lost answer is unknown still: the first may have use
   })
 })
 
-it('that another device has under way is waited for', async () => {
+it('that another device has in progress is waited for', async () => {
   const inFlight = error('SUBMISSION_ALREADY_IN_FLIGHT', { definite: true })
   const { submit } = world([inFlight, inFlight, done])
   expect(await submit(SUBMISSION)).toMatchObject({ kind: 'committed', offset: 7 })
 })
 
-it('of which the signal is aborted rejects with its reason', async () => {
+it('rejects with the reason of its aborted signal', async () => {
   const { submit } = world([lost()])
   const abort = new AbortController()
   abort.abort(new Error('gone'))
   await expect(submit(SUBMISSION, { signal: abort.signal })).rejects.toThrow(/^gone$/)
 })
 
-it('without a command id gets one of its own', async () => {
+it('without a command id gets a new one', async () => {
   const { submit } = world([done])
   const [first, second] = [
     await submit({ actAs: [ALICE], commands: [] }),

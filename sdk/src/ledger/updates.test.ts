@@ -169,7 +169,7 @@ it('continue when the connection is silent for too long', async () => {
   expect(delays).toContain(45_000)
 })
 
-it('end with a range, when the server says that all of it came', async () => {
+it('end with a range when the server has sent all of it', async () => {
   const { take, opened } = world({
     ledgerEnd: 5,
     serve: [
@@ -184,7 +184,7 @@ it('end with a range, when the server says that all of it came', async () => {
   expect(opened[0]?.request().endInclusive).toBe(5)
 })
 
-it('come by pages where no WebSocket opens, and for a minute none is tried again', async () => {
+it('come by pages if no WebSocket opens, and none is tried for a minute', async () => {
   const { take, opened, pagesRead } = world({
     serve: [(server) => server.close()],
     pages: [() => [element(1)], () => [], () => [element(2)]],
@@ -196,7 +196,7 @@ it('come by pages where no WebSocket opens, and for a minute none is tried again
   )
 })
 
-it('by pages wait for one only: a page that collects until nothing comes never ends where much does', async () => {
+it('by pages wait for one update only, because a page on a busy ledger would never end', async () => {
   const { take, pagesRead } = world({
     ledgerEnd: 9,
     pages: [() => [element(1), element(2)], () => [], () => [element(12)]],
@@ -211,7 +211,7 @@ it('by pages wait for one only: a page that collects until nothing comes never e
     expect(query).not.toHaveProperty('stream_idle_timeout_ms')
 })
 
-it('come by pages where the platform has no WebSocket', async () => {
+it('come by pages if the platform has no WebSocket', async () => {
   const { take } = world({
     ledgerEnd: 9,
     pages: [() => [element(1), element(2)], () => [element(7)]],
@@ -219,7 +219,7 @@ it('come by pages where the platform has no WebSocket', async () => {
   expect(await take(99, { follow: false, pageSize: 2 })).toEqual([1, 2, 7])
 })
 
-it('end with what the page says where the server refuses the socket', async () => {
+it('end with the error of the page if the server refuses the socket', async () => {
   const denied = new QuorumscanError('no', {
     code: 'PERMISSION_DENIED',
     definite: true,
@@ -236,7 +236,7 @@ it('end with what the page says where the server refuses the socket', async () =
   await expect(take(1)).rejects.toBe(denied)
 })
 
-it('end with an error that does not pass, in the words of the server', async () => {
+it('end with a permanent error of the server', async () => {
   const { take } = world({
     serve: [
       (server) => {
@@ -270,7 +270,7 @@ it('continue with a new token when the old one expires', async () => {
   expect(opened.map(({ protocols }) => protocols[1])).toEqual(['jwt.token.t-1', 'jwt.token.t-2'])
 })
 
-it('are not gathered without end for a consumer that is slow', async () => {
+it('are bounded in memory for a slow consumer', async () => {
   const many = Array.from({ length: 5000 }, (_, index) => element(index + 1))
   const { take, opened } = world({
     serve: [
@@ -336,7 +336,7 @@ it('end when the signal aborts, with its reason', async () => {
   await expect(following).rejects.toThrow(/^enough$/)
 })
 
-it('that cannot be followed end after three failures in a row where nothing is followed', async () => {
+it('end after three consecutive failures without `follow`', async () => {
   const { take, opened } = world({
     ledgerEnd: 9,
     serve: Array(9).fill((server: ServerSide) => {
@@ -352,7 +352,7 @@ it('that cannot be followed end after three failures in a row where nothing is f
   expect(opened.length).toBe(3)
 })
 
-it('need parties or a format, and a page size that there is', async () => {
+it('need parties or a format, and a valid page size', async () => {
   const { take } = world({})
   await expect(take(1, { parties: [] })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })
   await expect(take(1, { pageSize: 201 })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' })

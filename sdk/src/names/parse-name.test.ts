@@ -5,7 +5,7 @@ import { parseName, parsePrefix, parseRegistrableName } from './parse-name.ts'
 
 const LONGEST = 'a'.repeat(46)
 
-describe('what was typed', () => {
+describe('a typed text', () => {
   it.each([
     ['alice.unverified.ns', 'alice.unverified.ns', 'alice', '.unverified.ns'],
     [' Alice.Unverified.NS\n', 'alice.unverified.ns', 'alice', '.unverified.ns'],
@@ -45,7 +45,7 @@ describe('what was typed', () => {
     ['\u212aevin', /\(U\+212A, Latin\) only looks like "k"/],
     ['a\u2013b', /\(U\+2013\) only looks like "-"/],
     ['alice\u3002unverified\u3002ns', /\(U\+3002\) only looks like "\."/],
-  ])('%j can be no name, and why is said', (typed, why) => {
+  ])('%j cannot be a name, for a reason', (typed, why) => {
     expect(isName(typed)).toBe(false)
     expect(() => parseName(typed)).toThrow(
       expect.objectContaining({
@@ -58,18 +58,18 @@ describe('what was typed', () => {
     )
   })
 
-  it('of several letters each is named', () => {
+  it('names each foreign character', () => {
     expect(() => parseName('\u0430\u0441\u0435')).toThrow(/"a", .*"c", .*"e"/)
   })
 
-  it('is a text', () => {
+  it('must be a string', () => {
     const wrong = 7 as unknown as string
     expect(isName(wrong)).toBe(false)
     expect(() => parseName(wrong)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
   })
 })
 
-it('the beginning of a name is read in the same way, without a suffix', () => {
+it('a prefix is parsed in the same way, without a suffix', () => {
   expect(parsePrefix(' Al')).toBe('al')
   expect(parsePrefix('')).toBe('')
   expect(parsePrefix('alice.unv')).toBe('alice.unv')

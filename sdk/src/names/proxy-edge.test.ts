@@ -1,4 +1,4 @@
-/** The HTTP edge of lookups through a scan proxy: what it is asked, and what of all that it may say is believed. */
+/** The HTTP edge of lookups through a scan proxy: requests, and which of its replies are believed. */
 
 import {
   createSignedState,
@@ -78,7 +78,7 @@ describe.each([
     if (verifiedBy === 'proxy') nock(URL).get('/v0/scan-proxy/genesis').reply(200, genesis)
   }
 
-  it('is asked for proofs, in the way that a browser asks without a preflight', async () => {
+  it('is asked for proofs, without a preflight of browsers', async () => {
     told()
     const badheaders = ['authorization', 'x-quorum', 'x-min-offset', 'x-max-age-ms']
     nock(URL, { badheaders, reqheaders: { accept: CERTIFIED_MEDIA_TYPE } })
@@ -103,7 +103,7 @@ describe.each([
     expect(found).toEqual([ALICE])
   })
 
-  it('tells who signed, and gives a receipt for others', async () => {
+  it('returns the signers, and a receipt', async () => {
     told()
     byName().reply(...proven(askName(ALICE), state, state.certificate(0, 2)))
     const outcome = await connect(options).lookup(ALICE)
@@ -129,7 +129,7 @@ describe('a proxy whose genesis is pinned by its hash', () => {
       .get('/v0/scan-proxy/genesis')
       .reply(200, canonicalJson(document as Json))
 
-  it('is asked for the document, which is checked, and then for proofs', async () => {
+  it('serves the document, which is verified, and then proofs', async () => {
     told(genesis)
     byName().reply(...proven(askName(ALICE)))
     expect(await connect({ genesis: genesisHash }).lookup(ALICE)).toMatchObject({
@@ -138,7 +138,7 @@ describe('a proxy whose genesis is pinned by its hash', () => {
     })
   })
 
-  it('is refused where it serves another document, or none', async () => {
+  it('is refused if it serves another document, or none', async () => {
     told({ ...genesis, nonce: 'cd'.repeat(32) })
     await expect(connect({ genesis: genesisHash }).resolve(ALICE)).rejects.toMatchObject({
       code: 'WRONG_GENESIS',
@@ -201,7 +201,7 @@ it('names a server that is not a scan proxy, refuses, or does not answer', async
 })
 
 describe('bounds of the caller', () => {
-  it('are kept here, whatever the proxy takes', async () => {
+  it('are enforced here, even if the proxy accepts more', async () => {
     byName()
       .twice()
       .reply(...proven(askName(ALICE), stateAt(HEAD, 30_000)))
@@ -233,7 +233,7 @@ describe('bounds of the caller', () => {
     })
   })
 
-  it('are never behind what was seen: the proxy is asked again, for no older offset', async () => {
+  it('are never below the read floor: the proxy is asked again, for no older offset', async () => {
     byName(ABSENT).reply(...proven(askName(ABSENT), stateAt(HEAD + 1)))
     byName().reply(...proven(askName(ALICE)))
     nock(URL, { reqheaders: { 'x-min-offset': String(HEAD + 1) } })
@@ -245,7 +245,7 @@ describe('bounds of the caller', () => {
   })
 })
 
-it('that takes longer than there is time is a node that did not answer, not an error of the reader', async () => {
+it('that takes too long counts as a node without an answer', async () => {
   byName().delay(60_000).reply(200)
   nock(URL).get('/v0/scan-proxy/certificate').delay(60_000).optionally().reply(200)
   const clock = withoutDeadline(systemClock, 50)

@@ -181,7 +181,7 @@ afterEach(() => {
 afterAll(() => nock.restore())
 
 describe('a lookup', () => {
-  it('is put to one node, in the way that a browser asks without a preflight', async () => {
+  it('goes to one node, without a preflight of browsers', async () => {
     asked = []
     serve()
     await using scan = connect()
@@ -203,7 +203,7 @@ describe('a lookup', () => {
     }
   })
 
-  it('is believed by the keys that were hashed, whatever the document of the genesis shows later', async () => {
+  it('is verified by the hashed keys, even if the genesis object changes later', async () => {
     asked = []
     const liar = createTestNetwork({ network: 1 })
     const forged = createSignedState(
@@ -261,7 +261,7 @@ describe('a lookup', () => {
     expect(polls()).toHaveLength(1)
   })
 
-  it('ends at its deadline where nodes hang', async () => {
+  it('ends at its deadline if nodes hang', async () => {
     asked = []
     nock(urlOf('sv-1')).persist().get(/.*/).delay(60_000).reply(200, scans, JSON_TYPE)
     const { timeoutMs, clock } = untilTold(50)
@@ -272,7 +272,7 @@ describe('a lookup', () => {
     })
   })
 
-  it('of which the nodes only lag is repeated, and then says so', async () => {
+  it('is repeated while nodes lag, and then fails as lagging', async () => {
     asked = []
     const lagging: Behaviour = (request) =>
       request.uri.includes('min_offset')
@@ -337,7 +337,7 @@ describe('a name whose owner has changed since it was last accepted', () => {
       })
   })
 
-  it('is returned once that was agreed to, and from then on', async () => {
+  it('is returned after the change is accepted, and from then on', async () => {
     const timeoutMs = 7_777
     const passing = new AbortController()
     const delay: Clock['delay'] = (ms, signal) => {
@@ -360,7 +360,7 @@ describe('a name whose owner has changed since it was last accepted', () => {
     expect(await scan.names.resolve(ALICE)).toBe(PARTY)
   })
 
-  it('says so wherever it comes up', async () => {
+  it('is marked in every result', async () => {
     await using scan = await known()
     expect(await scan.names.lookup(ALICE)).toMatchObject({ kind: 'verified', changed })
     expect(await scan.names.resolveMany([BOB, ALICE])).toMatchObject([
@@ -378,7 +378,7 @@ describe('a name whose owner has changed since it was last accepted', () => {
   })
 })
 
-describe('what can be no name', () => {
+describe('a text that cannot be a name', () => {
   const reads: Record<string, (names: Names, name: string) => Promise<unknown>> = {
     resolve: (names, name) => names.resolve(name),
     lookup: (names, name) => names.lookup(name),
@@ -439,7 +439,7 @@ describe('more lookups than the nodes take from one address', () => {
     expect(found.filter((party) => party !== null)).toEqual([PARTY])
   })
 
-  it('are refused as such where the deadline leaves no time to wait', async () => {
+  it('are refused as rate limited if the deadline leaves no time to wait', async () => {
     asked = []
     serve(...NAMES.map(() => limited(Number.POSITIVE_INFINITY, '60')))
     await using scan = connect({ timeoutMs: 5_000 })
@@ -457,7 +457,7 @@ describe('more lookups than the nodes take from one address', () => {
 })
 
 describe.each(Object.entries(FAILURES))('a node that %s', (_, failure) => {
-  it('costs nothing but the time to ask another', async () => {
+  it('costs only the time to ask another one', async () => {
     asked = []
     serve(failure, failure)
     await using scan = connect({ seeds: NAMES.map(urlOf) })
@@ -468,7 +468,7 @@ describe.each(Object.entries(FAILURES))('a node that %s', (_, failure) => {
     })
   })
 
-  it('makes no absence, however many do so', async () => {
+  it('never counts as an absence', async () => {
     asked = []
     serve(failure, failure, failure, failure)
     await using scan = connect({ seeds: NAMES.map(urlOf), ...untilTold(1000) })
@@ -486,7 +486,7 @@ describe('a genesis pinned by its hash', () => {
   const wrong = { nonce: 'cd'.repeat(32) }
   const genesisText = () => canonicalJson(genesis as unknown as Json)
 
-  it('is taken from whichever seed has the right one', async () => {
+  it('is fetched from any seed that has it', async () => {
     asked = []
     serve()
     nock(urlOf('sv-1'))
@@ -559,7 +559,7 @@ describe('a genesis pinned by its hash', () => {
     await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({ definite: true, ...error })
   })
 
-  it('is asked for once: what is in the store is enough where the seed is dead', async () => {
+  it('is fetched once: the stored document suffices if the seed is down', async () => {
     asked = []
     serve()
     nock(urlOf('sv-1')).get('/v0/genesis').reply(200, genesisText())
@@ -573,7 +573,7 @@ describe('a genesis pinned by its hash', () => {
     expect(await second.names.resolve(ALICE)).toBe(PARTY)
   })
 
-  it('is not replaced by what a store says', async () => {
+  it('is not replaced by another stored document', async () => {
     asked = []
     serve()
     nock(urlOf('sv-1')).get('/v0/genesis').reply(200, genesisText())
@@ -586,7 +586,7 @@ describe('a genesis pinned by its hash', () => {
   })
 })
 
-it('a document is pinned, and no node can be reached: that is said, and worth trying again', async () => {
+it('with a pinned document and no reachable node the error is retryable', async () => {
   for (const name of NAMES) nock(urlOf(name)).persist().get(/.*/).replyWithError('ECONNREFUSED')
   await using scan = connect({ seeds: NAMES.map(urlOf), ...untilTold(400) })
   await expect(scan.names.resolve(ALICE)).rejects.toMatchObject({
@@ -610,7 +610,7 @@ it('no client resolves an entry that has expired by the clock of the caller', as
   ])
 })
 
-it('nothing is read that is older than what was written: by the client, one it was given, or one of its store', async () => {
+it('reads include what was written by the client, its validator, or clients of its store', async () => {
   asked = []
   const lagging: Behaviour = (request) =>
     request.uri.includes(`min_offset=${HEAD + 1}`)
@@ -664,7 +664,7 @@ describe('a store', () => {
     ['hangs', () => new Promise<never>(() => {})],
     ['holds what is no JSON', () => 'x'],
     ['holds what is no floor', () => '"x"'],
-  ])('that %s costs a second once, and no lookup', async (title, get) => {
+  ])('that %s delays one lookup by a second, and fails none', async (title, get) => {
     asked = []
     serve()
     let waitCount = 0
@@ -680,7 +680,7 @@ describe('a store', () => {
     expect(waitCount).toBe(title === 'hangs' ? 1 : 0)
   })
 
-  it('that cannot be written loses what it should keep, and no lookup', async () => {
+  it('that cannot be written loses its values, and fails no lookup', async () => {
     asked = []
     serve()
     const full: Store = { get: () => null, set: () => Promise.reject(new Error('full')) }
@@ -693,7 +693,7 @@ describe('a store', () => {
 it.each([
   ['passed over', {}, null],
   ['asked where that is allowed', { allowPrivateAddresses: true }, 'http://192.168.0.1'],
-])('a private address that a node says it has is %s', async (_, options, url) => {
+])('a private address in the record of a node is %s', async (_, options, url) => {
   asked = []
   const known = scans
   scans = scansOf(['http://192.168.0.1'])
@@ -720,7 +720,7 @@ it.each([
   expect(() => connect(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }))
 })
 
-it('what is no number of milliseconds, no array of names, or out of bounds is refused by the call', async () => {
+it('invalid options are refused by the call', async () => {
   const refused = { code: 'INVALID_ARGUMENT', definite: true, retryable: false }
   asked = []
   serve()
@@ -734,7 +734,7 @@ it('what is no number of milliseconds, no array of names, or out of bounds is re
   }
 })
 
-it('what can be no party is refused, and of several it alone is', async () => {
+it('a text that cannot be a party is refused, and only it among several', async () => {
   asked = []
   serve()
   await using scan = connect()

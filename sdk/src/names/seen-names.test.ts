@@ -56,7 +56,7 @@ it('refuses a name that it cannot remember, and forgets none for it', async () =
   expect(await clientOf(store, 3).compare('b', 'q')).toMatchObject({ party: 'p' })
 })
 
-it('remembers no name where the limit is 0', async () => {
+it('remembers no name if the limit is 0', async () => {
   const store = createMemoryStore()
   const seen = clientOf(store, 0)
   expect(await seen.compare(FRIEND, 'old')).toBeNull()
@@ -64,7 +64,7 @@ it('remembers no name where the limit is 0', async () => {
   expect(store.get('names')).toBeNull()
 })
 
-it('clients of one store know what the others saw, and what was accepted there', async () => {
+it('clients of one store share seen and accepted names', async () => {
   const store = createMemoryStore()
   const [tab, other] = [clientOf(store), clientOf(store)]
   await tab.compare('a', 'p')
@@ -79,7 +79,7 @@ it('clients of one store know what the others saw, and what was accepted there',
     expect(await later.compare(name, 'x'), name).toMatchObject({ party: 'p' })
 })
 
-it('names that come at one moment are all shared, by however many clients of a slow store', async () => {
+it('names of one moment are all stored, by several clients of a slow store', async () => {
   const values = createMemoryStore()
   const store: Store = {
     get: async (key) => values.get(key),
@@ -93,7 +93,7 @@ it('names that come at one moment are all shared, by however many clients of a s
   for (const name of names) expect(await later.compare(name, 'x'), name).not.toBeNull()
 })
 
-it('names of one request are remembered by one write, and compared each in its place', async () => {
+it('names of one request are stored by one write, and compared in order', async () => {
   const memory = createMemoryStore()
   let writes = 0
   const seen = clientOf({
@@ -112,7 +112,7 @@ it('names of one request are remembered by one write, and compared each in its p
   expect(again[7]).not.toBeNull()
 })
 
-it('a name that only came by in a list is compared, and not remembered', async () => {
+it('a listed name is compared, and not remembered', async () => {
   const seen = clientOf(createMemoryStore())
   expect(await seen.compare(FRIEND, 'old', false)).toBeNull()
   expect(await seen.compare(FRIEND, 'other', false)).toBeNull()
@@ -124,7 +124,7 @@ it.each([
   ['that is broken', 'no JSON'],
   ['of something else', '{"a":1}'],
   ['with odd rows', '[1,["a"],["friend.unverified.ns","x"],null]'],
-])('a store %s is as good as empty', async (_, text) => {
+])('a store %s counts as empty', async (_, text) => {
   const store = createMemoryStore()
   await store.set('names', text)
   const seen = clientOf(store)

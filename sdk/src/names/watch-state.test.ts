@@ -64,7 +64,7 @@ const tick = { kind: 'tick' } as const
 const wake = { kind: 'wake' } as const
 
 describe('a name that is watched', () => {
-  it('is asked for at once, then as often as was wished, one request at a time', () => {
+  it('is looked up at once, then every `pollMs`, one request at a time', () => {
     expect(run([0, tick]).askCount).toBe(1)
     expect(run([0, tick], [900, tick]).askCount).toBe(1)
     const known = [
@@ -76,7 +76,7 @@ describe('a name that is watched', () => {
     expect(nextTickMs(run(...known).state, at(10), pace)).toBe(START_MS + 260)
   })
 
-  it('is verified no longer than the answer is recent by record time, and then says why not', () => {
+  it('is verified only while the answer is recent by record time, and then has a reason', () => {
     const { kindAt, state } = run([0, tick], [10, answered(found(-10_000))])
     expect(kindAt(50_000)).toBe('verified')
     expect(view(state, at(50_001), pace)).toMatchObject({ kind: 'unverified', reason: 'stale' })
@@ -84,7 +84,7 @@ describe('a name that is watched', () => {
     expect(view(state, at(50_000, true), pace)).toMatchObject({ kind: 'verified' })
   })
 
-  it('is expired from the moment on that its entry ends, and asked for at that moment', () => {
+  it('is expired from the end of its entry on, and looked up at that time', () => {
     const { kindAt, state } = run([0, tick], [10, answered(found(0, 100))])
     expect(kindAt(99)).toBe('verified')
     expect(kindAt(100)).toBe('expired')
@@ -101,7 +101,7 @@ describe('a name that is watched', () => {
     expect(step(still.state, tick, { now: at(1105), pace }).asks).toBe(true)
   })
 
-  it('keeps its answer while nodes are gone, until that is too old; contradictions end it at once', () => {
+  it('keeps its answer while nodes are unreachable, until it is too old; a dispute ends it at once', () => {
     const gone = run([0, tick], [10, answered(found(0))], [260, tick], [270, answered(away)])
     expect(gone.kindAt(60_000)).toBe('verified')
     expect(gone.kindAt(60_001)).toBe('insufficient')
@@ -142,7 +142,7 @@ describe('a name that is watched', () => {
     [200, 1000],
     [2500, 2500],
     [60_000, 3000],
-  ])('that is undecided, with %s ms to wait, is asked for again after %s', (retryAfterMs, ms) => {
+  ])('without an answer, with %s ms to wait, is looked up again after %s', (retryAfterMs, ms) => {
     for (const event of [
       answered({ ...away, retryAfterMs }),
       { kind: 'failed', error: failure(retryAfterMs) },
@@ -153,14 +153,14 @@ describe('a name that is watched', () => {
     }
   })
 
-  it('is asked for at once after a sleep, whatever is under way, and not twice in a moment', () => {
+  it('is looked up at once after a sleep, also during a request, but not twice in a moment', () => {
     expect(run([0, tick], [100_000, wake]).askCount).toBe(2)
     expect(
       run([0, tick], [10, answered(found(0))], [100_000, wake], [100_100, wake]).askCount,
     ).toBe(2)
   })
 
-  it('is asked for soon where the clock was set back', () => {
+  it('is looked up soon if the clock was set back', () => {
     expect(run([0, tick], [10, answered(found(0))], [-3_600_000, tick]).askCount).toBe(2)
   })
 })

@@ -60,7 +60,7 @@ function watch(
 
 afterEach(() => vi.unstubAllGlobals())
 
-it('tells a change of owner with the second question after it, and no answer twice', async () => {
+it('reports a change of owner with the second request after it, and no answer twice', async () => {
   const { clock } = createClock()
   let askCount = 0
   const watching = watch(clock, async () => found(clock, ++askCount < 5 ? 'alice' : 'bob'))
@@ -70,7 +70,7 @@ it('tells a change of owner with the second question after it, and no answer twi
   await watching.return(undefined as never)
 })
 
-it('tells the end of an entry at that moment, whatever nodes say', async () => {
+it('reports the end of an entry at its time, without an answer of nodes', async () => {
   const { clock, nowMs } = createClock()
   const watching = watch(clock, async () => found(clock, 'alice', 1130))
   expect((await watching.next()).value).toMatchObject({ kind: 'verified' })
@@ -82,7 +82,7 @@ it('tells the end of an entry at that moment, whatever nodes say', async () => {
   await watching.return(undefined as never)
 })
 
-it('says so once its answer is too old, also where the device says that it is offline, and asks on', async () => {
+it('reports a stale answer, also while the device is offline, and continues to ask', async () => {
   vi.stubGlobal('navigator', { onLine: false })
   const { clock } = createClock()
   let askCount = 0
@@ -96,7 +96,7 @@ it('says so once its answer is too old, also where the device says that it is of
   await watching.return(undefined as never)
 })
 
-it('asks at once after a sleep, and gives up what was under way', async () => {
+it('asks at once after a sleep, and aborts the request in flight', async () => {
   const { clock, sleep } = createClock()
   const signals: (AbortSignal | undefined)[] = []
   const watching = watch(clock, async (signal) => {
@@ -113,7 +113,7 @@ it('asks at once after a sleep, and gives up what was under way', async () => {
   await watching.return(undefined as never)
 })
 
-it('asks at once when another client of the store says that a change was accepted', async () => {
+it('asks at once when another client of the store has accepted a change', async () => {
   const { clock } = createClock()
   // Nothing follows from time.
   const still = {
@@ -134,7 +134,7 @@ it('asks at once when another client of the store says that a change was accepte
   await watching.return(undefined as never)
 })
 
-it('ends by what no asking can change, and by the signal with its reason', async () => {
+it('ends with a permanent error, or with the reason of the signal', async () => {
   const { clock } = createClock()
   const closed = new QuorumscanError('closed', { code: 'CLOSED', definite: true, retryable: false })
   await expect(watch(clock, () => Promise.reject(closed)).next()).rejects.toBe(closed)

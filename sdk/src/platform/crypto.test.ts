@@ -32,12 +32,12 @@ describe.each([
       createValidator({ url: 'https://validator.example.com', genesis, fetch }),
   ],
 ])('%s', (_, connect) => {
-  it('without WebCrypto there is no client', () => {
+  it('without WebCrypto no client is created', () => {
     vi.stubGlobal('crypto', undefined)
     expect(() => connect(server().fetch)).toThrow(expect.objectContaining(refused))
   })
 
-  it('with a WebCrypto that has no Ed25519 nothing is asked', async () => {
+  it('with a WebCrypto without Ed25519 no request is sent', async () => {
     const { subtle } = globalThis.crypto
     vi.stubGlobal('crypto', {
       subtle: {
@@ -53,7 +53,7 @@ describe.each([
   })
 })
 
-it('an implementation that takes every signature is refused', async () => {
+it('an implementation that accepts every signature is refused', async () => {
   const { fetch, asked } = server()
   const crypto = {
     sha256: async () => new Uint8Array(32),
@@ -64,7 +64,7 @@ it('an implementation that takes every signature is refused', async () => {
   expect(asked()).toBe(0)
 })
 
-it('an implementation may be passed in where the platform has none', () => {
+it('an implementation can be passed if the platform has none', () => {
   vi.stubGlobal('crypto', undefined)
   const crypto = { sha256: async () => new Uint8Array(32), verifyEd25519: async () => false }
   const scan = createScan({ seeds: ['https://sv-1.example.com'], genesis, crypto })

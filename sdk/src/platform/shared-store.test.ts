@@ -48,7 +48,7 @@ it('a store that hangs is waited for once; values are in memory meanwhile, and s
   })
 })
 
-it('a store that hangs for one client keeps no other one out', async () => {
+it('a store that hangs for one client does not block others', async () => {
   const hung: Store = { get: () => new Promise(() => {}), set: () => {} }
   const clock = { ...systemClock, delay: async () => {} }
   const hanging = createSharedStore(hung, clock).update(KEY, () => '1')

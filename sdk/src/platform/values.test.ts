@@ -1,4 +1,4 @@
-/** Amounts, times and contract ids: what helpers make of texts. */
+/** Amounts, times, contract ids and parties as texts. */
 import { expect, it } from 'vitest'
 import {
   addAmounts,
@@ -25,14 +25,14 @@ it('amounts are added exactly', () => {
     expect(() => addAmounts('1', wrong), String(wrong)).toThrow(refused)
 })
 
-it('amounts are compared as numbers are, whatever zeros they are written with', () => {
+it('amounts are compared as numbers, with any zeros', () => {
   expect(compareAmounts('2', '10')).toBe(-1)
   expect(compareAmounts('1.50', '1.5000000000')).toBe(0)
   expect(compareAmounts('0.0000000002', '0.0000000001')).toBe(1)
   expect(['10', '-1', '2'].sort(compareAmounts)).toEqual(['-1', '2', '10'])
 })
 
-it('times become dates, and dates times', () => {
+it('times and dates are converted', () => {
   expect(toDate('2026-11-22T10:00:00.123456Z').toISOString()).toBe('2026-11-22T10:00:00.123Z')
   expect(fromDate(new Date('2026-11-22T10:00:00.123Z'))).toBe('2026-11-22T10:00:00.123000Z')
   expect(() => toDate('soon')).toThrow(refused)

@@ -183,8 +183,8 @@ const check = (rules: VoteRules, numRuns: number) => [
   ),
 ]
 
-describe('whatever f that lie do', () => {
-  it('nothing is agreed on that no honest one said, or that too few said; and honest ones do agree', () => {
+describe('with any actions of f liars', () => {
+  it('an agreement has an honest answer and enough votes, and honest nodes reach one', () => {
     for (const result of check(VOTE_RULES, RUNS))
       expect(result.failed, fc.defaultReportMessage(result) ?? '').toBe(false)
   })
@@ -210,7 +210,7 @@ describe('whatever f that lie do', () => {
     'a failure is for good': { isGivenUp: (failureCount) => failureCount > 0 },
     'who differs is not counted again': { votersOf: () => [] },
   }
-  it.each(Object.entries(MUTANTS))('a test fails where %s', (_, mutant) => {
+  it.each(Object.entries(MUTANTS))('a test fails if %s', (_, mutant) => {
     const results = check({ ...VOTE_RULES, ...mutant }, RUNS)
     expect(results.some(({ failed }) => failed)).toBe(true)
   })
@@ -230,7 +230,7 @@ describe('a read', () => {
     expect(run).toMatchObject({ verdict: { kind: 'agreed', answer: 'true' }, endedMs: 30 })
   })
 
-  it('asks each once where all agree, however slow some are', () => {
+  it('asks each scan once if all agree, even if some are slow', () => {
     const run = simulate([says('true', 1), says('true', 2_000), hangs, hangs], 2)
     expect(run).toMatchObject({ endedMs: 2_000, requestCount: 4 })
   })
@@ -241,7 +241,7 @@ describe('a read', () => {
     expect(run.endedMs).toBeLessThan(2_000)
   })
 
-  it('leaves a node alone for as long as it asks', () => {
+  it('does not ask a node again before its `retry-after`', () => {
     const times: number[] = []
     const busy: Node = ({ atMs }) => {
       times.push(atMs)
@@ -253,7 +253,7 @@ describe('a read', () => {
     expect(times).toEqual([0, 0, 3_010, 3_010])
   })
 
-  it('is lagging where some were on their way, disputed where all stood by what they said', () => {
+  it('is lagging if some changed their answers, disputed if none did', () => {
     const moving: Node = ({ atMs }) => ({ afterMs: 10, answer: atMs < 5_000 ? 'old' : 'new' })
     expect(simulate([moving, says('new'), says('lie'), hangs], 3).verdict.kind).toBe('lagging')
     expect(simulate([says('old'), says('new'), says('lie'), hangs], 2).verdict.kind).toBe(

@@ -41,7 +41,7 @@ describe('the member list', () => {
     { name: 'b', party: 'b::1' },
   ]
 
-  it('is one whether it is written as pairs or as facts, in any order', () => {
+  it('is the same as pairs and as facts, in any order', () => {
     expect(
       read([
         ['b::1', { name: 'b', svRewardWeight: '1' }],

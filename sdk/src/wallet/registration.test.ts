@@ -214,7 +214,7 @@ describe('a payment whose answer is lost', () => {
     expect(ledger.accepts).toBe(1)
   })
 
-  it('is made, if it did not happen: the request is still there, and can be used up only once', async () => {
+  it('is made if it did not happen: the request exists, and can be consumed only once', async () => {
     let count = 0
     const { ledger, run } = world((state) => {
       if (++count === 1) throw lostAnswer()
@@ -225,7 +225,7 @@ describe('a payment whose answer is lost', () => {
     expect(ledger.accepts).toBe(2)
   })
 
-  it('may have happened, if nothing can be found out', async () => {
+  it('may have happened if the ledger cannot be read', async () => {
     const { run } = world(() => {
       throw lostAnswer()
     })
@@ -237,7 +237,7 @@ describe('a payment whose answer is lost', () => {
     })
   })
 
-  it('came back, if the request is used up and no coin is locked', async () => {
+  it('is refunded if the request is consumed and no coin is locked', async () => {
     const { run } = world((state) => {
       state.requests = []
       throw lostAnswer()
@@ -247,7 +247,7 @@ describe('a payment whose answer is lost', () => {
 })
 
 describe('a payment that was made', () => {
-  it('and never decided is locked', async () => {
+  it('and is never decided is locked', async () => {
     const { run } = world((state) => {
       state.requests = []
       state.payments = [PAYMENT]
@@ -255,14 +255,14 @@ describe('a payment that was made', () => {
     await expect(run()).rejects.toMatchObject({ code: 'PAYMENT_PENDING', payment: 'locked' })
   })
 
-  it('and ended without the name came back', async () => {
+  it('and ended without the name is refunded', async () => {
     const { run } = world((state) => {
       state.requests = []
     })
     await expect(run()).rejects.toMatchObject({ code: 'PAYMENT_REFUNDED', payment: 'refunded' })
   })
 
-  it('that was refused was not', async () => {
+  it('that was refused is not paid', async () => {
     const { ledger, run } = world(() => {
       throw new QuorumscanError('too little', {
         code: 'INSUFFICIENT_FUNDS',
@@ -290,7 +290,7 @@ describe('after a crash', () => {
     throw new Error('paid a second time')
   }
 
-  it('between payment and name it waits for what was paid, and pays nothing', async () => {
+  it('between payment and name it waits for the payment, and pays nothing', async () => {
     const { ledger, run } = world(unpaid, (state) => {
       state.payments = []
       state.isOwned = true
@@ -312,14 +312,14 @@ describe('after a crash', () => {
     await expect(run()).rejects.toMatchObject({ code: 'NETWORK_ERROR', payment: 'unknown' })
   })
 
-  it('a name that is there was paid, also where the nodes do not know it yet', async () => {
+  it('an existing name is paid, even if the nodes do not show it yet', async () => {
     const { ledger, run } = world(unpaid)
     ledger.isOwned = true
     ledger.isHidden = true
     await expect(run()).rejects.toMatchObject({ code: 'CONSENSUS_LAGGING', payment: 'paid' })
   })
 
-  it('at the very end it only says so', async () => {
+  it('at the end it only returns the name', async () => {
     const { ledger, run } = world(unpaid)
     ledger.isOwned = true
     const steps: [string, boolean][] = []
@@ -330,14 +330,14 @@ describe('after a crash', () => {
   })
 })
 
-describe('a request that is there', () => {
+describe('an existing request', () => {
   const confirm = (state: Ledger) => {
     state.requests = []
     state.isOwned = true
   }
   const wished = { url: 'https://new.example', description: 'new' }
 
-  it('and asks for the same is paid', async () => {
+  it('with the same entry is paid', async () => {
     const { ledger, run } = world(confirm)
     Object.assign(ledger, { requests: [REQUEST], asked: wished })
     const steps: [string, boolean][] = []
@@ -350,7 +350,7 @@ describe('a request that is there', () => {
     ['another url', { older: { url: 'https://old.example', description: 'new' } }],
     ['another description', { older: { url: wished.url, description: '' } }],
     ['an unknown entry', { isUntold: true }],
-  ])('and asks for %s is rejected, and made again', async (_, state) => {
+  ])('with %s is rejected, and made again', async (_, state) => {
     const { ledger, run } = world(confirm)
     Object.assign(ledger, { requests: [OLDER], ...state })
     const done = await run(() => {}, wished)
@@ -368,7 +368,7 @@ describe('a request that is there', () => {
     expect(ledger.rejected).toEqual([OLDER])
   })
 
-  it('and is paid by another device meanwhile is found out, not paid again', async () => {
+  it('that another device has paid meanwhile is not paid again', async () => {
     const { ledger, run } = world(confirm)
     const older = { url: 'https://old.example', description: '' }
     Object.assign(ledger, { requests: [OLDER], older, isPaidMeanwhile: true })
@@ -377,7 +377,7 @@ describe('a request that is there', () => {
   })
 })
 
-describe('what is paid for with another url or description', () => {
+describe('a name that is paid for with another url or description', () => {
   const effective = { url: 'https://old.example', description: 'old' }
 
   it.each([
@@ -424,7 +424,7 @@ it.each<[string, Partial<RegisterInput>, string]>([
   ['a long description', { description: 'x'.repeat(141) }, 'INVALID_DESCRIPTION'],
   ['a number as url', { url: 7 as never }, 'INVALID_ARGUMENT'],
   ['a text as autoRenew', { autoRenew: 'yes' as never }, 'INVALID_ARGUMENT'],
-])('%s is refused by every call, also of a name that one has', async (_, input, code) => {
+])('%s is refused by every call, also for an owned name', async (_, input, code) => {
   const { ledger, run } = world(() => {})
   ledger.isOwned = true
   await expect(run(() => {}, input)).rejects.toMatchObject({

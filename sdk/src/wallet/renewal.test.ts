@@ -84,12 +84,12 @@ describe('a renewal that is refused', () => {
     throw error('CONTRACT_CONSUMED', true)
   }
 
-  it('because the wallet paid by itself is waited for', async () => {
+  it('because the wallet paid automatically is waited for', async () => {
     const parts = world(refuse, [idle(DUE.before), paying(), paying(), idle(DUE.after)])
     expect(await renew(parts, NAME)).toEqual(renewed())
   })
 
-  it('while nothing is under way was not paid', async () => {
+  it('without a payment in progress was not paid', async () => {
     const parts = world(refuse, [idle(DUE.before)])
     await expect(renew(parts, NAME)).rejects.toMatchObject({
       code: 'CONTRACT_CONSUMED',
@@ -98,7 +98,7 @@ describe('a renewal that is refused', () => {
     })
   })
 
-  it('and of which nothing more can be seen may have been paid by the wallet', async () => {
+  it('and cannot be read may have been paid by the wallet', async () => {
     const parts = world(refuse, [idle(DUE.before), error('NETWORK_ERROR', false)])
     await expect(renew(parts, NAME)).rejects.toMatchObject({
       code: 'PAYMENT_UNKNOWN',
@@ -114,13 +114,13 @@ it.each([
     'unknown',
   ],
   ['there is no subscription', null, 'not-paid'],
-])('a renewal where %s', async (_, seen, payment) => {
+])('a renewal if %s', async (_, seen, payment) => {
   const parts = world(() => {}, seen === null ? [otherName] : [seen])
   await expect(renew(parts, NAME)).rejects.toMatchObject({ payment })
 })
 
 describe('a renewal that is paid', () => {
-  it('waits out a validator that is away for a moment', async () => {
+  it('waits for a validator that is down for a moment', async () => {
     const away = error('NETWORK_ERROR', false)
     const parts = world(() => {}, [idle(DUE.before), away, paying(), away, idle(DUE.after)])
     expect(await renew(parts, NAME)).toEqual(renewed())
@@ -175,7 +175,7 @@ describe('called again after a crash, a renewal', () => {
     throw new Error('paid a second time')
   }
 
-  it('waits for the payment that is under way', async () => {
+  it('waits for the payment in progress', async () => {
     const parts = world(never, [paying(), idle(DUE.after)])
     const steps: boolean[] = []
     const onProgress = ({ isResumed }: { readonly isResumed: boolean }) => steps.push(isResumed)
@@ -183,7 +183,7 @@ describe('called again after a crash, a renewal', () => {
     expect(steps).toEqual([true])
   })
 
-  it('says until when the name is paid, where no further period can be paid yet', async () => {
+  it('returns the paid time if no further period can be paid yet', async () => {
     const refuse = () => {
       throw new QuorumscanError('not yet', {
         ...{ code: 'CHOICE_REFUSED', definite: true, retryable: false },
@@ -199,7 +199,7 @@ describe('called again after a crash, a renewal', () => {
     })
   })
 
-  it('pays for no period but the one that was decided on, however wide the window is', async () => {
+  it('pays only for the chosen period, for any width of the window', async () => {
     const parts = world(never, [idle(DUE.after)])
     expect(await renew(parts, 'A', { after: DUE.before })).toEqual(renewed(true))
     // As lists and entries tell it: to the millisecond, or exactly.
@@ -210,7 +210,7 @@ describe('called again after a crash, a renewal', () => {
   })
 })
 
-it('a cancellation of what was cancelled changes nothing while the name lasts', async () => {
+it('a second cancellation changes nothing while the name is live', async () => {
   const cancelled = (party: string): RegistrationParts => {
     const lookup = async () => ({ kind: 'verified', entry: { party } })
     const names = { lookup } as unknown as RegistrationParts['names']
@@ -220,7 +220,7 @@ it('a cancellation of what was cancelled changes nothing while the name lasts', 
   await expect(cancel(cancelled('bob'), NAME)).rejects.toMatchObject({ code: 'CONTRACT_NOT_FOUND' })
 })
 
-it('automatic payments are set by the name', async () => {
+it('automatic payments are set for a name', async () => {
   const set: unknown[] = []
   const parts = world(() => {}, [idle(DUE.before)])
   const wallet = {
@@ -234,7 +234,7 @@ it('automatic payments are set by the name', async () => {
   expect(set).toEqual([`00${'1'.repeat(64)}`, false])
 })
 
-it('what can be no name, or no time, is refused before anything is asked', async () => {
+it('an invalid name or time is refused before any request', async () => {
   const parts = world(() => {}, [])
   await expect(renew(parts, 'no name')).rejects.toMatchObject({ code: 'INVALID_NAME' })
   await expect(cancel(parts, 'dso.ns')).rejects.toMatchObject({ code: 'NAME_SUFFIX_MISSING' })

@@ -22,7 +22,7 @@ const entry = fc.record({
 })
 
 describe('a batch answer', () => {
-  it('is cut into exactly the bytes of its answers, whatever the texts in them', () => {
+  it('is cut into exactly the bytes of its answers, for any texts', () => {
     fc.assert(
       fc.property(fc.array(fc.option(entry), { minLength: 1, maxLength: 8 }), (entries) => {
         const parts = entries.map((one) => JSON.stringify({ entry: one }))
@@ -39,7 +39,7 @@ describe('a batch answer', () => {
     )
   })
 
-  it('that differs in one byte is another answer, or none', () => {
+  it('that differs in one byte is another answer, or invalid', () => {
     const text = JSON.stringify({
       results: [
         {
@@ -105,7 +105,7 @@ it('refuses an answer with a member of another type', () => {
 })
 
 describe('a lookup', () => {
-  it('is one that every node takes', () => {
+  it('is valid if every node accepts it', () => {
     expect(isLookup({ name: 'anything / at all' })).toBe(true)
     expect(isLookup({ name: '' })).toBe(true)
     expect(isLookup({ name: 'x'.repeat(256) })).toBe(false)

@@ -101,7 +101,7 @@ describe('a reader of certified answers', () => {
     expect(world.ended).toMatchObject([{ ending: { kind: 'answered' } }])
   })
 
-  it('asks one node, and believes what enough signed a moment ago', () => {
+  it('asks one node, and believes an answer that enough members signed recently', () => {
     const world = createWorld()
     world.ask()
     world.prove(world.only(), START)
@@ -109,7 +109,7 @@ describe('a reader of certified answers', () => {
     expect(world.state.floor).toBe(START)
   })
 
-  it('asks a second one when the first takes three times its usual time, and the first one stays asked', () => {
+  it('asks a second node when the first takes three times its usual latency, and still waits for the first', () => {
     const world = createWorld()
     world.ask()
     world.prove(world.only(), START)
@@ -120,7 +120,7 @@ describe('a reader of certified answers', () => {
     expect(world.asked()).toHaveLength(2)
   })
 
-  it('does not leave a node because its first answer, which had to connect, took long', () => {
+  it('does not avoid a node whose first answer took long because of connecting', () => {
     const world = createWorld([urlOf('sv-1')])
     const answerAfter = (ms: number, flight: Asked) => {
       world.pass(ms)
@@ -136,7 +136,7 @@ describe('a reader of certified answers', () => {
     expect(world.asked()).toEqual([urlOf('sv-1')])
   })
 
-  it.each(['failed', 'lied'] as const)('asks another at once when one %s', (kind) => {
+  it.each(['failed', 'lied'] as const)('asks another node at once when one %s', (kind) => {
     const world = createWorld()
     world.ask()
     const first = world.only()
@@ -161,7 +161,7 @@ describe('a reader of certified answers', () => {
     expect(world.ended).toEqual([])
   })
 
-  it('believes an old answer only after f + 1 nodes were heard, and not when one of them has a newer one', () => {
+  it('believes an old answer only after f + 1 nodes were heard and none has a newer one', () => {
     const world = createWorld()
     world.ask()
     world.prove(world.only(), START)
@@ -198,7 +198,7 @@ describe('a reader of certified answers', () => {
     expect(polls()).toHaveLength(2 * FAULTY_MAX)
   })
 
-  it('believes nothing any more once two certificates contradict each other', () => {
+  it('believes no answer after two certificates contradicted each other', () => {
     const world = createWorld()
     world.ask()
     world.prove(world.only(), START)
@@ -213,7 +213,7 @@ describe('a reader of certified answers', () => {
     ])
   })
 
-  it('takes a seed for no node of its own', () => {
+  it('does not count a seed as a node', () => {
     const world = createWorld(['https://alias.test', ...NODES.map(urlOf)])
     world.ask()
     const alias = [...world.open].find(({ source }) => source.name === null)
@@ -256,7 +256,7 @@ describe('a reader of certified answers', () => {
     ])
   })
 
-  it('reads for those who stay, and stops when all left', () => {
+  it('reads for the remaining callers, and stops when all have left', () => {
     const world = createWorld()
     world.ask({ key: '' })
     const [second, third] = [world.ask({ key: '' }), world.ask({ key: '' })]
@@ -268,7 +268,7 @@ describe('a reader of certified answers', () => {
     expect(world.asked()).toHaveLength(1)
   })
 
-  it('has eight requests for lookups on their way at most', () => {
+  it('has at most eight requests for lookups in flight', () => {
     const world = createWorld()
     for (let count = 0; count < 20; count++) world.ask()
     world.pass(1)
@@ -278,7 +278,7 @@ describe('a reader of certified answers', () => {
     expect(world.state.reads.size).toBe(8)
   })
 
-  it('says why there is no answer', () => {
+  it('gives the reason for a missing answer', () => {
     const world = createWorld()
     const endAll = (how: 'failed' | 'gone' | 'limit') => {
       world.ask()
@@ -295,7 +295,7 @@ describe('a reader of certified answers', () => {
   })
 })
 
-describe('whatever nodes do, and in whichever order', () => {
+describe('for all actions of nodes, in any order', () => {
   const action = fc.oneof(
     fc.record({
       kind: fc.constant('ask' as const),
@@ -319,7 +319,7 @@ describe('whatever nodes do, and in whichever order', () => {
     fc.record({ kind: fc.constant('pass' as const), ms: fc.constantFrom(1, 60, 2500, 14_000) }),
   )
 
-  it('nothing is believed that is behind, stale, signed by too few, or old and unconfirmed; all reads end', () => {
+  it('no answer is believed that lags, is stale, has too few signers, or is old and unconfirmed; all reads end', () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
         const world = createWorld()

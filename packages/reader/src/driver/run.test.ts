@@ -72,7 +72,7 @@ function createHarness(times: { readonly lateMs?: number; readonly endMs?: numbe
   }
 }
 
-it('tells reads of one moment together, and sends what the step asks for', async () => {
+it('reports reads of one moment together, and sends the requests of the step', async () => {
   const { driver, kinds, requests, node } = createHarness()
   const first = driver.ask('a', NEVER, undefined)
   void driver.ask('b', NEVER, undefined)
@@ -86,7 +86,7 @@ it('tells reads of one moment together, and sends what the step asks for', async
   expect(driver.waitingCount()).toBe(1)
 })
 
-it('says when a request is late, and gives it up at its end', async () => {
+it('reports a late request, and aborts it at its end', async () => {
   const { driver, kinds, requests, node, pass } = createHarness({ lateMs: 50, endMs: 80 })
   void driver.ask('a', NEVER, undefined)
   await turn()
@@ -108,7 +108,7 @@ it('ends a read at its deadline', async () => {
   expect(await asking).toBe('too late')
 })
 
-it('wakes the decider when it said', async () => {
+it('wakes the decider at its time', async () => {
   const { driver, world, kinds, pass } = createHarness()
   world.wakeAtMs = 10
   void driver.ask('a', NEVER, undefined)
@@ -120,7 +120,7 @@ it('wakes the decider when it said', async () => {
   expect(world.wakeAtMs).toBe(NEVER)
 })
 
-it('wakes the decider also where the alarm was set for what is over', async () => {
+it('wakes the decider although the alarm was set for an ended request', async () => {
   const times = { lateMs: 5 }
   const { driver, world, kinds, requests, pass } = createHarness(times)
   const first = driver.ask('a', NEVER, undefined)
@@ -137,7 +137,7 @@ it('wakes the decider also where the alarm was set for what is over', async () =
   expect(kinds().slice(3)).toEqual(['woke'])
 })
 
-it('leaves out the time in which the process stalled, and reads what came meanwhile first', async () => {
+it('leaves out the time of a stall, and reads replies of that time first', async () => {
   const { driver, world, kinds, requests, pass } = createHarness({ lateMs: 50 })
   void driver.ask('a', NEVER, undefined)
   await turn()
@@ -149,7 +149,7 @@ it('leaves out the time in which the process stalled, and reads what came meanwh
   expect(world.nowMs).toBe(50)
 })
 
-it('is late where a timer is not much later than it was set to', async () => {
+it('reports a late request if the timer is only a little late', async () => {
   const { driver, kinds, pass } = createHarness({ lateMs: 50 })
   void driver.ask('a', NEVER, undefined)
   await turn()
@@ -157,7 +157,7 @@ it('is late where a timer is not much later than it was set to', async () => {
   expect(kinds()).toEqual(['began', 'late'])
 })
 
-it('lets a caller leave, and tells the decider', async () => {
+it('lets a caller leave, and reports that to the decider', async () => {
   const { driver, events } = createHarness()
   const leaving = new AbortController()
   const asking = driver.ask('a', NEVER, leaving.signal)

@@ -35,7 +35,7 @@ it('an older record whose check takes longer does not replace a newer one', asyn
   expect(book.records()).toEqual([record(2)])
 })
 
-it('a record that the node did not sign is not taken', async () => {
+it('refuses a record that the node did not sign', async () => {
   const { book, checks } = createBook()
   const offered = book.offer([record(1)])
   checks[0]?.(false)

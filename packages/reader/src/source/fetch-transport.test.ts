@@ -31,7 +31,7 @@ afterAll(() => {
 })
 
 describe('the fetch transport', () => {
-  it('hands over status, headers and the exact bytes', async () => {
+  it('returns status, headers and the exact bytes', async () => {
     nock('https://sv-1.example.com')
       .get('/scan/v0/scans?a=1')
       .reply(503, 'grün', { 'X-Ledger-Head': '7' })
@@ -70,14 +70,14 @@ describe('the fetch transport', () => {
     expect(elsewhere.isDone()).toBe(false)
   })
 
-  it('gives up on an answer that is too large', async () => {
+  it('aborts an answer that is too large', async () => {
     nock('https://sv-1.example.com').get('/scan/v0/scans?a=1').reply(200, 'x'.repeat(1001))
     await expect(createFetchTransport().request(request())).rejects.toThrow(RangeError)
     nock('https://sv-1.example.com').get('/scan/v0/scans?a=1').reply(200, 'x'.repeat(1000))
     expect((await createFetchTransport().request(request())).body.byteLength).toBe(1000)
   })
 
-  it('gives up while the answer is still coming', async () => {
+  it('aborts while the answer is still arriving', async () => {
     let sentCount = 0
     const endless = new ReadableStream<Uint8Array>({
       pull: (controller) => {
@@ -90,7 +90,7 @@ describe('the fetch transport', () => {
     expect(sentCount).toBeLessThan(15)
   })
 
-  it('gives up on an answer in pieces of a byte, not on one in small packets', async () => {
+  it('aborts an answer in pieces of one byte, but not one in small packets', async () => {
     const inPieces = (piece: number) => {
       let left = 100_000
       const body = new ReadableStream<Uint8Array>({
@@ -117,7 +117,7 @@ describe('the fetch transport', () => {
     await expect(reply).rejects.toThrow()
   })
 
-  it('lets go of a body that does not come when the signal aborts, though its `fetch` would not', async () => {
+  it('stops waiting for a body when the signal aborts, even if `fetch` does not', async () => {
     const abort = new AbortController()
     let canceledBy: unknown
     // Asked for its first piece, it has none, and the caller leaves.

@@ -77,7 +77,7 @@ describe('the URL of a node', () => {
     expect(parseNodeUrl(text, false)).toBeDefined()
   })
 
-  it('says who answers where it is https, or this machine', () => {
+  it('authenticates the node if it is https, or this machine', () => {
     expect(isAuthenticated('https://a.example')).toBe(true)
     expect(isAuthenticated('http://127.0.0.1:4600')).toBe(true)
     expect(isAuthenticated('http://[::1]:4600')).toBe(true)

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { createRun, ENDED_MS } from './testing/driven.ts'
 import { script } from './testing/scripts.ts'
 
-it('never decides wrongly, twice or too late, and sends no more than it may', () => {
+it('never decides wrongly, twice or too late, and respects its limits', () => {
   fc.assert(
     fc.property(script, ({ commands, ...world }) => {
       const run = createRun(world)
@@ -18,7 +18,7 @@ it('never decides wrongly, twice or too late, and sends no more than it may', ()
   )
 })
 
-it('does the same again with the same events', () => {
+it('has the same effects with the same events', () => {
   fc.assert(
     fc.property(script, ({ commands, ...world }) => {
       const [first, second] = [createRun(world), createRun(world)]

@@ -45,7 +45,7 @@ describe('histories', () => {
     ])
   })
 
-  it('of a node that has ever new ones are remembered up to four', () => {
+  it('of one node at one offset are remembered up to four', () => {
     const { histories, note } = watching()
     for (const node of ['sv-1', 'sv-2']) note(node, 'a')
     for (let count = 0; count < 100; count++) note('sv-4', `lie ${count}`)

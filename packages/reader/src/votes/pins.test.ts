@@ -13,7 +13,7 @@ describe('the pin', () => {
     expect(heads).toEqual([7, 10, 3, 10])
   })
 
-  it('lies between the t-th and the (t−f)-th most advanced honest node, whatever f liars claim', () => {
+  it('lies between the t-th and the (t−f)-th most advanced honest node, for any claims of f liars', () => {
     const world = fc.integer({ min: 1, max: 13 }).chain((nodeCount) =>
       fc.record({
         threshold: fc.integer({ min: maxFaulty(nodeCount) + 1, max: nodeCount }),
@@ -48,13 +48,13 @@ describe('the second pin', () => {
     floor: 0,
   }
 
-  it('is low enough for those that lag to complete the largest group', () => {
+  it('is low enough that lagging nodes complete the largest group', () => {
     expect(chooseNextPin({ ...input, largestGroupSize: 1 })).toBe(8)
     expect(chooseNextPin({ ...input, largestGroupSize: 0 })).toBe(6)
     expect(chooseNextPin({ ...input, largestGroupSize: 1, floor: 9 })).toBe(9)
   })
 
-  it('is lower where some of those that lag may lie, as far as others are left', () => {
+  it('is lower if lagging nodes may lie, as far as others exist', () => {
     const lying = { ...input, laggingHeads: [9, 8, 6], largestGroupSize: 1, faultyMax: 1 }
     expect(chooseNextPin(lying)).toBe(8)
     expect(chooseNextPin({ ...lying, laggingHeads: [8] })).toBe(8)

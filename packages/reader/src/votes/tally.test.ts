@@ -20,7 +20,7 @@ function ballotOf(votes: readonly Vote[]) {
 const calm = { nodeCount: 4, threshold: 2, unusableCount: 0, laggingCount: 0, isFork: false }
 
 describe('votes', () => {
-  it('count together only where everything is equal', () => {
+  it('count together only if everything is equal', () => {
     const different = [
       vote('yes'),
       vote('no'),
@@ -32,7 +32,7 @@ describe('votes', () => {
     expect(ballotOf([vote('yes'), vote('yes'), vote('yes')]).groups).toHaveLength(1)
   })
 
-  it('are one a node', () => {
+  it('count once for each node', () => {
     const ballot = ballotOf([vote('yes')])
     expect(() => castVote(ballot, { voter: 0, vote: vote('yes') })).toThrow(RangeError)
     expect(() => castVote(ballot, { voter: 0, vote: vote('no') })).toThrow(RangeError)
@@ -95,7 +95,7 @@ describe('a verdict', () => {
     )
   })
 
-  it('never turns into another decision, and is open only while votes can come', () => {
+  it('never changes to another decision, and is open only while votes can arrive', () => {
     fc.assert(
       fc.property(voting, ({ nodeCount, threshold, nodes }) => {
         const count = (kind: string) => nodes.filter((node) => node === kind).length
