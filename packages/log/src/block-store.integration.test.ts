@@ -73,7 +73,7 @@ describe('the blocks of a member', () => {
     expect(await one.store.newerThan(0)).toHaveLength(1)
   })
 
-  it('are not added behind another log than the one that is known', async () => {
+  it('are not added to another log than the known one', async () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     await fill(one.store, 2)
@@ -127,7 +127,7 @@ describe('the blocks of a member', () => {
     await using redis = await startRedis()
     using one = setUp(redis)
     expect([await one.store.holding(1), await one.store.agreedAt(1)]).toEqual([null, null])
-    // Of two entries each; the 4th, 8th, … block, and the three behind it, agree on the former.
+    // Of two entries each; the 4th, 8th, … block, and the three after it, agree on the former.
     let agreed = appHash
     for (let height = 1; height <= 70; height++) {
       const firstOffset = 2 * height - 1

@@ -1,7 +1,7 @@
 /**
  * The log of a member of a network that is ordered by blocks: each block is one group of the stream, in the member's
- * own Redis. Instead of a signature a group carries a seal: the block's height, and the app hash after it. What the
- * end of the stream lost comes back, as the engine replays its blocks behind the newest group.
+ * own Redis. Instead of a signature a group carries a seal: the block's height, and the app hash after it. If the
+ * stream loses its end, the engine replays its blocks after the newest group.
  */
 
 import { type Clock, concatBytes, fromHex, type Random, sha256, toHex } from '@quorumscan/base'
@@ -124,10 +124,9 @@ export function createBlockStore(options: {
       }
     },
     /**
-     * Resolves, with what followers are given, when the group stands in the stream. Waits for a Redis that is away or
-     * full.
+     * Resolves with the group, as followers receive it, when it is in the stream. Waits for a Redis that is down or full.
      *
-     * @throws {LogFencedError} If another group stands there: this process does not know the log any more.
+     * @throws {LogFencedError} If the stream has another group there: another process has written the log.
      * @throws The signal's reason.
      */
     append: (

@@ -1,7 +1,7 @@
 /**
- * One connection to the log's Redis, with the few commands that the log needs. It never reconnects by
- * itself and repeats nothing: its owner knows what a lost answer means. Every failure is a
- * LogUnavailableError, a command has 10 s.
+ * One connection to the log's Redis, with the commands that the log needs. It never reconnects and
+ * repeats nothing: its owner knows what a lost answer means. Every failure is a LogUnavailableError. A
+ * command has 10 s.
  */
 import type { Offset } from '@quorumscan/model'
 import { checkSettings, execute, openRedis, type RedisAddress } from '@quorumscan/redis'
@@ -43,9 +43,8 @@ export type RawGroup = {
 }
 
 /**
- * The beginning of a log that was trimmed: the end of what was taken out, from which the first group that is left goes
- * on. It is written before anything is taken out, so that a log that lost its beginning is not taken for one that begins
- * later.
+ * The beginning of a trimmed log: the end of the deleted part, from which the first remaining group continues. It is
+ * written before groups are deleted, so that a log that lost its beginning is not mistaken for a trimmed one.
  */
 export type LogStart = {
   readonly offset: Offset
@@ -167,7 +166,7 @@ export function idOf(lastOffset: number): string {
   return `${lastOffset}-0`
 }
 
-/** What the id says: true of a group that is whole. */
+/** The offset in the id. A whole group ends there. */
 export function lastOffsetOf({ id }: RawGroup): number {
   return Number.parseInt(id, 10)
 }

@@ -55,7 +55,7 @@ const offsets = (frames: readonly Frame[]) =>
   frames.map(({ offset, group }) => (group === null ? `-${offset}` : offset))
 
 describe('the stream of the log', () => {
-  it('begins with how far the log is, then gives the group that holds the offset, and all behind it', async () => {
+  it('begins with the head of the log, then sends the group that holds the offset, and all after it', async () => {
     const groups = groupsOf(30, 2)
     await appendAll(writer, groups)
     feed.publish(last(groups))

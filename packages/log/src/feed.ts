@@ -118,8 +118,8 @@ export function createLogFeed(options: { readonly redis: RedisAddress; readonly 
       for (const { wake } of followers) wake()
     },
     /**
-     * The log as frames, from the group that holds `from` on. It never ends by itself; before the log has come so far
-     * it only says how far it is.
+     * The log as frames, from the group that holds `from` on. It does not end by itself. While the log is shorter,
+     * it consists of heartbeats.
      *
      * @param options.peer - Who follows: of one peer the oldest stream ends for the newest.
      * @param options.signal - Frees the place, whether or not anything was read.

@@ -3,7 +3,7 @@ import type { Random } from '@quorumscan/base'
 import { reconnectDelayMs } from './reconnect.ts'
 
 export type FollowState = {
-  /** Streams in a row that did not come as far as what is known already. */
+  /** Streams in a row that ended before they reached the known end. */
   readonly losses: number
   /** Streams in a row whose next group was malformed: a group that was damaged on the way is whole the next time. */
   readonly damages: number
@@ -16,21 +16,16 @@ export type FollowEvent =
   | 'grown'
   /** It ended, or could not be opened. */
   | 'lost'
-  /** It holds something else than may stand there. */
+  /** It holds a group that must not be there. */
   | 'damaged'
-
-export type FollowStep = {
-  readonly state: FollowState
-  /** Null: the log itself is damaged. Of no meaning while a stream is open. */
-  readonly retryMs: number | null
-}
 
 export const FOLLOW_START: FollowState = { losses: 0, damages: 0 }
 
-/** Bytes that are damaged on the way are so for a moment; what still is after a second and a half is so in the log. */
+/** Damage on the way does not last. A group that is still damaged after a second and a half is damaged in the log. */
 const DAMAGES_MAX = 6
 
-export function stepFollow(state: FollowState, event: FollowEvent, random: Random): FollowStep {
+/** @returns `retryMs`: the pause before the next stream; null if the log itself is damaged. */
+export function stepFollow(state: FollowState, event: FollowEvent, random: Random) {
   switch (event) {
     case 'joined':
       return { state: { ...state, losses: 0 }, retryMs: 0 }

@@ -40,7 +40,7 @@ export function createFrameDecoder() {
     /**
      * The frames that these bytes complete; theirs are views of what came in.
      *
-     * @throws {LogGroupError} `malformed`, behind the frames before it, for what is longer than any group.
+     * @throws {LogGroupError} `malformed`, after the frames before it, for a frame that is longer than any group.
      */
     *add(piece: Uint8Array): Generator<Frame> {
       for (const frame of splitter.add(piece)) yield frameOf(frame)

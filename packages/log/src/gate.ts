@@ -1,6 +1,6 @@
 /**
  * Whether the synchronizer may write now: its clock is right, and its log is as long as its followers know it
- * to be. Looked at before each group, so that nothing is written that replicas would have to wait for.
+ * to be. Checked before each group, so that replicas need not wait for entries.
  */
 
 import type { Clock } from '@quorumscan/base'
@@ -16,7 +16,7 @@ import {
 import type { ChainEnd } from './chain.ts'
 import { type Agreed, type ClockPause, stepRecordClock } from './record-clock.ts'
 
-/** The nodes that follow the log, as the synchronizer hears of them. */
+/** The nodes that follow the log, and their readings. */
 export type Witnesses = {
   /** f + 1: one of so many is honest. */
   readonly needed: number
@@ -70,13 +70,13 @@ export function createLogGate(options: {
   }
 
   return {
-    /** The record time of an entry that is appended now after the end of the log, or why none may be written. */
+    /** The record time of an entry that is appended now, or the reason why none may be written. */
     next(end: End): Micros | ScanError {
       const found = look(end)
       known = found.known
       return found.result
     },
-    /** Why none may be written now; null: one may. It changes nothing of what `next` gives. */
+    /** Why none may be written now; null: one may. It does not influence `next`. */
     refusal(end: End): ScanError | null {
       const { result } = look(end)
       return result instanceof ScanError ? result : null
@@ -85,8 +85,8 @@ export function createLogGate(options: {
 }
 
 /**
- * Whether the log is as long as its followers know it to be. One that says that it is not may lie, or be the
- * only one that was not wiped: then so many must say otherwise that they cannot all be wrong.
+ * Whether the log is as long as its followers know it to be. A follower that reports a longer log may lie, or be the
+ * only one that was not wiped: then so many must disagree that one of them is honest.
  */
 export function judgeEnd(options: {
   /** What followers have applied. */

@@ -87,7 +87,7 @@ export function createLogClient(options: {
     /**
      * Why the synchronizer is not ready, as it reports; null while it is.
      *
-     * @throws {ScanError} DEPENDENCY_UNAVAILABLE if it does not say. Or the signal's reason.
+     * @throws {ScanError} DEPENDENCY_UNAVAILABLE if it does not answer. Or the signal's reason.
      */
     async readiness(signal: AbortSignal): Promise<ScanError | null> {
       const reply = await ask({ path: '/readyz', bytesMax: REPLY_BYTES_MAX }, signal)

@@ -3,8 +3,8 @@ import { EnvError } from '@quorumscan/base'
 import type { SignedGroup } from './group.ts'
 
 /**
- * The synchronizer signed two groups for one offset. Both are kept whole: with the genesis anyone can
- * verify them (D-43).
+ * The synchronizer signed two groups for one offset. The error holds both: with the genesis any
+ * process can verify them (D-43).
  */
 export class LogForkError extends Error {
   override readonly name = 'LogForkError'

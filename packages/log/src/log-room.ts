@@ -1,5 +1,5 @@
 /**
- * Whether the log has room, as its synchronizer says: a full disk stops registrations, and operators look at the node
+ * Whether the log has room, as its synchronizer reports. A full disk stops registrations, and operators look at the node
  * or the validator first.
  */
 import { type Clock, within } from '@quorumscan/base'
@@ -26,8 +26,8 @@ export function watchLogRoom(options: {
   })
   /** What it lacks; null: nothing; undefined: not known. */
   const reason = () => {
-    const told = poll.latest.get(SYNCHRONIZER.name)
-    return told?.isCurrent === true ? told.value : undefined
+    const last = poll.latest.get(SYNCHRONIZER.name)
+    return last?.isCurrent === true ? last.value : undefined
   }
   const isFull = () => {
     const known = reason()
@@ -35,7 +35,7 @@ export function watchLogRoom(options: {
   }
   measureLogRoom(options.metrics, isFull)
   return {
-    /** What its synchronizer said last, for the detail of `/readyz`; null while there is room, or no answer. */
+    /** The last report of its synchronizer, for the detail of `/readyz`; null while there is room, or no answer. */
     detail: () => (isFull() === true ? `LOG_FULL: ${reason()?.message}` : null),
     [Symbol.asyncDispose]: poll[Symbol.asyncDispose],
   }

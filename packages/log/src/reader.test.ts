@@ -182,7 +182,7 @@ describe('following the log', () => {
     )
   })
 
-  it('ends when told to while it waits', async () => {
+  it('ends when its signal aborts while it waits', async () => {
     const log = createMemoryLog()
     const waiting = new AbortController()
     const batches = log.reader().follow({
@@ -196,7 +196,7 @@ describe('following the log', () => {
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
-  it('tries again while there is no log, and ends when told to', async () => {
+  it('tries again while no log exists, and ends when its signal aborts', async () => {
     const away = new AbortController()
     const problems: string[] = []
     const open = async () => {
@@ -319,17 +319,17 @@ describe('a log that is not what was applied', () => {
   it.each([
     {
       when: 'between streams',
-      tell: (log: MemoryLog, others: readonly SignedGroup[]) => log.replace(others),
+      change: (log: MemoryLog, others: readonly SignedGroup[]) => log.replace(others),
     },
     {
       when: 'in one stream',
-      tell: (log: MemoryLog, others: readonly SignedGroup[]) => log.append(at(others, 0)),
+      change: (log: MemoryLog, others: readonly SignedGroup[]) => log.append(at(others, 0)),
     },
-  ])('yields both groups as evidence when one offset was signed twice, $when', async ({ tell }) => {
+  ])('yields both groups as evidence when one offset was signed twice, $when', async ({ change }) => {
     const others = chainOf(entriesOf(4, 'other'), [3, 1])
     const log = createMemoryLog()
     log.append(first)
-    const read = readUntil(log.reader(), { until: never, onBatch: () => tell(log, others) })
+    const read = readUntil(log.reader(), { until: never, onBatch: () => change(log, others) })
     const error = await read.then(
       () => undefined,
       (reason: { code: string; cause: unknown }) => reason,

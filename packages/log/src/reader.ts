@@ -1,7 +1,7 @@
 /**
  * Follows the log for a replica. The reader verifies signature, chain, gaps and times, and does not interpret
  * entries. At the start of each stream the reader checks that the log still holds what it
- * read; heartbeats say that the log is as long. Two groups for one offset are a `LogForkError` that carries both.
+ * read; heartbeats show that the log is as long. Two groups for one offset are a `LogForkError` that carries both.
  */
 import { type Clock, type Random, sha256, toHex } from '@quorumscan/base'
 import { isScanError, ScanError } from '@quorumscan/errors'
@@ -88,7 +88,7 @@ type Read = {
  * One stream, from what is known of the log on.
  *
  * @throws {LogUnavailableError} When it ends, or cannot be opened.
- * @throws {LogGroupError} @throws {LogForkError} For what may not stand there; what came before it was given.
+ * @throws {LogGroupError} @throws {LogForkError} For a group that must not be there. The groups before it were delivered.
  */
 async function* readStream(
   options: LogReaderOptions,

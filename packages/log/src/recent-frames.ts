@@ -33,7 +33,7 @@ export function createRecentFrames() {
         keptBytes -= kept.shift()?.bytes.byteLength ?? 0
     },
     holds,
-    /** The frames from the one that holds `offset` on, and where they end; null if it is not kept. */
+    /** The frames from the one that holds `offset` on, and where they end; null if it is not in memory. */
     from(offset: Offset): { readonly bytes: Uint8Array; readonly next: Offset } | null {
       if (!holds(offset)) return null
       // Nearly always among the newest.

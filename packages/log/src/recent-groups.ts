@@ -15,7 +15,7 @@ export const RECENT_BYTES_MAX = 64 * 2 ** 20
 const GROUPS_PER_READ = 32
 const EMPTY = new Uint8Array()
 
-/** A group that a follower kept. Its signature is not verified. */
+/** A group that a follower stored. Its signature is not verified. */
 export type KeptGroup = Omit<SignedGroup, 'hash'>
 
 /** Keeps groups in the follower's own Redis, up to `RECENT_BYTES_MAX`. */
@@ -25,7 +25,7 @@ export function createGroupKeeper(options: {
   readonly onProblem: (error: Error) => void
 }) {
   const redis = openRedis(options.redis, 'recentGroups')
-  /** Bytes of all groups that were ever kept; null: to be read. */
+  /** Bytes of all groups that were ever stored; null: to be read. */
   let total: number | null = null
 
   return {
@@ -56,7 +56,7 @@ export function createGroupKeeper(options: {
 }
 
 /**
- * The groups that the follower with this Redis keeps and has applied the beginning of, by where they begin.
+ * The groups in a follower's Redis whose beginning it has applied, by their first offset.
  *
  * @param options.applied - The offset of its replica's head.
  * @throws {LogUnavailableError} If its Redis cannot be read.
@@ -82,7 +82,7 @@ export async function readRecentGroups(options: {
 }
 
 /**
- * Where the newest group ends that the follower with this Redis keeps; null: it keeps none, or that is damaged.
+ * The end of the newest group in a follower's Redis; null: it has no group, or that is damaged.
  *
  * @throws {LogUnavailableError} If its Redis cannot be read.
  */

@@ -1,6 +1,6 @@
 import { backoffMs, type Random } from '@quorumscan/base'
 
-/** A Redis that restarts is back within a second; one that is gone is asked at least every two seconds. */
+/** A Redis that restarts is up within a second. One that stays down is tried at least every two seconds. */
 const BOUNDS = { minMs: 50, maxMs: 2000 }
 
 export function reconnectDelayMs(failures: number, random: Random): number {

@@ -82,7 +82,7 @@ describe('record time', () => {
     ).toEqual([0, 1.9, 3.8, 'off'])
   })
 
-  it('rises by a microsecond while the clock stands, and waits for a clock that is far behind the log', () => {
+  it('rises by a microsecond while the clock does not advance, and waits for a clock that lags the log by far', () => {
     expect(play([[0, 0, agrees]], START + SECOND)).toEqual([1 + 1 / SECOND])
     expect(
       play(

@@ -17,9 +17,9 @@ export type Agreed = Moment | null
 export type ClockPause =
   /** Too few nodes have answered since the start. */
   | { readonly kind: 'unconfirmed' }
-  /** Enough nodes say otherwise, or it left monotonic time; by how much it is ahead. */
+  /** Enough nodes disagree with the clock, or it drifted from monotonic time. The offset is positive if it is ahead. */
   | { readonly kind: 'off'; readonly offsetMicros: number }
-  /** The log has come further than the clock. */
+  /** The newest record time is ahead of the clock. */
   | { readonly kind: 'log-ahead'; readonly byMicros: number }
 
 export type RecordClockStep =

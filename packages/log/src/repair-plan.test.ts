@@ -23,7 +23,7 @@ const END = 24
 
 type Kind = LogPart['kind'] | 'missing'
 
-/** The log as it is found: each of its groups as told, neighbours of one kind as one part. */
+/** The log as found: its groups with the given kinds, neighbours of one kind as one part. */
 function partsOf(kinds: readonly Kind[]): LogPart[] {
   const parts: LogPart[] = []
   const end = kinds.findLastIndex((kind) => kind !== 'missing') + 1
@@ -149,7 +149,7 @@ describe('planning the repair of a log', () => {
     })
   })
 
-  it('refuses to leave behind what one node or the validator alone has applied', () => {
+  it('refuses to drop entries that only one node or the validator has applied', () => {
     const kinds = withKind('damaged', 11)
     const others = [follower('validator', 22)]
     expect(planOf({ kinds, nodes: nodesAt(22, 24, 22, 22), others })).toEqual({

@@ -2,7 +2,7 @@
  * How a damaged log becomes whole again: what is copied, what is refilled from the nodes that followed it, and
  * what is cut off its end. Pure.
  *
- * A part with whole groups behind it is proven by the hash that the next group names. An end that was lost is
+ * A part with whole groups after it is proven by the hash that the next group names. An end that was lost is
  * what f + 1 nodes hold alike. Only entries that no follower has applied are ever left out.
  */
 import type { Micros, Offset } from '@quorumscan/model'
@@ -35,7 +35,7 @@ export type Follower = {
   readonly name: string
   /** What it has applied; null: it does not answer. */
   readonly head: Offset | null
-  /** What it kept of that, in any order; empty where it keeps nothing. */
+  /** The groups that it stored up to there, in any order; empty if it stores none. */
   readonly groups: readonly GroupLink[]
   /** Whether it applied another group than lies in the log. */
   readonly isElsewhere: boolean
@@ -49,7 +49,7 @@ export type Refusal =
   | { readonly kind: 'too-few'; readonly silent: readonly string[]; readonly needed: number }
   /** So many applied other groups than lie in the log. */
   | { readonly kind: 'another-log'; readonly nodes: readonly string[] }
-  /** Fewer than `needed` hold the same of what is missing. `by`: those that keep any of it; `keptFrom`: the oldest that a node keeps. */
+  /** Fewer than `needed` hold the same of what is missing. `by`: the nodes that hold any of it; `keptFrom`: the oldest offset that a node holds. */
   | (OffsetRange & {
       readonly kind: 'not-kept'
       readonly needed: number
@@ -82,7 +82,7 @@ export type RepairPlan =
       /** In the order of the log. */
       readonly steps: readonly RepairStep[]
       readonly refilled: readonly OffsetRange[]
-      /** What is given up; null for nothing. */
+      /** The part that is dropped; null for none. */
       readonly cut: Cut | null
       /** Of the repaired log. */
       readonly end: Offset
@@ -140,12 +140,12 @@ export function planRepair(input: RepairInput): RepairPlan {
     }
   }
 
-  const behind = new Map<string, readonly GroupLink[]>()
+  const nextByHash = new Map<string, readonly GroupLink[]>()
   for (const group of held.values())
-    behind.set(group.previousHash, [...(behind.get(group.previousHash) ?? []), group])
+    nextByHash.set(group.previousHash, [...(nextByHash.get(group.previousHash) ?? []), group])
   const tail: GroupLink[] = []
   for (let { offset, hash } = end; ; ) {
-    const next = (behind.get(hash) ?? []).filter(({ firstOffset }) => firstOffset === offset + 1)
+    const next = (nextByHash.get(hash) ?? []).filter(({ firstOffset }) => firstOffset === offset + 1)
     const [group] = next
     if (group === undefined) break
     if (next.length > 1) {
@@ -212,7 +212,7 @@ function between(
   return to === end.offset && last === end.hash ? groups.reverse() : []
 }
 
-/** What of the parts behind the last that stays lies above the new end. */
+/** The part of the log after the new end, which is dropped; null for none. */
 function cutOf(tail: readonly LogPart[], end: Offset): Cut | null {
   const last = tail.at(-1)
   const [first] = tail

@@ -1,6 +1,6 @@
 /**
- * Repairing a log: looks through it and through what its followers kept, and writes the repaired one into
- * another Redis. The damaged one is only read. What is to be done is decided in `repair-plan.ts`.
+ * Repairs a log: reads it and the groups that its followers stored, and writes the repaired log into another
+ * Redis. The damaged log is only read. `repair-plan.ts` decides what to write.
  */
 
 import { sha256, toHex } from '@quorumscan/base'
@@ -30,12 +30,12 @@ import { verifyLog, walkLog } from './verify.ts'
 /** At most 32 MiB at once. */
 const GROUPS_PER_WRITE = 32
 
-/** A node, with what it kept of the log. */
+/** A node that stored groups of the log. */
 export type KeepingFollower = {
   readonly name: string
   /** What its replica has applied; null: not known. */
   readonly head: Offset | null
-  /** Reads what it kept of that. @throws {LogUnavailableError} If it does not answer. */
+  /** Reads the stored groups up to its head. @throws {LogUnavailableError} If it does not answer. */
   readonly readKept: () => Promise<Iterable<KeptGroup>>
 }
 
@@ -46,7 +46,7 @@ export type RepairOptions = {
   /** Record times up to this one are applied by replicas now. */
   readonly latest: Micros
   readonly nodes: readonly KeepingFollower[]
-  /** Followers that keep no groups. */
+  /** Followers that store no groups. */
   readonly others: readonly Pick<KeepingFollower, 'name' | 'head'>[]
   /** How many nodes may lie or be dead. */
   readonly f: number
@@ -56,7 +56,7 @@ export type RepairOptions = {
 /**
  * Changes nothing. No process may append meanwhile.
  *
- * @throws {LogUnavailableError} If the log's Redis goes away.
+ * @throws {LogUnavailableError} If the log's Redis goes down.
  */
 export async function prepareRepair(options: RepairOptions) {
   const { redis, genesis, signal, f } = options

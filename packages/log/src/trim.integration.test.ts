@@ -48,7 +48,7 @@ describe('trimming the log', () => {
       end: 30,
     },
     { what: 'the newest group', before: { offset: EVER, recordTime: EVER }, end: 57 },
-  ])('leaves what lies at or behind $what', async ({ before, end }) => {
+  ])('keeps groups at or after $what', async ({ before, end }) => {
     expect(await trim(before)).toEqual({ offset: end, hash: groups[end / 3 - 1]?.hash })
     expect(await verify()).toMatchObject({ start: end + 1, end: END, damages: [] })
   })

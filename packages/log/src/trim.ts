@@ -14,7 +14,7 @@ const OFFSETS_PER_TRIM = 10_000
  * Deletes the groups that end before an offset and before a record time, but never the newest one, from which the next
  * one continues. Returns where the log begins then; null: with the genesis.
  *
- * @throws {LogUnavailableError} If its Redis cannot be reached, or goes away.
+ * @throws {LogUnavailableError} If its Redis cannot be reached, or goes down.
  * @throws {LogGroupError} If a group that is looked at is damaged: nothing after it is deleted.
  */
 export async function trimLog(options: {

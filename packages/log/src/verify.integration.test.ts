@@ -97,7 +97,7 @@ describe('verifying the log', () => {
       sizes,
     )
     const { damages } = await verify((groups) => groups.splice(5, 1, other[5] as SignedGroup))
-    // Which of two that do not fit is the wrong one, the group behind them tells as well.
+    // If two groups do not fit, the group after them shows which one is wrong.
     expect(damages).toMatchObject([{ from: 11, to: 12, fault: 'chain' }])
   })
 

@@ -49,7 +49,7 @@ export type WalkStep = {
 /**
  * Reads the log from its start to its end at this moment.
  *
- * @throws {LogUnavailableError} If its Redis cannot be reached, or goes away.
+ * @throws {LogUnavailableError} If its Redis cannot be reached, or goes down.
  */
 export async function verifyLog(options: VerifyLogOptions) {
   const damages: LogDamage[] = []
@@ -86,7 +86,7 @@ export async function* walkLog(
   for (;;) {
     const startedMs = pace?.clock.monotonicMs() ?? 0
     const read = await connection.range(walk.offset + 1, GROUPS_PER_READ)
-    // Asked for afterwards: what was trimmed before it was read is not missing.
+    // Read after the groups: a part that was trimmed before it was read is not missing.
     const start = await connection.start()
     if (start !== null && start.offset > walk.offset) walk = { ...walk, ...start }
     const { offset } = walk

@@ -21,8 +21,8 @@ export type WriterSession = WriterPosition & {
 }
 
 /**
- * Connects to a Redis that keeps what it acknowledges and whose log ends where the writer left it. A
- * group sent earlier is settled if it turns out to be there.
+ * Connects to a Redis whose writes are durable and whose log ends where the writer left it. A group that
+ * was sent earlier is settled if the log holds it.
  *
  * @throws {LogUnavailableError} To be tried again.
  * @throws {LogConfigError} @throws {LogFencedError} @throws {LogGroupError} The writer must not continue.

@@ -100,18 +100,18 @@ describe('the writer', () => {
     ])
   })
 
-  it('tells of each group when it is on disk, and of the newest when it begins', async () => {
+  it('reports each group when it is on disk, and the newest when it begins', async () => {
     await using log = await startLogRedis()
     const manual = createManualClock(START_MICROS)
-    const told: number[] = []
-    const onCommitted = ({ lastOffset }: { lastOffset: number }) => void told.push(lastOffset)
+    const reported: number[] = []
+    const onCommitted = ({ lastOffset }: { lastOffset: number }) => void reported.push(lastOffset)
     const first = await log.writer({ clock: manual, onCommitted })
     await first.append(entry(1))
     await first.append(entry(2))
     await first[Symbol.asyncDispose]()
-    expect(told).toEqual([1, 2])
+    expect(reported).toEqual([1, 2])
     await using _second = await log.writer({ clock: manual, onCommitted })
-    expect(told).toEqual([1, 2, 2])
+    expect(reported).toEqual([1, 2, 2])
   })
 
   it('commits what waits before it ends, and accepts nothing afterwards', async () => {
@@ -198,7 +198,7 @@ describe('the writer', () => {
     })
   })
 
-  it('waits for a Redis that is not there yet, until told to give up', async () => {
+  it('waits for a Redis that is not up yet, until its signal aborts', async () => {
     await using log = await startLogRedis()
     await log.redis.kill()
     const giveUp = new AbortController()

@@ -96,7 +96,7 @@ export async function createLogWriter(options: LogWriterOptions): Promise<LogWri
   const waitForWork = async (ms: number): Promise<void> => {
     const woken = new AbortController()
     wake = () => woken.abort()
-    // Rejects when an entry came, the connection went or the writer closes: no error, only earlier.
+    // Rejects when an entry arrives, the connection closes or the writer closes: that only ends the wait.
     await clock.delay(ms, woken.signal).catch(() => undefined)
     wake = () => {}
   }

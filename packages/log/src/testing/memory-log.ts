@@ -18,7 +18,7 @@ export type MemoryLog = {
   streamCount(): number
 }
 
-/** @param spoil - What comes of each piece on the way; the stream ends behind the last one where it says so. */
+/** @param spoil - Changes each piece on the way, and may end the stream after it. */
 export function createMemoryLog(
   spoil: (piece: Uint8Array) => {
     readonly pieces: readonly Uint8Array[]
