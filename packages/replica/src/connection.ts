@@ -15,12 +15,12 @@ import { readHeadBytes } from './storage/moment.ts'
 
 /** Resolves once commands can be sent; rejects with the signal's reason. */
 export async function untilReady(redis: Redis, signal: AbortSignal): Promise<void> {
-  // ioredis calls itself ready until it has heard of the close: let it hear.
+  // ioredis reports `ready` until it has received the close event.
   await setImmediate()
   signal.throwIfAborted()
   if (redis.status === 'wait') redis.connect().catch(() => {})
   while (redis.status !== 'ready') {
-    // What goes wrong until then, it tries again by itself.
+    // ioredis retries by itself until then.
     await once(redis, 'ready', { signal }).catch(() => signal.throwIfAborted())
   }
 }
@@ -43,7 +43,7 @@ export function isConnectionError(error: unknown): boolean {
   )
 }
 
-/** Redis answered that it did nothing: out of memory, still loading, read-only, … */
+/** Redis refused the command: out of memory, still loading, read-only, … */
 export function isReplyError(error: unknown): boolean {
   return error instanceof Error && error.name === 'ReplyError'
 }

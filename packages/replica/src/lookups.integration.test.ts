@@ -140,7 +140,7 @@ describe('lookups at an offset', () => {
               )
               return { moment, visible }
             }
-            // What is kept must be right while ingest has written and not told yet, too.
+            // The cache must be right also while ingest has written and not reported yet.
             for (const isTold of [false, true]) {
               if (isTold) remembering.moveTo(mirror.head.offset, touchedVersions(steps).names)
               for (let offset = mirror.head.offset; offset >= mirror.head.horizon; offset--) {
@@ -194,7 +194,7 @@ describe('lookups at an offset', () => {
     )
   })
 
-  it('leave nothing of ended names behind once the horizon has passed them', async () => {
+  it('leave nothing of ended names once the horizon has passed them', async () => {
     const mirror = await freshMirror()
     const before = await dumpReplica(redis)
     const registered = stepAfter(mirror.head, {
@@ -245,7 +245,7 @@ describe('lookups at an offset', () => {
     // 512 names each, the second half in the seats of the first where it still is open.
     expect((await commandCount()) - countBefore).toBeLessThanOrEqual(4)
     expect((await readNames(read, ['n-1.unverified.ns'], moment)).map(nameIn)).toEqual([names[1]])
-    // Nothing is kept before ingest has told where it is; then what fits is, and the oldest goes.
+    // Nothing is cached before ingest has reported its head. Then values are cached, and the oldest is evicted.
     const small = createNameReader(redis, { cacheBytesMax: 100_000 })
     const countOf = async (asked: readonly string[]) => {
       const countOfBefore = await commandCount()

@@ -1,11 +1,11 @@
-/** What a process measures of its replica, and of the protocol that holds in it. */
+/** Metrics of a replica, and of the protocol in force. */
 import type { Clock } from '@quorumscan/base'
 import type { Metrics } from '@quorumscan/runtime'
 import type { Replica } from './replica.ts'
 
 const MICROS_PER_SECOND = 1_000_000
 
-/** Where a replica stands, and how fast it applies the log. */
+/** The head of a replica, and how fast it applies the log. */
 export function measureReplica(
   metrics: Metrics,
   replica: Pick<Replica, 'head' | 'state' | 'onApplied'>,
@@ -37,7 +37,7 @@ export function measureReplica(
   })
 }
 
-/** Which version of the protocol holds, which comes next, and the newest that the software knows. */
+/** The version of the protocol in force, the next one, and the newest that the software knows. */
 export function measureProtocol(
   metrics: Metrics,
   read: () => Promise<{

@@ -126,7 +126,7 @@ describe('a replica', () => {
     expect(run.replica.state()).toBe('live')
   })
 
-  it('resumes where it stopped, and tells listeners of each entry once, in order', async () => {
+  it('resumes where it stopped, and reports each entry once, in order', async () => {
     const offsets: number[] = []
     expect(await readStoredOffset({ path: redis.socketPath })).toBe(0)
     for (const part of [log.slice(0, 30), log.slice(0, 31), log]) {

@@ -37,11 +37,11 @@ export async function loadOrStart(
       const stored = mirror.head.genesisHash
       if (stored !== genesisHash)
         throw new ReplicaStateError(
-          `The replica in Redis grew from genesis ${stored}, not from ${genesisHash}: wipe it, or configure the right genesis or Redis.`,
+          `The replica in Redis has genesis ${stored}, not ${genesisHash}: wipe it, or configure the right genesis or Redis.`,
         )
       if (mirror.head.dueHash !== layout.dueHash)
         throw new ReplicaStateError(
-          'The replica in Redis was kept for other jobs than this process has: wipe it, it is rebuilt from the log.',
+          'The replica in Redis was written for other jobs than this process has: wipe it, it is rebuilt from the log.',
           { isOfOtherLayout: true },
         )
       return mirror

@@ -30,7 +30,7 @@ const BATCH_ENTRIES_MAX = 500
 const BATCH_BYTES_MAX = 4 * 1024 * 1024
 /** Clean-up keeps pace with 4 × 500 versions a batch, and delays no batch by more than some 10 ms. */
 const CLEAN_UP_PASSES_MAX = 4
-/** Cells kept between batches, about 1 KiB each. */
+/** Cells that are cached between batches, about 1 KiB each. */
 const CELLS_MAX = 50_000
 /** Between checks of a clock that lags, and between writes to a Redis that refuses them. */
 const RETRY_MS = 1_000
@@ -50,6 +50,7 @@ export type IngestContext = GenesisContext & {
   readonly onHeld: (isHeld: boolean) => void
   /** Called when the stored state was loaded, without entries, and after each write, with its entries. */
   readonly onMirror: (mirror: Mirror, entries: readonly InterpretedEntry[]) => void
+  readonly signal: AbortSignal
 }
 
 /** Errors that waiting does not resolve: an operator must act. */
@@ -63,7 +64,7 @@ const STANDSTILLS = ['LOG_REGRESSED', 'SOFTWARE_OUTDATED'] as const
 export async function ingest(
   redis: Redis,
   ordering: Ordering,
-  context: IngestContext & { readonly signal: AbortSignal },
+  context: IngestContext,
 ): Promise<ScanError | null> {
   const { signal } = context
   let isBehindLog = false
@@ -104,7 +105,6 @@ async function followFromHead(
   context: IngestContext & {
     /** The log begins after the stored head. */
     readonly isBehindLog: boolean
-    readonly signal: AbortSignal
   },
 ): Promise<void> {
   const { signal, isBehindLog } = context
@@ -161,7 +161,7 @@ async function followFromHead(
 async function startFromSnapshot(
   redis: Redis,
   { head }: Mirror,
-  context: IngestContext & { readonly signal: AbortSignal },
+  context: IngestContext,
 ): Promise<boolean> {
   const found = (await context.snapshots?.find(head.offset, context.signal)) ?? null
   if (found === null) return false
@@ -174,7 +174,7 @@ async function startFromSnapshot(
 /** The first entries that fit into one write, once the own clock has reached their record time. */
 async function untilApplicable(
   entries: readonly LogEntry[],
-  context: Pick<IngestContext, 'clock' | 'onHeld'> & { readonly signal: AbortSignal },
+  context: Pick<IngestContext, 'clock' | 'onHeld' | 'signal'>,
 ): Promise<readonly LogEntry[]> {
   for (;;) {
     const latest: Micros = context.clock.nowMicros() + RECORD_TIME_AHEAD_MICROS_MAX
@@ -194,10 +194,9 @@ async function untilApplicable(
 async function keepClean(
   redis: Redis,
   mirror: Mirror,
-  context: GenesisContext & {
+  context: Pick<IngestContext, 'genesis' | 'signal'> & {
     readonly entries: readonly InterpretedEntry[]
     readonly held: Micros | null
-    readonly signal: AbortSignal
   },
 ): Promise<'written' | 'fenced'> {
   const { signal, entries } = context

@@ -33,7 +33,7 @@ export type WriteOutcome = 'written' | 'fenced'
 
 /** Instants per LRANGE while loading: 240 kB a reply. */
 const LOAD_PORTION = 5_000
-/** Expired records taken out with each batch: more than one batch adds, so that none pile up. */
+/** Expired records that are deleted with each batch: more than a batch adds. */
 export const EXPIRED_PORTION = 1_000
 
 /** Null if Redis holds no replica. */

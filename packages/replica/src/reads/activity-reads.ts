@@ -13,8 +13,8 @@ import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import {
   type ActivityBounds,
-  before,
-  behind,
+  boundAfter,
+  boundBefore,
   boundsOfOffsets,
   boundsOfRow,
   decodeActivity,
@@ -86,8 +86,8 @@ export async function readActivities(
     if (last === undefined || rows.length < count) break
     bounds =
       page.order === 'asc'
-        ? { ...bounds, min: behind(prefix, last.eventId) }
-        : { ...bounds, max: before(prefix, last.eventId) }
+        ? { ...bounds, min: boundAfter(prefix, last.eventId) }
+        : { ...bounds, max: boundBefore(prefix, last.eventId) }
   }
   return found
 }
@@ -114,7 +114,7 @@ export async function readNeighbours(
     readonly moment: Moment
     readonly genesis: Genesis
   },
-): Promise<{ readonly before: StoredActivity | null; readonly behind: StoredActivity | null }> {
+): Promise<{ readonly before: StoredActivity | null; readonly after: StoredActivity | null }> {
   const { rows, moment, genesis } = found
   const end = offsetText(moment.offset + 1)
   const ids = rows.map(({ eventId }) => eventId).sort()
@@ -124,9 +124,9 @@ export async function readNeighbours(
   const all = new Uint8Array(0)
   const [first = edge] = ids
   const last = ids.at(-1)
-  const toFirst = { min: utf8('-'), max: before(all, first) }
-  const min = last === undefined ? lexBound('[', utf8(edge)) : behind(all, last)
-  const fromLast = { min, max: before(all, end) }
+  const toFirst = { min: utf8('-'), max: boundBefore(all, first) }
+  const min = last === undefined ? lexBound('[', utf8(edge)) : boundAfter(all, last)
+  const fromLast = { min, max: boundBefore(all, end) }
   const neighbours = await readTogether(
     redis,
     [
@@ -138,7 +138,7 @@ export async function readNeighbours(
   const [left = null, right = null] = neighbours.map(([row]) =>
     row === undefined ? null : decodeActivity(row),
   )
-  return { before: left, behind: right }
+  return { before: left, after: right }
 }
 
 function boundsOfPage(
@@ -151,8 +151,8 @@ function boundsOfPage(
   if (after === null) return bounds
   // Event ids are ASCII, where comparing texts is comparing bytes.
   if (order === 'asc')
-    return after < range.first ? bounds : { ...bounds, min: behind(prefix, after) }
-  return after > offsetText(range.last + 1) ? bounds : { ...bounds, max: before(prefix, after) }
+    return after < range.first ? bounds : { ...bounds, min: boundAfter(prefix, after) }
+  return after > offsetText(range.last + 1) ? bounds : { ...bounds, max: boundBefore(prefix, after) }
 }
 
 type Walk = {

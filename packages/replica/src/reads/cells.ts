@@ -1,4 +1,4 @@
-/** Fetches cells of the newest state, however many, at once. */
+/** Fetches any number of cells of the newest state in one round trip. */
 import { fromHex } from '@quorumscan/base'
 import type { CellKey, LoadedCell } from '@quorumscan/ledger'
 import type { ContractId } from '@quorumscan/model'
@@ -7,7 +7,7 @@ import { toRedis } from '../storage/commands.ts'
 import { KEYS } from '../storage/keys.ts'
 import { readMoment, type Store } from './contracts.ts'
 
-/** The cells asked for, and the contracts that came along with their index keys. */
+/** The requested cells, and the contracts under requested index keys. */
 export async function fetchCells(store: Store, keys: readonly CellKey[]): Promise<LoadedCell[]> {
   const asked = groupByKind(keys)
   const [contracts, records] = await Promise.all([

@@ -1,4 +1,4 @@
-/** What the lookup API answers, at a pinned offset: names, parties, activities and documents. */
+/** The reads of the lookup API at a pinned offset: names, parties, activities and documents. */
 import { assert } from '@quorumscan/base'
 import type { Contract, Offset, PartyId } from '@quorumscan/model'
 import type { Genesis } from '@quorumscan/verifier'
@@ -35,11 +35,11 @@ export function createLookups(context: {
     /** Bytes of the entries with these names at a pinned offset, in the order asked; null for none. */
     async lookupNames(names: readonly string[], offset: Offset): Promise<Bodies> {
       const bodies = await readNames(nameReader, names, trusted(offset))
-      // What was read has been compared meanwhile.
+      // The values have been compared with the state tree meanwhile.
       trusted(offset)
       return bodies
     },
-    /** The entry that stands for each party: its synthetic one, else its lowest live name (D-12). */
+    /** The entry that represents each party: its synthetic one, else its lowest live name (D-12). */
     async lookupParties(parties: readonly PartyId[], offset: Offset): Promise<Bodies> {
       const moment = trusted(offset)
       const others = parties.filter((party) => !syntheticBodies.has(party))

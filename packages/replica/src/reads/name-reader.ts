@@ -56,7 +56,7 @@ export function createNameReader(
     const { head, byName } = await read([...names])
     // A value of another head may have changed since, or be newer than the head that ingest reported.
     if (head != null && decodeSpan(head).offset === validAt)
-      // A copy, as the value is a view into all that came with it.
+      // A copy: the value is a view into the whole reply.
       for (const [name, value] of byName)
         cached.set(name, { value: value == null ? null : Buffer.from(value) })
     return { head, byName }

@@ -13,7 +13,7 @@ import { readMoment, type Store, walkContracts, walkContractsByKey } from './con
 import { dryRun } from './dry-run.ts'
 import { readJoinedContracts } from './joined-reads.ts'
 
-/** Contracts of one key that are read unless the caller says otherwise. */
+/** Contracts of one key that are read by default. */
 const CONTRACTS_BY_KEY_MAX = 10_000
 /** Items per command: what Redis does without noticeable delay for others. */
 const PORTION = 1_000

@@ -6,10 +6,10 @@ import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { ownerOf } from '../storage/entry-body.ts'
 import { decodeSpan } from '../storage/head.ts'
-import { lexBound, membersWith, TAG_BYTES, tagOf } from '../storage/intern.ts'
+import { lexBound, membersWith, tagOf } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
 import { readAtOnce } from '../storage/moment.ts'
-import { type Range, type RangeReply, readRanges } from '../storage/scripts.ts'
+import { NAME_STARTS, type NameOrder, type Range, type RangeReply, readRanges } from '../storage/scripts.ts'
 import { activeVersions, findVisible, type Moment } from '../storage/versions.ts'
 import type { Store } from './contracts.ts'
 import type { NameReader } from './name-reader.ts'
@@ -17,7 +17,7 @@ import type { NameReader } from './name-reader.ts'
 /** A name with the bytes of its entry, as lookups answer them. */
 export type NamedBody = { readonly name: string; readonly body: Uint8Array }
 
-/** Members that no longer or not yet are visible, per read: more would keep Redis from other reads. */
+/** Members per read that are not visible, or not yet. More would delay other reads of Redis. */
 export const DEAD_MEMBERS_MAX = 10_000
 /** Members per command: what Redis does without noticeable delay for others (300 µs). */
 const PORTION = 1_000
@@ -63,19 +63,19 @@ export async function readParties(
 ): Promise<(Uint8Array | null)[]> {
   if (parties.length === 0) return []
   const ranges = parties.map((party) => ({ ...rangeOfParty(party, null), count: FIRST_PORTION }))
-  const { head, replies } = await reach(readRanges(redis, { ...BY_PARTY, ranges }))
+  const { head, replies } = await reach(readRanges(redis, 'parties', ranges))
   assertReadable(head, moment)
   const budget = { dead: DEAD_MEMBERS_MAX }
   const answers: (Uint8Array | null)[] = []
   for (const [index, party] of parties.entries()) {
     const reply = replies[index] as RangeReply
-    const visible = visibleOf(reply, BY_PARTY.skip, moment).filter(isOwnedBy(party))
+    const visible = visibleOf(reply, 'parties', moment).filter(isOwnedBy(party))
     budget.dead -= reply.members.length - visible.length
     const last = reply.members.at(-1)
     let [first] = visible
     if (first === undefined && last !== undefined && reply.members.length === FIRST_PORTION) {
       const range = { min: lexBound('(', last), max: rangeOfParty(party, null).max }
-      const walk = { query: BY_PARTY, range, limit: 1, accept: isOwnedBy(party) }
+      const walk = { by: 'parties', range, limit: 1, accept: isOwnedBy(party) } as const
       first = (await collect(redis, walk, moment, budget))[0]
     }
     answers.push(first?.body ?? null)
@@ -94,7 +94,7 @@ export async function readPrefix(
   const start = utf8(prefix)
   const bounds = prefix === '' ? { min: utf8('-'), max: utf8('+') } : membersWith(start)
   const range = { ...bounds, min: laterOf(bounds.min, start, after) }
-  return await collect(redis, { query: BY_NAME, range, limit, accept: () => true }, moment)
+  return await collect(redis, { by: 'lex', range, limit, accept: () => true }, moment)
 }
 
 /** Visible entries of the party, in byte order of the names, after a name. */
@@ -104,7 +104,7 @@ export async function readNamesOfParty(
   moment: Moment,
 ): Promise<NamedBody[]> {
   const range = rangeOfParty(party, after)
-  return await collect(redis, { query: BY_PARTY, range, limit, accept: isOwnedBy(party) }, moment)
+  return await collect(redis, { by: 'parties', range, limit, accept: isOwnedBy(party) }, moment)
 }
 
 /** The contracts of the entity that are active at the moment, the newest first. */
@@ -133,7 +133,7 @@ export async function readAllDocuments(redis: Redis) {
 export async function readNamesAfter(redis: Redis, after: string | null, count: number) {
   const min = after === null ? utf8('-') : lexBound('(', utf8(after))
   const ranges = [{ min, max: utf8('+'), count }]
-  const { head, replies } = await readRanges(redis, { ...BY_NAME, ranges })
+  const { head, replies } = await readRanges(redis, 'lex', ranges)
   const { members = [], values = [] } = replies[0] ?? {}
   const names = members.map(
     (name, index) => [name.toString('utf8'), values[index] ?? null] as const,
@@ -141,15 +141,12 @@ export async function readNamesAfter(redis: Redis, after: string | null, count: 
   return { head, names: new Map(names) }
 }
 
-const BY_NAME = { members: 'lex', skip: 0 } as const
-const BY_PARTY = { members: 'parties', skip: TAG_BYTES } as const
-
 type Bounds = Pick<Range, 'min' | 'max'>
 
 async function collect(
   redis: Redis,
   walk: {
-    readonly query: typeof BY_NAME | typeof BY_PARTY
+    readonly by: NameOrder
     readonly range: Bounds
     readonly limit: number
     readonly accept: (entry: NamedBody) => boolean
@@ -162,10 +159,10 @@ async function collect(
   let count = Math.min(walk.limit, PORTION)
   while (found.length < walk.limit) {
     const ranges = [{ min, max: walk.range.max, count }]
-    const { head, replies } = await reach(readRanges(redis, { ...walk.query, ranges }))
+    const { head, replies } = await reach(readRanges(redis, walk.by, ranges))
     assertReadable(head, moment)
     const reply = replies[0] as RangeReply
-    const visible = visibleOf(reply, walk.query.skip, moment).filter(walk.accept)
+    const visible = visibleOf(reply, walk.by, moment).filter(walk.accept)
     found.push(...visible)
     budget.dead -= reply.members.length - visible.length
     if (budget.dead < 0)
@@ -181,11 +178,11 @@ async function collect(
   return found.slice(0, walk.limit)
 }
 
-function visibleOf(reply: RangeReply, skip: number, moment: Moment): NamedBody[] {
+function visibleOf(reply: RangeReply, by: NameOrder, moment: Moment): NamedBody[] {
   return reply.members.flatMap((member, index) => {
     const value = reply.values[index]
     const body = value === null || value === undefined ? null : findVisible(value, moment)
-    return body === null ? [] : [{ name: member.toString('utf8', skip), body }]
+    return body === null ? [] : [{ name: member.toString('utf8', NAME_STARTS[by]), body }]
   })
 }
 

@@ -103,7 +103,7 @@ export function createUpdateHistory({ redis, layout }: Store) {
     updateAt,
     /** The offset after which updates and completions can be read; 0 if nothing was pruned. */
     prunedOffset: () => readPrunedOffset(redis),
-    /** Contracts of before that the update archived, from the bytes that it keeps of them. */
+    /** Contracts of earlier updates that the update archived, decoded from its bytes. */
     archivedContracts: (update: StoredUpdate): readonly Contract[] =>
       update.archived().map((bytes) => layout.codec.decode(bytes)),
   }

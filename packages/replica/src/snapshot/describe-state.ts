@@ -44,7 +44,7 @@ type Context = {
 /**
  * The bytes of the snapshot, in portions.
  *
- * @throws {StateMovedOn} If Redis stepped back behind the offset, or is empty.
+ * @throws {StateMovedOn} If Redis lost the offset, or is empty.
  */
 export function describeState(context: Context): AsyncGenerator<Uint8Array> {
   // Read now: the clean-up deletes documents that the horizon passes before the rest is read.

@@ -85,7 +85,7 @@ const FORMS = {
   } satisfies Form<{ readonly id: Uint8Array; readonly until: Micros }>,
   /** As `ContractCodec` writes it. */
   contract: BYTES,
-  /** Hashes of the activity tree before the first row that is kept (`activity-tiles.ts`). */
+  /** Hashes of the activity tree before the first row in the snapshot (`activity-tiles.ts`). */
   tile: {
     write(writer, { level, hashes }) {
       writer.unsigned(level)

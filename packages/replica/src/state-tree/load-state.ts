@@ -38,7 +38,7 @@ export async function loadState(
   const { offset: markedAt, root, activityCount } = head.state
   if (root === null)
     throw new StateUnusable('What is stored was found not to be what the log made.')
-  // Below the horizon, what had ended may be gone.
+  // Below the horizon, versions that ended may be deleted.
   const isComparable = markedAt >= head.horizon
   const at = isComparable ? markedAt : head.offset
   const place = timeline.at(at)

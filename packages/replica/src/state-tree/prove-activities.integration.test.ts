@@ -124,7 +124,7 @@ describe('a page of activities', () => {
     await run.replica[Symbol.asyncDispose]()
   })
 
-  it('of large rows ends where it has enough of them, and claims nothing behind', async () => {
+  it('of large rows ends where it has enough of them, and claims nothing about later ones', async () => {
     await using run = await follow(scenario)
     await run.reach(end)
     const page = { pageSize: 1000, after: null, order: 'asc' } as const

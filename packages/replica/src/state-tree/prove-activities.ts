@@ -54,12 +54,12 @@ async function readRun(
 ): Promise<VerifiedRun> {
   const found = await readActivities(redis, page, point, genesis)
   const rows = page.order === 'asc' ? found : found.reverse()
-  const { before, behind } = await readNeighbours(redis, page, { rows, moment: point, genesis })
-  const first = rows[0] === undefined ? placeBehind(before) : placeInTree(rows[0])
+  const { before, after } = await readNeighbours(redis, page, { rows, moment: point, genesis })
+  const first = rows[0] === undefined ? placeAfter(before) : placeInTree(rows[0])
   const shown = [
     ...(before === null ? [] : [neighbour(before)]),
     ...rows.map(showRow),
-    ...(behind === null ? [] : [neighbour(behind)]),
+    ...(after === null ? [] : [neighbour(after)]),
   ]
   const from = first - Number(before !== null)
   const cut: { readonly start: number; readonly count: number }[] = []
@@ -80,7 +80,7 @@ async function readRun(
   return verifyRun(run, { size, root: toHex(joinSubtrees(peaks, sha256)) }, sha256)
 }
 
-function placeBehind(before: StoredActivity | null): number {
+function placeAfter(before: StoredActivity | null): number {
   return before === null ? 0 : placeInTree(before) + 1
 }
 

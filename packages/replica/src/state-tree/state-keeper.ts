@@ -141,7 +141,7 @@ export function createStateKeeper(
     place: () => place,
     /** Kept states, oldest first. */
     kept: (): readonly KeptState[] => kept,
-    /** Points up to an offset that were not taken before, oldest first, of states that are not kept any more, too. */
+    /** Removes and returns new points up to an offset, oldest first, also of states that are not kept any more. */
     takePoints(upTo: Offset): readonly StatePoint[] {
       const end = untaken.findIndex(({ offset }) => offset > upTo)
       return untaken.splice(0, end < 0 ? untaken.length : end)

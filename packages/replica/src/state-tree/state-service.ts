@@ -39,7 +39,7 @@ export function createStateService(context: {
   const { nameReader, follower, head } = context
   const listeners = new Set<(point: StatePoint) => void>()
   /** The newest offset that was reported to listeners. */
-  let told: Offset = -1
+  let reportedUpTo: Offset = -1
   /** The keys and values follow from the log alone, so that no entry can be outdated. */
   const provenByRange = new LRUCache<string, ProvenRange>({
     maxSize: PROVEN_BYTES_MAX,
@@ -118,8 +118,8 @@ export function createStateService(context: {
     /** Ingest calls this after each write. */
     onWritten(): void {
       for (const point of follower.keeper()?.takePoints(head().offset) ?? []) {
-        if (point.offset <= told) continue
-        told = point.offset
+        if (point.offset <= reportedUpTo) continue
+        reportedUpTo = point.offset
         for (const listener of listeners) listener(point)
       }
     },

@@ -41,7 +41,7 @@ type Running = AsyncDisposable & {
   readonly replica: Replica
   readonly ordering: MemoryOrdering
   readonly clock: ManualClock
-  readonly told: readonly StatePoint[]
+  readonly reported: readonly StatePoint[]
   readonly problems: readonly Error[]
   reach(offset: number): Promise<void>
 }
@@ -60,8 +60,8 @@ async function start(
     clock,
     onProblem: (error) => problems.push(error),
   })
-  const told: StatePoint[] = []
-  replica.proofs.onStatePoint((point) => told.push(point))
+  const reported: StatePoint[] = []
+  replica.proofs.onStatePoint((point) => reported.push(point))
   const ordering = createMemoryOrdering(
     options.entries ?? scenario.ledger.entries(),
     options.nextCut ?? (() => 40),
@@ -71,7 +71,7 @@ async function start(
     replica,
     ordering,
     clock,
-    told,
+    reported,
     problems,
     reach: (offset) => untilTrue(`offset ${offset}`, () => replica.head().offset >= offset),
     [Symbol.asyncDispose]: () => replica[Symbol.asyncDispose](),
@@ -126,9 +126,9 @@ describe('the state of a replica', () => {
           run.ordering.push(log.slice(fed, next))
           fed = next
           await run.reach(fed)
-          for (const { offset, stateRoot } of run.told)
+          for (const { offset, stateRoot } of run.reported)
             expect([offset, stateRoot]).toEqual([offset, states.get(offset)?.root])
-          const offsets = run.told.map(({ offset }) => offset)
+          const offsets = run.reported.map(({ offset }) => offset)
           expect(offsets).toEqual([...new Set(offsets)].sort((a, b) => a - b))
           const points = run.replica.proofs.statePoints()
           const newest = [...states.keys()].findLast((offset) => offset <= fed) as number
@@ -280,7 +280,7 @@ describe('a value that was changed by hand', () => {
         await untilTrue('it is found', () => run.replica.proofs.diverged() !== null)
         run.ordering.push([later])
         await run.reach(later.offset)
-        expect(run.told).toEqual([])
+        expect(run.reported).toEqual([])
       }
       await using run = await start(scenario, { entries: [...log, later] })
       await untilTrue('it is found again', () => run.replica.proofs.diverged() !== null)

@@ -20,7 +20,7 @@ const OFFSET_DIGITS = 16
 /** Ends an event id within a member: the smallest byte. */
 const ID_END = '\u0000'
 /** The next one: a bound above every member of an event id. */
-const ID_BEHIND = '\u0001'
+const ID_AFTER = '\u0001'
 
 export type StoredActivity = {
   readonly eventId: string
@@ -128,13 +128,13 @@ export function boundsOfOffsets(
   }
 }
 
-/** The lower bound behind an event id. */
-export function behind(prefix: Uint8Array, eventId: string): Uint8Array {
-  return lexBound('(', concatBytes([prefix, utf8(eventId + ID_BEHIND)]))
+/** The lower bound after an event id. */
+export function boundAfter(prefix: Uint8Array, eventId: string): Uint8Array {
+  return lexBound('(', concatBytes([prefix, utf8(eventId + ID_AFTER)]))
 }
 
 /** The upper bound before an event id. */
-export function before(prefix: Uint8Array, eventId: string): Uint8Array {
+export function boundBefore(prefix: Uint8Array, eventId: string): Uint8Array {
   return lexBound('(', concatBytes([prefix, utf8(eventId)]))
 }
 
@@ -142,7 +142,7 @@ export function before(prefix: Uint8Array, eventId: string): Uint8Array {
 export function boundsOfRow(eventId: string): ActivityBounds {
   return {
     min: lexBound('[', utf8(eventId + ID_END)),
-    max: lexBound('(', utf8(eventId + ID_BEHIND)),
+    max: lexBound('(', utf8(eventId + ID_AFTER)),
   }
 }
 

@@ -49,7 +49,7 @@ export function putTiles(commands: CommandSink, whole: readonly WholeSubtree[]):
 /**
  * Deletes the tiles that hold only hashes of rows before a row, from the tile of another row on.
  *
- * @param rows.from - The tiles before that of this row are gone already.
+ * @param rows.from - The tiles before that of this row were deleted already.
  */
 export function dropTiles(
   commands: CommandSink,
@@ -95,7 +95,7 @@ export async function readTilesBefore(redis: Redis, row: number): Promise<readon
     const end = (count % TILE_HASHES) * HASH_BYTES
     if (end === 0) continue
     const hashes = await redis.getrangeBuffer(tileKeyBefore(level, count), 0, end - 1)
-    assert(hashes.byteLength === end, 'a tile that is not wholly gone is there')
+    assert(hashes.byteLength === end, 'a tile exists while one of its rows does')
     tiles.push({ level, hashes })
   }
   return tiles

@@ -20,7 +20,7 @@ export type CommandSink = {
 export type GatheredCommands = CommandSink & {
   /** The approximate memory of the commands. */
   bytes(): number
-  /** All of them, in the order in which their first members came. */
+  /** Removes and returns all commands, in the order in which their first members were added. */
   take(): Command[]
 }
 

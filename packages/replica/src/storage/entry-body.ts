@@ -26,7 +26,7 @@ export function encodeEntryBody(entry: EntryBody): Uint8Array {
   )
 }
 
-/** What a stored body says of who has which name. @throws {Error} If no replica wrote it. */
+/** The contract, owner and name in a stored body. @throws {Error} If no replica wrote it. */
 export function parseEntryBody(body: Uint8Array): Pick<EntryBody, 'contractId' | 'user' | 'name'> {
   const { contract_id: contractId, user, name } = JSON.parse(fromUtf8(body))
   const isEntry =

@@ -7,9 +7,9 @@ import type { Head } from '@quorumscan/ledger'
 import type { Offset } from '@quorumscan/model'
 
 export type StoredHead = Head & {
-  /** Hash of the genesis that the replica grew from, hex. */
+  /** Hash of the genesis, hex. */
   readonly genesisHash: string
-  /** Of the jobs whose due work is kept (`layout.ts`), hex. */
+  /** Hash of the jobs whose due work is stored (`layout.ts`), hex. */
   readonly dueHash: string
   /** The oldest offset that can be read (D-10). */
   readonly horizon: Offset

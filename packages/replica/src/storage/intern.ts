@@ -10,11 +10,11 @@ import type { ContractId } from '@quorumscan/model'
 
 /** 128 bits of SHA-256. Two parties with one tag would share no more than the walk over their names. */
 export const TAG_BYTES = 16
-/** After the bucket. Two index keys with one tag cost reads: contracts say themselves what they are filed by. */
+/** After the bucket. Two index keys with one tag cost reads: contracts show by which keys they are filed. */
 export const INDEX_TAG_BYTES = 8
 /** 12 bits in two characters: 100 contracts a bucket at 100 000 names. */
 export const BUCKET_BYTES = 2
-/** 128 bits with the bucket; contracts say themselves which id they have. */
+/** 128 bits with the bucket; contracts show which id they have. */
 const ID_REST_BYTES = 15
 
 /** In the order of their bytes. */

@@ -1,12 +1,12 @@
 /**
- * Lua of this package. Texts go in and come out as bytes: Lua only asks whether two are equal, formats
- * no number and decodes nothing (Rule 1).
+ * The Lua scripts of this package. Their texts are bytes: Lua only compares them, formats no number and
+ * decodes nothing (Rule 1).
  */
 import { createHash } from 'node:crypto'
 import { bytesEqual } from '@quorumscan/base'
 import type { Redis } from 'ioredis'
 import { type Argument, type Command, toRedis } from './commands.ts'
-import { BUCKET_BYTES, INDEX_TAG_BYTES } from './intern.ts'
+import { BUCKET_BYTES, INDEX_TAG_BYTES, TAG_BYTES } from './intern.ts'
 import { CONTRACTS_PREFIX, KEYS } from './keys.ts'
 
 /**
@@ -197,19 +197,18 @@ export async function writeBatch(
 export type Range = { readonly min: Uint8Array; readonly max: Uint8Array; readonly count: number }
 export type RangeReply = { readonly members: Buffer[]; readonly values: (Buffer | null)[] }
 
+/** Where the name begins in a member of the sorted sets by which names are read. */
+export const NAME_STARTS = { lex: 0, parties: TAG_BYTES }
+export type NameOrder = keyof typeof NAME_STARTS
+
 export async function readRanges(
   redis: Redis,
-  query: {
-    /** Whose values are versions of names. */
-    readonly members: 'lex' | 'parties'
-    /** Bytes of a member before its field in the hash. */
-    readonly skip: number
-    readonly ranges: readonly Range[]
-  },
+  by: NameOrder,
+  ranges: readonly Range[],
 ): Promise<{ head: Buffer | null; replies: RangeReply[] }> {
-  const args: Argument[] = [query.skip + 1]
-  for (const range of query.ranges) args.push(range.min, range.max, range.count)
-  const keys = [KEYS.names, KEYS[query.members]]
+  const args: Argument[] = [NAME_STARTS[by] + 1]
+  for (const range of ranges) args.push(range.min, range.max, range.count)
+  const keys = [KEYS.names, KEYS[by]]
   const [head, ...rest] = await run<[Buffer | null, ...Flat]>(redis, READ_RANGES, keys, args)
   return { head, replies: rangesOf(rest) }
 }

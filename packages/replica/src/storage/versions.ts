@@ -9,7 +9,7 @@ export type Version = {
   readonly from: Offset
   /** Offset that archived it; null while it is active. */
   readonly to: Offset | null
-  /** Record time at which it is gone; null for never. */
+  /** Record time at which it expires; null for never. */
   readonly expires: Micros | null
   /** Bytes that are ready to be sent, or an encoded contract. */
   readonly body: Uint8Array

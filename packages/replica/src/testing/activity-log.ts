@@ -21,7 +21,7 @@ const SECOND_MICROS = 1_000_000
 /** A round closes every five minutes, so that most logs have mints. */
 const TICK_MICROS = 300 * SECOND_MICROS
 
-/** Time passes in steps of seconds and minutes, so that rows end before, with and behind the horizon. */
+/** Time passes in steps of seconds and minutes, so that rows end before, at and after the horizon. */
 export function growActivityLog(
   seed: string,
   options: {
@@ -157,13 +157,13 @@ export class ActivityOracle {
     return (order === 'asc' ? rows : rows.toReversed()).slice(0, page.limit).map((row) => row.json)
   }
 
-  /** What has to stay stored while offsets from the horizon on can be read: the last that has gone as well. */
+  /** The rows that must stay stored while offsets from the horizon on can be read, and the newest expired row. */
   keptFrom(horizon: Offset): readonly string[] {
     const gone = this.#rows.filter((row) => !this.#isKept(row, horizon)).length
     return this.#rows.slice(Math.max(0, gone - 1)).map((row) => row.json)
   }
 
-  /** How many of `keptFrom` have gone. */
+  /** The number of expired rows in `keptFrom`. */
   goneCount(horizon: Offset): number {
     return this.#rows.every((row) => this.#isKept(row, horizon)) ? 0 : 1
   }

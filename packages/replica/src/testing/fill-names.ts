@@ -12,7 +12,7 @@ import { createRegistrations } from './registrations.ts'
 const NAMES_PER_STEP = 500
 const STEP_MICROS = 1_000_000
 
-/** Adds the entries, with all that their registrations leave behind, to what is stored; returns the last offset. */
+/** Adds the entries, with all contracts and rows of their registrations, to the stored state; returns the last offset. */
 export async function fillNames(
   redis: Redis,
   network: {

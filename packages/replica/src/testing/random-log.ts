@@ -46,7 +46,7 @@ export function createSeededIntegers(seed: string): (bound: number) => number {
 /** The scenario whose ledger holds the log, its results and the state at its end. */
 export function growRandomLog(seed: string, stepCount: number): Scenario {
   const below = createSeededIntegers(seed)
-  const belowDear = createSeededIntegers(`${seed}, dear`)
+  const belowExpensive = createSeededIntegers(`${seed}, dear`)
   const scenario = new Scenario(QUICK_RULES)
   const { ledger } = scenario
   const actors = ['alice', 'bob', 'I-carol', 'i-carol'].map((hint) => scenario.actor(hint))
@@ -59,7 +59,7 @@ export function growRandomLog(seed: string, stepCount: number): Scenario {
     const isOwn = ({ payload }: { payload: { subscriptionData: { sender: string } } }) =>
       payload.subscriptionData.sender === actor.party
     // Refusals are part of the log.
-    if (step % 15 === 7) submitDear(scenario, actors[belowDear(actors.length)] as Actor, belowDear)
+    if (step % 15 === 7) submitDear(scenario, actors[belowExpensive(actors.length)] as Actor, belowExpensive)
     switch (below(12)) {
       case 0:
         ledger.advance(1 + below(12 * SECOND_MICROS))
@@ -105,7 +105,7 @@ export function growRandomLog(seed: string, stepCount: number): Scenario {
         break
       }
       default:
-        // What is due is mostly done, by whichever super-validator comes first, or by several.
+        // Due work is mostly done, by one super-validator or by several.
         for (const item of someOf(ledger.due(), below))
           for (const each of [sv, ...scenario.svs.slice(below(4))]) {
             const command = commandOf(item, each, scenario)

@@ -1,5 +1,5 @@
 /**
- * What registrations leave behind, for any number of names: the contracts and rows of one that a ledger made, with
+ * The contracts and rows that registrations create, for any number of names: copies of one that a ledger made, with
  * name, owner, ids and place replaced.
  */
 import { assert, sha256Hex } from '@quorumscan/base'
@@ -62,7 +62,7 @@ export function createRegistrations(
   scenario.resolve(paymentCid as ContractId)
   const { ledger } = scenario
   const left = ledger.contracts().filter(({ offset }) => offset > 0)
-  // What refers to others comes behind them.
+  // A contract that refers to others follows them.
   left.sort((a, b) => a.offset - b.offset || a.nodeId - b.nodeId)
   const rows = ledger.results().flatMap((result, index) => {
     const { recordTime } = ledger.entries()[index] as { recordTime: Micros }
@@ -72,7 +72,7 @@ export function createRegistrations(
 
   return ({ name, user, expiresAt }, { offset, recordTime, index }) => {
     const idByOld = new Map<ContractId, ContractId>()
-    // Contracts that have gone have ids as well.
+    // Archived contracts have ids as well.
     const idOf = (old: ContractId) => idByOld.get(old) ?? `00${sha256Hex(`${name} ${old}`)}`
     const replaced = <T>(value: T): T =>
       JSON.parse(

@@ -1,4 +1,4 @@
-/** Replays a log into a replica and says what came of it. Also run in processes of other locales. */
+/** Replays a log into a replica and returns its hashes, roots and keys. Also run in processes of other locales. */
 import { sha256, toHex, utf8 } from '@quorumscan/base'
 import { type LogEntry, nextHistoryHash } from '@quorumscan/ledger'
 import type { Scenario } from '@quorumscan/ledger/testing'
@@ -32,7 +32,7 @@ export function hashesOf(scenario: Scenario): string[] {
 
 export type Replayed = {
   readonly hashes: string[]
-  /** State roots by certifiable offset, as far as the replica told them before it was stopped. */
+  /** State roots by certifiable offset, that the replica reported before it was stopped. */
   readonly roots: Map<number, string>
   readonly dump: Record<string, readonly string[]>
 }

@@ -151,7 +151,7 @@ export async function follow(
   try {
     const outcome = await ingest(writing, ordering, {
       ...{ genesis, genesisHash, layout, clock, state, maker, onProblem },
-      snapshots: { find: async (behind) => (behind === 0 ? (start ?? null) : null) },
+      snapshots: { find: async (after) => (after === 0 ? (start ?? null) : null) },
       signal: stop.signal,
       onWriting() {},
       onHeld() {},
@@ -192,7 +192,7 @@ function withoutLeaps(batch: readonly LogEntry[]): readonly (readonly LogEntry[]
   return parts
 }
 
-/** Everything stored, after all has gone that only offsets below the head could show. */
+/** All stored keys, after the clean-up of data that only offsets below the head could show. */
 export async function dumpOfHead(
   scenario: Scenario,
   redis: TestRedis,
