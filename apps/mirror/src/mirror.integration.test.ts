@@ -1,4 +1,4 @@
-/** Readers behind a mirror of real nodes: it serves, and need not be believed. */
+/** Readers that use a mirror of real nodes, which they need not trust. */
 import { type Clock, sha256 } from '@quorumscan/base'
 import { createFetchTransport, type Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
@@ -163,7 +163,7 @@ it('keeps an answer for as long as the node allows, for everybody, and says its 
   expect(asked.length).toBe(4)
 })
 
-it('behind another mirror keeps nothing for longer than the node allowed', async () => {
+it('of another mirror caches nothing for longer than the node allowed', async () => {
   let movedMs = 0
   const clock = standingClock(() => movedMs)
   const long = watched(undefined, { 'cache-control': 'public, max-age=10' })

@@ -80,8 +80,8 @@ function startCertifier(peers: readonly Peer[], clock: Clock = createSystemClock
 const requestOf = (signal: AbortSignal): WaitingRequest => ({ signal, waiting: (wait) => wait() })
 
 it.each([
-  ['tells what another one signed', signed(['sv-1', 0])],
-  ['tells what another one signed as well', signed(['sv-1', 0], ['sv-2', 1])],
+  ['reports what another member signed', signed(['sv-1', 0])],
+  ['also reports what another member signed', signed(['sv-1', 0], ['sv-2', 1])],
   ['signs with another key', signed(['sv-2', 2])],
 ])('a member that %s is not believed, and asked again', async (_, lie) => {
   await using honest = await startMember([[signed(['sv-1', 0])]])

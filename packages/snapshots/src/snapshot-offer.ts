@@ -74,8 +74,8 @@ export function readOffers(body: Uint8Array, network: Network): readonly Snapsho
   return snapshots.slice(0, OFFERS_MAX).flatMap((one) => readOffer(one, network) ?? [])
 }
 
-function readOffer(told: unknown, network: Network): SnapshotOffer | null {
-  const { offset, record_time, history_hash, content_hash, signatures } = Object(told)
+function readOffer(listed: unknown, network: Network): SnapshotOffer | null {
+  const { offset, record_time, history_hash, content_hash, signatures } = Object(listed)
   const isWellFormed =
     [offset, record_time].every((value) => Number.isSafeInteger(value) && value >= 0) &&
     [history_hash, content_hash].every((value) => typeof value === 'string' && HASH.test(value)) &&

@@ -145,10 +145,10 @@ describe('a snapshot of others', () => {
     expect(await (await storeOf(null, { peers })).find(0, never)).toBeNull()
   })
 
-  it('is had from one source that tells of what others signed', async () => {
+  it('is read from one source that lists the signatures of others', async () => {
     const [one, two] = (await members(2)) as [SnapshotStore, SnapshotStore]
-    const told = [...one.held(), ...two.held()].map(toWireOffer)
-    const [first, second] = told as [(typeof told)[number], (typeof told)[number]]
+    const listed = [...one.held(), ...two.held()].map(toWireOffer)
+    const [first, second] = listed as [(typeof listed)[number], (typeof listed)[number]]
     const offer = { ...first, signatures: [...first.signatures, ...second.signatures] }
     const relay = await serve(one, 2, (body, path) =>
       path === '/v0/snapshots' ? Buffer.from(JSON.stringify({ snapshots: [offer] })) : body,

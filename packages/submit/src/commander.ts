@@ -26,7 +26,7 @@ export function createCommander(deps: {
   readonly deduplicationMicros: Micros
   readonly clock: Clock
   readonly random: Random
-  /** @throws {ScanError} NOT_READY while the replica is behind. */
+  /** @throws {ScanError} NOT_READY while the replica lags. */
   readonly assertLive: () => void
 }) {
   const deduplication: Deduplication = { kind: 'duration', micros: deps.deduplicationMicros }

@@ -174,7 +174,7 @@ describe('submitting', () => {
     expect(listeners.size).toBe(0)
   })
 
-  it('signs a time that the log can accept, also where the own clock is behind', async () => {
+  it('signs a time that the log can accept, also if the own clock lags', async () => {
     const { submit, memory, network, first } = setUp()
     memory.advance(3600 * SECOND)
     submit().catch(() => {})

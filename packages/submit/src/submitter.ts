@@ -22,7 +22,7 @@ export type Submitter = ReturnType<typeof createSubmitter>
 
 /** Each submission holds its entry of up to 256 KiB. */
 const WAITING_MAX = 1000
-/** The other clocks may be behind: `notAfter` keeps this distance from what Rule 4 allows. */
+/** The other clocks may lag: `notAfter` keeps this distance from what Rule 4 allows. */
 const CLOCK_SLACK_MICROS = 60_000_000
 
 export function createSubmitter(
