@@ -325,19 +325,22 @@ describe('a log that is not what was applied', () => {
       when: 'in one stream',
       change: (log: MemoryLog, others: readonly SignedGroup[]) => log.append(at(others, 0)),
     },
-  ])('yields both groups as evidence when one offset was signed twice, $when', async ({ change }) => {
-    const others = chainOf(entriesOf(4, 'other'), [3, 1])
-    const log = createMemoryLog()
-    log.append(first)
-    const read = readUntil(log.reader(), { until: never, onBatch: () => change(log, others) })
-    const error = await read.then(
-      () => undefined,
-      (reason: { code: string; cause: unknown }) => reason,
-    )
-    expect(error?.code).toBe('LOG_REGRESSED')
-    const cause = error?.cause
-    if (!(cause instanceof LogForkError)) throw new Error('no evidence')
-    const opened = cause.evidence.map((group) => openGroup(group, genesis))
-    expect(opened.map(({ hash }) => hash)).toEqual([first.hash, at(others, 0).hash])
-  })
+  ])(
+    'yields both groups as evidence when one offset was signed twice, $when',
+    async ({ change }) => {
+      const others = chainOf(entriesOf(4, 'other'), [3, 1])
+      const log = createMemoryLog()
+      log.append(first)
+      const read = readUntil(log.reader(), { until: never, onBatch: () => change(log, others) })
+      const error = await read.then(
+        () => undefined,
+        (reason: { code: string; cause: unknown }) => reason,
+      )
+      expect(error?.code).toBe('LOG_REGRESSED')
+      const cause = error?.cause
+      if (!(cause instanceof LogForkError)) throw new Error('no evidence')
+      const opened = cause.evidence.map((group) => openGroup(group, genesis))
+      expect(opened.map(({ hash }) => hash)).toEqual([first.hash, at(others, 0).hash])
+    },
+  )
 })

@@ -152,7 +152,9 @@ function boundsOfPage(
   // Event ids are ASCII, where comparing texts is comparing bytes.
   if (order === 'asc')
     return after < range.first ? bounds : { ...bounds, min: boundAfter(prefix, after) }
-  return after > offsetText(range.last + 1) ? bounds : { ...bounds, max: boundBefore(prefix, after) }
+  return after > offsetText(range.last + 1)
+    ? bounds
+    : { ...bounds, max: boundBefore(prefix, after) }
 }
 
 type Walk = {

@@ -9,7 +9,13 @@ import { decodeSpan } from '../storage/head.ts'
 import { lexBound, membersWith, tagOf } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
 import { readAtOnce } from '../storage/moment.ts'
-import { NAME_STARTS, type NameOrder, type Range, type RangeReply, readRanges } from '../storage/scripts.ts'
+import {
+  NAME_STARTS,
+  type NameOrder,
+  type Range,
+  type RangeReply,
+  readRanges,
+} from '../storage/scripts.ts'
 import { activeVersions, findVisible, type Moment } from '../storage/versions.ts'
 import type { Store } from './contracts.ts'
 import type { NameReader } from './name-reader.ts'

@@ -59,7 +59,8 @@ export function growRandomLog(seed: string, stepCount: number): Scenario {
     const isOwn = ({ payload }: { payload: { subscriptionData: { sender: string } } }) =>
       payload.subscriptionData.sender === actor.party
     // Refusals are part of the log.
-    if (step % 15 === 7) submitDear(scenario, actors[belowExpensive(actors.length)] as Actor, belowExpensive)
+    if (step % 15 === 7)
+      submitDear(scenario, actors[belowExpensive(actors.length)] as Actor, belowExpensive)
     switch (below(12)) {
       case 0:
         ledger.advance(1 + below(12 * SECOND_MICROS))
