@@ -1,9 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { KEPT_MS_MAX, noteTold, type Other, SILENT_MS_MAX, stepTurn, type Told } from './turn.ts'
+import {
+  KEPT_MS_MAX,
+  noteReport,
+  type Other,
+  type Report,
+  SILENT_MS_MAX,
+  stepTurn,
+} from './turn.ts'
 
 const NAMES = ['sv-1', 'sv-2', 'sv-3', 'sv-4', 'sv-5', 'sv-6', 'sv-7']
-/** Between the moment at which a member begins and that at which it is heard again. */
+/** Between the moment at which a member begins and that at which it is reports again. */
 const RESTART_MS_MAX = 5_000
 const REBUILD_MS_MAX = 60_000
 
@@ -14,8 +21,8 @@ type Fate = {
   readonly deathMs: number | null
   readonly rebuildMs: number
   readonly restartMs: number
-  /** It tells this whatever it does, and takes no turn. */
-  readonly lie: Told | null
+  /** It always reports this, and takes no turn. */
+  readonly lie: Report | null
 }
 
 const fates = fc.array(
@@ -24,7 +31,7 @@ const fates = fc.array(
     deathMs: fc.option(fc.integer({ min: 0, max: 200_000 }), { freq: 4 }),
     rebuildMs: fc.integer({ min: 0, max: REBUILD_MS_MAX }),
     restartMs: fc.integer({ min: 0, max: RESTART_MS_MAX }),
-    lie: fc.constant<Told | null>(null),
+    lie: fc.constant<Report | null>(null),
   }),
   { minLength: 1, maxLength: NAMES.length },
 )
@@ -37,10 +44,12 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
     phase: 'waits' as 'waits' | 'claims' | 'begins',
     begunMs: null as number | null,
     others: fateOf.flatMap((_, other): Other[] =>
-      other === index ? [] : [{ name: NAMES[other] ?? '', told: 'silent', silentMs: 0, keptMs: 0 }],
+      other === index
+        ? []
+        : [{ name: NAMES[other] ?? '', report: 'silent', silentMs: 0, keptMs: 0 }],
     ),
     keepers: [] as readonly string[],
-    heard: [] as Told[],
+    reports: [] as Report[],
     lastRoundMs: fate.startMs,
     nextMs: fate.startMs,
   }))
@@ -48,29 +57,29 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
   const isDead = ({ fate }: Member) => fate.deathMs !== null && nowMs >= fate.deathMs
   const isDone = ({ begunMs, fate }: Member) =>
     begunMs !== null && nowMs >= begunMs + fate.restartMs + fate.rebuildMs
-  const tells = (member: Member): Told => {
+  const reportOf = (member: Member): Report => {
     const { fate, phase, begunMs } = member
     if (isDead(member)) return 'silent'
     if (fate.lie !== null) return fate.lie
     // Before, its older software serves.
     if (nowMs < fate.startMs || isDone(member)) return 'serves'
     if (begunMs !== null) return nowMs < begunMs + fate.restartMs ? 'silent' : 'rebuilds'
-    return phase as Told
+    return phase as Report
   }
   const act = (member: Member): void => {
-    const { others, heard } = member
-    const asked = others[heard.length]
+    const { others, reports } = member
+    const asked = others[reports.length]
     if (asked !== undefined) {
       const other = members.find(({ name }) => name === asked.name)
-      if (other !== undefined) heard.push(tells(other))
+      if (other !== undefined) reports.push(reportOf(other))
       member.nextMs = nowMs + draw() * 100
       return
     }
     const ms = nowMs - member.lastRoundMs
     member.lastRoundMs = nowMs
     member.others = others.map((one, index) =>
-      noteTold(one, {
-        told: heard[index] ?? 'silent',
+      noteReport(one, {
+        report: reports[index] ?? 'silent',
         ms,
         wasKeeper: member.keepers.includes(one.name),
       }),
@@ -79,7 +88,7 @@ function simulate(fateOf: readonly Fate[], draw: () => number) {
     const { next, keepers } = stepTurn({ name: member.name, phase: member.phase }, member.others)
     member.phase = next
     member.keepers = keepers
-    member.heard = []
+    member.reports = []
     if (next === 'begins') member.begunMs = nowMs
     member.nextMs = nowMs + draw() * 2_000
   }
@@ -125,21 +134,21 @@ describe('turns', () => {
     const fate = { startMs: 0, deathMs: null, rebuildMs: 1_000, restartMs: 100, lie: null }
     const own = { name: 'sv-2', phase: 'waits' } as const
     const other = { silentMs: 0, keptMs: 0 }
-    const told = (name: string, told: Told): Other => ({ ...other, name, told })
-    expect(stepTurn(own, [told('sv-1', 'waits'), told('sv-3', 'waits')])).toEqual({
+    const report = (name: string, report: Report): Other => ({ ...other, name, report })
+    expect(stepTurn(own, [report('sv-1', 'waits'), report('sv-3', 'waits')])).toEqual({
       next: 'waits',
       keepers: ['sv-1'],
     })
-    expect(stepTurn(own, [told('sv-1', 'serves'), told('sv-3', 'waits')]).next).toBe('claims')
+    expect(stepTurn(own, [report('sv-1', 'serves'), report('sv-3', 'waits')]).next).toBe('claims')
     const claims = { name: 'sv-2', phase: 'claims' } as const
-    expect(stepTurn(claims, [told('sv-1', 'claims')]).next).toBe('waits')
-    expect(stepTurn(claims, [told('sv-3', 'claims')]).next).toBe('claims')
-    expect(stepTurn(claims, [told('sv-1', 'waits'), told('sv-3', 'else')]).next).toBe('begins')
+    expect(stepTurn(claims, [report('sv-1', 'claims')]).next).toBe('waits')
+    expect(stepTurn(claims, [report('sv-3', 'claims')]).next).toBe('claims')
+    expect(stepTurn(claims, [report('sv-1', 'waits'), report('sv-3', 'else')]).next).toBe('begins')
     expect(simulate([fate, fate, fate], () => 0.5).atOnceMax).toBe(1)
   })
 
   it('are delayed by a member that lies only for a limited time', () => {
-    const lies: readonly Told[] = ['waits', 'claims', 'rebuilds', 'silent']
+    const lies: readonly Report[] = ['waits', 'claims', 'rebuilds', 'silent']
     const honest = { startMs: 0, deathMs: null, rebuildMs: 1_000, restartMs: 100, lie: null }
     for (const lie of lies) {
       const { atOnceMax, endedMs } = simulate([{ ...honest, lie }, honest, honest], randomOf(7))

@@ -11,11 +11,11 @@ export type Phase = 'waits' | 'claims'
  * The report of a member: it `serves`, waits, claims its turn, or `rebuilds` (also while it starts or catches up), or has
  * something `else`; `silent` if it does not answer.
  */
-export type Told = Phase | 'serves' | 'rebuilds' | 'else' | 'silent'
+export type Report = Phase | 'serves' | 'rebuilds' | 'else' | 'silent'
 
 export type Other = {
   readonly name: string
-  readonly told: Told
+  readonly report: Report
   /** How long it has been silent, ms; 0 if it answered in the last round. */
   readonly silentMs: number
   /** How long altogether this member has waited for it, ms. */
@@ -33,7 +33,7 @@ export function stepTurn(
   others: readonly Other[],
 ): { readonly next: Phase | 'begins'; readonly keepers: readonly string[] } {
   const keepers = others.filter((other) => keeps(own, other))
-  const isBefore = ({ name, told }: Other) => told === 'claims' && name < own.name
+  const isBefore = ({ name, report }: Other) => report === 'claims' && name < own.name
   const next = () => {
     if (own.phase === 'waits') return keepers.length === 0 ? 'claims' : 'waits'
     if (keepers.some(isBefore)) return 'waits'
@@ -44,7 +44,7 @@ export function stepTurn(
 
 function keeps(own: { readonly name: string; readonly phase: Phase }, other: Other): boolean {
   if (other.keptMs > KEPT_MS_MAX) return false
-  switch (other.told) {
+  switch (other.report) {
     case 'serves':
     case 'else':
       return false
@@ -60,15 +60,15 @@ function keeps(own: { readonly name: string; readonly phase: Phase }, other: Oth
 }
 
 /** Updates what is known of a member after a round that ended `ms` after the one before. */
-export function noteTold(
+export function noteReport(
   before: Other,
-  round: { readonly told: Told; readonly ms: number; readonly wasKeeper: boolean },
+  round: { readonly report: Report; readonly ms: number; readonly wasKeeper: boolean },
 ): Other {
-  const { told, ms, wasKeeper } = round
+  const { report, ms, wasKeeper } = round
   return {
     name: before.name,
-    told,
-    silentMs: told === 'silent' ? before.silentMs + ms : 0,
+    report,
+    silentMs: report === 'silent' ? before.silentMs + ms : 0,
     keptMs: before.keptMs + (wasKeeper ? ms : 0),
   }
 }

@@ -39,15 +39,15 @@ it('of nodes that find replicas of other software one waits until the other serv
   })
   expect(refusal).toMatchObject({ status: 503, body: { code: 'NOT_READY', retryable: true } })
   expect((await get(1, '/livez')).headers.get('x-clock')).toMatch(/^[0-9]+$/)
-  // Where all wait, the synchronizer orders nothing before most have told this.
+  // Where all wait, the synchronizer orders nothing before most have reported this.
   expect(await headOf(1)).toBeGreaterThanOrEqual(head)
   expect((await get(1, '/v0/snapshots')).body).toEqual({ snapshots: [] })
   expect((await get(1, '/status')).body.success.extra.state).toBe('waiting-to-rebuild')
   // No answer at all, as a 404 would be one.
   for (const path of ['/v0/ans-entries/by-name/dso.ns', '/v0/genesis'])
     expect(await get(1, path)).toMatchObject({ status: 503, body: { code: 'NOT_READY' } })
-  ending.abort(new Error('told to stop'))
-  expect(await ended).toMatchObject({ message: 'told to stop' })
+  ending.abort(new Error('stopped by the test'))
+  expect(await ended).toMatchObject({ message: 'stopped by the test' })
   const kept = nodeRedis[1]?.connect()
   expect(await kept?.hget('{replica}:names', '')).toBe('what other software wrote')
   kept?.disconnect()

@@ -17,12 +17,12 @@ import {
 } from '@quorumscan/server'
 import {
   createSnapshotHandlers,
-  noteTold,
+  noteReport,
   type Other,
   type Phase,
+  type Report,
   type SnapshotStore,
   stepTurn,
-  type Told,
 } from '@quorumscan/snapshots'
 import { headHeaders } from '../pinned.ts'
 
@@ -37,7 +37,7 @@ const READINESS = {
 
 /** In `details.state` of the body of `/readyz`. */
 const STATE_OF = { waits: 'waiting-to-rebuild', claims: 'about-to-rebuild' } as const
-const TOLD_BY_STATE: ReadonlyMap<string, Told> = new Map([
+const REPORT_BY_STATE: ReadonlyMap<string, Report> = new Map([
   [STATE_OF.waits, 'waits'],
   [STATE_OF.claims, 'claims'],
   ['starting', 'rebuilds'],
@@ -73,7 +73,7 @@ type Waiting = { phase: Phase; keepers: readonly string[] }
 
 async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
   const { name, clock, peers, signal, logger } = parts
-  let others = peers.map(({ name }): Other => ({ name, told: 'silent', silentMs: 0, keptMs: 0 }))
+  let others = peers.map(({ name }): Other => ({ name, report: 'silent', silentMs: 0, keptMs: 0 }))
   let lastMs = clock.monotonicMs()
   for (;;) {
     signal.throwIfAborted()
@@ -81,8 +81,8 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
     const ms = clock.monotonicMs() - lastMs
     lastMs += ms
     others = others.map((other, index) =>
-      noteTold(other, {
-        told: reports[index] ?? 'silent',
+      noteReport(other, {
+        report: reports[index] ?? 'silent',
         ms,
         wasKeeper: waiting.keepers.includes(other.name),
       }),
@@ -98,12 +98,12 @@ async function untilTurn(parts: Parts, waiting: Waiting): Promise<void> {
   }
 }
 
-async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Told> {
+async function readPhase({ url }: Peer, { client, signal }: Parts): Promise<Report> {
   try {
     const reply = await client.request(url, { ...READINESS, signal })
     if (reply.status === 200) return 'serves'
     const { details } = Object(JSON.parse(fromUtf8(reply.body)))
-    return TOLD_BY_STATE.get(String(Object(details).state)) ?? 'else'
+    return REPORT_BY_STATE.get(String(Object(details).state)) ?? 'else'
   } catch {
     signal.throwIfAborted()
     return 'silent'
