@@ -4,11 +4,10 @@ import {
   type Decided,
   isDecided,
   type NodeReply,
-  type NodeStatus,
   type Outcome,
 } from '@quorumscan/reader'
 import type { Reader } from '@quorumscan/reader/voted'
-import type { Metrics, Sample } from '@quorumscan/runtime'
+import type { Metrics } from '@quorumscan/runtime'
 
 const MS_PER_SECOND = 1000
 const MICROS_PER_SECOND = 1_000_000
@@ -73,10 +72,10 @@ function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader 
   metrics.sampled('gauge', {
     name: 'quorum_lag_seconds',
     help: 'Age of the record time of the newest answer that was agreed on.',
-    read: () =>
-      newest === null
-        ? []
-        : [[[], (clock.nowMicros() - newest.recordTime) / MICROS_PER_SECOND] as const],
+    // Without a value before the first answer.
+    read: () => [
+      [[], (clock.nowMicros() - (newest?.recordTime ?? Number.NaN)) / MICROS_PER_SECOND],
+    ],
   })
 
   const note = (operation: string, startedMs: number, outcomes: readonly Outcome[]): void => {
@@ -106,8 +105,8 @@ function measuredReader(reader: Reader, metrics: Metrics, clock: Clock): Reader 
   }
 }
 
-/** Of each node: kind, name, meaning and value. */
-const NODE_METRICS: readonly ['gauge' | 'counter', string, string, keyof NodeStatus][] = [
+/** Of each node: kind, name, help and value. */
+const NODE_METRICS = [
   ['gauge', 'node_head_offset', 'Newest offset that the node claimed.', 'head'],
   ['counter', 'node_votes_total', 'Valid answers of the node.', 'votes'],
   [
@@ -117,7 +116,7 @@ const NODE_METRICS: readonly ['gauge' | 'counter', string, string, keyof NodeSta
     'dissents',
   ],
   ['counter', 'node_errors_total', 'Requests that the node failed.', 'errors'],
-]
+] as const
 
 function measureNodes(reader: Reader, metrics: Metrics): void {
   for (const [kind, name, help, key] of NODE_METRICS)
@@ -126,9 +125,6 @@ function measureNodes(reader: Reader, metrics: Metrics): void {
       help,
       labels: ['node'],
       read: () =>
-        reader.status().nodes.flatMap((node): Sample<['node']>[] => {
-          const value = node[key]
-          return typeof value === 'number' ? [[[node.name], value]] : []
-        }),
+        reader.status().nodes.map((node) => [[node.name], node[key] ?? Number.NaN] as const),
     })
 }

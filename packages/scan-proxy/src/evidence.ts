@@ -65,14 +65,12 @@ export function followEvidence(options: {
     if (!(err instanceof EvidenceError || isScanError(err))) throw err
     logger.warn({ err }, 'no evidence from the synchronizer')
   }
-  const take = async (piece: unknown): Promise<void> => {
-    const evidence = piece as Evidence // Which is verified now.
-    await verifyEvidence(evidence, { genesis })
-    note(evidence)
-  }
   const look = async (signal: AbortSignal): Promise<void> => {
-    // A piece that proves nothing does not delay the others.
-    for (const piece of await log.evidence(signal)) await take(piece).catch(onError)
+    for (const piece of await log.evidence(signal)) {
+      const evidence = piece as Evidence // Which is verified now.
+      // A piece that proves nothing does not delay the others.
+      await verifyEvidence(evidence, { genesis }).then(() => note(evidence), onError)
+    }
   }
   return repeat(look, { clock, everyMs: ASK_MS, onError })
 }

@@ -76,13 +76,6 @@ export async function beginApp(
   }
 }
 
-/** What a process works with, closed after its server. */
-type Served = AsyncDisposable & {
-  readonly logger: Logger
-  readonly tracer: Tracing | null
-  readonly config: Pick<AppConfig, 'host' | 'port' | 'connections'>
-}
-
 /** A process that listens. */
 export type RunningApp = Running & {
   /** Without a trailing slash. */
@@ -91,38 +84,32 @@ export type RunningApp = Running & {
   readonly failed: Promise<unknown>
 }
 
-/** Listens with the server of the context. Disposing is as for `serve`. */
-export async function startApp<Context extends Served & Pick<RunningApp, 'failed'>>(
+/**
+ * Listens. Disposing answers what is in progress, then closes the context; both are closed as well if it cannot listen.
+ *
+ * @param createServer - Its `port` returns the port listened on.
+ */
+export async function startApp<
+  Context extends AsyncDisposable & {
+    readonly logger: Logger
+    readonly tracer: Tracing | null
+    readonly config: Pick<AppConfig, 'host' | 'port' | 'connections'>
+    readonly failed: Promise<unknown>
+  },
+>(
   context: Context,
   createServer: (context: Context, port: () => number) => HttpServer,
   { extend }: Extending<Context>,
 ): Promise<RunningApp> {
-  const running = await serve(context, (port) => {
-    const server = createServer(context, port)
-    extend?.({ server, context })
-    return server
-  })
-  return { ...running, failed: context.failed }
-}
-
-/**
- * Listens. Disposing answers what is in progress, then closes the context and its tracer; so does a failure to listen.
- *
- * @returns `url`: where it listens, without a trailing slash.
- */
-export function serve(
-  context: Served,
-  /** `port` is the one listened on. */
-  createServer: (port: () => number) => HttpServer,
-): Promise<AsyncDisposable & { readonly url: string }> {
-  const { logger, config, tracer } = context
+  const { logger, config, tracer, failed } = context
   const { host, connections } = config
   return openAll(async (resources) => {
     if (tracer !== null) resources.opened(tracer)
     resources.opened(context)
-    // Listening on TCP when it is asked for, so the address is no text. Null once the server is closed.
+    // Listening on TCP when it is called, so the address is no text. Null once the server is closed.
     const port = () => (server.server.address() as AddressInfo | null)?.port ?? config.port
-    const server: HttpServer = createServer(port)
+    const server: HttpServer = createServer(context, port)
+    extend?.({ server, context })
     if (connections.operator !== null)
       await resources.opened(server.buildOperatorServer()).listen({ ...connections.operator })
     const backlog = defaultLimits.backlogMax
@@ -132,6 +119,7 @@ export function serve(
     logger.info({ url }, 'listening')
     return {
       url,
+      failed,
       async [Symbol.asyncDispose]() {
         await resources[Symbol.asyncDispose]()
         logger.info('stopped')

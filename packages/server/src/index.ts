@@ -4,7 +4,6 @@ export {
   beginApp,
   type Extending,
   type RunningApp,
-  serve,
   startApp,
 } from './app.ts'
 export { TOOK_TOO_LONG } from './bind.ts'

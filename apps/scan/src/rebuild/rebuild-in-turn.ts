@@ -13,7 +13,7 @@ import {
   buildServer,
   createHealthHandlers,
   type Handlers,
-  serve,
+  startApp,
 } from '@quorumscan/server'
 import {
   createSnapshotHandlers,
@@ -125,8 +125,9 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
   const refuse = async () => {
     throw notReady()
   }
-  const process = { config, logger, tracer: null, [Symbol.asyncDispose]: async () => {} }
-  return serve(process, (port) => {
+  const failed = new Promise<never>(() => {})
+  const waitingApp = { config, logger, tracer: null, failed, [Symbol.asyncDispose]: async () => {} }
+  const createServer = (_: typeof waitingApp, port: () => number) => {
     const refusing = Object.keys(scanRoutes).map((id) => [id, refuse])
     return buildServer({
       ...parts.serving,
@@ -147,5 +148,6 @@ function serveWaiting(parts: Parts, waiting: Waiting): Promise<AsyncDisposable> 
       tracer: null,
       ...(end !== null && { head: () => headHeaders(end) }),
     })
-  })
+  }
+  return startApp(waitingApp, createServer, {})
 }
