@@ -79,7 +79,11 @@ export async function openFollower(app: App, options: FollowerOptions) {
   return openAll(async (resources) => {
     const clocks = resources.opened(createPeerClocks({ ...app, ...options, needed }))
     const client = resources.opened(createPeerClient({ clock, trust, peerTokenByOrigin }))
-    const own = snapshotsOf(member)
+    const directory = member?.snapshotDirectory ?? null
+    const own =
+      member === null || directory === null
+        ? null
+        : { name: member.name, sign: member.scanKey.sign, directory }
     const snapshots: SnapshotStore = resources.opened(
       await createSnapshotStore({ ...app, ...options, client, own }),
     )
@@ -164,7 +168,10 @@ export async function openFollower(app: App, options: FollowerOptions) {
           // Reads continue at this head; `/readyz` reports why it does not advance.
           if (err !== null) logger.error({ err }, 'the replica applies no further entries')
         }
-        background.run(REPLICA_STOPPED, run())
+        background.run(
+          'the replica stopped and the process ends; if a restart does not help, wipe the replica',
+          run(),
+        )
         return background
       },
       assertLive,
@@ -187,13 +194,4 @@ export async function openFollower(app: App, options: FollowerOptions) {
       [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
-}
-
-const REPLICA_STOPPED =
-  'the replica stopped and the process ends; if a restart does not help, wipe the replica'
-
-function snapshotsOf(member: FollowerOptions['member']) {
-  if (member === null || member.snapshotDirectory === null) return null
-  const { name, scanKey, snapshotDirectory: directory } = member
-  return { name, sign: scanKey.sign, directory }
 }

@@ -24,7 +24,7 @@ import {
   questionOf,
 } from '@quorumscan/verifier/certified'
 import type { ScanProxyDeps } from './dependencies.ts'
-import type { Asked } from './operations.ts'
+import type { ProxyRead } from './operations.ts'
 import { MAX_AGE_MS, type ProxyRequest } from './request.ts'
 
 /** A proven answer, of the own replica or of a node. Bodies are encoded where they are used. */
@@ -66,7 +66,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
 
   /** Null: the own replica has no such state. */
   const proveOwn = async (
-    asked: Asked,
+    asked: ProxyRead,
     question: AnyQuestion<unknown>,
     options: CertifiedOptions,
   ): Promise<Proven | null> => {
@@ -104,7 +104,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   }
 
   /** What the own replica proves if that is recent enough, else a node. */
-  return async (asked: Asked, options: CertifiedOptions): Promise<Proven | Unproven> => {
+  return async (asked: ProxyRead, options: CertifiedOptions): Promise<Proven | Unproven> => {
     const { request, threshold, maxAgeMs } = options
     const wanted = certifiedRequestOf(asked)
     const question = wanted.question(network)
@@ -125,7 +125,7 @@ export function createCertifiedReads(deps: ScanProxyDeps) {
   }
 }
 
-function certifiedRequestOf(asked: Asked): CertifiedQuery<unknown> {
+function certifiedRequestOf(asked: ProxyRead): CertifiedQuery<unknown> {
   if ('lookups' in asked) return requestOfLookups(asked.lookups)
   if (!('lookup' in asked)) return asked
   const { lookup } = asked
@@ -137,7 +137,7 @@ function certifiedRequestOf(asked: Asked): CertifiedQuery<unknown> {
 }
 
 /** The body that a node gives to the same request. */
-function bodyOf(asked: Asked, answer: unknown): Uint8Array<ArrayBuffer> {
+function bodyOf(asked: ProxyRead, answer: unknown): Uint8Array<ArrayBuffer> {
   let body = answer
   if ('lookup' in asked) body = { entry: answer }
   if ('lookups' in asked) body = { results: (answer as unknown[]).map((entry) => ({ entry })) }

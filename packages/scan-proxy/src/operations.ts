@@ -42,7 +42,10 @@ import {
 } from './forms.ts'
 
 /** What a caller asks: one entry, a batch of entries, or another read of a node. */
-export type Asked = { readonly lookup: Lookup } | { readonly lookups: readonly Lookup[] } | NodeRead
+export type ProxyRead =
+  | { readonly lookup: Lookup }
+  | { readonly lookups: readonly Lookup[] }
+  | NodeRead
 
 /** A read of a node, in the form of certified reads and with what voted ones need. */
 export type NodeRead = CertifiedQuery<unknown> & {
@@ -57,7 +60,7 @@ export type NodeRead = CertifiedQuery<unknown> & {
 type Network = { readonly genesis: Genesis; readonly genesisHash: string }
 
 export type Operation<Request> = {
-  ask(request: Request, network: Network): Asked
+  ask(request: Request, network: Network): ProxyRead
   /** The form of upstream's proxy, where nodes have another. Default: byte for byte what the nodes gave. */
   readonly form?: (outcome: Pick<Decided, 'answer' | 'agreed'>) => Uint8Array
   /** D-51: has no certified answer. */

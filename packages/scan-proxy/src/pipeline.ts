@@ -15,7 +15,7 @@ import type { Handlers } from '@quorumscan/server'
 import { canonicalJson, type Json, utf8 } from '@quorumscan/verifier'
 import { createCertifiedReads, type Proven, type Unproven } from './certified.ts'
 import type { ScanProxyDeps } from './dependencies.ts'
-import { type Asked, OPERATIONS, type Operation } from './operations.ts'
+import { OPERATIONS, type Operation, type ProxyRead } from './operations.ts'
 import { entryNotFound, outcomeError, quorumHeaders, readerError } from './outcome.ts'
 import { whyOver } from './own-history.ts'
 import {
@@ -62,7 +62,7 @@ function createPipeline(deps: ScanProxyDeps) {
 
   /** @param signers - Null: nodes vote. */
   const read = async (
-    asked: Asked,
+    asked: ProxyRead,
     request: ProxyRequest,
     { signers, minOffset }: { readonly signers: string | null; readonly minOffset: number },
   ): Promise<Outcome | Proven | Unproven> => {
@@ -82,7 +82,7 @@ function createPipeline(deps: ScanProxyDeps) {
 
   const replyOf = async (
     found: Outcome | Proven | Unproven,
-    asked: Asked,
+    asked: ProxyRead,
     { form, request }: { readonly form: Operation<never>['form']; readonly request: ProxyRequest },
   ): Promise<ProxyReply> => {
     const headers = quorumHeaders(found)

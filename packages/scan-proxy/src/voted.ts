@@ -4,7 +4,7 @@ import { ScanError } from '@quorumscan/errors'
 import { type Decided, isDecided, type Outcome, type ReadOptions } from '@quorumscan/reader'
 import type { Reader } from '@quorumscan/reader/voted'
 import { DSO_ENTRY_NAME, type Lookup } from '@quorumscan/verifier'
-import { type Asked, voteRequestOf } from './operations.ts'
+import { type ProxyRead, voteRequestOf } from './operations.ts'
 
 /** A batch whose lookups ended at different offsets is asked again, at the highest of them. */
 const BATCH_ATTEMPTS_MAX = 3
@@ -12,7 +12,7 @@ const BATCH_ATTEMPTS_MAX = 3
 /** @throws {ReaderError} If the read was not attempted. */
 export async function readVoted(
   reader: Pick<Reader, 'lookup' | 'read'>,
-  asked: Asked,
+  asked: ProxyRead,
   options: ReadOptions,
 ): Promise<Outcome> {
   if ('lookup' in asked) {

@@ -13,7 +13,7 @@ import type { Replica } from '@quorumscan/replica'
 import type { Handlers } from '@quorumscan/server'
 import type { AutoRenewals, ValidatorStore } from '@quorumscan/users'
 import type { Genesis } from '@quorumscan/verifier'
-import { contractsOf, type OfContract, ownContract, type WalletUser } from './ledger.ts'
+import { type ContractCall, contractsOf, ownContract, type WalletUser } from './ledger.ts'
 import { createEntry, listOwnEntries } from './names/entries.ts'
 import type { Registration } from './users/registration.ts'
 import { balanceOf, listCoins, tap } from './wallet/coins.ts'
@@ -50,6 +50,12 @@ type WalletRoute = {
 }[keyof Routes]
 type WalletHandlers = Pick<Handlers<Routes, Principal>, WalletRoute>
 
+type ContractRequest = {
+  readonly user: Principal
+  readonly params: { readonly contract_id: string }
+  readonly signal: AbortSignal
+}
+
 export function walletHandlers(context: WalletDeps): WalletHandlers {
   const { ledger, registration } = context
   const { users } = context.store
@@ -83,23 +89,19 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     }
 
   /** The same, about the contract of the path. */
-  const aboutContract = <
-    Request extends { readonly user: Principal; readonly params: { readonly contract_id: string } },
-    Body,
-  >(
-    answer: (input: OfContract, request: Request) => Promise<Body>,
+  const aboutContract = <Request extends ContractRequest, Body>(
+    answer: (call: ContractCall, request: Request) => Promise<Body>,
   ) =>
-    asUser((user, request: Request) =>
-      answer({ user, contractId: request.params.contract_id }, request),
-    )
+    asUser((user, request: Request) => {
+      const { params, signal } = request
+      return answer({ user, signal, contractId: params.contract_id }, request)
+    })
 
   const listed = async (template: Template<unknown>, party: PartyId) =>
     (await contractsOf(ledger, template, party)).map(toWireContract)
 
   const answering = (answer: Answer) =>
-    aboutContract((input, { signal }: Parameters<WalletHandlers['acceptTransfer']>[0]) =>
-      answerTransfer(context, { ...input, answer }, signal),
-    )
+    aboutContract((call) => answerTransfer(context, { ...call, answer }))
 
   return {
     async registerUser({ user, signal }) {
@@ -130,12 +132,12 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
       }
     },
     createEntry: asUser((user, { body: fields, signal }) =>
-      createEntry(context, { user, fields }, signal),
+      createEntry(context, { user, signal, fields }),
     ),
     listOwnEntries: asUser(async (user) => ({ entries: await listOwnEntries(ledger, user) })),
     tap: asUser(async (user, { body, signal }) => {
-      const input = { user, usd: body.amount, commandId: body.command_id ?? null }
-      return { contract_id: await tap(context, input, signal) }
+      const commandId = body.command_id ?? null
+      return { contract_id: await tap(context, { user, signal, usd: body.amount, commandId }) }
     }),
     getBalance: asUser(({ party }) => balanceOf(ledger, party)),
     listCoins: asUser(({ party }) => {
@@ -146,21 +148,22 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
       const { page_size: limit, begin_after_id: id } = body
       // Upstream's clients send an empty text for the first page.
       const before = id === undefined || id === '' ? null : id
-      return { items: await listTransactions(ledger, { user, limit, before }, signal) }
+      return { items: await listTransactions(ledger, { user, signal, limit, before }) }
     }),
     listSubscriptionRequests: asUser(async ({ party }) => ({
       subscription_requests: await listed(subscriptionRequest, party),
     })),
-    getSubscriptionRequest: aboutContract(async (input) =>
-      toWireContract(await ownContract(ledger, subscriptionRequest, input)),
+    getSubscriptionRequest: asUser(async (user, { params: { contract_id: contractId } }) =>
+      toWireContract(await ownContract(ledger, subscriptionRequest, { user, contractId })),
     ),
-    acceptSubscriptionRequest: aboutContract(async (input, { body, signal }) => {
+    acceptSubscriptionRequest: aboutContract(async (call, { body }) => {
       const isAutoRenewed = body?.auto_renew ?? false
-      const payment = await acceptRequest(context, { ...input, isAutoRenewed }, signal)
-      return { initial_payment_contract_id: payment }
+      return {
+        initial_payment_contract_id: await acceptRequest(context, { ...call, isAutoRenewed }),
+      }
     }),
-    rejectSubscriptionRequest: aboutContract(async (input, { signal }) => {
-      await rejectRequest(context, input, signal)
+    rejectSubscriptionRequest: aboutContract(async (call) => {
+      await rejectRequest(context, call)
       return null
     }),
     listInitialPayments: asUser(async ({ party }) => ({
@@ -169,19 +172,19 @@ export function walletHandlers(context: WalletDeps): WalletHandlers {
     listSubscriptions: asUser(async (user) => ({
       subscriptions: await listSubscriptions(context, user),
     })),
-    setAutoRenew: aboutContract(async (input, { body: { enabled }, signal }) => {
-      await setAutoRenew(context, { ...input, isEnabled: enabled }, signal)
+    setAutoRenew: aboutContract(async (call, { body: { enabled } }) => {
+      await setAutoRenew(context, { ...call, isEnabled: enabled })
       return { auto_renew: enabled }
     }),
-    paySubscription: aboutContract(async (input, { signal }) => ({
-      payment_contract_id: await paySubscription(context, input, signal),
+    paySubscription: aboutContract(async (call) => ({
+      payment_contract_id: await paySubscription(context, call),
     })),
-    cancelSubscription: aboutContract(async (input, { signal }) => {
-      await cancelSubscription(context, input, signal)
+    cancelSubscription: aboutContract(async (call) => {
+      await cancelSubscription(context, call)
       return null
     }),
     createTransfer: asUser((user, { body: transfer, signal }) =>
-      createTransfer(context, { user, transfer }, signal),
+      createTransfer(context, { user, signal, transfer }),
     ),
     listTransfers: asUser(async (user) => ({ transfers: await listTransfers(ledger, user) })),
     acceptTransfer: answering('accept'),

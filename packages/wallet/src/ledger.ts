@@ -26,8 +26,10 @@ export type WalletLedger = Ledger &
 
 /** The calling user, with the party whose wallet it is. */
 export type WalletUser = { readonly userId: UserId; readonly party: PartyId }
-/** A request of a user about one contract. */
-export type OfContract = { readonly user: WalletUser; readonly contractId: ContractId }
+/** What a user asks for; the signal aborts when the client leaves. */
+export type UserCall = { readonly user: WalletUser; readonly signal: AbortSignal }
+/** The same, about one contract. */
+export type ContractCall = UserCall & { readonly contractId: ContractId }
 
 /** What operations of the wallet work with. */
 export type OperationDeps = { readonly ledger: Ledger; readonly commander: Commander }
@@ -97,7 +99,7 @@ export function inOrder(contracts: readonly Contract[]): readonly Contract[] {
 export async function findContract(
   ledger: Ledger,
   template: Template<unknown>,
-  { user: { party }, contractId }: OfContract,
+  { user: { party }, contractId }: Omit<ContractCall, 'signal'>,
 ): Promise<Contract | null> {
   const [contract] = await ledger.contracts([contractId])
   if (contract == null) return null
@@ -109,7 +111,7 @@ export async function findContract(
 export async function ownContract(
   ledger: Ledger,
   template: Template<unknown>,
-  input: OfContract,
+  input: Omit<ContractCall, 'signal'>,
 ): Promise<Contract> {
   const contract = await findContract(ledger, template, input)
   if (contract === null) throw contractNotFound(input.contractId)
@@ -165,9 +167,8 @@ export function submissionOf({ userId, party }: WalletUser, work: Work): Command
 /** @throws {ScanError} What any submission can meet. */
 export function submitAs(
   { commander }: Pick<OperationDeps, 'commander'>,
-  user: WalletUser,
+  { user, signal }: UserCall,
   work: Work,
-  signal: AbortSignal,
 ): Promise<Update> {
   return commander.submit(submissionOf(user, work), signal)
 }

@@ -19,6 +19,7 @@ import {
   resultContractId,
   singleton,
   submitAs,
+  type UserCall,
   type WalletLedger,
   type WalletUser,
 } from '../ledger.ts'
@@ -34,8 +35,7 @@ const MICROS_PER_MS = 1000
  */
 export async function createEntry(
   deps: OperationDeps,
-  input: { readonly user: WalletUser; readonly fields: EntryFields },
-  signal: AbortSignal,
+  input: UserCall & { readonly fields: EntryFields },
 ): Promise<{ entryContextCid: ContractId; subscriptionRequestCid: ContractId } & EntryFields> {
   const { name, url, description } = input.fields
   const fields = { name, url, description }
@@ -48,7 +48,7 @@ export async function createEntry(
   const { user } = input
   const rules = await singleton(deps.ledger, 'AnsRules')
   const command = requestEntryCommand({ ansRules: rules.contractId, user: user.party, ...fields })
-  const update = await submitAs(deps, user, { command, disclosed: [disclose(rules)] }, signal)
+  const update = await submitAs(deps, input, { command, disclosed: [disclose(rules)] })
   return {
     entryContextCid: resultContractId(update, 'entryCid'),
     subscriptionRequestCid: resultContractId(update, 'requestCid'),

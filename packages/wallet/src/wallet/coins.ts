@@ -17,8 +17,8 @@ import {
   resultContractId,
   singleton,
   submitAs,
+  type UserCall,
   type WalletLedger,
-  type WalletUser,
 } from '../ledger.ts'
 
 /** D-18: there are no holding fees. */
@@ -82,8 +82,7 @@ export async function listCoins(
  */
 export async function tap(
   deps: OperationDeps,
-  input: { readonly user: WalletUser; readonly usd: string; readonly commandId: string | null },
-  signal: AbortSignal,
+  input: UserCall & { readonly usd: string; readonly commandId: string | null },
 ): Promise<ContractId> {
   const { user, commandId } = input
   const usd = parseAmount(input.usd)
@@ -100,7 +99,7 @@ export async function tap(
     disclosed: [disclose(rules)],
     ...(commandId === null ? {} : { commandId }),
   }
-  const update = await submitAs(deps, user, work, signal)
+  const update = await submitAs(deps, input, work)
   return resultContractId(update, 'coinCid')
 }
 

@@ -81,7 +81,7 @@ describe('the wish to renew', () => {
     }
     const user = { userId: 'alice', party: alice.party }
     const input = { user, contractId: request, isAutoRenewed: true }
-    await expect(acceptRequest(deps, input, signal)).rejects.toMatchObject({ code })
+    await expect(acceptRequest(deps, { ...input, signal })).rejects.toMatchObject({ code })
     expect(references.has(request)).toBe(isKept)
   })
 

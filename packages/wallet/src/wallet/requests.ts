@@ -9,9 +9,9 @@ import {
 import type { Contract, ContractId } from '@quorumscan/model'
 import type { AutoRenewals } from '@quorumscan/users'
 import {
+  type ContractCall,
   contractNotFound,
   findContract,
-  type OfContract,
   type OperationDeps,
   resultContractId,
   submissionOf,
@@ -28,7 +28,7 @@ const rejectId = (request: ContractId) => `rejectSubscriptionRequest-${request}`
  *
  * @throws {ScanError} CONTRACT_CONSUMED if it was the user's and is answered, CONTRACT_NOT_FOUND if not.
  */
-async function openRequest(deps: OperationDeps, input: OfContract): Promise<Contract> {
+async function openRequest(deps: OperationDeps, input: ContractCall): Promise<Contract> {
   const { contractId, user } = input
   const { party } = user
   const request = await findContract(deps.ledger, subscriptionRequest, input)
@@ -45,7 +45,7 @@ async function openRequest(deps: OperationDeps, input: OfContract): Promise<Cont
 }
 
 /** When nothing is left of a request, the ledger still knows for a while what the user commanded. */
-async function wasAnswered(deps: OperationDeps, input: OfContract): Promise<boolean> {
+async function wasAnswered(deps: OperationDeps, input: ContractCall): Promise<boolean> {
   const { user, contractId } = input
   const command = rejectRequestCommand({ request: contractId })
   const refusals = await Promise.all(
@@ -67,11 +67,10 @@ async function wasAnswered(deps: OperationDeps, input: OfContract): Promise<bool
  */
 export function acceptRequest(
   deps: SpendingDeps & { readonly autoRenewals: AutoRenewals },
-  input: OfContract & { readonly isAutoRenewed: boolean },
-  signal: AbortSignal,
+  input: ContractCall & { readonly isAutoRenewed: boolean },
 ): Promise<ContractId> {
   const { ledger } = deps
-  const { user, contractId } = input
+  const { user, signal, contractId } = input
   const prepare = async () => {
     const request = await openRequest(deps, input)
     return {
@@ -85,7 +84,7 @@ export function acceptRequest(
     await openRequest(deps, input)
     const restore = await setAutoRenewal(deps.autoRenewals, input)
     try {
-      return resultContractId(await spend(deps, { user, prepare }, signal), 'paymentCid')
+      return resultContractId(await spend(deps, { user, signal, prepare }), 'paymentCid')
     } catch (error) {
       // An acceptance that may still take effect keeps its preference.
       if (isScanError(error) && error.spec.definite) await restore()
@@ -97,7 +96,7 @@ export function acceptRequest(
 /** Returns a function that restores what was stored before. */
 async function setAutoRenewal(
   autoRenewals: AutoRenewals,
-  input: OfContract & { readonly isAutoRenewed: boolean },
+  input: ContractCall & { readonly isAutoRenewed: boolean },
 ): Promise<() => Promise<void>> {
   const { contractId: reference, isAutoRenewed } = input
   const { party } = input.user
@@ -108,15 +107,11 @@ async function setAutoRenewal(
 }
 
 /** @throws {ScanError} As `acceptRequest`, funds apart. */
-export function rejectRequest(
-  deps: SpendingDeps,
-  input: OfContract,
-  signal: AbortSignal,
-): Promise<void> {
-  const { user, contractId } = input
+export function rejectRequest(deps: SpendingDeps, input: ContractCall): Promise<void> {
+  const { user, signal, contractId } = input
   return deps.queue.run(user.party, signal, async () => {
     await openRequest(deps, input)
     const command = rejectRequestCommand({ request: contractId })
-    await submitAs(deps, user, { command, commandId: rejectId(contractId) }, signal)
+    await submitAs(deps, input, { command, commandId: rejectId(contractId) })
   })
 }

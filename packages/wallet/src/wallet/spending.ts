@@ -15,7 +15,7 @@ import {
   newestRound,
   type OperationDeps,
   submissionOf,
-  type WalletUser,
+  type UserCall,
   type Work,
 } from '../ledger.ts'
 import type { PartyQueue } from './party-queue.ts'
@@ -42,10 +42,9 @@ export type Spending = Omit<Work, 'command'> & {
  */
 export async function spend(
   deps: SpendingDeps,
-  input: { readonly user: WalletUser; readonly prepare: () => Promise<Spending> },
-  signal: AbortSignal,
+  input: UserCall & { readonly prepare: () => Promise<Spending> },
 ): Promise<Update> {
-  const { user } = input
+  const { user, signal } = input
   for (let attempt = 1; ; attempt++) {
     const { needed, command, ...options } = await input.prepare()
     const submissionWith = (inputs: readonly ContractId[]) =>

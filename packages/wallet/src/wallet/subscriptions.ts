@@ -18,9 +18,9 @@ import { type Logger, repeat } from '@quorumscan/runtime'
 import type { AutoRenewals } from '@quorumscan/users'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
 import {
+  type ContractCall,
   contractNotFound,
   joinedContractsOf,
-  type OfContract,
   ownContract,
   resultContractId,
   submitAs,
@@ -60,7 +60,7 @@ export async function listSubscriptions(
  *
  * @throws {ScanError} CONTRACT_NOT_FOUND unless it is an active one that the user pays.
  */
-async function ownSubscription(ledger: Ledger, input: OfContract) {
+async function ownSubscription(ledger: Ledger, input: ContractCall) {
   const contract = await ownContract(ledger, subscription, input)
   const { subscriptionData, reference } = payloadOf(subscription, contract)
   if (subscriptionData.sender !== input.user.party) throw contractNotFound(input.contractId)
@@ -75,11 +75,10 @@ async function ownSubscription(ledger: Ledger, input: OfContract) {
  */
 export function setAutoRenew(
   deps: SpendingDeps & { readonly autoRenewals: AutoRenewals },
-  input: OfContract & { readonly isEnabled: boolean },
-  signal: AbortSignal,
+  input: ContractCall & { readonly isEnabled: boolean },
 ): Promise<void> {
   const { party } = input.user
-  return deps.queue.run(party, signal, async () => {
+  return deps.queue.run(party, input.signal, async () => {
     const { reference } = await ownSubscription(deps.ledger, input)
     await deps.autoRenewals.set({ reference, party, isEnabled: input.isEnabled })
   })
@@ -94,10 +93,9 @@ export function setAutoRenew(
  */
 export function paySubscription(
   deps: SpendingDeps & { readonly now: () => number },
-  input: OfContract,
-  signal: AbortSignal,
+  input: ContractCall,
 ): Promise<ContractId> {
-  const { user } = input
+  const { user, signal } = input
   const prepare = async (): Promise<Spending> => {
     const { contractId } = await ownSubscription(deps.ledger, input)
     const [state] = await deps.ledger.contractsByKey(`subscription:${contractId}`, { limit: 1 })
@@ -111,7 +109,7 @@ export function paySubscription(
     return renewalOf(deps.ledger, state)
   }
   return deps.queue.run(user.party, signal, async () =>
-    resultContractId(await spend(deps, { user, prepare }, signal), 'paymentCid'),
+    resultContractId(await spend(deps, { user, signal, prepare }), 'paymentCid'),
   )
 }
 
@@ -147,15 +145,11 @@ export async function renewalOf(ledger: Ledger, idle: Contract): Promise<Spendin
  *
  * @throws {ScanError} CONTRACT_NOT_FOUND unless it is the user's, and idle.
  */
-export function cancelSubscription(
-  deps: SpendingDeps,
-  input: OfContract,
-  signal: AbortSignal,
-): Promise<void> {
-  const { user, contractId } = input
+export function cancelSubscription(deps: SpendingDeps, input: ContractCall): Promise<void> {
+  const { user, signal, contractId } = input
   return deps.queue.run(user.party, signal, async () => {
     await ownContract(deps.ledger, subscriptionIdleState, input)
-    await submitAs(deps, user, { command: cancelSubscriptionCommand({ idle: contractId }) }, signal)
+    await submitAs(deps, input, { command: cancelSubscriptionCommand({ idle: contractId }) })
   })
 }
 
@@ -186,7 +180,7 @@ export function payDueRenewal(
   }
   return deps.queue.run(user.party, signal, async () => {
     const [isEnabled] = await autoRenewals.areEnabled([reference])
-    if (isEnabled === true) await spend(deps, { user, prepare }, signal)
+    if (isEnabled === true) await spend(deps, { user, signal, prepare })
   })
 }
 

@@ -13,7 +13,7 @@ import {
   templates,
 } from '@quorumscan/ledger'
 import { formatAmount } from '@quorumscan/model'
-import type { WalletLedger, WalletUser } from '../ledger.ts'
+import type { UserCall, WalletLedger } from '../ledger.ts'
 
 const ZERO = formatAmount(0n)
 
@@ -24,16 +24,14 @@ const ZERO = formatAmount(0n)
  */
 export async function listTransactions(
   ledger: WalletLedger,
-  input: {
-    readonly user: WalletUser
+  input: UserCall & {
     readonly limit: number
     /** An event id; null for the newest. */
     readonly before: string | null
   },
-  signal: AbortSignal,
 ): Promise<TransactionItem[]> {
+  const { user, signal, limit, before } = input
   const { offset } = await ledger.pin(null, signal)
-  const { user, limit, before } = input
   const rows = await ledger.lookups.activities({
     party: user.party,
     order: 'desc',

@@ -18,13 +18,14 @@ import {
 } from '@quorumscan/ledger'
 import { type ContractId, type Micros, parseAmount } from '@quorumscan/model'
 import {
+  type ContractCall,
   contractNotFound,
   inOrder,
-  type OfContract,
   resultContractId,
   resultContractIds,
   singleton,
   submitAs,
+  type UserCall,
   type WalletUser,
 } from '../ledger.ts'
 import { invalidMember } from './coins.ts'
@@ -44,10 +45,9 @@ type TransferOutcome = ResponseOf<CreateTransfer>
  */
 export async function createTransfer(
   deps: SpendingDeps & { readonly now: () => Micros },
-  input: { readonly user: WalletUser; readonly transfer: BodyOf<CreateTransfer> },
-  signal: AbortSignal,
+  input: UserCall & { readonly transfer: BodyOf<CreateTransfer> },
 ): Promise<TransferOutcome> {
-  const { user, transfer } = input
+  const { user, signal, transfer } = input
   const { receiver_party_id: receiver, tracking_id: trackingId, description } = transfer
   const amount = parseAmount(transfer.amount)
   if (amount === undefined || amount <= 0n)
@@ -72,7 +72,7 @@ export async function createTransfer(
     }
   }
   const update = await deps.queue.run(user.party, signal, () =>
-    spend(deps, { user, prepare }, signal),
+    spend(deps, { user, signal, prepare }),
   )
   return {
     output: isOwn
@@ -106,16 +106,15 @@ export type Answer = 'accept' | 'reject' | 'withdraw'
  */
 export async function answerTransfer(
   deps: SpendingDeps,
-  input: OfContract & { readonly answer: Answer },
-  signal: AbortSignal,
+  input: ContractCall & { readonly answer: Answer },
 ): Promise<TransferOutcome> {
-  const { user, contractId, answer } = input
+  const { contractId, answer } = input
   const [contract] = await deps.ledger.contracts([contractId])
   if (contract != null && !isOf(transferInstruction, contract)) throw contractNotFound(contractId)
   // The command is submitted for an ended offer, too: the ledger knows whether this user ended it.
   const command = commandOf[answer]({ instruction: contractId })
   const work = { command, commandId: `${answer}-transfer-${contractId}` }
-  const update = await submitAs(deps, user, work, signal).catch((error: unknown) => {
+  const update = await submitAs(deps, input, work).catch((error: unknown) => {
     throw isScanError(error, 'CONTRACT_NOT_FOUND') ? contractNotFound(contractId) : error
   })
   const output =
