@@ -5,34 +5,7 @@ export {
   type TransferActivity,
 } from './activities.ts'
 export { cellName } from './cells.ts'
-export {
-  acceptRequestCommand,
-  acceptTransferCommand,
-  advanceRoundsCommand,
-  allocatePartyCommand,
-  cancelSubscriptionCommand,
-  collectRenewalCommand,
-  confirmResolveCommand,
-  confirmSetConfigCommand,
-  confirmSetProtocolVersionCommand,
-  createTransferInstructionCommand,
-  exerciseCommand,
-  expireEntryCommand,
-  expirePaymentCommand,
-  expireRequestCommand,
-  expireSubscriptionCommand,
-  expireTransferCommand,
-  makePaymentCommand,
-  refundPaymentCommand,
-  rejectRequestCommand,
-  rejectTransferCommand,
-  requestEntryCommand,
-  setScanUrlCommand,
-  tapCommand,
-  terminateSubscriptionCommand,
-  transferCommand,
-  withdrawTransferCommand,
-} from './commands.ts'
+export * from './commands.ts'
 export { type ContractCodec, createContractCodec, type FiledContract } from './contract-codec.ts'
 export {
   contractBlob,
@@ -46,16 +19,7 @@ export {
   type WireContract,
 } from './contract-id.ts'
 export { dueOf, keysOf } from './contract-keys.ts'
-export {
-  type DecodedEntry,
-  decodeEntry,
-  decodeSubmission,
-  encodeEntry,
-  entryKey,
-  type IgnoredReason,
-  isEntrySigned,
-  readEntry,
-} from './entry.ts'
+export * from './entry.ts'
 export { genesisDelta, svPartyOf } from './genesis-state.ts'
 export { encodeResult, nextHistoryHash } from './history.ts'
 export { formatEventId, HISTORY_STEPS, type HistoryStep, isNoticeId } from './history-rows.ts'
@@ -70,17 +34,7 @@ export {
   TRANSFER_INPUTS_MAX,
 } from './limits.ts'
 export { type Notice, type NoticeRow, noticeRowsOf } from './notices.ts'
-export type {
-  AppliedEntry,
-  DueItem,
-  Head,
-  Ledger,
-  LogEntry,
-  LogSource,
-  OfferedSnapshot,
-  Ordering,
-  Snapshots,
-} from './ports.ts'
+export * from './ports.ts'
 export { priceOfBytes, priceOfContracts } from './price.ts'
 export { type Protocol, readProtocol } from './protocol.ts'
 export { errorCodeOf, type RejectionCode } from './refusal.ts'

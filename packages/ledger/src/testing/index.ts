@@ -1,10 +1,4 @@
 // biome-ignore-all lint/performance/noBarrelFile: this is the entry point of the sub-path './testing'.
 export { MemoryLedger, type SubmitOptions } from './memory-ledger.ts'
-export {
-  type Entry,
-  type ModelRules,
-  type Offer,
-  PlainModel,
-  type Registration,
-} from './plain-model.ts'
+export * from './plain-model.ts'
 export { type Actor, amountOf, outcomeOf, resultOf, Scenario } from './scenario.ts'
