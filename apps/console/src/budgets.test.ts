@@ -29,7 +29,7 @@ function statusOf(states: readonly string[], given: Given = {}): Status {
 const up = ['up', 'up', 'up', 'up']
 
 describe('the headline', () => {
-  it('says of lookups, registrations and ordering what `status` says', () => {
+  it('shows for lookups, registrations and ordering what `status` shows', () => {
     const status = statusOf(['up', 'up', 'paused', 'down'])
     const headlines = headlinesOf(status)
     expect(headlines.map(({ label, tone }) => [label, tone])).toEqual([

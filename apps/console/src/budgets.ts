@@ -1,4 +1,4 @@
-/** What the headline of the page says. Pure. */
+/** The headlines of the page. Pure. */
 import { type Budget, budgetsOf, type Tone } from 'quorumscan/view'
 import type { Status } from './api.ts'
 

@@ -15,6 +15,6 @@ it.each([
   ['{half a line', false],
   ['123:M 22 Nov 2026 * Ready to accept connections', false],
   ['123:M 22 Nov 2026 # Fatal error loading the DB', true],
-])('the line %s tells of trouble: %s', (line, want) => {
+])('the line %s reports a problem: %s', (line, want) => {
   expect(logLineOf(line).isTrouble).toBe(want)
 })

@@ -26,7 +26,7 @@ export function Strip({ status }: { readonly status: Status }) {
   )
 }
 
-/** A cell for each node, with a mark at the threshold. The text next to it says the same. */
+/** A cell for each node, with a mark at the threshold. The text next to it has the same numbers. */
 function Meter({ have, need, of }: NonNullable<Headline['meter']>) {
   return (
     <div className="meter" aria-hidden="true">

@@ -9,7 +9,7 @@ import { endlessUpdates } from './update-stream.ts'
 /** A ledger on which nothing happens that the stream shows. */
 function start(after: Offset, offset: Offset) {
   const clock = createManualClock()
-  const follower = { tell: (_: HistoryStep) => {} }
+  const follower = { report: (_: HistoryStep) => {} }
   const head = { offset, recordTime: 1_000_000 as Micros, historyHash: '', entryHash: '' }
   let reads = 0
   const feed = createUpdateFeed({
@@ -20,14 +20,14 @@ function start(after: Offset, offset: Offset) {
         return { kind: 'updates', updates: [], rest: null }
       },
     },
-    onHistory: (tell) => {
-      follower.tell = tell
+    onHistory: (report) => {
+      follower.report = report
       return () => {}
     },
   })
   let end: Offset = offset
   const stop = new AbortController()
-  const told: { offset: number; recordTime: string }[] = []
+  const sent: { offset: number; recordTime: string }[] = []
   const deps = { feed, clock, synchronizerId: 'sync::1220' }
   const running = (async () => {
     for await (const elements of endlessUpdates(deps, after, {
@@ -37,11 +37,11 @@ function start(after: Offset, offset: Offset) {
       for (const element of elements) {
         const { OffsetCheckpoint } = JSON.parse(element).update
         const { offset: at, synchronizerTimes } = OffsetCheckpoint.value
-        told.push({ offset: at, recordTime: synchronizerTimes[0].recordTime })
+        sent.push({ offset: at, recordTime: synchronizerTimes[0].recordTime })
       }
   })().catch(() => {}) // Stopped.
   return {
-    told,
+    sent,
     reads: () => reads,
     async wait(ms: number) {
       await new Promise((resolve) => setImmediate(resolve))
@@ -52,7 +52,7 @@ function start(after: Offset, offset: Offset) {
     moveTo(next: Offset) {
       const step = { after: end, head: { offset: next, recordTime: next * 1_000_000 }, updates: [] }
       end = next
-      follower.tell(step)
+      follower.report(step)
     },
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the client left'))
@@ -69,9 +69,9 @@ const at = (offset: number, second: number) => ({
 it('half a second after the start, even where nothing is newer than the begin', async () => {
   await using stream = start(7, 7)
   await stream.wait(499)
-  expect(stream.told).toEqual([])
+  expect(stream.sent).toEqual([])
   await stream.wait(1)
-  expect(stream.told).toEqual([at(7, 1)])
+  expect(stream.sent).toEqual([at(7, 1)])
 })
 
 it('the same checkpoint is not sent twice; the next comes 15 s later and covers entries that are not shown', async () => {
@@ -79,17 +79,17 @@ it('the same checkpoint is not sent twice; the next comes 15 s later and covers 
   await stream.wait(500)
   stream.moveTo(8)
   await stream.wait(14_999)
-  expect(stream.told).toEqual([at(3, 1)])
+  expect(stream.sent).toEqual([at(3, 1)])
   await stream.wait(1)
-  expect(stream.told).toEqual([at(3, 1), at(8, 8)])
+  expect(stream.sent).toEqual([at(3, 1), at(8, 8)])
   await stream.wait(60_000)
-  expect(stream.told).toEqual([at(3, 1), at(8, 8)])
+  expect(stream.sent).toEqual([at(3, 1), at(8, 8)])
 })
 
 it('after a backlog of which nothing is shown it stands at the end of the ledger', async () => {
   await using stream = start(2, 9)
   await stream.wait(500)
-  expect(stream.told).toEqual([at(9, 1)])
+  expect(stream.sent).toEqual([at(9, 1)])
 })
 
 it('one that waits reads nothing from Redis', async () => {

@@ -113,7 +113,7 @@ function flagsOf(filters: Filters): TemplateFlags {
   const wanted = filters.cumulative
     .map(({ identifierFilter }) => identifierFilter)
     .filter((filter) => !('Empty' in filter))
-  // No entry, or none that says anything, is a wildcard without blobs (§L1.3).
+  // Without an entry, or with empty ones only, it is a wildcard without blobs (§L1.3).
   if (wanted.length === 0) return EVERYTHING
   const flags = new Uint8Array(templates.length)
   for (const filter of wanted) addTo(flags, filter)

@@ -6,7 +6,7 @@ import { type ListOptions, listOf } from './list.ts'
 
 const { signal } = new AbortController()
 
-/** Counts up to the end in batches, and waits between them as told. */
+/** Counts up to the end in batches, with a pause between them. */
 async function* counting(
   end: number,
   options: { readonly batch?: number; readonly pause?: () => Promise<void> } = {},

@@ -20,7 +20,7 @@ const alice: UserRecord = {
 function start() {
   const clock = createManualClock()
   let record: UserRecord | null | Error = alice
-  let tell: (userId: UserId) => void = () => {}
+  let report: (userId: UserId) => void = () => {}
   const guard = createStreamGuard({
     clock,
     users: {
@@ -29,7 +29,7 @@ function start() {
         return record
       },
       onChange: (listener) => {
-        tell = listener
+        report = listener
         return () => {}
       },
     },
@@ -42,7 +42,7 @@ function start() {
       guard.watch({ userId, rights, expiresAt }, until.signal),
     async change(next: typeof record, userId = 'alice') {
       record = next
-      tell(userId)
+      report(userId)
       await new Promise((resolve) => setImmediate(resolve))
     },
   }

@@ -142,7 +142,7 @@ function expected(plain: PlainFormat): unknown[] {
 }
 
 /** A wire element in the oracle's terms. */
-function told(element: Wire): unknown {
+function delivered(element: Wire): unknown {
   const { Transaction, TopologyTransaction } = element['update'] as unknown as Record<
     string,
     { value: Record<string, never> }
@@ -202,7 +202,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
     await fc.assert(
       fc.asyncProperty(format, async (plain) => {
         const found = await read(plain, { begin: 0, end, descending: false })
-        expect(comparable(found.map(told))).toEqual(comparable(expected(plain)))
+        expect(comparable(found.map(delivered))).toEqual(comparable(expected(plain)))
       }),
       { numRuns: isLong ? 300 : 30, seed: Number(seed) },
     )
@@ -310,7 +310,7 @@ it('an open stream has every update once, however many portions it reads them in
       found.push(...elements.map((element) => JSON.parse(element) as Wire))
   }
   await expect(read()).rejects.toMatchObject({ name: 'AbortError' })
-  expect(comparable(found.map(told))).toEqual(comparable(expected(EVERYTHING)))
+  expect(comparable(found.map(delivered))).toEqual(comparable(expected(EVERYTHING)))
 })
 
 it('a stream that pruning overtakes fails as one that begins too early', async () => {

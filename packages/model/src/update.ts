@@ -1,4 +1,4 @@
-/** What interpretation says about one log entry. Its canonical JSON is hashed into the history. */
+/** The result of the interpretation of one log entry. Its canonical JSON is hashed into the history. */
 
 import type { Deduplication } from './command.ts'
 import type { ContractId, DamlValue, TemplateId } from './contract.ts'

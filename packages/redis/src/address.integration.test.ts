@@ -35,7 +35,7 @@ describe('a URL', () => {
       false,
     ],
     ['rediss+sentinel://a.example/m', { sentinels: [{ ...one, port: 26379 }], name: 'm' }, true],
-  ])('%s says where it is', (text, place, isSecure) => {
+  ])('%s is an address', (text, place, isSecure) => {
     expect(parseRedisUrl(text)).toEqual({ place, isSecure })
   })
 
@@ -57,7 +57,7 @@ describe('a URL', () => {
 
 const read = (env: Record<string, string>) => readEnv(env, readOwnRedis)
 
-it('tells what does not go together, and shows no password', () => {
+it('reports contradicting variables, and shows no password', () => {
   const secret = { QS_REDIS: 'rediss://user:hunter2@a.example' }
   expect(() => read(secret)).toThrow(/^QS_REDIS: user and password belong in files/)
   expect(() => read(secret)).not.toThrow('hunter2')

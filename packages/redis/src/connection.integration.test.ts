@@ -63,16 +63,16 @@ it('a copy counts by itself, and reaches the same', async () => {
 
 it('reports settings that the user may not read, and refuses wrong ones that INFO reports', async () => {
   const open = async (required: Record<string, string>) => {
-    const told: string[] = []
+    const sentences: string[] = []
     const redis = createConnection(
       { path: server.socketPath, username: 'reader', password: 'any' },
       { lazyConnect: true, reconnect: null },
     )
     const options = { what: 'this Redis', reach: reaching('It cannot be reached.') }
-    const onUnchecked = (sentence: string) => void told.push(sentence)
+    const onUnchecked = (sentence: string) => void sentences.push(sentence)
     await openChecked(redis, { ...options, required, onUnchecked })
     redis.disconnect()
-    return told
+    return sentences
   }
   expect(await open({ 'maxmemory-policy': 'noeviction', appendonly: 'no' })).toEqual([])
   expect(await open({ appendfsync: 'always' })).toEqual([

@@ -2,7 +2,7 @@ import { startRedis, until } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { watchRedis } from './usage.ts'
 
-it('tells what a Redis takes, also after it was away, and nothing while it is', async () => {
+it('reports the usage of a Redis, also after a restart, and fails while it is down', async () => {
   await using server = await startRedis(['--appendonly', 'yes', '--maxmemory', '64mb'])
   await using watch = watchRedis({ path: server.socketPath })
   const usage = () => until('an answer', () => watch.usage().catch(() => undefined))

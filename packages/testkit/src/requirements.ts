@@ -29,7 +29,7 @@ const REQUIREMENTS = {
     name: 'CometBFT',
     // `quorumscan/testing/engine` looks for it as the product does, and reports what it found.
     find: () => program('QS_COMETBFT', 'cometbft'),
-    advice: 'CONTRIBUTING.md says how to have it',
+    advice: 'see CONTRIBUTING.md',
   },
   chromium: {
     name: 'Chromium',
@@ -146,7 +146,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Tries it in fact: what a process may do in a container, no file tells. */
+/** Tries it, because no file shows what a process may do in a container. */
 function attempt(work: () => unknown): Found {
   try {
     work()

@@ -1,4 +1,4 @@
-/** A Redis with a replica, and a sentinel that promotes that when the first is gone. */
+/** A Redis with a replica, and a sentinel that promotes the replica when the primary is down. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'

@@ -1,5 +1,5 @@
 /**
- * `expect(answer).toAnswer(404, 'ENTRY_NOT_FOUND')`: an answer of another status or code fails with its body, which says
+ * `expect(answer).toAnswer(404, 'ENTRY_NOT_FOUND')`: an answer of another status or code fails with its body, which shows
  * why. `test/support/matchers.ts` registers it before each file of tests.
  */
 import type {} from 'vitest'

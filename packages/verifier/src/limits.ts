@@ -8,5 +8,5 @@ export const ASKED_NAME_LENGTH_MAX = 255
 export const BATCH_LOOKUPS_MAX = 256
 /** Items of one page of a list. */
 export const PAGE_SIZE_MAX = 1000
-/** Of answers with the proof of what they say. */
+/** Of certified answers. */
 export const CERTIFIED_MEDIA_TYPE = 'application/vnd.quorumscan.certified+json'

@@ -1,5 +1,5 @@
 /**
- * What a verifier tells is made of what it checked, and never read from the caller's object again: each member of
+ * The result of a verifier comes from what it checked, and is never read from the caller's object again: each member of
  * what is passed in is the truth when it is read first, and a lie from then on.
  */
 import { expect, it } from 'vitest'
@@ -148,7 +148,7 @@ it('a certificate is of the network that was compared', async () => {
   await expect(verifySignatures(turned, network)).rejects.toMatchObject({ code: 'BAD_SIGNATURE' })
 })
 
-it('evidence tells of who signed it, by the keys of the genesis that was hashed', async () => {
+it('evidence names its signer, by the keys of the genesis that was hashed', async () => {
   const signed = (of: StatePoint) => ({
     statement: toHex(encodeStateStatement({ ...of, genesisHash: network.genesisHash })),
     signature: network.signatureOf(0, of),
@@ -156,10 +156,10 @@ it('evidence tells of who signed it, by the keys of the genesis that was hashed'
   const statements = [signed(point), signed({ ...point, stateRoot: 'ab'.repeat(32) })] as const
   const evidence = { signer: 'sv-1', statements }
   const { genesis } = network
-  const told = await verifyEvidence(evidence, { genesis })
-  expect(told).toEqual({ signer: 'sv-1', kind: 'state', offset: point.offset })
+  const proven = await verifyEvidence(evidence, { genesis })
+  expect(proven).toEqual({ signer: 'sv-1', kind: 'state', offset: point.offset })
   const lie = { signer: 'sv-2', statements: [{ statement: '00', signature: '00' }] }
-  expect(await verifyEvidence(turning(evidence, lie), { genesis })).toEqual(told)
+  expect(await verifyEvidence(turning(evidence, lie), { genesis })).toEqual(proven)
 
   const stranger = genesis.nodes[3]
   const framed = { ...evidence, signer: 'sv-4' }

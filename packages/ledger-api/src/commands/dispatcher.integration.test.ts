@@ -44,7 +44,7 @@ beforeEach(async () => {
   connection.disconnect()
 })
 
-/** A log that takes what it is offered, and applies it when told to. */
+/** A log that accepts each submission, and applies it when the test calls `apply`. */
 function createLog() {
   let head: Head = { offset: 1, recordTime: START, historyHash: '', entryHash: '' }
   const listeners = new Set<(entry: AppliedEntry) => void>()
@@ -186,7 +186,7 @@ it('one submission of a change is under way at a time', async () => {
   )
   const submission = log.submissions().find(({ commandId }) => commandId === 'c') as Submission
   log.apply(submission, pending?.entryHash ?? '')
-  // At once: the store may not have heard of the end yet.
+  // At once: the store may not have the outcome yet.
   await first.dispatcher.dispatch(again)
   expect(await outcome).toMatchObject({ offset: 2, outcome: { kind: 'accepted' } })
 })

@@ -108,7 +108,7 @@ async function accept(context: LedgerApiDeps, { caller, traceparent }: Request, 
   return await submit(context, request, { now })
 }
 
-/** @throws {LedgerError} What the completion says, if it says no. */
+/** @throws {LedgerError} The refusal of the completion. */
 async function submitAndWait(context: LedgerApiDeps, request: Request, body: JsCommands) {
   const accepted = await accept(context, request, body)
   const record = await settled(accepted.outcome, request.signal)

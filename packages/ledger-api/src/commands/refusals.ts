@@ -1,4 +1,4 @@
-/** What the ledger says no with, as the ledger interface words it: at once (4.5, g) and in completions (4.6). */
+/** Refusals of the ledger as errors of the ledger interface: at once (§L4.5, g) and in completions (§L4.6). */
 import { LedgerError, type LedgerErrorCode } from '@quorumscan/errors'
 import type { CompletionRecord } from '@quorumscan/model'
 
@@ -53,7 +53,7 @@ export function refusalOf(
   const code = known ?? 'DAML_FAILURE'
   const contractId = CONTRACT_ID.exec(message)?.[0]
   return new LedgerError(code, message, {
-    // What upstream's templates say with the name of an exception.
+    // Where upstream's templates have the name of an exception.
     context: code === 'DAML_FAILURE' ? { error_id: refused.code } : (ofLog ?? {}),
     resources:
       NAMES_A_CONTRACT.has(code) && contractId !== undefined ? [['CONTRACT_ID', contractId]] : [],

@@ -89,7 +89,7 @@ export function checkRequest(
     /** Record time that the transaction must not precede; 0 for none. */
     notBefore,
     disclosed,
-    /** Where disclosed contracts are said to be, and where the transaction shall go; without ''. */
+    /** The synchronizers of disclosed contracts by the request; without ''. */
     disclosedSynchronizers: [...new Set(places)].filter((id) => id !== ''),
     synchronizerId,
     traceparent,

@@ -116,7 +116,7 @@ it('a client that never reads again is cut off without being waited for', async 
   await clock.advance(30_000)
   await untilTrue('the stream to be over', () => stream.state.isOver)
   await clock.advance(2_000)
-  await untilTrue('the connection to be gone', async () => (await countOf(app)) === 0)
+  await untilTrue('the connection to end', async () => (await countOf(app)) === 0)
 })
 
 it('texts of every size come whole and in order, and before the error that ends them', async () => {
@@ -147,7 +147,7 @@ it('without a request within 10 s the connection ends', async () => {
   expect([code, String(reason)]).toEqual([1008, 'no request came within 10 s'])
 })
 
-it('a client that answers no ping is gone', async () => {
+it('a client that answers no ping is closed', async () => {
   const { clock, url } = await start(async function* (signal): Stream {
     yield ['1']
     await clock.delay(1e9, signal)
@@ -169,7 +169,7 @@ it('a client that answers no ping is gone', async () => {
   await closed
 })
 
-it('a server that stops says so', async () => {
+it('a server that stops closes with 1001', async () => {
   const {
     app,
     clock,

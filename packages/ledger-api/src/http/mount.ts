@@ -58,7 +58,7 @@ export function mountLedger<Routes extends RouteTable<LedgerRouteDef>>(
     readBody(body, { bytesMax: BODY_BYTES_MAX, msMax: BODY_MS_MAX })
   const mountIn = async (scope: FastifyInstance) => {
     scope.removeAllContentTypeParsers()
-    // D-5: whatever the type is said to be, it is read as JSON.
+    // D-5: the body is read as JSON, whatever its content type.
     scope.addContentTypeParser('*', (_request: FastifyRequest, payload: IncomingMessage) =>
       read(payload),
     )

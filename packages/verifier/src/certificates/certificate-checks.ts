@@ -1,4 +1,4 @@
-/** Certificates checked once each, whatever the number of answers that come with them. */
+/** Checks each certificate once, whatever the number of answers that come with it. */
 import { fromHex } from '../encoding/bytes.ts'
 import type { HistoryPoint } from '../statements/statements.ts'
 import {
@@ -11,27 +11,18 @@ import {
 export type CheckedCertificate = HistoryPoint & {
   /** Of the state tree. */
   readonly root: Uint8Array
-  /** Who signed it, in the order of the genesis. They may be too few: the reader counts them. */
+  /** In the order of the genesis. They may be too few: the reader counts them. */
   readonly signers: readonly string[]
 }
 
-export interface CertificateChecks {
-  /**
-   * What a certificate says.
-   *
-   * @throws {InvalidProof} MALFORMED, OTHER_GENESIS, BAD_SIGNATURE.
-   */
-  check(text: string): Promise<CheckedCertificate>
-}
+export type CertificateChecks = ReturnType<typeof createCertificateChecks>
 
 /** Nodes are at a few offsets at a time, and each certificate grows by a few signatures. */
-const KEPT_MAX = 32
+const CACHED_MAX = 32
 
-export function createCertificateChecks(
-  network: Network & { readonly crypto: SignatureVerifier },
-): CertificateChecks {
-  /** By text, the one that was asked for longest ago first; only those that are genuine stay. */
-  const kept = new Map<string, Promise<CheckedCertificate>>()
+export function createCertificateChecks(network: Network & { readonly crypto: SignatureVerifier }) {
+  /** By text, least recently used first. Only genuine certificates stay. */
+  const cached = new Map<string, Promise<CheckedCertificate>>()
 
   const check = async (text: string): Promise<CheckedCertificate> => {
     const certificate = parseCertificate(text)
@@ -42,16 +33,20 @@ export function createCertificateChecks(
   }
 
   return {
-    async check(text) {
-      const known = kept.get(text)
-      const checking = known ?? check(text)
-      kept.delete(text)
-      kept.set(text, checking)
-      if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value as string)
+    /**
+     * The content of a certificate.
+     *
+     * @throws {InvalidProof} MALFORMED, OTHER_GENESIS, BAD_SIGNATURE.
+     */
+    async check(text: string): Promise<CheckedCertificate> {
+      const checking = cached.get(text) ?? check(text)
+      cached.delete(text)
+      cached.set(text, checking)
+      if (cached.size > CACHED_MAX) cached.delete(cached.keys().next().value as string)
       try {
         return await checking
       } catch (error) {
-        if (kept.get(text) === checking) kept.delete(text)
+        if (cached.get(text) === checking) cached.delete(text)
         throw error
       }
     },

@@ -98,7 +98,7 @@ describe('a certificate', () => {
       expect(await judge({ ...certificate, ...change })).toBe('BAD_SIGNATURE')
   })
 
-  it('is put together from others that say the same', async () => {
+  it('is combined from others with the same content', async () => {
     const others = [[3], [0], [0, 2]].map((signers) => network.certificateOf(point, signers))
     const [a, b, c] = others as [Certificate, Certificate, Certificate]
     expect(combineCertificates([a, b, c], network.genesis)).toEqual(certificate)

@@ -111,7 +111,7 @@ export interface SignatureVerifier {
   }): Promise<boolean>
 }
 
-/** Whether both say the same of the ledger, and of the same place in it. */
+/** Whether both have the same content, at the same offset. */
 export function isSamePoint(a: StatePoint, b: StatePoint): boolean {
   return isSameHistory(a, b) && a.stateRoot === b.stateRoot
 }
@@ -124,7 +124,7 @@ export function isSameHistory(a: StatePoint, b: StatePoint): boolean {
  * One certificate with the signatures of all.
  *
  * @param certificates - At least one, and of one network; `verifySignatures` was done for each.
- * @throws {RangeError} If they do not say the same.
+ * @throws {RangeError} If they differ.
  */
 export function combineCertificates(
   certificates: readonly [Certificate, ...Certificate[]],
@@ -132,7 +132,7 @@ export function combineCertificates(
 ): Certificate {
   const [first] = certificates
   if (!certificates.every((one) => isSamePoint(one, first)))
-    throw new RangeError('certificates that do not say the same cannot be combined')
+    throw new RangeError('certificates with different content cannot be combined')
   const signatureByMember = new Map(certificates.flatMap(({ signatures }) => signatures))
   const signatures = genesis.nodes.flatMap(({ name }) => {
     const signature = signatureByMember.get(name)

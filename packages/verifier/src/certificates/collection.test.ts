@@ -86,7 +86,7 @@ describe('a collection of statements', () => {
     ['LOG_FORK', { historyHash: hash(9) }],
     ['LOG_FORK', { recordTime: 1 }],
     ['STATE_DIVERGED', { stateRoot: hash(9) }],
-  ] as const)('stops for good at %s, with what both sides said', (code, change) => {
+  ] as const)('stops for good at %s, with the statements of both sides', (code, change) => {
     const { collection, compute, sign } = start()
     compute(pointAt(1))
     for (const index of [0, 1, 2]) sign(index, pointAt(1))
@@ -173,7 +173,7 @@ describe('a collection of statements', () => {
     expect(statesAfter(collection, 'sv-1', 0)).toHaveLength(STATES_KEPT)
   })
 
-  it('certifies what honest members signed, in whatever order things happen and whatever one of them says', () => {
+  it('certifies what honest members signed, in any order of events and with one lying member', () => {
     const happening = fc.record({
       index: fc.nat(3),
       offset: fc.integer({ min: 1, max: 6 }),

@@ -1,6 +1,6 @@
 /**
  * How a node, or a validator, comes to certificates: what its own replica computed, and what members signed, put
- * together. Pure: `step` takes what happened and says what to do; keys, connections and alarms are the driver's.
+ * together. Pure: `step` takes an event and returns effects; the driver has keys, connections and alarms.
  *
  * A replica that finds f + 1 other members agreed on something else is the one that is wrong, whatever up to f
  * of them lie about: from then on it signs nothing and certifies nothing, until an operator has repaired it.
@@ -117,7 +117,7 @@ function addPoints(
   // Who catches up signs what others still keep, not what it passed on the way.
   for (const point of points.slice(-STATES_KEPT)) {
     const last = [...collection.points.keys()].at(-1) ?? -1
-    // What it said of an offset stays said.
+    // A member cannot replace its statement for an offset.
     if (point.offset <= last) continue
     collection.points.set(point.offset, point)
     dropLowest(collection.points)
@@ -180,7 +180,7 @@ function findDivergence(collection: Collection, own: StatePoint): Divergence | n
   return null
 }
 
-/** A certificate of statements that say the same; null: less than f + 1. */
+/** A certificate of equal statements; null if there are less than f + 1. */
 function certify({ network }: Collection, states: readonly SignedState[]): Certificate | null {
   const { genesis, genesisHash } = network
   if (states.length <= maxFaulty(genesis.nodes.length)) return null

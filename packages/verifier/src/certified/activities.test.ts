@@ -26,7 +26,7 @@ const MUTANTS: readonly Mutant[] = [
     by: '',
   },
   {
-    mistake: 'rows may stand behind the end of the tree',
+    mistake: 'rows may lie after the end of the tree',
     file: 'proof/activity-run.ts',
     line: 'end > size || !isInPlace',
     by: '!isInPlace',
@@ -44,7 +44,7 @@ const MUTANTS: readonly Mutant[] = [
     by: '',
   },
   {
-    mistake: 'the neighbour behind need not be there',
+    mistake: 'the neighbour after the run may be missing',
     file: 'proof/activity-run.ts',
     line: 'Number(end < size)',
     by: 'Number(end < size && rows.length > end - first + 1)',
@@ -98,7 +98,7 @@ const MUTANTS: readonly Mutant[] = [
     by: 'row.recordTime >= goneUntil',
   },
   {
-    mistake: 'rows that have gone may be shown',
+    mistake: 'expired rows may be shown',
     file: 'certified/activities.ts',
     line: 'if (!rows.every(isVisible)) return false',
     by: '',

@@ -78,7 +78,7 @@ export async function openDocument(
 }
 
 /**
- * What the proof of a document says about a question.
+ * What the proof of a document proves about a question.
  *
  * @throws {InvalidProof} If it does not prove it.
  */

@@ -147,7 +147,7 @@ const MUTANTS: readonly Mutant[] = [
     by: '',
   },
   {
-    mistake: 'what lies behind the run belongs to it',
+    mistake: 'the leaves after the run belong to it',
     file: 'proof/prune.ts',
     line: 'compareKeys(leaf.key, to) < 0 &&',
     by: '',
@@ -159,7 +159,7 @@ const MUTANTS: readonly Mutant[] = [
     by: 'visibleCount === limit + 1',
   },
   {
-    mistake: 'nothing is claimed behind the first leaf of a run',
+    mistake: 'nothing is claimed after the first leaf of a run',
     file: 'proof/prune.ts',
     line: 'visibleCount === limit',
     by: 'visibleCount === 1',
@@ -195,13 +195,13 @@ const MUTANTS: readonly Mutant[] = [
     by: 'return rangeUnder(components, 1).from',
   },
   {
-    mistake: 'no entry behind a page of a prefix is looked for',
+    mistake: 'the entry after a page of a prefix is not requested',
     file: 'certified/lists.ts',
     line: 'limit: page.pageSize + 1,',
     by: 'limit: page.pageSize,',
   },
   {
-    mistake: 'no entry behind a page of a party is looked for',
+    mistake: 'the entry after a page of a party is not requested',
     file: 'certified/lists.ts',
     line: "rangeUnder(['p', party], page.pageSize + 1)",
     by: "rangeUnder(['p', party], page.pageSize)",

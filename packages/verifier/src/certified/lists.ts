@@ -41,7 +41,7 @@ export function askEntries(
   const position = positionOf(subject, page, network)
   const beginning = utf8(`n\0${prefix}`)
   const range = {
-    from: position === null ? beginning : behind(['n', position.after]),
+    from: position === null ? beginning : afterKeys(['n', position.after]),
     to: successorOf(beginning),
     limit: page.pageSize + 1,
   }
@@ -62,7 +62,7 @@ export function askEntriesOfParty(
   const subject = { kind: 'party', party } as const
   const position = positionOf(subject, page, network)
   const all = rangeUnder(['p', party], page.pageSize + 1)
-  const from = position === null ? all.from : behind(['p', party, position.after])
+  const from = position === null ? all.from : afterKeys(['p', party, position.after])
   const ranges: KeyRange[] = canBeInKey(party) ? [{ ...all, from }] : []
   // It stands under its name alone, and is sorted in with the others.
   const synthetic = syntheticNameOf(party, network)
@@ -109,12 +109,12 @@ function positionOf(
   return position
 }
 
-/** The least bytes behind all keys that begin with these components. */
-function behind(components: readonly string[]): Uint8Array {
+/** The least bytes after all keys that begin with these components. */
+function afterKeys(components: readonly string[]): Uint8Array {
   return rangeUnder(components, 1).to
 }
 
-/** The least bytes behind all that begin with these, which end in a byte of UTF-8: never the last one. */
+/** The least bytes after all that begin with these, whose last byte is UTF-8, and so not 255. */
 function successorOf(beginning: Uint8Array): Uint8Array {
   const successor = beginning.slice()
   successor[successor.length - 1] = (successor.at(-1) as number) + 1

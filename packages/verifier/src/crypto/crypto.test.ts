@@ -82,7 +82,7 @@ describe('WebCrypto', () => {
     )
   })
 
-  it('that is missing is said, not worked around', () => {
+  it('that is missing is an error without a fallback', () => {
     expect(() => createWebCrypto(null as never)).toThrow(TypeError)
   })
 })

@@ -6,7 +6,7 @@
 
 const BLOCK_BYTES = 64
 const ROUNDS = 64
-/** Of the first primes: 32 bits behind the point of the cube roots, and of the first eight square roots. */
+/** Of the first primes: 32 bits after the point of the cube roots, and of the first eight square roots. */
 const [CUBE_ROOTS, SQUARE_ROOTS] = rootsOfPrimes()
 const schedule = new Uint32Array(ROUNDS)
 

@@ -63,8 +63,8 @@ describe('strict JSON', () => {
   it.each([
     ['brackets', nested(65)],
     ['braces', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
-    ['behind a string with an escaped quote', nested(64, '["\\""],[]')],
-    ['behind a string that ends with a backslash', nested(64, '["\\\\"],[]')],
+    ['after a string with an escaped quote', nested(64, '["\\""],[]')],
+    ['after a string that ends with a backslash', nested(64, '["\\\\"],[]')],
     ['one value too many', `[${'0,'.repeat(99)}0]`],
     ['empty lists', `[${'[],'.repeat(50)}[]]`],
   ])('refuses what is not: %s', (_, text) => {

@@ -55,7 +55,7 @@ export type EvidenceAge = {
   readonly blocks: number
 }
 
-/** Two days: an operator has heard of it by then. */
+/** Two days: by then an operator knows. */
 export const EVIDENCE_AGE: EvidenceAge = { micros: 172_800_000_000, blocks: 100_000 }
 
 /** All durations in microseconds, decimals as strings with 10 fractional digits. */

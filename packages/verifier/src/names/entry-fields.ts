@@ -1,4 +1,4 @@
-/** What a name entry may say (D-17). Rules on code units only, so that every replica agrees (Rule 1). */
+/** The rules for the fields of a name entry (D-17). They use code units only, so that every replica agrees (Rule 1). */
 import { LONE_SURROGATE } from '../encoding/canonical-json.ts'
 import { ENTRY_NAME_LENGTH_MAX } from '../limits.ts'
 

@@ -95,7 +95,7 @@ describe('the activity tree', () => {
     )
   })
 
-  it('believes every run with its neighbours, and tells them from it', () => {
+  it('accepts every run with its neighbours, and separates them from it', () => {
     fc.assert(
       fc.property(runs, ([first, end, size]) => {
         const all = rows.slice(0, size)

@@ -10,7 +10,7 @@ import { InvalidProof } from './invalid-proof.ts'
 import { isWhole, malformed, parseHash } from './range-proof.ts'
 import { EMPTY_ROOT, type Sha256 } from './tree-hash.ts'
 
-/** What the state says of the activity tree. */
+/** The leaf of the state that describes the activity tree. */
 export type ActivityTree = {
   readonly size: number
   /** Hex. */

@@ -1,12 +1,12 @@
 /** Keys of the state tree as strings of bits, most significant bit of the first byte first. */
 
-/** The bit at `index`; 0 behind the end of the key. */
+/** The bit at `index`; 0 after the end of the key. */
 export function bitAt(key: Uint8Array, index: number): 0 | 1 {
   const byte = key[index >> 3] ?? 0
   return ((byte >> (7 - (index & 7))) & 1) as 0 | 1
 }
 
-/** The first bit at which two keys part; where one is a prefix of the other, the first behind that. */
+/** The first bit at which two keys differ. If one is a prefix of the other, the first bit after it. */
 export function firstDifference(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length)
   let index = 0
@@ -27,7 +27,7 @@ export function compareKeys(a: Uint8Array, b: Uint8Array): number {
 
 /**
  * Where all keys lie that begin with the first `bit` bits of a key and then `side`: wholly before `bound`, wholly
- * from `bound` on, or on both sides of it for all that their beginning tells.
+ * from `bound` on, or on both sides of it as far as their beginning shows.
  *
  * @param keys.partsAt - `firstDifference` of the key and the bound.
  */

@@ -7,7 +7,7 @@ export type InvalidProofCode =
   /** The state that is certified is not shown to answer this request in this way. */
   | 'NOT_PROVEN'
 
-/** The document proves nothing about the request; the message says why, for a person. */
+/** The document proves nothing about the request. The message has the reason. */
 export class InvalidProof extends Error {
   override readonly name = 'InvalidProof'
   readonly code: InvalidProofCode

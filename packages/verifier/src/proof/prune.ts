@@ -53,7 +53,7 @@ export function prune<N>(tree: TreeReader<N>, root: N, range: Range): Pruned {
     return { key, from: firstDifference(key, from), to: firstDifference(key, to) }
   }
 
-  /** Where the keys of one side of a node lie, for all that the bits up to its own tell. */
+  /** Where the keys of one side of a node lie, as far as the bits up to its own show. */
   const placeOf = ({ key, ...partsAt }: KeyBelow, bit: number, side: 0 | 1): Place => {
     const ofFrom = positionOf({ key, bit, side, partsAt: partsAt.from }, from)
     const ofTo = positionOf({ key, bit, side, partsAt: partsAt.to }, to)

@@ -58,7 +58,7 @@ describe('a proof', () => {
     )
   })
 
-  it('of another request, or of another set of leaves, passes only if it says the same', () => {
+  it('of another request, or of another set of leaves, passes only if it proves the same', () => {
     fc.assert(
       fc.property(
         arbitrary.leaves,
@@ -157,7 +157,7 @@ describe('forgeries that look right', () => {
     expect(verify(leaves, prove(leaves, allExpired), allExpired)).toEqual([])
   })
 
-  it('a run that ends at its limit says nothing of what comes behind', () => {
+  it('a run that ends at its limit proves nothing about later keys', () => {
     const range = { ...rangeOf(['n'], ['o']), limit: 3 }
     expect(verify(leaves, prove(leaves, range), range).map(textOf)).toEqual([
       '"alice"',
@@ -265,12 +265,12 @@ function rangeOf(from: readonly string[], to: readonly string[], at = 0): Range 
   return { from: keyOf(from), to: keyOf(to), limit: 100, at }
 }
 
-/** The least bytes behind all keys that begin with these, which end with a zero byte. */
+/** The least bytes after all keys that begin with these, which end with a zero byte. */
 function bytesBehind(key: Uint8Array): Uint8Array {
   return Uint8Array.of(...key.slice(0, -1), 1)
 }
 
-/** The true tree, cut wherever the dice say, with leaves shown either way. */
+/** The true tree, cut at random, with leaves shown either way. */
 function cutAnywhere(node: NaiveNode, roll: () => number): Pruned {
   const face = roll()
   if (face === 0) return { kind: 'hash', hash: naiveReader.hash(node) }
@@ -339,7 +339,7 @@ describe('what a proof shows', () => {
     )
   })
 
-  it('is nothing where it says more, in another form, or too late', () => {
+  it('is refused if it has more content, another form, or a later order', () => {
     const leaf = leafOf(['n', 'alice', ''], '{}', 7)
     const range = { ...all, at: 6 }
     const [item] = prove([leaf], range) as [object]

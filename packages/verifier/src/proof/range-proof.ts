@@ -41,7 +41,7 @@ export type ProvenLeaf = {
   readonly value: string
 }
 
-/** What a tree says of a range. */
+/** What a tree has in a range. */
 export type ProvenRange = {
   /** What `encodeProof` gives, in UTF-8. */
   readonly proof: Uint8Array
@@ -132,7 +132,7 @@ export function provenLeaves(
 
 /**
  * The leaves that a proof shows with their values, in its order, whatever was asked for: each is in the tree and
- * visible. What else is there, or is not, this does not tell.
+ * visible. It does not show which other leaves exist.
  *
  * @throws {InvalidProof} If it is no list of trees with this root, each in its one form.
  */

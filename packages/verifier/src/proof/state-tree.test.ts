@@ -90,7 +90,7 @@ it('has the root of its set of leaves, whatever led there, in each version until
   )
 })
 
-it('is empty before the first leaf and behind the last', () => {
+it('is empty before the first leaf and after the last', () => {
   const { tree, number } = createWorld()
   const leaf = leafOf(['a'], 'value')
   expect(tree.commit()).toEqual({ rootHash: EMPTY_ROOT, root: null })

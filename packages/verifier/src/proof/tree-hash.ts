@@ -47,7 +47,7 @@ export function componentsOf(key: Uint8Array): readonly string[] {
   return decoder.decode(key).split('\0').slice(0, -1)
 }
 
-// What is hashed is written here: arrays of this size are dear to make, and a tree has many nodes.
+// Buffers for what is hashed: new arrays of this size are expensive, and a tree has many nodes.
 const leafBytes = new Uint8Array(11 + KEY_BYTES_MAX + HASH_BYTES)
 const leafView = new DataView(leafBytes.buffer)
 const innerBytes = new Uint8Array(3 + 2 * HASH_BYTES)

@@ -46,7 +46,7 @@ export const SYNCHRONIZER = 'synchronizer'
  * Verifies evidence: both signatures are by the signer's key of this genesis, and the statements have
  * the same tag, genesis and offset, and different content; or they are votes for different blocks in one step.
  *
- * @throws {EvidenceError} That says what is missing.
+ * @throws {EvidenceError} With what is missing.
  */
 export async function verifyEvidence(
   evidence: Evidence,
@@ -69,7 +69,7 @@ export async function verifyEvidence(
     JSON.stringify(about) === JSON.stringify(other.about),
     'the statements are about different things',
   )
-  check(!bytesEqual(subject.content, other.content), 'the statements say the same')
+  check(!bytesEqual(subject.content, other.content), 'the statements are the same')
   const publicKey = fromHex(keyOf(signer, about.kind, genesis))
   for (const [index, { signature }] of statements.entries()) {
     const message = bytes[index] as Uint8Array<ArrayBuffer>
@@ -81,7 +81,7 @@ export async function verifyEvidence(
 
 type StatementKind = keyof typeof BYTE_COUNTS
 
-/** What a statement is about, and what it says of that. */
+/** The subject of a statement, and its content. */
 type Subject = { readonly about: About; readonly content: Uint8Array }
 
 function subjectOf(statement: Uint8Array<ArrayBuffer>, genesisHash: string): Subject {
@@ -136,7 +136,7 @@ const EVIDENCE_KEPT = 16
 
 /** The first and last 16 pieces of each signer, in the order in which they were added. */
 export type EvidenceLog = {
-  /** Whether it is new: a signer that repeats its lie does not push out what it said before. */
+  /** Whether it is new: a signer that repeats its lie does not displace earlier evidence. */
   add(evidence: Evidence): boolean
   list(): Evidence[]
 }

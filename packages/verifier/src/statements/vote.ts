@@ -1,6 +1,6 @@
 /**
  * What a member of a network that CometBFT orders signs when it votes for a block: its bytes, read. The form is the
- * engine's: a message behind its length, of fields in their order.
+ * engine's: a length, then a message of fields in their order.
  */
 
 /** The engine's name for a network. At most 50 characters, which leaves no room for the whole hash. */

@@ -2,7 +2,7 @@
  * Returns a function that runs `work`, unless it runs already for the same input: then the caller shares the outcome of
  * that run. The first call after it has ended runs it again.
  *
- * @param keyOf - What tells inputs apart. Default: the input itself.
+ * @param keyOf - The key of an input. Inputs with equal keys share a run. Default: the input itself.
  */
 export function singleFlight<T, Input = void>(
   work: (input: Input) => Promise<T>,

@@ -30,7 +30,7 @@ describe('backoffMs', () => {
 })
 
 describe('singleFlight', () => {
-  /** Work that ends when the test says so. */
+  /** Work that the test ends. */
   function createWork() {
     const started: { key: string; end(error?: Error): void }[] = []
     const run = (key: string) =>

@@ -16,7 +16,7 @@ import { pointOf, proofOf } from './world.ts'
 
 export const network = createTestNetwork(4)
 const T = 1000
-/** Of the network: what is as old has gone. */
+/** The retention of the network: rows of this age have expired. */
 const GONE = T - network.genesis.activityRetentionMicros
 
 const places: readonly (readonly [recordTime: number, index: number])[] = [

@@ -169,7 +169,7 @@ function* freshnessFlaws(reader: Reader): Generator<string> {
   const freshness = { nowMicros: 5000, maxAgeMs: 1 }
   if (!reader.isStale(3999, freshness)) yield 'believes what is too old'
   if (reader.isStale(4000, freshness)) yield 'refuses what is not too old'
-  if (!reader.isBehind(41, 42)) yield 'goes back behind what it has seen'
+  if (!reader.isBehind(41, 42)) yield 'goes back to an offset before the last one'
   if (reader.isBehind(42, 42)) yield 'refuses what it has seen'
 }
 
@@ -293,7 +293,7 @@ function otherLeaves({ expires_at, key, ...value }: ShownLeaf): readonly ShownLe
   ]
 }
 
-/** The true tree, cut wherever the dice say, as often as the request has ranges. */
+/** The true tree, cut at random, once for each range of the request. */
 function* cut(request: CanonicalRequest, reader: Reader, { cutCount, roll }: Dice): Forgeries {
   const { ranges } = stateQuestionOf(request, reader)
   const root = treeOf(truth.leaves) as NaiveNode
