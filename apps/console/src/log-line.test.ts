@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { logLineOf } from './log-line.ts'
 
-it('shows of a line of JSON what a person reads', () => {
+it('shows a line of JSON in readable form', () => {
   const { text, isTrouble } = logLineOf(
     '{"level":"error","time":0,"pid":1,"hostname":"h","name":"sv-1","url":"x","msg":"it failed"}',
   )

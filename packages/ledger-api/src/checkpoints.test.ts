@@ -66,7 +66,7 @@ const at = (offset: number, second: number) => ({
   recordTime: `1970-01-01T00:00:0${second}Z`,
 })
 
-it('half a second after the start, even where nothing is newer than the begin', async () => {
+it('comes half a second after the start, even without a newer entry', async () => {
   await using stream = start(7, 7)
   await stream.wait(499)
   expect(stream.sent).toEqual([])
@@ -86,13 +86,13 @@ it('the same checkpoint is not sent twice; the next comes 15 s later and covers 
   expect(stream.sent).toEqual([at(3, 1), at(8, 8)])
 })
 
-it('after a backlog of which nothing is shown it stands at the end of the ledger', async () => {
+it('after a backlog without shown entries it names the ledger end', async () => {
   await using stream = start(2, 9)
   await stream.wait(500)
   expect(stream.sent).toEqual([at(9, 1)])
 })
 
-it('one that waits reads nothing from Redis', async () => {
+it('a stream that waits reads nothing from Redis', async () => {
   await using stream = start(3, 3)
   for (let minute = 0; minute < 10; minute++) await stream.wait(60_000)
   for (let offset = 4; offset < 9; offset++) {

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { formatInstant } from './instants.ts'
 
-it('the fraction has 0, 3 or 6 digits, whichever are enough', () => {
+it('the fraction has 0, 3 or 6 digits, as few as needed', () => {
   const written = [0, 1, 1_000, 999_000, 999_999, 1_000_000, 1_763_700_000_120_000, 0].map(
     formatInstant,
   )
@@ -22,7 +22,7 @@ it('the fraction has 0, 3 or 6 digits, whichever are enough', () => {
   ])
 })
 
-it('an instant is written as it is everywhere else, whatever was written before it', () => {
+it('an instant has the same text after any other instant', () => {
   const near = fc
     .integer({ min: 0, max: 3_000_000 })
     .map((micros) => 1_763_700_000_000_000 + micros)

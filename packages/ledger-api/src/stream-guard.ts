@@ -11,8 +11,6 @@ import type { Caller } from './callers.ts'
 /** The longest timer. A token that lives longer needs several. */
 const DELAY_MS_MAX = 3_600_000
 
-export type StreamGuard = ReturnType<typeof createStreamGuard>
-
 type Watched = { readonly caller: Caller; readonly end: (reason: LedgerError) => void }
 
 export function createStreamGuard(deps: {

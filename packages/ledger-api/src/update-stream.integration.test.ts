@@ -196,7 +196,7 @@ const comparable = (updates: unknown[]) =>
   })
 
 describe(`a log of ${end} entries from seed ${seed}`, () => {
-  it('what is delivered equals the plain projection, whatever the filter', {
+  it('a stream equals the plain projection for any filter', {
     tags: ['many-cases'],
   }, async () => {
     await fc.assert(
@@ -280,7 +280,7 @@ describe(`a log of ${end} entries from seed ${seed}`, () => {
   })
 })
 
-it('an open stream has every update once, however many portions it reads them in', async () => {
+it('an open stream has every update once, for any number of portions', async () => {
   const stopping = new AbortController()
   const inPortions: UpdateFeed = {
     ...feed,
@@ -313,7 +313,7 @@ it('an open stream has every update once, however many portions it reads them in
   expect(comparable(found.map(delivered))).toEqual(comparable(expected(EVERYTHING)))
 })
 
-it('a stream that pruning overtakes fails as one that begins too early', async () => {
+it('a stream overtaken by pruning fails like one that begins too early', async () => {
   await using own = await startHistory(scenario)
   // What was pruned when the request was checked is that of the other history: nothing.
   const ownDeps = { ...deps, feed: createUpdateFeed(own.replica) }

@@ -7,7 +7,7 @@ const prefix = (text: string): PageSubject => ({ kind: 'prefix', prefix: text })
 const wellFormed = fc.string({ unit: 'grapheme', maxLength: 60 })
 const offsets = fc.nat({ max: Number.MAX_SAFE_INTEGER })
 
-it('a token gives back its name and offset', () => {
+it('a token returns its name and offset', () => {
   fc.assert(
     fc.property(wellFormed, wellFormed, offsets, (start, rest, offset) => {
       const after = start + rest
@@ -38,7 +38,7 @@ it('a token is refused for another list, another network, and with any character
         )
 })
 
-it('no text but a token is taken, and none breaks', () => {
+it('any other text is refused without an exception', () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[A-Za-z0-9_-]{1,100}$/), (text) => {
       expect(parsePageToken(genesisHash, prefix(''), text)).toBeUndefined()

@@ -36,7 +36,7 @@ describe('times', () => {
     '',
   ])('refuses %j', (text) => expect(parseTime(text)).toBeUndefined())
 
-  it('cuts off what is finer than a microsecond', () => {
+  it('truncates to microseconds', () => {
     expect(parseTime('1970-01-01T00:00:00.000001999Z')).toBe(1)
   })
 })

@@ -130,14 +130,14 @@ describe('over TLS', () => {
     }
   }
 
-  it('it is asked by who has its certificate, with user and password of files', async () => {
+  it('a client with its certificate connects, with user and password from files', async () => {
     expect(await ask()).toBe('qs')
     await writeFile(join(authority.directory, 'wrong'), 'wrong')
     const wrong = { QS_REDIS_PASSWORD_FILE: join(authority.directory, 'wrong') }
     await expect(ask(wrong)).rejects.toThrow('WRONGPASS')
   })
 
-  it('sentinels are asked in the same way, and then the Redis that they name', async () => {
+  it('sentinels are reached in the same way, then the Redis that they name', async () => {
     const port = await freePort()
     const { certFile, keyFile } = await authority.issue('sentinel')
     const config = join(authority.directory, 'sentinel.conf')
@@ -170,7 +170,7 @@ describe('over TLS', () => {
     await expect(ask({ QS_REDIS_CA: others.caFile })).rejects.toThrow('certificate')
   })
 
-  it('what its files hold by then is shown by each connection', async () => {
+  it('each connection uses the current content of the files', async () => {
     const held = ['held.pem', 'held.key'].map((name) => join(authority.directory, name))
     const [cert = '', key = ''] = held
     const wrong = await others.issue('wrong')

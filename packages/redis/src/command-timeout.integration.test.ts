@@ -24,7 +24,7 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-it('fails what a hung Redis does not answer, and what is sent after it', async () => {
+it('fails commands that a hung Redis does not answer, and later ones', async () => {
   const redis = await connected()
   process.kill(server.pid, 'SIGSTOP')
   try {

@@ -12,7 +12,7 @@ const STEP_MS = 1
 /** No connection of this test lasts so long, unless the clock is moved on. */
 const VERY_LONG_MS = 600_000
 
-it('comes back ever more slowly to one that lets it in and refuses it', async () => {
+it('reconnects with growing pauses to a Redis that accepts and then refuses it', async () => {
   await using replica = await startRedis(['--replicaof', '127.0.0.1', '1'])
   const redis = createConnection(
     { path: replica.socketPath },
@@ -29,7 +29,7 @@ it('comes back ever more slowly to one that lets it in and refuses it', async ()
   expect(pauses).toEqual(pauses.map((_, index) => (index + 1) * STEP_MS))
 })
 
-it('and at once again to one that it was let work with', async () => {
+it('reconnects with the shortest pause after it has worked for a while', async () => {
   const redis = createConnection(
     { path: server.socketPath },
     { reconnect: { stepMs: STEP_MS, msMax: VERY_LONG_MS } },
@@ -52,7 +52,7 @@ it('and at once again to one that it was let work with', async () => {
   expect(pauses).toEqual([STEP_MS, STEP_MS])
 })
 
-it('a copy counts by itself, and reaches the same', async () => {
+it('a copy has its own count of attempts, and the same address', async () => {
   const redis = createConnection({ path: server.socketPath }, { reconnect: null })
   const copy = redis.duplicate({ maxRetriesPerRequest: null })
   expect(await copy.ping()).toBe('PONG')

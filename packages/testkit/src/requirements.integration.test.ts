@@ -32,14 +32,14 @@ function put(name: string): string {
 }
 
 describe('a requirement that is missing', () => {
-  it('skips tests on a contributor’s machine, by its name and how to have it', () => {
+  it('skips tests on a contributor’s machine, with its name and advice', () => {
     expect(provided('promtool')).toBeNull()
     expect(output).toBe(
       "SKIPPED  tests for which promtool is missing (not on the PATH): install Debian's package prometheus\n",
     )
   })
 
-  it('is an error where CI is set', () => {
+  it('is an error with CI set', () => {
     vi.stubEnv('CI', '1')
     for (const key of ['promtool', 'python3', 'openssl', 'chromium', 'cometbft'] as const)
       expect(() => provided(key)).toThrow(/^CI is set, and .* is missing \(not on the PATH\): /)
@@ -50,7 +50,7 @@ describe('a requirement that is missing', () => {
   })
 
   // That it skips the test elsewhere is shown by test/tidy/requirements.test.ts.
-  it('is an error of the fixture that needs it where CI is set', async () => {
+  it('is an error of the fixture that needs it, with CI set', async () => {
     vi.stubEnv('CI', '1')
     const missing = (name: string) => new RegExp(`^CI is set, and ${name} is missing \\(not on the`)
     await expect(createAuthority()).rejects.toThrow(missing('openssl'))
@@ -60,7 +60,7 @@ describe('a requirement that is missing', () => {
   })
 })
 
-describe('a requirement that is there', () => {
+describe('a requirement that is present', () => {
   it('is the program that its variable names, or the first on the PATH', () => {
     const [first, mine] = [put('google-chrome'), put('mine')]
     expect(provided('chromium')).toBe(first)

@@ -7,7 +7,7 @@ const asBytes = (status: number, body: unknown) => ({
   body: new TextEncoder().encode(JSON.stringify(body)),
 })
 
-it('takes the status, and the code where one is given', async () => {
+it('checks the status, and the code if one is given', async () => {
   for (const answer of [{ status: 404, body: REFUSED }, asBytes(404, REFUSED)]) {
     expect(answer).toAnswer(404)
     expect(answer).toAnswer(404, 'ENTRY_NOT_FOUND')
@@ -34,7 +34,7 @@ it('shows status, code and body of an unexpected answer', async () => {
   expect(() => expect({ status: 500, body: 'x'.repeat(3000) }).toAnswer(200)).toThrow(/x{2000}…$/)
 })
 
-it('takes nothing else for an answer', () => {
+it('accepts only an answer', () => {
   for (const nothing of [undefined, null, 'text', {}])
     expect(() => expect(nothing).toAnswer(200)).toThrow('expected an answer with status 200')
 })

@@ -104,7 +104,7 @@ it.each<[string, AnyQuestion<unknown>, AnyQuestion<unknown>]>([
   expect(await verifier.verify(document, turned, 'weak')).toEqual(proven)
 })
 
-it('which activities are asked for is read once', async () => {
+it('the requested page of activities is read once', async () => {
   const page = history.page(2, '0000000000000950:0000')
   const lie = history.page(9, '0000000000000000:0000')
   const requestOf = ({ pageSize, after, order }: typeof page) => ({
@@ -120,7 +120,7 @@ it('which activities are asked for is read once', async () => {
   expect(await verify(questionOf(request, history.network))).toEqual(proven)
 })
 
-it('bytes of a document are not read again, whatever becomes of them', async () => {
+it('bytes of a document are not read again after the check', async () => {
   const question = questionOf(
     { operation: 'getEntryByName', parameters: { name: `${ALICE}-1` } },
     network,

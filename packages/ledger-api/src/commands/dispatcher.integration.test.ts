@@ -133,7 +133,7 @@ async function start(
 const untilOffered = (log: ReturnType<typeof createLog>, count: number) =>
   until('the state', async () => (log.submissions().length >= count ? true : undefined))
 
-it('a submission is offered after the restart, with the same bytes, and ends once', async () => {
+it('a submission is sent again after a restart, with the same bytes, and ends once', async () => {
   const log = createLog()
   log.stop()
   {
@@ -169,7 +169,7 @@ it('a submission that took effect while the process was down is not sent again',
   expect(log.offered.length).toBe(before)
 })
 
-it('one submission of a change is under way at a time', async () => {
+it('a change has one submission in flight at a time', async () => {
   const log = createLog()
   await using first = await start(log)
   const { outcome } = await first.dispatcher.dispatch(input)
@@ -191,7 +191,7 @@ it('one submission of a change is under way at a time', async () => {
   expect(await outcome).toMatchObject({ offset: 2, outcome: { kind: 'accepted' } })
 })
 
-it('more than the participant can hold are refused, until some are through', async () => {
+it('submissions above the limit are refused until others have an outcome', async () => {
   const log = createLog()
   await using running = await start(log)
   const { dispatcher, store } = running
@@ -213,7 +213,7 @@ it('more than the participant can hold are refused, until some are through', asy
   await dispatcher.dispatch(next)
 })
 
-it('a least ledger time is kept by record time, across a restart', async () => {
+it('a minimum ledger time holds by record time, across a restart', async () => {
   const log = createLog()
   {
     await using first = await start(log)
@@ -231,7 +231,7 @@ it('a least ledger time is kept by record time, across a restart', async () => {
   expect(log.submissions().map(({ commandId }) => commandId)).toEqual(['later', 'c'])
 })
 
-it('what does not get into the log in time ends with a completion, before and after a restart', async () => {
+it('a submission that is not in the log in time ends with a completion, before and after a restart', async () => {
   const log = createLog()
   log.stop()
   {
@@ -257,7 +257,7 @@ it('what does not get into the log in time ends with a completion, before and af
   expect(await second.store.outbox.list()).toEqual([])
 })
 
-it('tries to write an outcome to the store again after half a second, and not before', async () => {
+it('writes an outcome to the store again after half a second, and not before', async () => {
   const log = createLog()
   const clock = createManualClock()
   let tryCount = 0

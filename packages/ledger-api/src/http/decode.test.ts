@@ -25,7 +25,7 @@ const schema = Type.Object({
 const decode = compileDecoder(schema, 'body')
 
 describe('lenient decoding (§L1.1)', () => {
-  it('what is missing gets its default, what is unknown is ignored', () => {
+  it('a missing member gets its default, an unknown one is ignored', () => {
     expect(decode({ offset: 1, unknown: { deep: [] } })).toEqual({
       offset: 1,
       small: 0,
@@ -36,7 +36,7 @@ describe('lenient decoding (§L1.1)', () => {
     })
   })
 
-  it('null is nothing for an optional member', () => {
+  it('an optional member that is null counts as missing', () => {
     expect(decode({ offset: 1, end: null, shape: null })).not.toHaveProperty('end')
     const nothing = { small: null, flag: null, items: null, byKey: null, kind: null }
     expect(decode({ offset: 1, ...nothing, anything: null })).toEqual(decode({ offset: 1 }))

@@ -106,7 +106,7 @@ it('a client that stops reading holds little, is closed with the reason, and slo
   expect(other.readyState).toBe(WebSocket.OPEN)
 })
 
-it('a client that never reads again is cut off without being waited for', async () => {
+it('a client that never reads again is closed without waiting for it', async () => {
   const stream = endless()
   const { app, clock, connect: open } = await start((signal) => stream.open(signal))
   const stalled = await open()
@@ -119,7 +119,7 @@ it('a client that never reads again is cut off without being waited for', async 
   await untilTrue('the connection to end', async () => (await countOf(app)) === 0)
 })
 
-it('texts of every size come whole and in order, and before the error that ends them', async () => {
+it('texts of every size arrive complete, in order, and before the final error', async () => {
   const sizes = [0, 125, 126, 65_535, 65_536, 300_000, 1, 127, 70_000, 2]
   const texts = sizes.flatMap((size) => ['x'.repeat(size), 'é😀'.repeat(Math.ceil(size / 6))])
   const { connect: open } = await start(async function* (): Stream {

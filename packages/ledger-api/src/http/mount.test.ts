@@ -93,7 +93,7 @@ it.each([
   },
 )
 
-it('the three producers of errors have three forms', async () => {
+it('errors of decoding, of the JSON layer and of the ledger have three forms', async () => {
   const text = await serve(() => Promise.reject(new LedgerDecodeError('body.at: no'))).send()
   expect([text.statusCode, text.headers['content-type'], text.body]).toEqual([
     400,
@@ -145,7 +145,7 @@ it('the three producers of errors have three forms', async () => {
   ])
 })
 
-it('decoding comes before authentication, and that before the handler', async () => {
+it('a request is decoded, then authenticated, then handled', async () => {
   let isHandled = false
   const { send } = serve(
     async () => {
@@ -160,7 +160,7 @@ it('decoding comes before authentication, and that before the handler', async ()
 })
 
 it.each(['content-length: 300000', 'transfer-encoding: chunked'])(
-  'who sends much is known before any of it is read (%s)',
+  'the sender of a large body is authenticated before the body is read (%s)',
   async (length) => {
     const refuse = () => Promise.reject(new LedgerError('UNAUTHENTICATED', 'no token'))
     const { app } = serve(async () => ({ ok: true }), refuse)
@@ -216,7 +216,7 @@ it('an operation that takes longer than 20 s is 503, as text', async () => {
   expect([statusCode, headers['content-type']]).toEqual([503, 'text/plain; charset=utf-8'])
 })
 
-it('what is down for a while is 503 with a time to wait', async () => {
+it('a temporary failure is 503 with retry-after', async () => {
   const { send } = serve(() =>
     Promise.reject(new ScanError('OVERLOADED', 'busy', { retryAfterSeconds: 2 })),
   )

@@ -33,7 +33,7 @@ describe('a certificate', () => {
     expect(text).toBe(JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text)).sort())))
   })
 
-  it('with any byte changed, left out or doubled is not believed', async () => {
+  it('with any byte changed, removed or doubled is refused', async () => {
     const checks = createCertificateChecks(network)
     for (let index = 0; index < text.length; index++)
       for (const between of [
@@ -87,7 +87,7 @@ describe('a certificate', () => {
     expect(await signed(first, ['sv-2', first[1]], second)).toBe('BAD_SIGNATURE')
   })
 
-  it('is of its network, and every member of it is signed', async () => {
+  it('belongs to its network, and each of its members is signed', async () => {
     expect(await judge({ ...certificate, genesisHash: 'ab'.repeat(32) })).toBe('OTHER_GENESIS')
     for (const change of [
       { offset: 43 },
@@ -108,7 +108,7 @@ describe('a certificate', () => {
 })
 
 describe('checks of certificates', () => {
-  it('are made once for each text, and again for what did not pass', async () => {
+  it('are made once for each valid text, and again for an invalid one', async () => {
     let count = 0
     const counting = {
       verifyEd25519: async (input: Parameters<typeof network.crypto.verifyEd25519>[0]) => {
@@ -126,7 +126,7 @@ describe('checks of certificates', () => {
     expect(count).toBe(9)
   })
 
-  it('forget the one that was asked for longest ago', async () => {
+  it('drop the least recently used certificate', async () => {
     let count = 0
     const crypto = {
       async verifyEd25519() {

@@ -53,7 +53,7 @@ describe('a collection of statements', () => {
     expect(newestCertificate(collection, 4)).toBeNull()
   })
 
-  it('certifies what others signed before, once the replica gets there, and nothing that it did not compute', () => {
+  it('certifies earlier statements of others once the replica computed the same, and nothing else', () => {
     const { collection, compute, sign } = start()
     const point = pointAt(7)
     for (const index of [1, 2, 3]) expect(sign(index, point)).toEqual([])
@@ -63,7 +63,7 @@ describe('a collection of statements', () => {
     expect(certificateAt(collection, 6)).toBeNull()
   })
 
-  it('gives the newest with as many signers as asked for, which may be an older one', () => {
+  it('returns the newest certificate with the requested number of signers, which may be older', () => {
     const { collection, compute, sign } = start(null)
     expect(compute(pointAt(1), pointAt(2))).toEqual([])
     for (const index of [0, 1, 2]) sign(index, pointAt(1))
@@ -72,7 +72,7 @@ describe('a collection of statements', () => {
     expect(newestCertificate(collection, 3)?.offset).toBe(1)
   })
 
-  it('believes no statement of fewer than f + 1 others against the own replica', () => {
+  it('ignores fewer than f + 1 other members that contradict the own replica', () => {
     const { collection, compute, sign } = start()
     compute(pointAt(1))
     sign(0, pointAt(1))
@@ -129,14 +129,14 @@ describe('a collection of statements', () => {
     })
   })
 
-  it('ignores strangers', () => {
+  it('ignores statements of other keys', () => {
     const { compute, collection } = start()
     compute(pointAt(1))
     const state = { ...network.stateOf(1, pointAt(1)), member: 'sv-9' }
     expect(step(collection, { kind: 'signed', state })).toEqual([])
   })
 
-  it('knows which statements it has not taken yet', () => {
+  it('reports which statements are new', () => {
     const { collection, sign } = start()
     const isNew = (point: StatePoint, member = 'sv-2') =>
       isNewState(collection, { ...point, member })
@@ -150,7 +150,7 @@ describe('a collection of statements', () => {
     expect(isNew(pointAt(2 + STATES_KEPT))).toBe(true)
   })
 
-  it('remembers the last offsets, and of each member as many statements, whatever a liar sends', () => {
+  it('stores the last offsets, and as many statements of each member, whatever a liar sends', () => {
     const { collection, compute, sign } = start()
     const last = 3 * STATES_KEPT
     const points = Array.from({ length: last }, (_, index) => pointAt(index + 1))

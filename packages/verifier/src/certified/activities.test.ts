@@ -172,7 +172,7 @@ const MUTANTS: readonly Mutant[] = [
 ]
 
 describe('a page of activities', () => {
-  it('is believed where it is true, whatever the forger tries', {
+  it('is accepted if it is true, and no forgery is', {
     tags: ['many-cases'],
   }, async () => {
     const flaws = []
@@ -180,7 +180,7 @@ describe('a page of activities', () => {
     expect(flaws).toEqual([])
   })
 
-  it('is not believed where one byte of its document was changed, left out or doubled', async () => {
+  it('is refused if one byte of its document was changed, removed or doubled', async () => {
     const roll = createDice()
     const verifier = reader.createCertifiedVerifier(network)
     const asked = page(2, '0000000000000950:0000')
@@ -197,7 +197,7 @@ describe('a page of activities', () => {
     }
   })
 
-  it.each(MUTANTS)('is not believed by who notices that $mistake', async (mutant) => {
+  it.each(MUTANTS)('is refused by a reader without the mistake: $mistake', async (mutant) => {
     const { value: flaw } = await findFlaws(await breakReader(mutant)).next()
     expect(flaw).toBeDefined()
   })
@@ -216,7 +216,7 @@ describe('a page of activities', () => {
     })
   })
 
-  it('is refused as an invalid proof where it is nested deeply', async () => {
+  it('is refused as an invalid proof if it is nested deeply', async () => {
     const verifier = reader.createCertifiedVerifier(network)
     const asked = page(2, null)
     const document = documentOf(truth, honestRun(truth.rows, asked))
@@ -228,7 +228,7 @@ describe('a page of activities', () => {
     }
   })
 
-  it('is asked for by a request with its parameters and no others', () => {
+  it('is requested with its parameters and no others', () => {
     const whole = { page_size: 1, begin_after_id: null, sort_order: 'asc' }
     const ask = (change: object) => () =>
       questionOf({ operation: 'listActivities', parameters: { ...whole, ...change } }, network)

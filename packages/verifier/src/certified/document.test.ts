@@ -106,7 +106,7 @@ const requests: fc.Arbitrary<CanonicalRequest> = fc.oneof(
 )
 
 describe('a document', () => {
-  it('proves what follows from the entries, whatever is asked', {
+  it('proves the answer that follows from the entries, for any request', {
     tags: ['many-cases'],
   }, async () => {
     await fc.assert(
@@ -169,7 +169,7 @@ describe('a document', () => {
     expect(encodeDocument(...partsOf(text))).toBe(text)
   })
 
-  it('is of as many signers as the reader asks for', async () => {
+  it('needs as many signers as the reader demands', async () => {
     const request = { operation: 'getEntryByName', parameters: { name: 'dso.ns' } }
     const question = questionOf(request, network)
     const document = documentOf(createWorld(network, [], AT), request, [1, 3])
@@ -182,7 +182,7 @@ describe('a document', () => {
       await expect(verifier.verify(document, question, threshold)).rejects.toThrow(RangeError)
   })
 
-  it('gives a list of signers that its caller may keep', async () => {
+  it('returns a list of signers that its caller may change', async () => {
     const request = { operation: 'getEntryByName', parameters: { name: 'dso.ns' } }
     const document = documentOf(createWorld(network, [], AT), request, [0, 1])
     const { signers } = await verifier.verify(document, questionOf(request, network), 'weak')
@@ -192,7 +192,7 @@ describe('a document', () => {
 })
 
 describe('a request', () => {
-  it('is of a kind that the state answers, with its parameters and no others', () => {
+  it('is of a kind that the state can answer, with its parameters and no others', () => {
     for (const [operation, parameters] of [
       ['getGenesis', {}],
       ['toString', {}],

@@ -17,7 +17,7 @@ it('hashes every length and content as the platform does', () => {
   )
 })
 
-it('takes constants of which none is near to another when a root is off by its last bits', () => {
+it('uses constants that do not change if a root is off by its last bits', () => {
   const primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73]
   for (let number = 79; primes.length < 64; number++)
     if (primes.every((prime) => number % prime !== 0)) primes.push(number)

@@ -6,7 +6,7 @@ const bounds = { depthMax: 64, valuesMax: 100 }
 const nested = (depth: number, inner = '') => '['.repeat(depth) + inner + ']'.repeat(depth)
 
 describe('strict JSON', () => {
-  it('is JSON, whatever the texts in it', () => {
+  it('is JSON with any strings', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
         const text = JSON.stringify(value, null, indent).replaceAll('"__proto__"', '"proto"')
@@ -39,7 +39,7 @@ describe('strict JSON', () => {
     },
   )
 
-  it('may hold a text as long as the longest answer in hex', () => {
+  it('may have a string as long as the longest answer in hex', () => {
     const answer = 'ab'.repeat(8 * 1024 * 1024)
     expect(parseStrictJson(`{"answer":"${answer}","offset":1}`)).toEqual({ answer, offset: 1 })
   })
@@ -72,7 +72,7 @@ describe('strict JSON', () => {
     expect(() => parseStrictJson(text, bounds)).toThrow(RangeError)
   })
 
-  it('is never so deep that a walk by recursion fails', () => {
+  it('is never too deep for a recursive walk', () => {
     expect(() => parseStrictJson(nested(100_000))).toThrow(/levels/)
   })
 })

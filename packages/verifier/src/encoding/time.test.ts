@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { formatInstant, parseInstant } from './time.ts'
 
 describe('instants', () => {
-  it('come back as they went', () => {
+  it('are read back as they were written', () => {
     fc.assert(
       fc.property(fc.nat(Number.MAX_SAFE_INTEGER), (micros) => {
         expect(parseInstant(formatInstant(micros))).toBe(micros)

@@ -34,7 +34,7 @@ function createWorld() {
   return { tree, freed, number: (leaf: ValuedLeaf) => known.push(leaf) - 1 }
 }
 
-it('has the root of its set of leaves, whatever led there, in each version until it is released', () => {
+it('has the root of its set of leaves, for any history, in each version until it is released', () => {
   const step = fc.tuple(fc.array(fc.nat()), fc.integer({ min: 0, max: 8 }), fc.boolean())
   fc.assert(
     fc.property(
