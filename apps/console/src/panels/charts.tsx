@@ -28,7 +28,7 @@ export function ChartPanel(props: {
   const bands = faultBands(props.events, props.faults).filter((band) => band.toMs > fromMs)
   return (
     <Panel
-      title="Lookups"
+      title="Lookup latency"
       note={
         <Select
           isBare

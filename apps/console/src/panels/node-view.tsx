@@ -31,7 +31,7 @@ export function NodeView(props: NodeProps & { readonly onClose: () => void }) {
   const jobs = services?.find((one) => one.node === name)
   const latency = `${milliseconds(p50Ms)}, p99 ${milliseconds(p99Ms)}`
   const rows: Parameters<typeof Fields>[0]['rows'] = [
-    ['Log height', heightOf(name, status)],
+    ['Head', headWords(name, status)],
     ['Certificate', seen ? certificateWords(seen, status) : LOADING],
     ['Latency', latency],
     ['Redis', seen ? storeWords(seen) : LOADING],
@@ -76,7 +76,7 @@ export function NodeView(props: NodeProps & { readonly onClose: () => void }) {
   )
 }
 
-function heightOf(name: string, { nodes, members }: Status): string {
+function headWords(name: string, { nodes, members }: Status): string {
   const node = nodes.find((one) => one.name === name)
   const member = members.find((one) => one.name === name)
   const newest = `newest offset of all nodes: ${Math.max(...nodes.map(({ offset }) => offset ?? 0))}`
