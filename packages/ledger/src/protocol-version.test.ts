@@ -43,7 +43,9 @@ function kindAt(story: Scenario, recordTime: number, bytes: Uint8Array): string 
   view.load([
     { kind: 'index', key: 'singleton:DsoRules', value: [story.the(dsoRules)] },
     ...story.ledger.contracts().map((value) => ({
-      ...{ kind: 'contract' as const, id: value.contractId, value },
+      kind: 'contract' as const,
+      id: value.contractId,
+      value,
     })),
   ])
   const decoded = decodeEntry(bytes, genesisHash)

@@ -100,8 +100,9 @@ describe('over TLS', () => {
       QS_REDIS: `rediss://127.0.0.1:${port}`,
       QS_REDIS_USER_FILE: await file('user', 'qs'),
       QS_REDIS_PASSWORD_FILE: await file('password', 'hunter2'),
-      ...{ QS_REDIS_CA: authority.caFile },
-      ...{ QS_REDIS_CERT: own.certFile, QS_REDIS_KEY: own.keyFile },
+      QS_REDIS_CA: authority.caFile,
+      QS_REDIS_CERT: own.certFile,
+      QS_REDIS_KEY: own.keyFile,
     }
   })
   afterAll(async () => {

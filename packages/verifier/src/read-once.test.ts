@@ -87,7 +87,10 @@ it.each<[string, AnyQuestion<unknown>, AnyQuestion<unknown>]>([
     const lie = {
       operation: 'listEntriesByParty',
       parameters: {
-        ...{ name: 'eve', party: 'eve', name_prefix: 'eve', page_size: 1000 },
+        name: 'eve',
+        party: 'eve',
+        name_prefix: 'eve',
+        page_size: 1000,
         lookups: [{ name: `${ALICE}-2` }, { party: 'eve' }],
       },
     }

@@ -40,8 +40,12 @@ function serve(read: () => Promise<{ ok: boolean }>, authenticate = async () => 
   })
   const clock = createManualClock()
   const app = buildServer({
-    ...{ routes: {}, handlers: {}, prefix: null, rateLimit: null },
-    ...{ logger, clock },
+    routes: {},
+    handlers: {},
+    prefix: null,
+    rateLimit: null,
+    logger,
+    clock,
   })
   const participant = 'participant::1220'
   mountLedger(app, {

@@ -115,7 +115,10 @@ describe('a document', () => {
         const { offset, recordTime, historyHash } = world.point
         expect(verified).toEqual({
           answer: answerOf(world, request, network.genesisHash),
-          ...{ offset, recordTime, historyHash, signers: ['sv-1', 'sv-2', 'sv-3'] },
+          offset,
+          recordTime,
+          historyHash,
+          signers: ['sv-1', 'sv-2', 'sv-3'],
         })
       }),
       { numRuns: IS_LONG ? 1000 : 300 },
