@@ -1,0 +1,133 @@
+/** The documentation site in Chromium: every kind of page, at two widths and in both themes, fits and is accessible. */
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { chromiumPath, launchChromium } from './chromium.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const SITE = join(ROOT, 'docs/.vitepress/dist')
+/** One page of each kind: prose, tables, diagrams, pictures, generated references. With LONG=1 all pages. */
+const PAGES = [
+  'index',
+  'start',
+  'about',
+  'guides/wallet',
+  'guides/sdk',
+  'operations',
+  'configuration',
+  'architecture',
+  'decisions/proofs',
+  'reference/validator',
+  'reference/websockets',
+  'reference/metrics',
+  'reference/errors',
+  'reference/sdk/main',
+]
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+}
+const THEMES = ['light', 'dark'] as const
+
+describe.skipIf(chromiumPath === null)('the documentation site', () => {
+  let server: Server
+  let browser: Browser
+  let origin: string
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+  beforeAll(async () => {
+    await promisify(execFile)(process.execPath, [join(ROOT, 'docs/site/build.mjs')])
+    server = createServer((request, response) => {
+      const { pathname } = new URL(request.url ?? '/', 'http://site')
+      const file = join(SITE, pathname === '/' ? 'index.html' : decodeURIComponent(pathname))
+      if (!existsSync(file)) return void response.writeHead(404).end()
+      response.setHeader('content-type', TYPES[extname(file)] ?? 'application/octet-stream')
+      response.end(readFileSync(file))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    browser = await launchChromium()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    server?.close()
+  })
+
+  it.each([390, 1280])(
+    'fits into %i px and has no violation of axe in both themes',
+    {
+      tags: ['many-cases'],
+    },
+    async (width) => {
+      const pages = process.env['LONG'] ? allPages() : PAGES
+      const page = await browser.newPage({ viewport: { width, height: 900 } })
+      const problems: string[] = []
+      page.on('pageerror', (error) => problems.push(`${page.url()}: ${error}`))
+      page.on('response', (response) => {
+        if (!response.ok()) problems.push(`${page.url()}: ${response.status()} ${response.url()}`)
+      })
+      for (const name of pages) {
+        await page.goto(`${origin}/${name}.html`)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        for (const colorScheme of THEMES) {
+          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+          // Of the rules of axe, only that of contrasts depends on the theme.
+          const rules = colorScheme === 'light' ? null : ['color-contrast']
+          for (const problem of await problemsOf(page, { axe, rules }))
+            problems.push(`${name}, ${width} px, ${colorScheme}: ${problem}`)
+        }
+      }
+      expect(problems).toEqual([])
+      await page.close()
+    },
+  )
+
+  it('finds a page by its words, by keyboard alone', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } })
+    await page.goto(`${origin}/`)
+    await page.getByRole('button', { name: 'Search' }).focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('a damaged log')
+    // Results change while the words are typed.
+    await page.getByRole('option').first().filter({ hasText: 'A damaged log' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'A damaged log' }).waitFor()
+    await page.close()
+  })
+})
+
+function allPages(): string[] {
+  return readdirSync(SITE, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.html') && file !== '404.html')
+    .map((file) => file.slice(0, -'.html'.length))
+}
+
+/** Violations of these rules of axe (null: of all), overflow, and pictures without content, in the present theme. */
+async function problemsOf(
+  page: Page,
+  { axe, rules }: { readonly axe: string; readonly rules: readonly string[] | null },
+): Promise<readonly string[]> {
+  await page.evaluate(axe)
+  const options = rules === null ? {} : { runOnly: rules }
+  return page.evaluate(`(async () => {
+    const { violations } = await axe.run(${JSON.stringify(options)})
+    const root = document.documentElement
+    const overflow = root.scrollWidth - root.clientWidth
+    const empty = [...document.images].filter((image) => image.complete && image.naturalWidth === 0)
+    return [
+      ...violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')),
+      ...(overflow > 0 ? [overflow + ' px wider than the screen'] : []),
+      ...empty.map(({ src }) => 'no picture at ' + src),
+    ]
+  })()`)
+}
