@@ -1,11 +1,6 @@
 /** What the scan proxy measures: outcomes of reads, and how every node does. */
 import type { Clock } from '@quorumscan/base'
-import {
-  type Decided,
-  isDecided,
-  type NodeReply,
-  type Outcome,
-} from '@quorumscan/reader'
+import { type Decided, isDecided, type NodeReply, type Outcome } from '@quorumscan/reader'
 import type { Reader } from '@quorumscan/reader/voted'
 import type { Metrics } from '@quorumscan/runtime'
 
