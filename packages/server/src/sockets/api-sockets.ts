@@ -9,7 +9,8 @@ import { parseJson } from '../body.ts'
 import { toRefusal } from '../errors.ts'
 import { givenRequestId } from '../request-id.ts'
 import { compileCheck } from '../validation.ts'
-import type { Frames, SocketDialect } from './mount.ts'
+import type { SocketDialect } from './mount.ts'
+import type { Frames } from './serve.ts'
 
 /** The longest first frame has some 200 bytes. */
 const FRAME_BYTES_MAX = 16 * 1024

@@ -1,6 +1,6 @@
 /**
- * WebSockets of a server, of every interface. What ends a connection before there is a socket is here, with a status
- * as over HTTP: 404, too many sockets, and what the interface refuses. What ends it afterwards is in `serve.ts`.
+ * WebSockets of a server, of every interface. This module refuses upgrades, with a status as over HTTP: unknown paths, too
+ * many sockets, and refusals of the interface. `serve.ts` has the life of an open socket.
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Clock, randomHex, systemRandom } from '@quorumscan/base'
@@ -11,14 +11,9 @@ import { answerBytes, closeGently } from '../closing.ts'
 import { ConnectionLimiter, type ConnectionLimits } from '../connection-limiter.ts'
 import type { Refusal } from '../errors.ts'
 import { REQUEST_ID_BYTES } from '../request-id.ts'
-import { CLOSE_MS, CLOSED, serve } from './serve.ts'
+import { CLOSE_MS, CLOSED, type OpenStream, serve } from './serve.ts'
 
-/** JSON texts to be sent, a frame each, in batches. */
-export type Frames = AsyncIterable<readonly string[]>
-
-/** Called once, with the client's first frame. What it gives ends or fails when the signal aborts. */
-export type OpenStream = (frame: Buffer, signal: AbortSignal) => Promise<Frames>
-
+/** What differs between the interfaces of a server: admission of clients, and the form of errors. */
 export type SocketDialect = {
   /** The second mount point, in addition to the root (D-3). */
   readonly prefix: string
@@ -27,31 +22,31 @@ export type SocketDialect = {
     /** Authenticates and charges the client, before there is a socket. */
     admit(request: IncomingMessage, requestId: string): OpenStream | Promise<OpenStream>
   }[]
-  /** Whether it answers for the path, even where it has no socket there. */
+  /** Whether it answers requests for the path, also without a socket there. */
   owns(path: string): boolean
-  /** The caller's own id of the request, which errors and the log name; null: one is drawn. */
+  /** The caller's own id of the request, for errors and the log; null: a random one. */
   givenIdOf(headers: IncomingHttpHeaders): string | null
   notFound(request: IncomingMessage, requestId: string): Refusal
-  /** Thrown where no more sockets may be opened. */
+  /** The error if no more sockets may be opened. */
   overloaded(): Error
-  /** Any error, in place of a socket. */
+  /** Any error, instead of an upgrade. */
   refusal(thrown: unknown, requestId: string): Refusal
   /** The last frame that a client receives. */
   lastFrame(thrown: unknown, requestId: string): string
-  /** Of a frame of the client's. */
+  /** Of a frame of a client. */
   readonly frameBytesMax: number
-  /** The sub-protocol spoken; null for none. */
+  /** The sub-protocol; null for none. */
   readonly protocol: string | null
   /** Of sockets. */
   readonly limits: Omit<ConnectionLimits, 'areInUse'>
 }
 
-/** Between pings; a client that has not answered one by the next is gone. */
+/** Between pings; a client that has not answered one before the next is disconnected. */
 const PING_MS = 30_000
 
-/** Of one message. Clients send it whole; libraries cut it at 64 kB and more. */
+/** Of one message. Clients send it whole; libraries split it at 64 kB and more. */
 const FRAGMENTS_MAX = 64
-/** What the network makes of one frame: some small pieces, all others of a segment of a poor link. */
+/** Pieces of one frame on the network: some small ones, all others as large as a segment of a poor link. */
 const CHUNKS_FREE = 64
 const CHUNK_BYTES_MIN = 256
 
@@ -71,7 +66,7 @@ export function mountSockets(
   const closing = new AbortController()
 
   app.server.on('upgrade', (request, socket, head) => {
-    // Destroyed by either side: no answer can be sent.
+    // Destroyed by either side: no answer is possible.
     socket.on('error', () => socket.destroy())
     const path = pathOf(request)
     const { dialect, socketByPath, limiter, server } =
@@ -121,7 +116,7 @@ export function mountSockets(
       client.once('close', () => clients().length === 0 && allGone.abort())
       client.close(CLOSED.leaving)
     }
-    // Rejects when all have gone in time.
+    // Rejects if all sockets closed in time.
     if (clients().length > 0) await clock.delay(CLOSE_MS, allGone.signal).catch(() => {})
     for (const client of clients()) client.terminate()
   })
@@ -143,24 +138,24 @@ function createFamily(dialect: SocketDialect) {
       noServer: true,
       clientTracking: true,
       maxPayload: dialect.frameBytesMax,
-      // The sender decides in how many pieces a frame comes; as a rule it is a few.
+      // The sender decides the number of pieces of a frame; usually a few.
       maxFragments: FRAGMENTS_MAX,
       maxBufferedChunks: CHUNKS_FREE + dialect.frameBytesMax / CHUNK_BYTES_MIN,
       // Compression needs hundreds of kB a connection, and much processor time.
       perMessageDeflate: false,
-      // What else the client named, such as a token, is never echoed.
+      // Other protocols that the client named, such as a token, are never echoed.
       handleProtocols: () => protocol ?? false,
     }),
     limiter: new ConnectionLimiter({ ...dialect.limits, areInUse: true }),
   }
 }
 
-/** `//v2/...` is what existing clients ask for (D-3). */
+/** Existing clients request `//v2/...` (D-3). */
 function pathOf(request: IncomingMessage): string {
   return (request.url ?? '').split('?', 1)[0]?.replace(/\/{2,}/g, '/') ?? ''
 }
 
-/** Ends connections whose other side has left without closing them: it has not answered the ping before. */
+/** Ends connections whose client left without closing them: it has not answered the previous ping. */
 function createPing(clients: () => readonly WebSocket[]): () => void {
   const waiting = new WeakSet<WebSocket>()
   return () => {

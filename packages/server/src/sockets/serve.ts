@@ -1,19 +1,24 @@
 /**
  * One WebSocket, from its first frame to its end (D-28, docs/upstream.md §L3.6):
  *   first frame      within 10 s and of a bounded size: an error as a frame, or close 1008, 1009
- *   elements         one object a frame, no faster than the client reads: a client that reads nothing for
+ *   elements         one object for each frame, no faster than the client reads: a client that reads nothing for
  *                    30 s is closed (1013), and one that answers no ping; an error is the last frame
- *   end              1000 when the range is delivered, 1001 when the process stops
+ *   end              1000 after the end of the stream, 1001 when the process stops
  *
- * Memory for a connection is bounded: while the socket takes a batch, the next one is made, and no more.
+ * Memory for a connection is bounded: while the socket takes a batch, one further batch is made.
  */
 import type { Duplex } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
 import { type Clock, within } from '@quorumscan/base'
 import type { WebSocket } from 'ws'
 import { discardInput } from '../closing.ts'
-import type { Frames, OpenStream } from './mount.ts'
 import { textFrames } from './text-frames.ts'
+
+/** JSON texts to send, one for each frame, in batches. */
+export type Frames = AsyncIterable<readonly string[]>
+
+/** Called once, with the client's first frame. Its stream ends or fails when the signal aborts. */
+export type OpenStream = (frame: Buffer, signal: AbortSignal) => Promise<Frames>
 
 const FIRST_FRAME_MS = 10_000
 /** Frames of a client: the first, and pings and pongs, of which no client needs more than one a second, … */
@@ -22,7 +27,7 @@ const FRAME_MS_MIN = 1_000
 const FRAMES_FREE = 64
 /** A client that does not take one buffer of frames in this time does not read. */
 const STALLED_MS = 30_000
-/** After a close, a client may answer so long. */
+/** The time for a client to answer a close. */
 export const CLOSE_MS = 2_000
 
 /** RFC 6455 §7.4.1, and 1013 of its registry. */
@@ -83,7 +88,7 @@ export async function serve(
   }
 }
 
-/** Ends a connection whose client sends without need: frames cost their sender next to nothing. */
+/** Ends a connection whose client sends too many frames: they cost their sender next to nothing. */
 function boundFrames(webSocket: WebSocket, clock: Clock): void {
   const openedMs = clock.monotonicMs()
   let count = 0
@@ -108,7 +113,7 @@ async function deliver(elements: Frames, client: Client): Promise<Sent> {
       sending = send(batch, client)
     }
   } catch (error) {
-    // What came before an error goes before it.
+    // Elements before an error are sent before it.
     if ((await sending) === 'taken') throw error
   }
   return await sending
@@ -118,7 +123,7 @@ async function deliver(elements: Frames, client: Client): Promise<Sent> {
 async function send(batch: readonly string[], client: Client): Promise<Sent> {
   const { webSocket, connection, clock, closed } = client
   for (const frames of textFrames(batch)) {
-    // On its way to being closed it takes everything, and at once: nothing would hold the stream back.
+    // A closing socket accepts everything at once, which would not slow down the stream.
     if (webSocket.readyState !== webSocket.OPEN) return 'gone'
     let isTaken = false
     const taken = new Promise<Sent>((resolve) => {

@@ -1,9 +1,9 @@
 /**
- * Text frames of a server (RFC 6455 §5.2), many in one buffer: a system call for tens of frames, and no object
- * for each of them. `ws` makes two buffers, a task and a callback a frame, which cost streams a third of their time.
+ * Text frames of a server (RFC 6455 §5.2), many in one buffer: a system call for tens of frames, and no object for each.
+ * `ws` makes two buffers, a task and a callback for each frame, which cost streams a third of their time.
  */
 
-/** A buffer ends with the frame that exceeds this; a client that does not take so much in 30 s does not read. */
+/** A buffer ends with the frame that exceeds this; a client that does not take this in 30 s does not read. */
 const BUFFER_BYTES = 128 * 1024
 const FINAL_TEXT = 0x81
 /** Payloads up to here have their length in the second byte, … */
@@ -11,7 +11,7 @@ const SHORT_BYTES_MAX = 125
 /** … up to here in the next two, and else in the next eight. */
 const MIDDLE_BYTES_MAX = 65_535
 
-/** Frames of the texts, whole ones in each buffer: whatever is sent between buffers stands between frames. */
+/** Frames of the texts. Each buffer has whole frames, so that control frames can be sent between buffers. */
 export function* textFrames(texts: readonly string[]): Generator<Buffer, void, undefined> {
   for (let first = 0; first < texts.length; ) {
     const sizes: number[] = []
