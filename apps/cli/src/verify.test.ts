@@ -86,7 +86,7 @@ describe('evidence', () => {
     ['another signer', { ...piece, signer: 'sv-1' }, 'signature 1 does not fit'],
     ['no signer of the network', { ...piece, signer: 'sv-9' }, 'no node of the network'],
     ['no pieces', { evidence: [] }, 'proves nothing'],
-    ['a further member', { ...piece, note: 'trust me' }, 'members that are unknown here: note'],
+    ['a further member', { ...piece, note: 'trust me' }, 'Unrecognized key: "note"'],
   ])('with %s proves nothing', async (_title, document, reason) => {
     const judged = await judge(JSON.stringify(document))
     expect(judged.isValid).toBe(false)
