@@ -41,8 +41,6 @@ export function watchLogRoom(options: {
   }
 }
 
-export type LogRoom = ReturnType<typeof watchLogRoom>
-
 /** @param isFull - Null while it is not known. */
 export function measureLogRoom(metrics: Metrics, isFull: () => boolean | null): void {
   metrics.sampled('gauge', {

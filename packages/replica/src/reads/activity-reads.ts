@@ -12,7 +12,6 @@ import type { Genesis } from '@quorumscan/verifier'
 import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import {
-  type ActivityBounds,
   boundAfter,
   boundBefore,
   boundsOfOffsets,
@@ -23,7 +22,7 @@ import {
   type StoredActivity,
 } from '../storage/activity-member.ts'
 import { type Argument, toRedis } from '../storage/commands.ts'
-import { lexBound, tagOf } from '../storage/intern.ts'
+import { type Bounds, lexBound, tagOf } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
 import { readAtOnce } from '../storage/moment.ts'
 import type { Moment } from '../storage/versions.ts'
@@ -145,7 +144,7 @@ function boundsOfPage(
   prefix: Uint8Array,
   page: ActivityPage,
   range: { readonly first: string; readonly last: number },
-): ActivityBounds {
+): Bounds {
   const { after, order } = page
   const bounds = boundsOfOffsets(prefix, range)
   if (after === null) return bounds
@@ -158,7 +157,7 @@ function boundsOfPage(
 }
 
 type Walk = {
-  readonly bounds: ActivityBounds
+  readonly bounds: Bounds
   readonly count: number
   readonly order: 'asc' | 'desc'
 }

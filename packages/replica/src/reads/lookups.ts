@@ -72,6 +72,4 @@ export function createLookups(context: {
     documentsAsOf,
   }
 }
-
-export type Lookups = ReturnType<typeof createLookups>
 type Bodies = readonly (Uint8Array | null)[]

@@ -76,5 +76,3 @@ export function createMoments(mirrorOf: () => Mirror, clock: Clock) {
     },
   }
 }
-
-export type Moments = ReturnType<typeof createMoments>

@@ -68,8 +68,6 @@ export function createNewestReads(context: {
   }
 }
 
-export type NewestReads = ReturnType<typeof createNewestReads>
-
 /** What the job is due for at or before the record time, by (time, contract id), after the cursor. */
 async function readDueItems(
   redis: Redis,

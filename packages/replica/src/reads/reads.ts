@@ -6,16 +6,10 @@ import type { Redis } from 'ioredis'
 import { reach } from '../connection.ts'
 import { ownerOf } from '../storage/entry-body.ts'
 import { decodeSpan } from '../storage/head.ts'
-import { lexBound, membersWith, tagOf } from '../storage/intern.ts'
+import { type Bounds, lexBound, membersWith, tagOf } from '../storage/intern.ts'
 import { KEYS } from '../storage/keys.ts'
 import { readAtOnce } from '../storage/moment.ts'
-import {
-  NAME_STARTS,
-  type NameOrder,
-  type Range,
-  type RangeReply,
-  readRanges,
-} from '../storage/scripts.ts'
+import { NAME_STARTS, type NameOrder, type RangeReply, readRanges } from '../storage/scripts.ts'
 import { activeVersions, findVisible, type Moment } from '../storage/versions.ts'
 import type { Store } from './contracts.ts'
 import type { NameReader } from './name-reader.ts'
@@ -146,8 +140,6 @@ export async function readNamesAfter(redis: Redis, after: string | null, count: 
   )
   return { head, names: new Map(names) }
 }
-
-type Bounds = Pick<Range, 'min' | 'max'>
 
 async function collect(
   redis: Redis,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isCertifiable } from './signed-offsets.ts'
+import { isCertifiable, isSnapshotOffset } from './signed-offsets.ts'
 
 const SECOND = 1_000_000
 
@@ -40,4 +40,21 @@ it.each([
   },
 ])('$what: $is', ({ offset, at, before, isCheckpoint = false, is }) => {
   expect(isCertifiable({ offset, recordTime: at, isCheckpoint }, before)).toBe(is)
+})
+
+const HOUR = 3_600 * SECOND
+
+it.each([
+  { offset: 16_384, at: HOUR + 2, before: HOUR + 1, is: true },
+  { offset: 3 * 16_384, at: HOUR + 2, before: HOUR + 1, is: true },
+  { offset: 8_192, at: HOUR + 2, before: HOUR + 1, is: true },
+  { offset: 1_024, at: HOUR + 2, before: HOUR + 1, is: true },
+  { offset: 512, at: HOUR + 2, before: HOUR + 1, is: false },
+  { offset: 3_072, at: HOUR + 2, before: HOUR + 1, is: false },
+  { offset: 32_768 + 1_024, at: HOUR + 2, before: HOUR + 1, is: false },
+  { offset: 5, at: 2 * HOUR, before: 2 * HOUR - 1, is: true },
+  { offset: 5, at: 2 * HOUR - 1, before: HOUR, is: false },
+])('a snapshot at offset $offset, $before to $at: $is', ({ offset, at, before, is }) => {
+  expect(isSnapshotOffset({ offset, recordTime: at }, before)).toBe(is)
+  if (is) expect(isCertifiable({ offset, recordTime: at, isCheckpoint: false }, before)).toBe(true)
 })

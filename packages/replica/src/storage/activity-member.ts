@@ -12,7 +12,7 @@ import {
 } from '@quorumscan/ledger'
 import type { Micros, Offset } from '@quorumscan/model'
 import { hashActivity } from '@quorumscan/verifier/state-tree'
-import { lexBound, TAG_BYTES, tagOf } from './intern.ts'
+import { type Bounds, lexBound, TAG_BYTES, tagOf } from './intern.ts'
 
 /** `<offset, 16 digits>:<index, 4 digits>`. */
 const EVENT_ID_BYTES = 21
@@ -114,14 +114,11 @@ export function offsetText(offset: Offset): string {
   return offsetTextOf(formatEventId(offset, 0))
 }
 
-/** Bounds of `ZRANGE … BYLEX`; `prefix` is a party's tag, or nothing. */
-export type ActivityBounds = { readonly min: Uint8Array; readonly max: Uint8Array }
-
-/** Rows of the offsets from `first` to `last`, both included. */
+/** Rows of the offsets from `first` to `last`, both included. `prefix` is a party's tag, or empty. */
 export function boundsOfOffsets(
   prefix: Uint8Array,
   range: { readonly first: string; readonly last: Offset },
-): ActivityBounds {
+): Bounds {
   return {
     min: lexBound('[', concatBytes([prefix, utf8(range.first)])),
     max: lexBound('(', concatBytes([prefix, utf8(offsetText(range.last + 1))])),
@@ -139,7 +136,7 @@ export function boundBefore(prefix: Uint8Array, eventId: string): Uint8Array {
 }
 
 /** Bounds around the one row of an event id. */
-export function boundsOfRow(eventId: string): ActivityBounds {
+export function boundsOfRow(eventId: string): Bounds {
   return {
     min: lexBound('[', utf8(eventId + ID_END)),
     max: lexBound('(', utf8(eventId + ID_AFTER)),

@@ -65,6 +65,9 @@ export function contractIdOf(bytes: Uint8Array): ContractId {
   return `00${toHex(bytes)}`
 }
 
+/** Bounds of `ZRANGE … BYLEX`. */
+export type Bounds = { readonly min: Uint8Array; readonly max: Uint8Array }
+
 /** Bounds of `ZRANGE … BYLEX` around all members that start with the prefix and are of UTF-8 or hash bytes after it. */
 export function membersWith(prefix: Uint8Array): { min: Buffer; max: Buffer } {
   return { min: lexBound('[', prefix), max: lexBound('(', successorOf(prefix)) }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { bytesEqual } from '@quorumscan/base'
 import type { Redis } from 'ioredis'
 import { type Argument, type Command, toRedis } from './commands.ts'
-import { BUCKET_BYTES, INDEX_TAG_BYTES, TAG_BYTES } from './intern.ts'
+import { type Bounds, BUCKET_BYTES, INDEX_TAG_BYTES, TAG_BYTES } from './intern.ts'
 import { CONTRACTS_PREFIX, KEYS } from './keys.ts'
 
 /**
@@ -194,7 +194,7 @@ export async function writeBatch(
 }
 
 /** Bounds as `ZRANGE BYLEX` takes them. `count` is at most 1 000. */
-export type Range = { readonly min: Uint8Array; readonly max: Uint8Array; readonly count: number }
+export type Range = Bounds & { readonly count: number }
 export type RangeReply = { readonly members: Buffer[]; readonly values: (Buffer | null)[] }
 
 /** Where the name begins in a member of the sorted sets by which names are read. */
