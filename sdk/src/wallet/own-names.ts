@@ -27,6 +27,9 @@ export type OwnEntry = {
   readonly paymentDurationMs: number
 }
 
+/** A name with its owner. */
+type Owned = { readonly name: string; readonly party: string }
+
 /** Live names of the user. */
 export async function listOwnEntries(http: Http, options: CallOptions = {}): Promise<OwnEntry[]> {
   const { signal, timeoutMs } = options
@@ -44,7 +47,7 @@ export async function listOwnEntries(http: Http, options: CallOptions = {}): Pro
 /** The entry that enough nodes show; null: they prove that the user does not own the name. */
 export async function ownEntry(
   names: Pick<Names, 'lookup'>,
-  { name, party }: { readonly name: string; readonly party: string },
+  { name, party }: Owned,
   call: () => CallOptions,
 ): Promise<NameEntry | null> {
   const outcome = await names.lookup(name, { ...call(), receipt: false })
@@ -54,16 +57,9 @@ export async function ownEntry(
 }
 
 /** Whether the contract is for the name: its description ends with the name in quotes, which names do not contain. */
-export function isFor(
-  contract: Contract,
-  wanted: { readonly name: string; readonly party: string },
-): boolean {
-  const data = Object(contract.payload['subscriptionData']) as Record<string, unknown>
-  return (
-    data['sender'] === wanted.party &&
-    typeof data['description'] === 'string' &&
-    data['description'].endsWith(`"${wanted.name}"`)
-  )
+export function isFor(contract: Contract, { name, party }: Owned): boolean {
+  const { sender, description } = Object(contract.payload['subscriptionData'])
+  return sender === party && String(description).endsWith(`"${name}"`)
 }
 
 /** Whether the call certainly had no effect, or the caller aborted it. */

@@ -256,13 +256,8 @@ type TaskOf<Kind extends Task['kind']> = Extract<Task, { readonly kind: Kind }>
  * @throws {QuorumscanError} INVALID_NAME, NAME_SUFFIX_MISSING, INVALID_URL, INVALID_DESCRIPTION, INVALID_ARGUMENT.
  */
 function checkedInput(input: RegisterInput): EntryFields {
-  const {
-    name: typed,
-    url = '',
-    description = '',
-    autoRenew = false,
-  } = Object(input) as RegisterInput
-  const name = parseRegistrableName(typed)
+  const { url = '', description = '', autoRenew = false, ...more }: RegisterInput = Object(input)
+  const name = parseRegistrableName(more.name)
   assertText('`url`', url)
   assertText('`description`', description)
   if (typeof autoRenew !== 'boolean') throw invalidArgument('`autoRenew` must be true or false.')
