@@ -55,4 +55,15 @@ export type { OwnEntry } from './wallet/own-names.ts'
 export type { RegisterInput, RegisterOptions, Registration } from './wallet/registration.ts'
 export type { RegisterProgress } from './wallet/registration-step.ts'
 export type { Renewal, RenewOptions } from './wallet/renewal.ts'
-export type * from './wallet/wallet.ts'
+export type {
+  AtOffset,
+  Balance,
+  CallOptions,
+  Coins,
+  Contract,
+  Subscription,
+  Transaction,
+  TransferResult,
+  UserStatus,
+  Wallet,
+} from './wallet/wallet.ts'

@@ -14,7 +14,15 @@ export type {
 } from './network-questions.ts'
 export type { SpliceThreshold, VoteFailure as SpliceFailure } from './splice-decider.ts'
 export type { SpliceNames } from './splice-names.ts'
-export type * from './splice-outcome.ts'
+export type {
+  Agreed,
+  AgreedAbsent,
+  SpliceAnswers,
+  SpliceInsufficient,
+  SpliceOutcome,
+  SpliceParticipation,
+  SpliceUndecided,
+} from './splice-outcome.ts'
 export type { SpliceReadOptions, SpliceScanAddress } from './splice-reader.ts'
 export {
   createSpliceScan,

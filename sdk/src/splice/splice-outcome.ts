@@ -1,4 +1,4 @@
-/** Outcomes of a read, and the errors that they become in calls that return values. All exported types are public. */
+/** Outcomes of a read, and the errors that they become in calls that return values. */
 import { passing, type QuorumscanError } from '../errors.ts'
 import type { VoteFailure } from './splice-decider.ts'
 
