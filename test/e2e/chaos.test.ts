@@ -8,7 +8,7 @@ const SECOND = 1_000_000
 /** Rules that twenty seconds test only by chance: all other rules must have had samples. */
 const EXERCISED_BY_CHANCE = [
   'lies are seen',
-  'a node that equivocates is caught',
+  'equivocation is caught',
   'an accepted transfer stays accepted',
 ]
 

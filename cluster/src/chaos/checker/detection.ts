@@ -63,7 +63,7 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
   return [
     // Only a count: whether a short lie meets a read is chance, so an undetected one is no error.
     tally('lies are seen', seen, () => null),
-    tally('a node that equivocates is caught', equivocatingNodes(history), (node) =>
+    tally('equivocation is caught', equivocatingNodes(history), (node) =>
       caught.some((evidence) => evidence.node === node)
         ? null
         : `${node} signed two states for one offset, and the scan proxy has no evidence`,

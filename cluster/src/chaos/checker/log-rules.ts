@@ -28,7 +28,7 @@ const RULES = [
   'a payment is collected by a quorum',
   'a refund is whole',
   'a renewal adds one period',
-  'no payment is left behind',
+  'no payment remains open',
   'names are unique',
   'coin is conserved',
 ] as const
@@ -65,7 +65,7 @@ export class LogRules {
     for (const [payment, until] of this.#openUntil)
       if (until + SETTLED_WITHIN_MICROS < endTime) {
         const finding = `the lock of ${payment} ended long ago, but it was neither collected nor refunded`
-        this.#note('no payment is left behind', finding)
+        this.#note('no payment remains open', finding)
       }
     return [...this.#tallies.values()]
   }
@@ -94,7 +94,7 @@ export class LogRules {
     for (const payment of applied.archived.flatMap((contract) => paymentIn(contract) ?? [])) {
       const { id, isInitial } = payment
       this.#openUntil.delete(id)
-      this.#note('no payment is left behind', null)
+      this.#note('no payment remains open', null)
       if (!hasEntry) this.#note('a refund is whole', refundProblem(applied, payment))
       if (!hasEntry || !isInitial) continue
       const count = this.#confirmers.get(id)?.size ?? 0

@@ -22,7 +22,7 @@ export function checkLookups(
   const rules: Readonly<Record<string, (answer: Answered) => boolean>> = {
     [TRUTH_RULES.voted]: isVoted,
     [TRUTH_RULES.proven]: (answer) => !isVoted(answer),
-    'an expired name is gone or registered again': hasExpired,
+    'an expired name has no entry, or a new owner': hasExpired,
   }
   return Object.entries(rules).map(([rule, isOf]) =>
     tally(rule, judged.filter(isOf), (answer) => untruthOf(answer, truth)),
