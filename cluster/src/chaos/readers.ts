@@ -62,6 +62,7 @@ export async function atFixedRate(
   await Promise.all(pending)
 }
 
+/** Disposing closes the connections of the proofs' reader. */
 export async function createReaders(options: {
   readonly shared: Shared
   readonly genesis: Genesis

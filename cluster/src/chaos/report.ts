@@ -11,6 +11,7 @@ const STYLE = readFileSync(new URL('src/chaos/report.css', packageRoot(import.me
 /** Text, which is escaped, or HTML. */
 type Cell = string | number | { readonly html: string }
 
+/** All values are escaped: names and sentences come from a cluster that lies. */
 export function renderReport(summary: Summary): string {
   const { verdict, scenario } = summary
   const seed = escapeHtml(scenario.seed)

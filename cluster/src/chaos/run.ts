@@ -47,6 +47,7 @@ type Run = Omit<RunOptions, 'genesis' | 'runId'> & {
   readonly trouble: (sentence: string) => void
 }
 
+/** Never throws: problems are events of the history, which make the run inconclusive. */
 export async function runChaos(options: RunOptions): Promise<RunResult> {
   const { target, genesis, scenario, clock, onProgress } = options
   const startedMs = clock.monotonicMs()

@@ -29,6 +29,7 @@ const PROGRESS_MAX = 200
 /** The state of a run, for the next control plane. */
 const STATE_FILE = 'run.json'
 
+/** A run as `list` shows it. */
 export type RunState = {
   readonly id: string
   readonly seed: string
@@ -60,6 +61,7 @@ export function scenarioOf(
   return { ...asked, nodes: nodeNames.length, steps }
 }
 
+/** Reads the finished runs of the directory. A run continues when its caller has gone. */
 export function createChaosRuns(options: {
   readonly target: ChaosTarget
   readonly genesis: Genesis

@@ -10,6 +10,7 @@ export type Step = Scenario['steps'][number]
 /** A fault, or the deletion of a replica or of all data of a member, which has no duration. */
 export type ChaosFault = Step['fault']
 
+/** The schedule depends on these values alone. */
 export type ScheduleOptions = {
   readonly seed: string
   readonly durationMs: number
@@ -28,6 +29,7 @@ const INFRASTRUCTURE_GAP_MS = { min: 12_000, max: 25_000 }
 const INFRASTRUCTURE_FAULT_MS = { min: 500, max: 2500 }
 const STEPS_MAX = 1000
 
+/** The steps of all lanes, by time. */
 export function planSchedule(options: ScheduleOptions): Step[] {
   const lanes = Array.from({ length: options.faultyMax }, (_, lane) => planLane(lane, options))
   return [...lanes.flat(), ...planInfrastructure(options)].sort(
@@ -62,6 +64,7 @@ export const scenario = z.object({
 })
 export type Scenario = z.output<typeof scenario>
 
+/** A fault in a few words, for progress and report. */
 export function describeChaosFault(fault: ChaosFault): string {
   if (fault.kind !== 'wipe') return describeFault(fault)
   return fault.disk ? 'disk deleted' : 'replica deleted'

@@ -1,6 +1,7 @@
 /** Random numbers that depend only on a seed, so that a run can be repeated. */
 import { type Random, sha256, utf8 } from '@quorumscan/base'
 
+/** All draws of one purpose. */
 export type Seeded = Random & {
   /** From 0 to below the bound. */
   below(bound: number): number

@@ -106,6 +106,7 @@ export const SUMMARY_SCHEMA = z.toJSONSchema(summarySchema)
 
 type Lookup = EventOf<'lookup'>
 
+/** The same history always gives the same summary. */
 export function summarize(
   history: readonly HistoryEvent[],
   known: {

@@ -13,6 +13,7 @@ const EVIDENCE_TIMEOUT_MS = 20_000
 
 export type ChaosTarget = ReturnType<typeof createChaosTarget>
 
+/** Methods throw a CommandError if the cluster refuses or does not answer. */
 export function createChaosTarget(options: {
   readonly cluster: Cluster
   readonly prepared: Prepared

@@ -25,6 +25,7 @@ const POLL_MS = 100
 /** Confirmations without effect by then are repeated: the rules that they named were replaced. */
 const CONFIRM_AGAIN_MS = 3_000
 
+/** Reads and changes the rules through the validator and the log. */
 export function createAnsConfigControl(prepared: Prepared, clock: Clock) {
   const { directory, genesis } = prepared
   const rulesUrl = `${prepared.validatorUrl}/v0/scan-proxy`

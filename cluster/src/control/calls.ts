@@ -11,6 +11,7 @@ const CALLER_LENGTH_MAX = 100
 /** Of the input in the log. A scenario of a chaos run is longer. */
 const INPUT_LENGTH_MAX = 1000
 
+/** The name that a caller gives itself, printable, or `console` for a browser. */
 export function callerOf(headers: IncomingHttpHeaders): string {
   const name = headers[CALLER_HEADER]
   if (typeof name === 'string' && name.length <= CALLER_LENGTH_MAX) return printable(name)

@@ -39,6 +39,7 @@ type Needed = { readonly dataDir: string; readonly redisServer: string }
 /** Crosses a process boundary as JSON. */
 export type ControlOptions = Readonly<typeof DEFAULTS> & Needed
 
+/** Adds the defaults. */
 export function controlOptions(asked: Needed & Partial<ControlOptions>): ControlOptions {
   return { ...DEFAULTS, ...asked }
 }

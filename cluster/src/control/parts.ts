@@ -13,6 +13,7 @@ import { createAnsConfigControl } from './ans-config.ts'
 
 export type Parts = ReturnType<typeof openParts>
 
+/** Takes over the processes of a crashed control plane with `adopt`, but starts none. Disposing stops no process. */
 export function openParts(
   options: Omit<ClusterOptions, 'onIncident'> & {
     readonly clock: Clock

@@ -30,6 +30,7 @@ const SOCKETS_MAX = 64
 const PING_MS = 15_000
 const PONG_MS = 10_000
 
+/** `context` throws while the control plane is starting. */
 export type ControlServerInput = {
   readonly port: number
   readonly token: string

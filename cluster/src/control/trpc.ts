@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type Act, refusalOf, shownInput } from './calls.ts'
 import type { Parts } from './parts.ts'
 
+/** The context of a call. */
 export type ControlContext = Omit<Parts, typeof Symbol.asyncDispose> & {
   /** Stops the cluster, then the control plane itself. Returns when the cluster has stopped. */
   readonly down: () => Promise<void>

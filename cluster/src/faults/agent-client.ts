@@ -18,6 +18,7 @@ const REPLIES = {
 export type AgentPath = keyof typeof REPLIES
 export type AgentReply<Path extends AgentPath> = z.output<(typeof REPLIES)[Path]>
 
+/** A client for all agents of a cluster. */
 export class AgentClient {
   readonly #noteMalformed: (node: string, sentence: string) => void
   readonly #malformedNames = new Set<string>()

@@ -17,6 +17,7 @@ export type Edge = ReturnType<typeof createEdge>
 
 type Connection = { readonly client: Socket; readonly server: Socket; isSilent: boolean }
 
+/** An edge without faults. It opens no socket itself: `join` passes it pairs of them. */
 export function createEdge(deps: { readonly clock: Clock; readonly random: Random }) {
   const connections = new Set<Connection>()
   let policy = policyOf([])

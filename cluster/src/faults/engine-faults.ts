@@ -4,6 +4,7 @@ import { EventEmitter, once } from 'node:events'
 import type { SpawnEngine } from '@quorumscan/cometbft'
 import type { ProcessFaults } from './fault-spec.ts'
 
+/** Starts engines for a synchronizer, and applies the fault that is set. */
 export function createEngineFaults(initial: ProcessFaults['engine']) {
   const changes = new EventEmitter()
   let fault = initial

@@ -45,6 +45,7 @@ export type FaultRunnerOptions = {
   readonly effectOf?: <Spec extends FaultSpec>(spec: Spec) => Effect<Spec>
 }
 
+/** The faults of one cluster. Its list is in a file, so that the next control plane takes it over. */
 export class FaultRunner implements ServiceHooks {
   readonly #options: FaultRunnerOptions
   readonly #services: ServiceRunner

@@ -9,6 +9,7 @@ import type { LinkFault } from './fault-spec.ts'
 /** A working Redis answers within milliseconds. A hung one needs no disconnect. */
 const KICK_TIMEOUT_MS = 500
 
+/** A connection or server behind an edge. */
 export type Link = {
   set(faults: readonly LinkFault[]): void | Promise<void>
   close(): void

@@ -46,6 +46,7 @@ export type ClusterOptions = {
   readonly onIncident: (node: string, sentence: string, kind: 'ended' | 'malformed') => void
 }
 
+/** A cluster in one data directory. It owns the directory's processes until `stop` has returned. */
 export class Cluster {
   readonly #options: ClusterOptions
   readonly #services: readonly Service[]

@@ -35,6 +35,7 @@ type DiskWorkOptions = {
   readonly clock: Clock
 }
 
+/** Work on disks of one cluster. Each method returns once the services concerned run again. */
 export class DiskWork {
   /** Whether followers may have read the log. */
   isClusterStarted = false

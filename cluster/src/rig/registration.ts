@@ -11,6 +11,7 @@ const RETRY_MS = 100
 const REQUEST_TIMEOUT_MS = 20_000
 const NOT_FOUND = 404
 
+/** A request with its answer. */
 export type Exchange = Asked & {
   readonly method: 'GET' | 'POST'
   readonly path: string

@@ -6,6 +6,7 @@ import type { Cluster } from './cluster.ts'
 
 export type ClusterStatus = ReturnType<Cluster['status']>
 export type LiveStatus = ReturnType<typeof liveStatusOf>
+/** The part of a cluster that its status needs. */
 export type Watched = Pick<Cluster, 'status'> & {
   readonly faults: Pick<Cluster['faults'], 'active'>
 }

@@ -35,6 +35,7 @@ export type Budget = {
 
 const STALLED = 'ordering is stalled'
 
+/** In the order in which they are shown. */
 export function budgetsOf(status: Judged) {
   const ordering = orderingOf(status)
   return {

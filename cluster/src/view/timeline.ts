@@ -11,6 +11,7 @@ export type Shape = readonly [
   ...children: (Shape | string)[],
 ]
 
+/** Times by any clock, as long as it is the same one. */
 export type TimeWindow = { readonly fromMs: number; readonly toMs: number }
 
 /** The width of a curve, which is stretched to the available width. */
@@ -148,6 +149,7 @@ function nameInSvg(name: string): string {
   return isKept ? name : name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
+/** Safe in text and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`)
 }

@@ -2,6 +2,7 @@
 import { isAnswer, type NodeState } from '@quorumscan/errors/node-words'
 import type { ClusterStatus } from '../rig/status.ts'
 
+/** The color of a state; `idle`: unknown. */
 export type Tone = 'good' | 'warn' | 'bad' | 'idle'
 
 /** The sign of a state, which needs no color, and its tone. */

@@ -7,6 +7,7 @@ const BATCH_ENTRIES_MAX = 256
 /** Payments whose confirmations are stored; a few hundred bytes each. */
 const PAYMENTS_MAX = 1000
 
+/** A confirmation with its position in the log. */
 export type SeenConfirmation = {
   /** The super-validator's party. */
   readonly confirmer: string

@@ -4,6 +4,7 @@ import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
 import { type LiveStatus, servicesOf } from '../rig/status.ts'
 import { budgetsOf } from '../view/budgets.ts'
 
+/** An event for a person. */
 export type LiveEvent = {
   /** ISO 8601. */
   readonly at: string
@@ -26,6 +27,7 @@ type Observed = {
   readonly sinceMs: number
 }
 
+/** The state between two steps. */
 export type EventMemory = {
   readonly status: LiveStatus
   readonly observed: Readonly<Record<string, Observed>>

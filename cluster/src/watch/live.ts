@@ -12,6 +12,7 @@ const INTERVAL_MS = 250
 /** More events than a screen shows. */
 const EVENTS_MAX = 500
 
+/** Starts at once, and publishes until it is closed. */
 export function startLive(options: {
   readonly cluster: Watched
   readonly prober: Prober | null

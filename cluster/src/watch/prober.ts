@@ -27,6 +27,7 @@ const TYPE_SHOWN_MAX = 40
 /** An answer for that name has less than 1 KiB. */
 const ANSWER_BYTES_MAX = 65_536
 
+/** The answer of one node to a measured lookup. */
 export type NodeSample = {
   readonly node: string
   /** `agreed` with the proxy's answer, `dissented` from it, no answer in time, or nothing to compare with. */
@@ -39,6 +40,7 @@ export type NodeSample = {
 
 export type AtNodes = Awaited<ReturnType<typeof lookUpAtNodes>>
 
+/** A measured lookup: through the scan proxy, at each node, and by a proof. */
 export type Sample = {
   /** ISO 8601. */
   readonly at: string
@@ -63,6 +65,7 @@ export async function lookUpAtNodes(options: Omit<ResolveOptions, 'quorum'>) {
   return { kind, needed, signers, asked, latencyMs: clock.monotonicMs() - startedMs }
 }
 
+/** Starts at once, and measures until it is closed. */
 export function startProber(options: {
   readonly validatorUrl: string
   readonly nodes: readonly { readonly name: string; readonly url: string }[]

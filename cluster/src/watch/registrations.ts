@@ -24,6 +24,7 @@ type Registration = {
   readonly problem: string | null
 }
 
+/** The latest registrations, in memory. Each runs without its caller. */
 export function createRegistrations(options: {
   readonly validatorUrl: string
   readonly nodeNames: readonly string[]

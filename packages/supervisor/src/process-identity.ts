@@ -5,8 +5,10 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
+/** A pid with the start time of its process. */
 export type ProcessIdentity = { readonly pid: number; readonly startedAt: string }
 
+/** `stopped`: paused by SIGSTOP. */
 export type ProcessState = 'running' | 'stopped' | 'gone'
 
 type Seen = { readonly state: ProcessState; readonly startedAt: string }

@@ -8,6 +8,7 @@ import { askHealth, type Health, type KeptProcesses } from '@quorumscan/runtime'
 import type { Service } from './service.ts'
 import type { Supervisor } from './supervisor.ts'
 
+/** The status of a service with its processes. */
 export type ServiceStatus = {
   readonly url: string
   readonly state: NodeState
@@ -23,6 +24,7 @@ export type ServiceStatus = {
 type Report = { health: Health | null; wasUp: boolean }
 type Exits = Pick<KeptProcesses, 'endOf' | 'isHopeless'>
 
+/** Stores the latest health report of each service. */
 export class ServiceHealth {
   readonly #supervisor: Supervisor
   readonly #exits: Exits

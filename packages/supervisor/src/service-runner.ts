@@ -57,6 +57,7 @@ export type ServiceRunnerOptions = ProcessRecord & {
   readonly isRestarted?: (id: string, how: string) => boolean
 }
 
+/** Runs services. `stopAll` ends it: from then on it starts nothing. */
 export class ServiceRunner {
   /** A test rig sets them before anything is started. */
   hooks: ServiceHooks | null = null

@@ -29,6 +29,7 @@ import {
   stateOf,
 } from './process-identity.ts'
 
+/** A process to start. */
 export type ProcessSpec = {
   /** Unique within the cluster, e.g. `sv-1` or `sv-1.redis`. */
   readonly id: string
@@ -76,6 +77,7 @@ export type SupervisorOptions = ProcessRecord & {
   readonly onEnd?: (id: string, how: string) => void
 }
 
+/** The processes of one data directory, by their ids. One supervisor at a time. */
 export class Supervisor {
   readonly #options: SupervisorOptions
   readonly #runningById = new Map<string, Running>()

@@ -37,6 +37,7 @@ export function trickledBody(body: Buffer, clock: Clock): Readable {
   return stream
 }
 
+/** Random bytes. */
 export function garbageBody(body: Buffer, random: Random): Buffer {
   return Buffer.from(random.bytes(Math.max(GARBAGE_BYTES_MIN, body.byteLength)))
 }

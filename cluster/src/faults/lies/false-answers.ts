@@ -3,6 +3,7 @@ import type { Lookup } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { LieKind } from '../../view/lies.ts'
 
+/** Values for false answers. */
 export type LieContext = {
   /** The party that profits from the lies. */
   readonly liar: string

@@ -33,6 +33,7 @@ const FLOOD_PAUSE_MS = 10
 const SUBMITTED_LIES = ['confirm', 'against', 'flood'] as const
 type SubmittedLie = (typeof SUBMITTED_LIES)[number]
 
+/** Submits while such a lie is set. `close` waits until the last submission has ended. */
 export function createFalseSubmitter(deps: {
   readonly ledger: Ledger
   readonly submit: Ordering['submit']
