@@ -154,7 +154,7 @@ it.each([
 ])('refuses --set %s=%s before anything is restored', async (name, value, why) => {
   const file = await backedUp(configOf('sv', 'sv-1'))
   await expect(restored(file, 'refused', { changes: { [name]: value } })).rejects.toThrow(
-    `nothing was restored: what \`--set\` says is wrong:\n${why}\nCorrect it, and restore again`,
+    `nothing was restored: the variables of \`--set\` are wrong:\n${why}\nCorrect it, and restore again`,
   )
   expect(existsSync(join(root, 'refused'))).toBe(false)
 })

@@ -172,7 +172,7 @@ function refuseWrongChanges(staged: Stage): void {
   }
   if (problems.length > 0)
     throw new UsageError(
-      `nothing was restored: the values of \`--set\` are wrong:\n${problems.join('\n')}\nCorrect it, and restore again`,
+      `nothing was restored: the variables of \`--set\` are wrong:\n${problems.join('\n')}\nCorrect it, and restore again`,
     )
 }
 
