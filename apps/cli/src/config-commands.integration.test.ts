@@ -33,7 +33,8 @@ async function startMembers() {
   const { log, genesisFile } = network.shared
   await until('the node', async () => ((await fetch(`${node.url}/readyz`)).ok ? true : undefined))
   return {
-    ...{ network, node },
+    network,
+    node,
     keys: configs.map(({ operatorKeyFile }) => operatorKeyFile),
     scanKeys: configs.map(({ scanKeyFile }) => scanKeyFile),
     own: (keyFile: string | undefined) => [

@@ -18,7 +18,9 @@ const members = join(root, 'members')
 mkdirSync(members)
 const directory = dataDirectory(join(root, 'sv-1'))
 const superValidator = makeMember(directory, 'super-validator', {
-  ...{ name: 'sv-1', createdAtMicros: 1, url: 'https://sv-1.example' },
+  name: 'sv-1',
+  createdAtMicros: 1,
+  url: 'https://sv-1.example',
   engineAddress: 'sv-1.example:26656',
 })
 copyFileSync(directory.memberFile('sv-1'), join(members, 'sv-1.member.json'))
@@ -53,8 +55,12 @@ async function type(...args: readonly string[]): Promise<string> {
 }
 
 const failure = {
-  ...{ job: 'expire-entry', contractId: '00ab', code: 'CHOICE_REFUSED', message: 'not yet' },
-  ...{ attempts: 1, at: 1_700_000_000_000_000 },
+  job: 'expire-entry',
+  contractId: '00ab',
+  code: 'CHOICE_REFUSED',
+  message: 'not yet',
+  attempts: 1,
+  at: 1_700_000_000_000_000,
 }
 
 it('shows each dropped job once, and adds one again that it names', async () => {

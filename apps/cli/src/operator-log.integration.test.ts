@@ -84,7 +84,9 @@ async function sent(name: string, from: number, to: number, of = genesis): Promi
     each([
       { kind: 'head' as const, offset: to },
       ...groupsOf(from, to).map(({ bytes, signature }) => ({
-        ...{ kind: 'group' as const, bytes: base64(bytes), signature: base64(signature) },
+        kind: 'group' as const,
+        bytes: base64(bytes),
+        signature: base64(signature),
       })),
     ]),
   )

@@ -63,7 +63,9 @@ describe('a file that proves nothing', () => {
 describe('evidence', () => {
   const signed = (root: string, offset = 17) => {
     const statement = encodeStateStatement({
-      ...{ genesisHash, offset, recordTime: 1_700_000_000_000_001 },
+      genesisHash,
+      offset,
+      recordTime: 1_700_000_000_000_001,
       historyHash: 'ab'.repeat(32),
       stateRoot: root.repeat(32),
     })

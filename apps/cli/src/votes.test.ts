@@ -3,7 +3,10 @@ import { formatVoted } from './votes.ts'
 
 const NAME = 'alice.unverified.ns'
 const decided = {
-  ...{ kind: 'verified-absent', threshold: 2, heard: '3/4', reason: null },
+  kind: 'verified-absent',
+  threshold: 2,
+  heard: '3/4',
+  reason: null,
   groups: [
     { nodes: ['sv-1', 'sv-2'], offset: 7, entry: null, digest: null },
     { nodes: ['sv-3'], offset: null, digest: null },

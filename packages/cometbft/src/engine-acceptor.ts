@@ -49,7 +49,10 @@ export async function acceptForEngine(options: {
     client.on('error', () => {}) // 'close' follows.
     if (enginePort === null) return void client.destroy()
     const engine = createConnection({
-      ...{ host: LOOPBACK, port: enginePort, allowHalfOpen: true, noDelay: true },
+      host: LOOPBACK,
+      port: enginePort,
+      allowHalfOpen: true,
+      noDelay: true,
     })
     const admitted = new AbortController()
     const slot = pending.acquire(client.remoteAddress, {

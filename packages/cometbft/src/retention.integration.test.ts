@@ -80,7 +80,10 @@ async function setUp(options: { readonly height: number; readonly evidenceSecond
     },
   }
   const retention = createRetention({
-    ...{ store, redis: address, rpc, tip: () => tip },
+    store,
+    redis: address,
+    rpc,
+    tip: () => tip,
     evidenceAge: { micros: (options.evidenceSeconds ?? 4) * SECOND, blocks: 4 },
   })
   return {

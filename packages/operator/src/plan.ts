@@ -124,7 +124,12 @@ export function plan(
     },
   }
   const app = planService(machine, {
-    ...{ name, node: name, kind: runs === 'sv' ? 'scan' : runs, redis, url, ports: [port] },
+    name,
+    node: name,
+    kind: runs === 'sv' ? 'scan' : runs,
+    redis,
+    url,
+    ports: [port],
     env: {
       ...(synchronizer === null
         ? {}
@@ -141,7 +146,11 @@ export function plan(
   const engineDirectory = directory.engineDirectory(name)
   const { node, enginePorts } = synchronizer
   const ordering = planService(machine, {
-    ...{ name: synchronizer.name, node, kind: 'synchronizer', redis, engineDirectory },
+    name: synchronizer.name,
+    node,
+    kind: 'synchronizer',
+    redis,
+    engineDirectory,
     url: `http://${LOOPBACK}:${synchronizer.port}`,
     ports: [synchronizer.port, ...enginePorts],
     env: {

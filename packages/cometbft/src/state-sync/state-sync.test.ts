@@ -27,7 +27,10 @@ async function setUp(says: AnchorReport) {
   let restarts = 0
   const open = async (): Promise<StateSync> => {
     const one = await createStateSync({
-      ...{ home, sockets: join(directory, 's'), memberCount: 4, clock },
+      home,
+      sockets: join(directory, 's'),
+      memberCount: 4,
+      clock,
       members: ['sv-2', 'sv-3', 'sv-4'].map((name) => ({ name, url: '', nodeId: name })),
       reads: {
         async read({ name }) {

@@ -61,8 +61,11 @@ writeFileSync(join(root, 'token'), 'a-token-of-22-letters_')
 function configOf(runs: Runnable, name: string, more: object = {}): OperatorConfig {
   const token = join(root, 'token')
   const variables = {
-    ...{ QS_NAME: name, QS_DATA_DIR: join(root, name), QS_PORT: '4611' },
-    ...{ QS_GENESIS: join(root, 'genesis.json'), QS_MEMBERS: shown },
+    QS_NAME: name,
+    QS_DATA_DIR: join(root, name),
+    QS_PORT: '4611',
+    QS_GENESIS: join(root, 'genesis.json'),
+    QS_MEMBERS: shown,
     ...(runs === 'synchronizer'
       ? { QS_PEER_TOKENS_FILE: token }
       : { QS_LOG: 'https://orderer.example', QS_LOG_TOKEN_FILE: token }),
@@ -182,7 +185,9 @@ it("a synchronizer's log begins where it was trimmed, and continues with what su
   const of = { role: 'sv' as const, name: 'sv-1', takenAt: '', variables: {} }
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
   const items = groupsOf(15, 30).map(({ bytes, signature }) => ({
-    ...{ kind: 'group' as const, bytes: base64(bytes), signature: base64(signature) },
+    kind: 'group' as const,
+    bytes: base64(bytes),
+    signature: base64(signature),
   }))
   await writeArchive(more, { ...of, genesisHash: hashGenesis(genesis) }, each(items))
   const foreign = join(root, 'foreign.backup')

@@ -290,7 +290,10 @@ it('judges the variables also where the genesis cannot be read', () => {
 it('names each key that the genesis or the member file does not know', () => {
   const copy = dataDirectory(join(root, 'copied'))
   makeMember(copy, 'super-validator', {
-    ...{ name: 'sv-1', createdAtMicros: 1, url: null, engineAddress: null },
+    name: 'sv-1',
+    createdAtMicros: 1,
+    url: null,
+    engineAddress: null,
   })
   const variables = { ...ownVariables('sv-1', 'cometbft'), QS_DATA_DIR: copy.path }
   expect(problemsOf('sv', variables)).toEqual(
@@ -302,7 +305,10 @@ it('names each key that the genesis or the member file does not know', () => {
   )
   const directory = dataDirectory(join(root, 'damaged'))
   makeMember(directory, 'validator', {
-    ...{ name: 'v', createdAtMicros: 1, url: null, engineAddress: null },
+    name: 'v',
+    createdAtMicros: 1,
+    url: null,
+    engineAddress: null,
   })
   writeFileSync(join(directory.path, 'keys', 'v.participant'), 'no seed')
   const users = { QS_JWKS_URL: 'https://issuer.example/jwks', QS_DATA_DIR: directory.path }
