@@ -83,7 +83,7 @@ describe('evidence', () => {
   })
 
   it.each([
-    ['the same twice', { ...piece, statements: [signed('cd'), signed('cd')] }, 'say the same'],
+    ['the same twice', { ...piece, statements: [signed('cd'), signed('cd')] }, 'are the same'],
     ['two offsets', { ...piece, statements: [signed('cd'), signed('ef', 18)] }, 'different things'],
     ['another signer', { ...piece, signer: 'sv-1' }, 'signature 1 does not fit'],
     ['no signer of the network', { ...piece, signer: 'sv-9' }, 'no node of the network'],
