@@ -101,6 +101,60 @@ export function plan(
   const { runs, name, redis, url, port, variables, synchronizer } = operator
   const { directory } = machine
   const key = (kind: string) => memberKeyFile(directory, name, kind)
+  const redisUrl = urlOfSocket(redis.redisAddress.path)
+  const app = planService(machine, {
+    name,
+    node: name,
+    kind: runs === 'sv' ? 'scan' : runs,
+    redis,
+    url,
+    ports: [port],
+    env: {
+      ...(synchronizer === null
+        ? {}
+        : {
+            QS_LOG: `http://${LOOPBACK}:${synchronizer.port}`,
+            QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
+          }),
+      ...(runs === 'sv' ? { QS_SNAPSHOTS: directory.snapshotDirectory(name) } : {}),
+      ...variables,
+      ...fixedVariables(directory, operator),
+    },
+  })
+  if (synchronizer === null) return [app]
+  const engineDirectory = directory.engineDirectory(name)
+  const { node, enginePorts } = synchronizer
+  const ordering = planService(machine, {
+    name: synchronizer.name,
+    node,
+    kind: 'synchronizer',
+    redis,
+    engineDirectory,
+    url: `http://${LOOPBACK}:${synchronizer.port}`,
+    ports: [synchronizer.port, ...enginePorts],
+    env: {
+      QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(synchronizer.tokensOf)),
+      QS_COMETBFT: machine.engineProgram ?? '',
+      ...synchronizer.variables,
+      QS_PORT: String(synchronizer.port),
+      ...(redis.isElsewhere ? {} : { QS_REDIS: redisUrl, QS_LOG_DIRECTORY: redis.redisDirectory }),
+      QS_ENGINE_HOME: engineDirectory,
+      QS_ENGINE_SOCKETS: synchronizer.engineSockets,
+      QS_ENGINE_PEERS: synchronizer.peers.join(','),
+      QS_ENGINE_FOLLOWERS: runs === 'sv' ? synchronizer.followers.join(',') : '',
+      QS_ENGINE_KEY_FILE: key('engine'),
+      ...(runs === 'sv' ? { QS_VOTING_KEY_FILE: key('voting') } : {}),
+    },
+  })
+  return [ordering, app]
+}
+
+/** The variables of an operator's app for its keys and its Redis: no configuration replaces them. */
+function fixedVariables(
+  directory: DataDirectory,
+  { runs, name, redis }: Pick<Parameters<typeof plan>[1], 'runs' | 'name' | 'redis'>,
+): Env {
+  const key = (kind: string) => memberKeyFile(directory, name, kind)
   const unlessElsewhere = (env: Env): Env => (redis.isElsewhere ? {} : env)
   const redisUrl = urlOfSocket(redis.redisAddress.path)
   const fixed: Readonly<Record<Runnable, Env>> = {
@@ -123,51 +177,7 @@ export function plan(
       QS_KEY_FILE: key('synchronizer'),
     },
   }
-  const app = planService(machine, {
-    name,
-    node: name,
-    kind: runs === 'sv' ? 'scan' : runs,
-    redis,
-    url,
-    ports: [port],
-    env: {
-      ...(synchronizer === null
-        ? {}
-        : {
-            QS_LOG: `http://${LOOPBACK}:${synchronizer.port}`,
-            QS_LOG_TOKEN_FILE: directory.secretFile(logTokenOf(name)),
-          }),
-      ...(runs === 'sv' ? { QS_SNAPSHOTS: directory.snapshotDirectory(name) } : {}),
-      ...variables,
-      ...fixed[runs],
-    },
-  })
-  if (synchronizer === null) return [app]
-  const engineDirectory = directory.engineDirectory(name)
-  const { node, enginePorts } = synchronizer
-  const ordering = planService(machine, {
-    name: synchronizer.name,
-    node,
-    kind: 'synchronizer',
-    redis,
-    engineDirectory,
-    url: `http://${LOOPBACK}:${synchronizer.port}`,
-    ports: [synchronizer.port, ...enginePorts],
-    env: {
-      QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(synchronizer.tokensOf)),
-      QS_COMETBFT: machine.engineProgram ?? '',
-      ...synchronizer.variables,
-      QS_PORT: String(synchronizer.port),
-      ...unlessElsewhere({ QS_REDIS: redisUrl, QS_LOG_DIRECTORY: redis.redisDirectory }),
-      QS_ENGINE_HOME: engineDirectory,
-      QS_ENGINE_SOCKETS: synchronizer.engineSockets,
-      QS_ENGINE_PEERS: synchronizer.peers.join(','),
-      QS_ENGINE_FOLLOWERS: runs === 'sv' ? synchronizer.followers.join(',') : '',
-      QS_ENGINE_KEY_FILE: key('engine'),
-      ...(runs === 'sv' ? { QS_VOTING_KEY_FILE: key('voting') } : {}),
-    },
-  })
-  return [ordering, app]
+  return fixed[runs]
 }
 
 function planService(
