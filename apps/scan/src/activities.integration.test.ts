@@ -49,7 +49,7 @@ beforeAll(async () => {
   // Older than a tick of ten minutes: the first round closes at once.
   network = await startNetwork(4, {}, 11 * 60_000_000)
   nodes = await Promise.all(network.genesis.nodes.map((_, index) => network.startNode(index)))
-  // What a node says at offset 0 may be pruned before it has said it.
+  // A node may prune offset 0 before it has answered there.
   for (const { url } of nodes)
     await untilTrue(`${url} to be ready`, async () => (await send(`${url}/readyz`)).status === 200)
 })
@@ -70,7 +70,7 @@ async function list(body: Record<string, unknown>): Promise<readonly Row[]> {
   return answer.activities
 }
 
-/** Rows behind an event id, once the condition holds for them. */
+/** Rows after an event id, once the condition holds for them. */
 const rowsBehind = (id: string, isEnough: (rows: readonly Row[]) => boolean) =>
   until('the rows', async () => {
     const rows = await list({ page_size: 1000, begin_after_id: id })
@@ -282,7 +282,7 @@ describe('the activity history of a network', () => {
     })
   })
 
-  it('every node gives the same bytes at one offset, and says which', async () => {
+  it('every node gives the same bytes at one offset, and names it', async () => {
     const newest = await post({ page_size: 1000 })
     const at = newest.headers.get('x-ledger-offset') ?? ''
     for (const body of [

@@ -95,7 +95,7 @@ it('pages of a list are certified one after the other, and end', async () => {
   expect(found).toEqual(NAMES.slice(0, 2))
 })
 
-it('all names of a party, batches and what the network says of itself', async () => {
+it('all names of a party, batches and data of the network', async () => {
   const page = { pageSize: 10, pageToken: null }
   const ofParty = await read(
     pathOf('/v0/ans-entries/by-party/PARTY/all?page_size=10'),
@@ -113,7 +113,7 @@ it('all names of a party, batches and what the network says of itself', async ()
   expect(answer.map((entry) => entry?.name ?? null)).toEqual([NAMES[2], null, NAMES[0]])
 })
 
-it('what the network says of itself is certified as it is answered at that offset, whatever changes', async () => {
+it('data of the network is certified as it is answered at that offset, after any change', async () => {
   const rules = { method: 'POST', body: {} }
   const readAll = async () => {
     const values: unknown[] = []
@@ -202,14 +202,14 @@ it('a value that was changed in the Redis of one node is never served as certifi
   // What it remembers of names may hide it: a node that starts reads all of them.
   await stopNodes()
   await startNodes()
-  await untilTrue('the node to say so', () => isDiverged(3))
+  await untilTrue('the node to report it', () => isDiverged(3))
   const path = '/v0/ans-entries/by-name/bob.unverified.ns'
   const refused = await send(`${urlOf(3)}${path}`, { headers: { accept } })
   expect([refused.status, refused.body.code]).toEqual([503, 'STATE_DIVERGED'])
   expect((await read(path, askName('bob.unverified.ns'))).answer?.description).toContain('quoted')
 })
 
-it('a node says so from the first read on of a value that was changed meanwhile', async () => {
+it('a node reports a changed value from the first read on', async () => {
   const name = 'alice.unverified.ns'
   const redis = network.nodeRedis[2]?.connect()
   const versions = (await redis?.hgetBuffer('{replica}:names', name)) as Buffer

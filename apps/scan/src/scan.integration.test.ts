@@ -236,7 +236,7 @@ describe('one scan node', () => {
     expect(names).toEqual([...names].sort())
   })
 
-  it('says 404 in the words of D-13, with the offset that the absence is of', async () => {
+  it('answers 404 with the sentence of D-13, and the offset of the absence', async () => {
     await using network = await startNetwork(1)
     await using world = await startAll(network, [])
     const { first: node, wallet } = world
@@ -259,7 +259,7 @@ describe('one scan node', () => {
     })
     const absent = await post(node, '/v0/ans-entries/batch', { lookups: [{ name: 'x' }] })
     expect(absent.text).toBe('{"results":[{"entry":null}]}')
-    // With both members it says neither which name nor which party (D-14).
+    // A lookup with both members is refused (D-14).
     for (const name of ['sv-1.sv.ns', 5, '\ud800'])
       expect(
         await post(node, '/v0/ans-entries/batch', {
@@ -289,7 +289,7 @@ describe('one scan node', () => {
     expect(offsetOf(floor)).toBeGreaterThanOrEqual(head)
   })
 
-  it('keeps answering at the head it has while the log is away, and says that it is not ready', async () => {
+  it('answers at its head while the log is away, and reports that it is not ready', async () => {
     await using network = await startNetwork(1)
     let aheadMicros = 0
     const later = { ...network.clock, nowMicros: () => network.clock.nowMicros() + aheadMicros }

@@ -1,4 +1,4 @@
-/** Nodes that lost what they had, or are too far behind, start from what the others signed of the state. */
+/** Nodes that lost their data, or lag too far, start from the state that the others signed. */
 import { rm } from 'node:fs/promises'
 import { CERTIFIED_MEDIA_TYPE } from '@quorumscan/api'
 import { trimLog } from '@quorumscan/log'
@@ -30,8 +30,8 @@ it('a node with an empty disk, and one that was away, start from a snapshot wher
   const snapshots = await Promise.all([0, 1, 3].map((index) => nodes.snapshotOf(index)))
   const [{ offset, content_hash }] = snapshots as [Listed]
   expect(snapshots.map((one) => one.content_hash)).toEqual(snapshots.map(() => content_hash))
-  await wallet.pay({ name: 'behind.unverified.ns' })
-  await nodes.untilFound(0, 'behind')
+  await wallet.pay({ name: 'after.unverified.ns' })
+  await nodes.untilFound(0, 'after')
   const redis = { path: network.logRedis.socketPath }
   const before = { offset, recordTime: Number.MAX_SAFE_INTEGER }
   const start = await trimLog({ redis, before, signal: new AbortController().signal })
@@ -46,7 +46,7 @@ it('a node with an empty disk, and one that was away, start from a snapshot wher
   await nodes.start(3)
 
   const head = Number((await nodes.get(0, '/livez')).headers.get('x-ledger-head'))
-  for (const label of ['before', 'behind', 'unknown']) {
+  for (const label of ['before', 'after', 'unknown']) {
     const answers = await Promise.all(
       [0, 1, 2, 3].map((index) =>
         nodes.get(index, `/v0/ans-entries/by-name/${label}.unverified.ns`, head),
@@ -79,7 +79,7 @@ it('a node with an empty disk, and one that was away, start from a snapshot wher
 const HOUR_OF_LOAD = Array.from({ length: 50 }, () => new Uint8Array(16_384))
 const HOURS = process.env['LONG'] === undefined ? 8 : 26
 const KEEP_MICROS = 2 * HOUR_MICROS
-/** Those that are kept before a snapshot, and the one behind it. */
+/** Those that are kept before a snapshot, and the one after it. */
 const HOURS_HELD = 3
 
 it('the Redis of a log that is trimmed takes so much memory and no more, through a day of load', {
@@ -154,11 +154,11 @@ class Nodes implements AsyncDisposable {
     )
   }
 
-  /** The newest one, behind an offset. */
-  snapshotOf(index: number, behind = 0): Promise<Listed> {
+  /** The newest one after an offset. */
+  snapshotOf(index: number, after = 0): Promise<Listed> {
     return until(`a snapshot of node ${index}`, async () => {
       const { snapshots } = (await this.get(index, '/v0/snapshots')).body as { snapshots: Listed[] }
-      return snapshots.find(({ offset }) => offset > behind)
+      return snapshots.find(({ offset }) => offset > after)
     })
   }
 

@@ -35,7 +35,7 @@ describe('the budgets of strangers', () => {
     expect(taken.hostile).toBeLessThan(21 * 4 * rates.stranger)
   })
 
-  it('are one address’s own again when the others are gone', async () => {
+  it('belong to one address again when the others have stopped', async () => {
     const { clock, submit } = setUp()
     for (let index = 0; index < 40; index++) submit(`hostile ${index}`, 1)
     expect(submit('alice', 5)).toBe(true)

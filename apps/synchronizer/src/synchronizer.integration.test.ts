@@ -63,13 +63,13 @@ function sign(
   )
 }
 
-/** What the synchronizer hears of the nodes: their clocks, and how far they have followed the log. */
+/** What the nodes report to the synchronizer: their clocks, and their heads. */
 async function startNodes() {
-  const told = { head: 0, nowMicros: clock.nowMicros }
+  const reported = { head: 0, nowMicros: clock.nowMicros }
   const server = createServer((_request, response) => {
     const headers = {
-      'x-clock': String(told.nowMicros()),
-      'x-ledger-head': String(told.head),
+      'x-clock': String(reported.nowMicros()),
+      'x-ledger-head': String(reported.head),
       'content-length': '0',
     }
     response.writeHead(200, headers).end()
@@ -77,7 +77,7 @@ async function startNodes() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    told,
+    reported,
     nodes: network.genesis.nodes.map(({ name }) => ({ name, url })),
     close: () => {
       server.close()
@@ -89,7 +89,7 @@ async function startNodes() {
 async function setUp(
   options: { fsync?: string; rates?: Partial<Rates>; diskFreeMibMin?: number } = {},
 ) {
-  const { nodes, told, close } = await startNodes()
+  const { nodes, reported, close } = await startNodes()
   const directory = await mkdtemp(join(tmpdir(), 'qs-synchronizer-'))
   const file = async (name: string, text: string) => {
     await writeFile(join(directory, name), text)
@@ -157,13 +157,13 @@ async function setUp(
   }
   return {
     redis,
-    told,
+    reported,
     readUntil,
     start,
     /** Time is stopped, for it and for the nodes: no budget is filled again. */
     startFrozen: () => {
       const nowMicros = clock.nowMicros()
-      told.nowMicros = () => nowMicros
+      reported.nowMicros = () => nowMicros
       return start({ clock: { ...clock, nowMicros: () => nowMicros, monotonicMs: () => 0 } })
     },
     startAnyhow: () => startSynchronizer(config, { logger }),
@@ -324,7 +324,7 @@ describe('the synchronizer', () => {
     }
   })
 
-  it('refuses an entry that names more contracts than one may, and says so', async () => {
+  it('refuses an entry that names too many contracts, with the reason', async () => {
     await using own = await setUp()
     await using synchronizer = await own.start()
     const inputs = (from: number) => Array.from({ length: 100 }, (_, index) => idOf(from + index))
@@ -448,9 +448,9 @@ describe('the synchronizer', () => {
 
   it('begins no new log if its followers know a longer one', async () => {
     await using own = await setUp()
-    own.told.head = 1234
+    own.reported.head = 1234
     await using synchronizer = await own.startAnyhow()
-    const regressed = await until('the followers to be heard', async () => {
+    const regressed = await until('the reports of the followers', async () => {
       const answer = await post(synchronizer.url, sign())
       return answer.code === 'LOG_REGRESSED' ? answer : undefined
     })
@@ -477,7 +477,7 @@ describe('the synchronizer', () => {
       logger: Object.assign(createLogger({ name: 'synchronizer', level: 'silent' }), {
         error: (_: unknown, line: string) => lines.push(line),
       }),
-      // Rounds come at once, one behind the other.
+      // Rounds follow each other without a pause.
       clock: { ...clock, delay: (ms, signal) => clock.delay(Math.min(ms, 20), signal) },
     })
     const detailOf = async () => {

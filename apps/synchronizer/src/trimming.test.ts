@@ -20,18 +20,18 @@ afterEach(async () => {
 
 /** As nodes list it, with the signatures of these members. */
 function snapshot(offset: number, signers: readonly number[], content = 'aa') {
-  const said = {
+  const offer = {
     offset,
     recordTime: HOUR_MICROS + offset,
     historyHash: 'ab'.repeat(32),
     contentHash: content.repeat(32),
   }
-  const statement = encodeSnapshotStatement({ ...said, genesisHash: network.genesisHash })
+  const statement = encodeSnapshotStatement({ ...offer, genesisHash: network.genesisHash })
   const signatures = signers.map(
     (index) =>
       [`sv-${index + 1}`, toHex(network.scans[index]?.sign(statement) as Uint8Array)] as const,
   )
-  return toWireOffer({ ...said, signatures: new Map(signatures) })
+  return toWireOffer({ ...offer, signatures: new Map(signatures) })
 }
 
 type Listed = readonly ReturnType<typeof snapshot>[] | null

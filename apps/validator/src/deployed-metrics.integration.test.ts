@@ -1,4 +1,4 @@
-/** What the alert rules and the dashboard in `deploy/` name, against what real processes tell from their start on. */
+/** What the alert rules and the dashboard in `deploy/` name, against what real processes export from their start on. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ const opened: AsyncDisposable[] = []
 let network: TestNetwork
 /** Of each kind of process. */
 let urls: readonly string[]
-/** What they told at once. */
+/** What they exported at first. */
 let first: string
 
 beforeAll(async () => {

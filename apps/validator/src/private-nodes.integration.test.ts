@@ -12,7 +12,7 @@ const nodes = [
 ]
 const network = { nodes, nodeCount: 4, needed: 2, allowPrivateAddresses: false }
 
-it('names the nodes at private addresses, and says when too few are left', () => {
+it('names the nodes at private addresses, and reports when too few are left', () => {
   const known = createPrivateNodes(network)
   expect(known.detail()).toBe(
     '1 of 4 nodes may not be asked, as their addresses are private: sv-1 (https://10.0.0.1:4611). ' +
@@ -24,23 +24,23 @@ it('names the nodes at private addresses, and says when too few are left', () =>
   expect(known.detail()).toContain('Lookups need 2 nodes, and end with NOT_ENOUGH_NODES.')
 })
 
-it('says nothing where private addresses are allowed, or none is', () => {
+it('reports nothing where private addresses are allowed, or no address is private', () => {
   expect(createPrivateNodes({ ...network, allowPrivateAddresses: true }).detail()).toBeNull()
   expect(createPrivateNodes({ ...network, nodes: nodes.slice(1) }).detail()).toBeNull()
 })
 
-it('tells it in the log at the start, in /readyz and in /status', async () => {
+it('reports it in the log at the start, in /readyz and in /status', async () => {
   await using network = await startNetwork()
   const config = { ...network.config, allowPrivateAddresses: false, nodes: network.peers }
-  const said: string[] = []
+  const lines: string[] = []
   await using validator = await startValidator(config, {
     logger: createLogger({
       ...{ name: 'test', level: 'warn' },
-      stream: { write: (line) => void said.push(line) },
+      stream: { write: (line) => void lines.push(line) },
     }),
     clock: network.clock,
   })
-  expect(said.join('')).toContain('nodes may not be asked, as their addresses are private')
+  expect(lines.join('')).toContain('nodes may not be asked, as their addresses are private')
   await untilTrue(
     'it to be ready',
     async () => (await send(`${validator.url}/readyz`)).status === 200,

@@ -84,10 +84,10 @@ it('nothing is older than what was shown by a stream, nor after a restart', asyn
       choice: 'CoinRules_DevNet_Tap',
       choiceArgument: { receiver: alice.party, amount: '1' },
     }
-    // Answered before it is applied: what came of it, the stream alone has told.
+    // Answered before it is applied: only the stream has its outcome.
     const submitted = await alice.client.post('/v2/commands/async/submit', {
       commands: [{ ExerciseCommand: command }],
-      commandId: 'told-by-the-stream',
+      commandId: 'seen-in-the-stream',
       actAs: [alice.party],
       disclosedContracts,
     })

@@ -142,13 +142,13 @@ it('remembers 120 000 own entries, and does not report a repetition of older one
 it('two validators with one key report each other until one is stopped and the other restarted', async () => {
   await using network = await startNetwork()
   await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
-  const start = (said: string[], more: Partial<typeof network.config> = {}) =>
+  const start = (lines: string[], more: Partial<typeof network.config> = {}) =>
     startValidator(
       { ...network.config, ...more },
       {
         logger: createLogger({
           ...{ name: 'test', level: 'error' },
-          stream: { write: (line) => void said.push(line) },
+          stream: { write: (line) => void lines.push(line) },
         }),
         clock: network.clock,
       },
@@ -168,13 +168,13 @@ it('two validators with one key report each other until one is stopped and the o
     until('the other process to be reported', async () => (await detailOf(validator)) ?? undefined)
 
   {
-    const said: { first: string[]; second: string[] } = { first: [], second: [] }
-    await using first = await start(said.first)
+    const lines: { first: string[]; second: string[] } = { first: [], second: [] }
+    await using first = await start(lines.first)
     await ready(first)
     await network.advance(11 * MINUTE)
     await register(first, 'alice')
     const elsewhere = { redis: { place: { path: redis.socketPath } }, isLossAccepted: true }
-    await using second = await start(said.second, elsewhere)
+    await using second = await start(lines.second, elsewhere)
     await ready(second)
     expect([await detailOf(first), await detailOf(second)]).toEqual([null, null])
 
@@ -184,7 +184,7 @@ it('two validators with one key report each other until one is stopped and the o
     )
     const { body } = await send(`${first.url}/status`)
     expect(body.success.extra.detail).toContain('Stop the other validator for good')
-    expect(said.first.join('')).toContain('another process signs with the key of this participant')
+    expect(lines.first.join('')).toContain('another process signs with the key of this participant')
 
     await network.advance(11 * MINUTE)
     expect(await detailOf(second)).toBeNull()

@@ -75,7 +75,7 @@ describe('a subscription', () => {
     const { client } = await world.registered('carla', '5')
     const request = await requestName(client, 'carla.unverified.ns')
     expect(await accept(client, request, { auto_renew: true })).toAnswer(200)
-    // Whatever dies before there is a Subscription, the wish is known.
+    // The preference is known after any crash before the Subscription exists.
     await world.restart()
     world.network.setWorking(true)
     const again = await world.clientOf('carla')
@@ -199,7 +199,7 @@ describe('a subscription', () => {
     }
   })
 
-  it('keeps the wish of its owner against everybody else, and against refused acceptances', async () => {
+  it('keeps the preference of its owner against all other users, and against refused acceptances', async () => {
     const { client, request, id } = await named('willa', { autoRenew: true })
     const other = await world.registered('wim', null)
     const put = (by: HttpClient, body: unknown) => by.put(path(id, 'auto-renew'), body)
@@ -217,7 +217,7 @@ describe('a subscription', () => {
     expect((await subscriptionsOf(client)).map((one) => one.auto_renew)).toEqual([true])
   })
 
-  it('does not renew itself unless asked to, whatever a refused acceptance said', async () => {
+  it('is not renewed unless its owner asks for it, after any refused acceptance', async () => {
     const { client } = await world.registered('nora', '0.5')
     const request = await requestName(client, 'nora.unverified.ns')
     const poor = await accept(client, request, { auto_renew: true })
@@ -252,7 +252,7 @@ describe("the user's names", () => {
         paymentDuration: String(30 * DAY_MICROS),
       })),
     )
-    // No job runs: what is gone is so by its time alone.
+    // No job runs: what ends does so by its time alone.
     world.network.setWorking(false)
     for (const left of [names.slice(1), names.slice(2), []]) {
       await world.network.advance((left.length === 2 ? 30 : 20) * DAY_MICROS)

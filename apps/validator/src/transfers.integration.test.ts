@@ -236,7 +236,7 @@ describe('the history', () => {
     return answer.body['items'] as Item[]
   }
 
-  it('tells what became of the coin, newest first, to those it concerns', async () => {
+  it('lists what happened to the coin, newest first, for its stakeholders', async () => {
     const [hanna, hugo] = [
       await world.registered('hanna', '1'),
       await world.registered('hugo', null),
@@ -307,7 +307,7 @@ describe('the history', () => {
     [{ page_size: '10' }],
     [{ page_size: 1, begin_after_id: '7' }],
     [{ page_size: 1, begin_after_id: 7 }],
-  ])('is not told to %j', async (body) => {
+  ])('is not shown to %j', async (body) => {
     const { client } = await world.registered('curious', null)
     const answer = await client.post('/v0/wallet/transactions', body)
     expect(failure(answer)).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })

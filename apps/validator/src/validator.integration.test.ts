@@ -225,7 +225,7 @@ describe('bad input', () => {
     expect(failure(answer)).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })
   })
 
-  it('of a page token is 400, whatever the nodes would say', async () => {
+  it('of a page token is 400, for any answer of the nodes', async () => {
     const party = encodeURIComponent(network.genesis.dso)
     for (const list of ['', `/by-party/${party}/all`]) {
       const path = `/v0/scan-proxy/ans-entries${list}?page_size=1&page_token=AAAA`
@@ -263,7 +263,7 @@ describe('bad input', () => {
 })
 
 describe('paying', () => {
-  it('is 400 without enough coin, and says what is missing', async () => {
+  it('is 400 without enough coin, and names the missing amount', async () => {
     const { client } = await registered('poor', '0.5')
     const answer = await accept(client, await requestName(client, 'poor.unverified.ns'))
     expect(failure(answer)).toEqual({ status: 400, code: 'INSUFFICIENT_FUNDS' })
@@ -469,7 +469,7 @@ describe('a validator', () => {
     expect(operator.body).toMatchObject({ user_name: 'participant_admin' })
   })
 
-  it('that does not see the log answers lookups, and says that its wallets wait', async () => {
+  it('that does not see the log answers lookups, and reports that its wallets wait', async () => {
     await using redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always'])
     const log = { ...network.config.log, url: 'http://127.0.0.1:1' }
     const config = { ...network.config, redis: { place: { path: redis.socketPath } }, log }
@@ -499,8 +499,8 @@ describe('a validator', () => {
 })
 
 // Last: it takes nodes away.
-describe('with nodes gone', () => {
-  it('answers while the threshold is there, and says so when it is not', async () => {
+describe('with nodes down', () => {
+  it('answers while the threshold is met, and reports when it is not', async () => {
     const [first, second, third] = network.scans
     await first?.stop()
     await second?.stop()

@@ -135,7 +135,7 @@ it('reads again and acts again at once when the ledger moved on meanwhile', asyn
   expect(await failuresIn(redis)).toEqual([])
 })
 
-it('drops what can never succeed, says why, and does not come back to it at once', async () => {
+it('drops what can never succeed, records why, and does not retry it at once', async () => {
   await using redis = await startRedis()
   const world = createDueLedger(JOB)
   world.add(2)
@@ -159,7 +159,7 @@ it('drops what can never succeed, says why, and does not come back to it at once
   expect(failures.find((failure) => failure.contractId === broken)?.code).toBe('INTERNAL')
   // A kept one would make BullMQ ignore the next add (Rule 7).
   await using client = withDispose(redis.connect())
-  await until('the jobs to be gone', async () =>
+  await until('the queue to be empty', async () =>
     (await client.redis.keys(`jobs:${JOB}:00*`)).length === 0 ? true : undefined,
   )
   // A new contract proves that another sweep has passed over the dropped ones.

@@ -39,7 +39,7 @@ const network = createTestNetwork({
 const alice = { keyPair: testKeyPair('alice'), party: '' }
 alice.party = partyIdOf('alice', alice.keyPair.publicKey) ?? ''
 
-/** The memory ledger behind the ports that jobs use; every submission is an entry at once. */
+/** The memory ledger, with the ports that jobs use; every submission is an entry at once. */
 function createWorld() {
   const memory = new MemoryLedger(network)
   const listeners = new Set<(entry: AppliedEntry) => void>()
@@ -76,7 +76,7 @@ function createWorld() {
   return {
     memory,
     ledger,
-    /** A node's dependencies; `refuse` stands for whatever keeps its submissions from the log. */
+    /** A node's dependencies; `refuse` stands for any cause that keeps its submissions from the log. */
     deps(index: number, refuse: () => boolean = () => false): OperatorDeps {
       const keyPair = network.operators[index] as typeof alice.keyPair
       const node = network.genesis.nodes[index] as (typeof network.genesis.nodes)[number]
@@ -187,7 +187,7 @@ it('an entry and its subscription end without a renewal, and rounds advance', as
   const rounds = world.memory.all(openMiningRound).map(({ contractId }) => contractId)
   // The entry lives 90 s, a tick is 10 minutes.
   world.memory.advance(world.memory.genesis.coin.tickMicros)
-  await untilTrue('entry and context to be gone', () => {
+  await untilTrue('entry and context to be archived', () => {
     const { memory } = world
     return memory.all(ansEntry).length === 0 && memory.all(ansEntryContext).length === 0
   })
@@ -229,7 +229,10 @@ it('a request that is not paid is ended with its context', async () => {
   expect(world.memory.all(subscriptionRequest)).toHaveLength(1)
   await using _only = await startOperator(redis, world, { index: 0 })
   world.memory.advance(world.memory.genesis.names.requestLifetimeMicros)
-  await untilTrue('the request to be gone', () => world.memory.all(ansEntryContext).length === 0)
+  await untilTrue(
+    'the request to be archived',
+    () => world.memory.all(ansEntryContext).length === 0,
+  )
   expect(world.memory.all(subscriptionRequest)).toEqual([])
 })
 

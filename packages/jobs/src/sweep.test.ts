@@ -9,7 +9,7 @@ import {
   QUEUED_MAX,
 } from './sweep.ts'
 
-/** A queue that holds what it is given until told that it is done. */
+/** A queue that holds its jobs until a test removes them. */
 function memoryQueue(
   name: string,
   select: (job: string, ids: readonly string[]) => Promise<readonly string[]>,

@@ -19,7 +19,7 @@ function decided(answer: string, more: Partial<Decided> = {}): Decided {
 }
 
 describe('quorumHeaders', () => {
-  it('tell who agreed, at which offset', () => {
+  it('name the nodes that agreed, and the offset', () => {
     expect(quorumHeaders(decided('{}', { dissented: ['sv-2'] }))).toEqual({
       'x-quorum-outcome': 'verified',
       'x-quorum-offset': '17',
@@ -60,7 +60,7 @@ describe('outcomeError', () => {
     expect(error.details).toEqual({ reachable: 1, needed: 2, unproven: 'too few signers' })
   })
 
-  it('says what existing clients match on', () => {
+  it('begins with the sentence that existing clients match', () => {
     const insufficient = outcomeError({
       ...participation,
       kind: 'insufficient',
@@ -99,7 +99,7 @@ describe('outcomeError', () => {
     expect(disputed.details).toMatchObject({ groups: [{ nodes: ['sv-1'], answer_digest: 'ef' }] })
   })
 
-  it('says when to come back if the nodes lag', () => {
+  it('names the time to retry if the nodes lag', () => {
     const error = outcomeError({
       ...participation,
       kind: 'lagging',

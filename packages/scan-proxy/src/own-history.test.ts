@@ -60,7 +60,7 @@ describe('a page through the proxy', () => {
   })
 })
 
-it('the replica has no say on history below its horizon or beyond its head', async () => {
+it('the replica compares no history below its horizon or above its head', async () => {
   const hashAt = localHistoryHash(replica)
   expect(await hashAt(HORIZON)).toBe('ab')
   expect(await hashAt(HORIZON - 1)).toBeNull()

@@ -34,7 +34,7 @@ describe('openValidatorStore', () => {
     },
   )
 
-  it('says when Redis is away, and works again when it is back', async () => {
+  it('reports when Redis is away, and works again when it is back', async () => {
     await using redis = await startRedis(DURABLE)
     await using store = await openValidatorStore({
       redis: { path: redis.socketPath },
@@ -52,7 +52,7 @@ describe('openValidatorStore', () => {
 })
 
 describe('users', () => {
-  it('are there after the server was killed right behind the acknowledgement', async () => {
+  it('are stored after the server was killed right after the acknowledgement', async () => {
     await using redis = await startRedis(DURABLE)
     const record = {
       user: { ...user('alice'), primaryParty: party('alice'), metadata: { 'a/b': 'ü' } },

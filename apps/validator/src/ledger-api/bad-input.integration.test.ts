@@ -94,7 +94,7 @@ describe('of what does not decode', () => {
     expect(answer.body.length).toBeLessThan(1_000)
   })
 
-  it('blobs that are no Base64 say so', async () => {
+  it('blobs that are no Base64 are named', async () => {
     const disclosedContracts = [{ createdEventBlob: 'a-b_' }]
     const answer = await client.post(SUBMIT, tap({ disclosedContracts }))
     expect(outcome(answer)).toBe('400 text')

@@ -56,7 +56,7 @@ describe('the second mount point (D-3)', () => {
     expect(await framesOf(path, request)).toEqual(body)
   })
 
-  it('says what it does not know in the words of the interface', async () => {
+  it('refuses what it does not know in the form of the interface', async () => {
     expect((await client.get('/api/validator/v2/unknown')).body).toMatchObject({
       status: 404,
       ledgerApiError: null,
@@ -65,17 +65,17 @@ describe('the second mount point (D-3)', () => {
 })
 
 it('health at the root has the form of the interface, below the prefix that of all apps', async () => {
-  const said = async (path: string) => {
+  const answerOf = async (path: string) => {
     const { status, headers, text } = await send(`${world.url()}${path}`)
     return [status, headers.get('content-type'), text]
   }
-  expect(await said('/livez')).toEqual([200, null, ''])
-  expect(await said('/readyz')).toEqual([
+  expect(await answerOf('/livez')).toEqual([200, null, ''])
+  expect(await answerOf('/readyz')).toEqual([
     200,
     'text/plain; charset=utf-8',
     '[+] ledger ok (SERVING)\nreadyz check passed\n',
   ])
-  expect(await said('/api/validator/readyz')).toEqual([200, null, ''])
+  expect(await answerOf('/api/validator/readyz')).toEqual([200, null, ''])
 })
 
 describe('null', () => {
@@ -327,7 +327,7 @@ describe('operations of the main path of clients', () => {
     const found: unknown[] = []
     let pageToken: string | null = null
     do {
-      // Later pages stay where the first was read, whatever the request says.
+      // Later pages stay at the offset of the first, for any request.
       const begin = pageToken === null ? { activeAtOffset: at } : {}
       const body: object = { ...begin, eventFormat: own(), maxPageSize: 2, pageToken }
       const page = (await client.post(path, body)).body

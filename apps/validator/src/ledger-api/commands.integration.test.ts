@@ -431,7 +431,7 @@ describe('synchronous refusals', () => {
     }
   })
 
-  it('of disclosed contracts that are not what or where they are said to be', async () => {
+  it('of disclosed contracts with a wrong template, id or synchronizer', async () => {
     const { contractId, createdEventBlob } = await blobOf(alice)
     const disclosed = (...more: object[]) => ({
       disclosedContracts: [
@@ -452,7 +452,7 @@ describe('synchronous refusals', () => {
     )
   })
 
-  it('of a change that is under way name its submission', async () => {
+  it('of a change that is in progress name its submission', async () => {
     const body = request({ submissionId: 's-first', minLedgerTimeRel: { seconds: 30 } })
     expect(outcome(await client.post(SUBMIT, body))).toBe('accepted')
     for (const path of [SUBMIT, WAIT]) {
@@ -531,7 +531,7 @@ describe('synchronous refusals', () => {
     for (const [more, want] of cases) expect(await submitted(more), JSON.stringify(more)).toBe(want)
   })
 
-  it('of parties that live elsewhere say so', async () => {
+  it('of parties that another participant hosts name the reason', async () => {
     const foreign = `alice::1220${'0'.repeat(64)}`
     const admin = await world.clientOf('participant_admin')
     const [node] = world.network.genesis.nodes

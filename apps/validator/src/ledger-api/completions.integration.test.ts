@@ -49,7 +49,7 @@ const completions = async (client: HttpClient, body: object, query = '') => {
 }
 
 describe('completions', () => {
-  it('tell what became of each submission, and are resumed after any of them', async () => {
+  it('report the outcome of each submission, and are resumed after any of them', async () => {
     const beginExclusive = await ledgerEnd()
     const first = tap(alice, { submissionId: 's-1', workflowId: 'w' })
     expect(await ofAlice.post('/v2/commands/submit-and-wait', first)).toAnswer(200)
@@ -168,7 +168,7 @@ describe('completions', () => {
     expect(found.map((value) => value['userId'])).toEqual(['alice'])
   })
 
-  it('are behind where the stream stands by a checkpoint', async () => {
+  it('have later offsets than the checkpoint of the stream', async () => {
     const beginExclusive = await ledgerEnd()
     const { body } = await completions(
       ofAlice,
@@ -263,7 +263,7 @@ describe('deduplication', () => {
     expect(await outcome(since(body.completionOffset))).toBe('accepted')
   })
 
-  it('does not look back longer than the genesis allows, and says so in the completion', async () => {
+  it('does not look back longer than the genesis allows, as the completion shows', async () => {
     const request = tap(alice, lasting(86_401))
     expect(await ofAlice.post('/v2/commands/async/submit', request)).toAnswer(200)
     const waited = await ofAlice.post('/v2/commands/submit-and-wait', {

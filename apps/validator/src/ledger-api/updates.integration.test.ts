@@ -519,7 +519,7 @@ describe('active contracts (§L5.2)', () => {
     expect(outcome(await client.post(ACTIVE, { activeAtOffset: 0, ...body }))).toContain(want)
   })
 
-  it('tell the synchronizer', async () => {
+  it('name the synchronizer', async () => {
     expect((await client.get('/v2/state/connected-synchronizers')).body).toEqual({
       connectedSynchronizers: [
         {
@@ -704,7 +704,7 @@ describe('pruning (§L3.1, row 13)', () => {
   const read = async (beginExclusive: number, endInclusive: number) =>
     await client.post(UPDATES, { beginExclusive, endInclusive, updateFormat: own() })
 
-  it('takes what lies below, tells so, and leaves the rest as it was; a restarted node knows', async () => {
+  it('deletes what is below, reports it, and keeps the rest; a restarted node knows', async () => {
     for (const amount of ['1.0', '2.0', '3.0'])
       await alice.client.post('/v0/wallet/tap', { amount })
     const end = await ledgerEnd()

@@ -61,7 +61,7 @@ async function tap(): Promise<void> {
 }
 
 describe('the activity history through the proxy', () => {
-  it('is what enough nodes say at one offset', async () => {
+  it('is the answer of enough nodes at one offset', async () => {
     await tap()
     await untilTrue('the tap', async () => idsOf(await listReached({ page_size: 1 })).length === 1)
     const answer = await list({ page_size: 10, begin_after_id: '' }, { 'x-quorum': 'strong' })
@@ -131,7 +131,7 @@ describe('the activity history through the proxy', () => {
       }
   })
 
-  it('tells over a WebSocket when there is more', async () => {
+  it('announces more rows over a WebSocket', async () => {
     const count = idsOf(await list({ page_size: 1000 })).length
     await using news = await openNews(validator.url, {})
     await untilTrue('the first frame', async () => news.frames.length === 1)

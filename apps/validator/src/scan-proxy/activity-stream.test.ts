@@ -1,4 +1,4 @@
-/** When a stream of activities tells: on a ledger that the test moves. */
+/** When a stream of activities sends a frame, on a ledger that the test moves. */
 import { ScanError } from '@quorumscan/errors'
 import { createUpdateFeed } from '@quorumscan/ledger-api'
 import { activityStream } from '@quorumscan/scan-proxy'
@@ -12,7 +12,7 @@ type Step = Parameters<Parameters<Feed['onHistory']>[0]>[0]
 function start(options: { readonly head: number; readonly unitsMax?: number }) {
   const clock = createManualClock()
   const { unitsMax = 1000 } = options
-  let tell = (_: Step) => {}
+  let announce = (_: Step) => {}
   let head = options.head
   const feed = createUpdateFeed({
     head: () => ({ offset: options.head, recordTime: 1, historyHash: '', entryHash: '' }),
@@ -22,12 +22,12 @@ function start(options: { readonly head: number; readonly unitsMax?: number }) {
       },
     },
     onHistory: (follower) => {
-      tell = follower
+      announce = follower
       return () => {}
     },
   })
   const stop = new AbortController()
-  const told: number[] = []
+  const frames: number[] = []
   let units = 0
   const charge = (more: number) => {
     if (units >= unitsMax) throw new ScanError('RATE_LIMITED', 'too much')
@@ -35,14 +35,14 @@ function start(options: { readonly head: number; readonly unitsMax?: number }) {
   }
   const running = (async () => {
     for await (const texts of activityStream({ feed, clock }, { charge, signal: stop.signal }))
-      told.push(...texts.map((text) => JSON.parse(text).offset))
+      frames.push(...texts.map((text) => JSON.parse(text).offset))
   })()
   running.catch(() => {}) // Looked at by tests that expect it.
   const settle = async () => {
     for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
   }
   return {
-    told,
+    frames,
     running,
     stop: (reason: Error) => stop.abort(reason),
     async wait(ms: number) {
@@ -56,7 +56,7 @@ function start(options: { readonly head: number; readonly unitsMax?: number }) {
         kind === 'update' ? [{ offset, bytes: Buffer.alloc(1) } as Step['updates'][number]] : []
       const step = { after: head, head: { offset, recordTime: offset }, updates }
       head = offset
-      tell(step)
+      announce(step)
     },
     async [Symbol.asyncDispose]() {
       stop.abort(new Error('the client left'))
@@ -65,15 +65,15 @@ function start(options: { readonly head: number; readonly unitsMax?: number }) {
   }
 }
 
-it('a stream tells at once where the ledger is, then every 15 s', async () => {
+it('a stream sends the offset of the ledger at once, then every 15 s', async () => {
   await using stream = start({ head: 9 })
   await stream.wait(0)
-  expect(stream.told).toEqual([9])
+  expect(stream.frames).toEqual([9])
   await stream.wait(200)
   await stream.wait(14_799)
-  expect(stream.told).toEqual([9])
+  expect(stream.frames).toEqual([9])
   await stream.wait(1)
-  expect(stream.told).toEqual([9, 9])
+  expect(stream.frames).toEqual([9, 9])
 })
 
 it('sends a frame as soon as the ledger has an update, and none for a checkpoint', async () => {
@@ -81,10 +81,10 @@ it('sends a frame as soon as the ledger has an update, and none for a checkpoint
   await stream.wait(1_000)
   stream.moveTo(5, 'checkpoint')
   await stream.wait(1_000)
-  expect(stream.told).toEqual([4])
+  expect(stream.frames).toEqual([4])
   stream.moveTo(6, 'update')
   await stream.wait(0)
-  expect(stream.told).toEqual([4, 6])
+  expect(stream.frames).toEqual([4, 6])
 })
 
 it('sends five frames a second of a busy ledger, and misses no update', async () => {
@@ -93,9 +93,9 @@ it('sends five frames a second of a busy ledger, and misses no update', async ()
     await stream.wait(60)
     stream.moveTo(offset, 'update')
   }
-  expect(stream.told).toEqual([4])
+  expect(stream.frames).toEqual([4])
   await stream.wait(20)
-  expect(stream.told).toEqual([4, 7])
+  expect(stream.frames).toEqual([4, 7])
 })
 
 it('each frame is charged, and ends the stream of who is in debt', async () => {
@@ -105,7 +105,7 @@ it('each frame is charged, and ends the stream of who is in debt', async () => {
     stream.moveTo(offset, 'update')
   }
   await stream.wait(200)
-  expect(stream.told).toEqual([4, 5])
+  expect(stream.frames).toEqual([4, 5])
   await expect(stream.running).rejects.toMatchObject({ code: 'RATE_LIMITED' })
 })
 

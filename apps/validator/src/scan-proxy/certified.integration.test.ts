@@ -45,7 +45,7 @@ async function start(): Promise<void> {
   client = createHttpClient(() => validator.url, null)
 }
 
-/** The own replica has a certificate of all members, at the offset or behind it. */
+/** The own replica has a certificate of all members, at the offset or after it. */
 async function untilOwn(offset: number): Promise<void> {
   await until(`own certificates from ${offset} on`, async () => {
     const [, own] = /certified_offset (\d+)/.exec((await client.get('/metrics')).text) ?? []
@@ -136,7 +136,7 @@ it('the same request is answered alike until another state is certified, in its 
   }
   const wallet = await network.createWallet('late')
   await wallet.pay({ name: 'late.unverified.ns' })
-  // The validator is asked once: what it was itself told by a node would count against what it keeps.
+  // The validator is asked once: an answer that it fetched from a node would already be at that offset.
   const offset = await until('a node to certify the name', async () => {
     const node = `${network.peers[0]?.url}/v0/ans-entries/by-name/late.unverified.ns`
     const reply = await send(node, { headers: { accept: CERTIFIED_MEDIA_TYPE } })
@@ -153,7 +153,7 @@ async function readNewest(paths: readonly string[]): Promise<HttpAnswer[]> {
   return await Promise.all(paths.map((path) => client.get(path, { ...CERTIFIED, ...floor })))
 }
 
-it('where the own replica is behind, a node is asked, and all operations have their answer', async () => {
+it('where the own replica lags, a node is asked, and all operations have their answer', async () => {
   const wallet = await network.createWallet('alice')
   const release = network.holdValidator()
   let offset = 0
@@ -192,7 +192,7 @@ it('where the own replica is behind, a node is asked, and all operations have th
       },
     )
     expect(rules.body['ans_rules_update']).toMatchObject({ contract: { payload: {} } })
-    // Nothing behind what was shown, though the caller names no offset.
+    // Nothing older than what was shown, though the caller names no offset.
     expect(await client.get(`${LOOKUP}/${NAME}`, CERTIFIED)).toAnswer(200)
   } finally {
     release()
@@ -203,7 +203,7 @@ it('where the own replica is behind, a node is asked, and all operations have th
 it.each([
   ['the own replica proved', false],
   ['a node proved, also after a restart', true],
-])('no vote is behind what %s', async (_, isOwnHeld) => {
+])('no voted answer is older than what %s', async (_, isOwnHeld) => {
   await untilOwn(0)
   const vote = () => client.get(`${LOOKUP}/dso.ns`, { 'x-quorum': 'strong' })
   const offsetOf = ({ headers }: HttpAnswer) => Number(headers.get('x-quorum-offset'))
@@ -226,7 +226,7 @@ it.each([
       await validator[Symbol.asyncDispose]()
       await start()
     }
-    const early = await until('the nodes to be heard', async () => {
+    const early = await until('the replies of the nodes', async () => {
       const reply = await vote()
       return reply.body.code === 'NOT_ENOUGH_NODES' ? undefined : reply
     })
@@ -244,13 +244,13 @@ it('a value that was changed in the Redis of the validator is never served as ce
   await redis.hset('{replica}:names', NAME, forged)
   await validator[Symbol.asyncDispose]()
   await start()
-  await untilTrue('the validator to say so', async () => {
+  await untilTrue('the validator to report it', async () => {
     const { code } = (await client.get('/api/validator/readyz')).body ?? {}
     return code === 'STATE_DIVERGED'
   })
   const reply = await client.get(`${LOOKUP}/${NAME}`, CERTIFIED)
   expect(reply.body['entry']).toMatchObject({ description: 'true' })
-  // What was written since then says that it was found, whatever is put back.
+  // The store notes that it was found, even if the value is restored.
   await validator[Symbol.asyncDispose]()
   await redis.del(await redis.keys('{replica}:*'))
   redis.disconnect()

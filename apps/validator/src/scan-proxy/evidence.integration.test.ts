@@ -125,7 +125,7 @@ describe('evidence of the synchronizer', () => {
     const statement = Uint8Array.of(vote.length, ...vote)
     return { statement: toHex(statement), signature: toHex(key.sign(statement)) }
   }
-  /** sv-3 voted for two blocks, says who has this key. */
+  /** Evidence that sv-3 voted for two blocks, signed with this key. */
   const voted = async (key: KeyPair | undefined, one: string, other: string): Promise<Evidence> => {
     const by = key as KeyPair // Of one of four.
     return { signer: 'sv-3', statements: [await votes(one, by), await votes(other, by)] }

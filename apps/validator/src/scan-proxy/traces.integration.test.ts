@@ -56,7 +56,7 @@ it('a node that is silent shows in the trace, and the refusal is a line under th
   })
 })
 
-/** Takes connections, and says nothing. */
+/** Accepts connections, and never answers. */
 async function listenSilently(port: number): Promise<AsyncDisposable> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {

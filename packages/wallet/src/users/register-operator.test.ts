@@ -1,4 +1,4 @@
-/** What the log of a validator says while its operator cannot be registered. */
+/** The log lines of a validator while its operator cannot be registered. */
 import { ScanError } from '@quorumscan/errors'
 import { createLogger } from '@quorumscan/runtime'
 import { createManualClock } from '@quorumscan/testkit'

@@ -12,7 +12,7 @@ describe('selectCoins', () => {
     expect(selectCoins(coins, 111n)).toEqual(['b', 'c', 'd', 'a'])
   })
 
-  it('says what is missing', () => {
+  it('names the missing amount', () => {
     expect(() => selectCoins([coin('a', 10_000_000_000n)], 20_000_000_001n)).toThrow(
       expect.objectContaining({
         code: 'INSUFFICIENT_FUNDS',
@@ -24,7 +24,7 @@ describe('selectCoins', () => {
     )
   })
 
-  it('says when only the number of coins stands in the way', () => {
+  it('reports when only the number of coins is too large', () => {
     const coins = Array.from({ length: INPUTS_MAX + 1 }, (_, index) => coin(`c${index}`, 1n))
     expect(selectCoins(coins, BigInt(INPUTS_MAX))).toHaveLength(INPUTS_MAX)
     expect(() => selectCoins(coins, BigInt(INPUTS_MAX + 1))).toThrow(

@@ -46,10 +46,10 @@ describe('a party queue', () => {
     const waiting = queue.run('a', controller.signal, async () => {
       hasStarted = true
     })
-    controller.abort(new Error('gone'))
+    controller.abort(new Error('the client left'))
     first.open()
     await running
-    await expect(waiting).rejects.toThrow('gone')
+    await expect(waiting).rejects.toThrow('the client left')
     expect(hasStarted).toBe(false)
   })
 

@@ -62,7 +62,7 @@ function registered(scenario: Scenario) {
   return { alice, idle, reference: String(idle.payload['reference']) }
 }
 
-describe('the wish to renew', () => {
+describe('the preference to renew', () => {
   it.each([
     ['CHOICE_REFUSED', false],
     ['SUBMISSION_UNKNOWN', true],
