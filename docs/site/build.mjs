@@ -28,6 +28,9 @@ const pageByFile = new Map(pages.flatMap(({ file, page }) => (file ? [[file, pag
 /** Tags that documents use; all else that looks like one is text. */
 const TAG =
   /<(?=[a-zA-Z/!?])(?!\/?(?:a|br|details|img|kbd|p|picture|source|sub|summary|sup)\b|!--|https?:)/g
+/** A picture of each theme, as GitHub shows it: by the setting of the browser alone. */
+const PICTURE =
+  /<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*<img ([^>]*)src="([^"]+)">\s*<\/picture>/g
 const IMAGE = /\.(?:png|svg|webp)$/
 
 const startedAt = performance.now()
@@ -104,7 +107,12 @@ function ofRepository({ file, page }) {
       throw new Error(`${file} links to ${link}, which does not exist.`)
     return text.includes(posix.basename(from)) ? text : `${text} (\`${from}\`)`
   })
-  return mapProse(linked, (line) =>
+  // The reader of the site chooses the theme.
+  const themed = linked.replace(
+    PICTURE,
+    '<img class="of-dark" $2src="$1">\n<img class="of-light" $2src="$3">',
+  )
+  return mapProse(themed, (line) =>
     mapText(line, (part) =>
       part.replace(/\b(src|srcset)="([^":]+)"/g, (_, name, link) => `${name}="${asset(link)}"`),
     ),

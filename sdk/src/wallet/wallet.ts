@@ -121,6 +121,7 @@ const SUBSCRIPTIONS = `${WALLET}/subscriptions`
 
 type Check<T> = (body: unknown) => body is T
 
+/** @internal Only `createValidator` calls it. */
 export function createWallet(http: Http): Wallet {
   const get = async <T>(
     path: string,
