@@ -13,7 +13,7 @@ export type Attack = {
    * not run in CI: it runs by hand and in `npm run test:long`, on a quiet machine.
    */
   readonly needsQuietMachine?: boolean
-  /** Who can do it, what it does, and what must hold: a sentence each. */
+  /** The attacker, the attack, and what must hold: a sentence each. */
   readonly claim: string
   /** Of the cluster that it attacks. Default `redis`: one synchronizer. */
   readonly ordering?: 'cometbft'

@@ -3,7 +3,7 @@ import { parseTime } from '@quorumscan/model'
 import { send, until } from '@quorumscan/testkit'
 import { clock, createUser, untilFound } from '../e2e/client.ts'
 import type { Attack } from './attack.ts'
-import { setClock } from './clock-said.ts'
+import { setClock } from './wrong-clock.ts'
 import { offer, ownSecret } from './network.ts'
 
 const DAY_MS = 86_400_000

@@ -4,7 +4,7 @@ import type { RunningCluster } from 'quorumscan/testing'
 import { clock, createUser, lookup, untilFound } from '../e2e/client.ts'
 import { runCommand } from '../e2e/command.ts'
 import type { Attack } from './attack.ts'
-import { setClock } from './clock-said.ts'
+import { setClock } from './wrong-clock.ts'
 
 /** More than the 2 s of agreement, less than the 10 s for which replicas wait. */
 const LITTLE_MS = 5_000

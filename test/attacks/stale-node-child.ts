@@ -4,7 +4,7 @@ import { again, childArgument } from '../bench/child.ts'
 import type { StaleNodeArgument, StaleNodeCount } from './stale-statements.ts'
 
 const { port, answer, body } = childArgument<StaleNodeArgument>()
-const told = answer === 'empty' ? '{"statements":[]}' : body
+const text = answer === 'empty' ? '{"statements":[]}' : body
 let polls = 0
 let onPoll = () => {}
 const polled = new Promise<void>((resolve) => {
@@ -14,7 +14,7 @@ const server = createServer((request, response) => {
   if (!request.url?.startsWith('/v0/state-statements')) return response.destroy()
   polls++
   onPoll()
-  return response.setHeader('content-type', 'application/json').end(told)
+  return response.setHeader('content-type', 'application/json').end(text)
 })
 server.listen(port, '127.0.0.1')
 await polled

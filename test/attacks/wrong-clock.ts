@@ -1,16 +1,16 @@
-/** What a process says of its clock while that is wrong. */
+/** Checks where a process reports that its clock is wrong. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { send, until } from '@quorumscan/testkit'
 import type { RunningCluster } from 'quorumscan/testing'
 
 /** Replicas wait for entries that lie further ahead; the synchronizer waits much sooner. */
-const STANDSTILL_MS = 10_000
+const PAUSE_MS = 10_000
 /** Readings of peers' clocks are half of their answers' time off. */
 const CLOSE_MS = 1_000
 const LINE = /this clock is [0-9]+ s (behind|ahead of)/
 
-/** Sets the clock of a process; returns where the process does not say so: `/readyz`, `/status`, metric, log. */
+/** Sets the clock of a process; returns where the process does not report it: `/readyz`, `/status`, metric, log. */
 export async function setClock(
   cluster: RunningCluster,
   name: string,
@@ -22,15 +22,15 @@ export async function setClock(
   const isClose = (ms: number) => Math.abs(ms - offsetMs) <= CLOSE_MS
   const health = name === 'validator' ? `${url}/api/validator` : url
   const ready = await send(`${health}/readyz`)
-  const standsStill = Math.abs(offsetMs) > STANDSTILL_MS || name === 'synchronizer'
-  const isReadyTold = standsStill
+  const isPaused = Math.abs(offsetMs) > PAUSE_MS || name === 'synchronizer'
+  const isInReadyz = isPaused
     ? ready.status === 503 && ready.body?.code === 'CLOCK_OFF' && /clock/i.test(ready.body.error)
     : ready.status === 200 && isClose(Number(ready.headers.get('x-clock-offset-ms')))
   const status = await send(`${health}/status`)
   const metrics = await (await fetch(`${url}/metrics`)).text()
   const measured = [...metrics.matchAll(/^quorumscan_clock_offset_seconds\{.*\} (.*)$/gm)]
-  const isTold = {
-    readyz: isReadyTold,
+  const reports = {
+    readyz: isInReadyz,
     status: isClose(status.body.success.extra.clockOffsetMs),
     // One peer may have a wrong clock itself, or have had one when it was asked last.
     metric: measured.filter(([, value]) => isClose(Number(value) * 1000)).length >= 3,
@@ -39,7 +39,7 @@ export async function setClock(
     ),
     'one line only': (await linesOf(cluster, name)) === linesBefore + 1,
   }
-  return Object.entries(isTold).flatMap(([where, isOk]) => (isOk ? [] : `${name}: ${where}`))
+  return Object.entries(reports).flatMap(([where, isOk]) => (isOk ? [] : `${name}: ${where}`))
 }
 
 async function linesOf({ dataDir }: RunningCluster, name: string): Promise<number> {

@@ -19,7 +19,7 @@ import { createSeenNames } from '../../sdk/src/names/seen-names.ts'
 import { systemClock } from '../../sdk/src/platform/clock.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { createSharedStore } from '../../sdk/src/platform/shared-store.ts'
-import { backs, payees, type Told } from './trust-states.ts'
+import { reverses, payees, type FixedAnswer } from './trust-states.ts'
 
 let scan: Scan
 /** Checkpoints are ten seconds apart; what is a little older is too old. */
@@ -40,8 +40,8 @@ function render(node: ReactNode, onError: (error: unknown) => void = () => {}): 
   return root
 }
 
-function ToldPayee({ told }: { readonly told: Told }): ReactElement {
-  const { names, name = 'a.unverified.ns', expectParty, maxAgeMs } = told
+function FixedPayee({ fixed }: { readonly fixed: FixedAnswer }): ReactElement {
+  const { names, name = 'a.unverified.ns', expectParty, maxAgeMs } = fixed
   const options = {
     names,
     ...(expectParty === undefined ? {} : { expectParty }),
@@ -51,8 +51,8 @@ function ToldPayee({ told }: { readonly told: Told }): ReactElement {
   return h('p', null, `${trust} ${party}`)
 }
 
-function ToldBack({ told }: { readonly told: Told }): ReactElement {
-  const { trust, name } = useReverse(told.name ?? 'alice::1220', { names: told.names })
+function FixedReverse({ fixed }: { readonly fixed: FixedAnswer }): ReactElement {
+  const { trust, name } = useReverse(fixed.name ?? 'alice::1220', { names: fixed.names })
   return h('p', null, `${trust} ${name}`)
 }
 
@@ -131,10 +131,10 @@ export const wallet = {
     return root.textContent
   },
   /** The texts shown for each of the fixed answers. `counts`: how many texts to wait for. */
-  async showTold(kind: 'payees' | 'backs', counts: Record<string, number>) {
-    const told = Object.entries(kind === 'payees' ? payees : backs)
-    const texts = told.map(async ([title, each]) => {
-      const element = render(h(kind === 'payees' ? ToldPayee : ToldBack, { told: each }))
+  async showFixed(kind: 'payees' | 'reverses', counts: Record<string, number>) {
+    const fixed = Object.entries(kind === 'payees' ? payees : reverses)
+    const texts = fixed.map(async ([title, each]) => {
+      const element = render(h(kind === 'payees' ? FixedPayee : FixedReverse, { fixed: each }))
       return [title, await shown(element, counts[title] ?? 1)] as const
     })
     return Object.fromEntries(await Promise.all(texts))
@@ -142,7 +142,7 @@ export const wallet = {
   /** Types these, one soon after the other; the names that were asked for. */
   async type(texts: readonly string[]): Promise<readonly string[]> {
     const asked: string[] = []
-    const { names } = payees['enough nodes agree'] as Told
+    const { names } = payees['enough nodes agree'] as FixedAnswer
     const counting: Names = {
       ...names,
       watch(name, options) {
@@ -196,8 +196,8 @@ export const wallet = {
     JSON.parse(localStorage.getItem('tabs') ?? '[]').map(([name]: [string]) => name),
   /** One name, asked for in two networks side by side. */
   async showTwoNetworks(): Promise<string> {
-    const networks = ['enough nodes agree', 'it has no entry'].map((title) => payees[title] as Told)
-    const [one, other] = networks.map((told, index) => h(ToldPayee, { told, key: index }))
+    const networks = ['enough nodes agree', 'it has no entry'].map((title) => payees[title] as FixedAnswer)
+    const [one, other] = networks.map((fixed, index) => h(FixedPayee, { fixed, key: index }))
     const element = render([one, h('p', { key: 'between' }, ' / '), other])
     for (;;) {
       const [text] = (await shown(element, 1)).slice(-1)

@@ -113,11 +113,11 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     )
   })
 
-  /** What is shown of each told answer, for as many texts as are expected. */
-  const showTold = (kind: 'payees' | 'backs', expected: Record<string, readonly string[]>) => {
+  /** The texts shown for each fixed answer, as many as are expected. */
+  const showFixed = (kind: 'payees' | 'reverses', expected: Record<string, readonly string[]>) => {
     const counts = Object.entries(expected).map(([title, texts]) => [title, texts.length])
     const entries = Object.fromEntries(counts) as Record<string, number>
-    return page.evaluate(([told, count]) => wallet.showTold(told, count), [kind, entries] as const)
+    return page.evaluate(([fixed, count]) => wallet.showFixed(fixed, count), [kind, entries] as const)
   }
 
   it('shows a party only where it is verified, and only as long as it is', async () => {
@@ -127,16 +127,16 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
       'what is typed can be no name': ['invalid null'],
       'enough nodes agree': ['checking null', `verified ${alice}`],
       'there are too few nodes': ['checking null', `trusted ${alice}`],
-      'the name changed hands': ['checking null', 'changed null'],
+      'the name has a new owner': ['checking null', 'changed null'],
       'it has no entry': ['checking null', 'absent null'],
       'the entry ends': ['checking null', `verified ${alice}`, 'expired null'],
       'it has another party': ['checking null', 'mismatch null'],
-      'nodes are gone': ['checking null', 'unverified null'],
+      'nodes are unreachable': ['checking null', 'unverified null'],
       'the lookup fails': ['checking null', 'unverified null'],
       'the answer cannot be renewed': ['checking null', `verified ${alice}`, 'unverified null'],
       'the next answer fails': ['checking null', `verified ${alice}`, 'unverified null'],
     }
-    expect(await showTold('payees', expected)).toEqual(expected)
+    expect(await showFixed('payees', expected)).toEqual(expected)
   })
 
   it('asks for a name once typing pauses, and for no other', async () => {
@@ -196,11 +196,11 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
     const expected = {
       'there is no party': ['idle null'],
       'it has a name that leads back': ['checking null', 'verified a.unverified.ns'],
-      'the name changed hands': ['checking null', 'changed null'],
+      'the name has a new owner': ['checking null', 'changed null'],
       'it has none': ['checking null', 'absent null'],
       'the lookup fails': ['checking null', 'unverified null'],
     }
-    expect(await showTold('backs', expected)).toEqual(expected)
+    expect(await showFixed('reverses', expected)).toEqual(expected)
     expect(await page.evaluate(() => wallet.showWithoutNames())).toMatch(/NamesProvider/)
   })
 

@@ -7,7 +7,7 @@ import { watchName } from '../../sdk/src/names/watch.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { systemClock } from '../../sdk/src/platform/clock.ts'
 
-export type Told = {
+export type FixedAnswer = {
   readonly names: Names
   readonly name?: string
   readonly expectParty?: string
@@ -60,7 +60,7 @@ function answering(
   }
   const lookup = next as () => Promise<LookupOutcome>
   const watch: Names['watch'] = (name, options) => {
-    const channel = async () => 'told'
+    const channel = async () => 'fixed'
     return watchName(name, { ...options, clock: systemClock, channel, lookup })
   }
   return { reverse: next, watch } as unknown as Names // The hooks use no other.
@@ -71,12 +71,12 @@ const instant = (ms: number) => formatInstant(systemClock.nowMicros() + ms * 100
 
 const found = { kind: 'verified', entry, changed: null, ...facts } as const
 
-export const payees: Record<string, Told> = {
+export const payees: Record<string, FixedAnswer> = {
   'nothing is typed': { names: answering('never'), name: '' },
   'what is typed can be no name': { names: answering('never'), name: 'аlice' },
   'enough nodes agree': { names: answering(found) },
   'there are too few nodes': { names: answering({ ...found, kind: 'trusted' }) },
-  'the name changed hands': { names: answering({ ...found, changed: change }) },
+  'the name has a new owner': { names: answering({ ...found, changed: change }) },
   'it has no entry': { names: answering({ kind: 'verified-absent', entry: null, ...facts }) },
   'it has another party': {
     names: answering({ ...found, kind: 'mismatch', expectedParty: 'bob::1220' }),
@@ -85,7 +85,7 @@ export const payees: Record<string, Told> = {
   'the entry ends': {
     names: answering({ ...found, entry: { ...entry, expiresAt: SOON } }, 'never'),
   },
-  'nodes are gone': {
+  'nodes are unreachable': {
     names: answering({
       kind: 'insufficient',
       reachable: 1,
@@ -101,10 +101,10 @@ export const payees: Record<string, Told> = {
   'the next answer fails': { names: answering(found, 'fails'), maxAgeMs: 300 },
 }
 
-export const backs: Record<string, Told> = {
+export const reverses: Record<string, FixedAnswer> = {
   'there is no party': { names: answering('never'), name: '' },
   'it has a name that leads back': { names: answering({ ...entry, changed: null }) },
-  'the name changed hands': { names: answering({ ...entry, changed: change }) },
+  'the name has a new owner': { names: answering({ ...entry, changed: change }) },
   'it has none': { names: answering(null) },
   'the lookup fails': { names: answering('fails') },
 }

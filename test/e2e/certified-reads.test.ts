@@ -99,7 +99,7 @@ type Answered<Answer> = Extract<CertifiedOutcome<Answer>, { readonly answer: Ans
 /** @throws Unless it is an answer, and not before `floor`. */
 function answered<Answer>(outcome: CertifiedOutcome<Answer>, floor: number): Answered<Answer> {
   if (!('answer' in outcome)) throw new Error(`no answer: ${JSON.stringify(outcome)}`)
-  if (outcome.offset < floor) throw new Error(`${outcome.offset} is behind ${floor}`)
+  if (outcome.offset < floor) throw new Error(`${outcome.offset} is below ${floor}`)
   return outcome
 }
 
@@ -144,8 +144,8 @@ it('no answer is wrong, old, behind or has a hole where a member lies in every w
     await readAll(reader, lateNames, sightings)
     return lateNames.every(sightings.seen) ? true : undefined
   })
-  expect(Math.min(...liar.toldCount.values())).toBeGreaterThan(0)
-  expect(liar.toldCount.size).toBe(liar.lieCount)
+  expect(Math.min(...liar.useCounts.values())).toBeGreaterThan(0)
+  expect(liar.useCounts.size).toBe(liar.lieCount)
 })
 
 /** Ten reads of all kinds. */

@@ -76,8 +76,8 @@ it('a name is renewed twice, lapses and finds a new owner', async () => {
 
   // The answers of a client that looked the name up all the time: each was verified.
   const samples = await watch.stop()
-  const told = samples.map(({ entry }) => entry?.contractId ?? 'nothing')
-  expect(told.filter((id, index) => id !== told[index - 1])).toEqual([
+  const contractIds = samples.map(({ entry }) => entry?.contractId ?? 'nothing')
+  expect(contractIds.filter((id, index) => id !== contractIds[index - 1])).toEqual([
     'nothing',
     ...[first, second, third].map(({ contractId }) => contractId),
     'nothing',

@@ -79,7 +79,7 @@ export type LyingNode = AsyncDisposable & {
   /** How many kinds of lies there are. */
   readonly lieCount: number
   /** How often the node used each lie. */
-  readonly toldCount: ReadonlyMap<string, number>
+  readonly useCounts: ReadonlyMap<string, number>
 }
 
 /** Of what it is asked with a proof it tells one lie after the other; the rest is true. */
@@ -92,7 +92,7 @@ export async function startLyingNode(options: {
 }): Promise<LyingNode> {
   const { honestUrl, name, scanKey } = options
   const firstReplies = new Map<string, Reply>()
-  const toldCount = new Map<string, number>()
+  const useCounts = new Map<string, number>()
   let count = 0
 
   const ask = async (path: string, init: RequestInit): Promise<Reply> => {
@@ -116,7 +116,7 @@ export async function startLyingNode(options: {
       : []
     const other = () => ask('/v0/ans-entries/by-name/dso.ns', { headers })
     const reply = await tell({ truth, first, other, name, scanKey })
-    if (isCertified) toldCount.set(lie, (toldCount.get(lie) ?? 0) + 1)
+    if (isCertified) useCounts.set(lie, (useCounts.get(lie) ?? 0) + 1)
     if (reply === null) return
     response.writeHead(reply.status, {
       'content-type':
@@ -129,7 +129,7 @@ export async function startLyingNode(options: {
   const server = await standIn(options.url, answer)
   return {
     lieCount: Object.keys(LIES).length,
-    toldCount,
+    useCounts,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }

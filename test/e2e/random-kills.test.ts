@@ -18,11 +18,11 @@ import { startCluster } from '../support/clusters.ts'
 import { isOfType, readActivities } from './activities.ts'
 import { lookup } from './client.ts'
 import { startKilling } from './random-kills/killer.ts'
-import { drawPlan, expectedOf, type Plan, type Wish } from './random-kills/plan.ts'
+import { drawPlan, expectedOf, type Plan, type Goal } from './random-kills/plan.ts'
 import { openStubbornWallet, type StubbornWallet } from './random-kills/stubborn-wallet.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
-const WISH_COUNT = IS_LONG ? 300 : 12
+const GOAL_COUNT = IS_LONG ? 300 : 12
 const BLOW_COUNT = Number(process.env['BLOWS'] ?? (IS_LONG ? 300 : 10))
 /** When the killing ends, even if users are not done: the rest must then go through by itself. */
 const KILLING_MS = BLOW_COUNT * 4_000
@@ -52,13 +52,13 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.down())
 
-it(`${WISH_COUNT} names, whatever is killed meanwhile: nothing is lost and nothing is doubled`, {
+it(`${GOAL_COUNT} names, whatever is killed meanwhile: nothing is lost and nothing is doubled`, {
   tags: IS_LONG ? ['long-run'] : [],
 }, async () => {
   const random = createSeededRandom(SEED)
-  const plan = drawPlan(random.split(), WISH_COUNT)
+  const plan = drawPlan(random.split(), GOAL_COUNT)
   const signal = AbortSignal.timeout(PATIENCE_MS)
-  // Every wish waits for it.
+  // Every goal waits for it.
   setMaxListeners(0, signal)
   const killer = startKilling(cluster, { random: random.split(), blowCountMax: BLOW_COUNT })
   const killingEnds = AbortSignal.timeout(KILLING_MS)
@@ -75,7 +75,7 @@ it(`${WISH_COUNT} names, whatever is killed meanwhile: nothing is lost and nothi
   )
   const winners = new Map(
     await Promise.all(
-      plan.wishes.map(async (wish) => [wish.name, await fulfil(wish, wallets)] as const),
+      plan.goals.map(async (goal) => [goal.name, await fulfil(goal, wallets)] as const),
     ),
   )
   await killer.done
@@ -89,10 +89,10 @@ it(`${WISH_COUNT} names, whatever is killed meanwhile: nothing is lost and nothi
 })
 
 /** All who want the name try to get it at the same time; the one who did, once it is renewed as planned. */
-async function fulfil(wish: Wish, wallets: ReadonlyMap<string, StubbornWallet>): Promise<string> {
-  const { name, renewal } = wish
+async function fulfil(goal: Goal, wallets: ReadonlyMap<string, StubbornWallet>): Promise<string> {
+  const { name, renewal } = goal
   const tries = await Promise.all(
-    wish.users.map(async (user) => {
+    goal.users.map(async (user) => {
       const outcome = await wallets.get(user)?.obtain(name, renewal)
       if (outcome === 'won' && renewal !== 'none')
         await wallets.get(user)?.untilRenewed(name, renewal)
@@ -148,7 +148,7 @@ async function expectNames(
 ): Promise<void> {
   const { renewals } = expectedOf(plan, winners)
   for (const [user, wallet] of wallets) {
-    const won = plan.wishes.filter(({ name }) => winners.get(name) === user)
+    const won = plan.goals.filter(({ name }) => winners.get(name) === user)
     const subscriptions = await wallet.subscriptions()
     expect(subscriptions.map(({ name }) => name).sort()).toEqual(won.map(({ name }) => name).sort())
     for (const { name, createdAt, nextDueAt } of subscriptions) {

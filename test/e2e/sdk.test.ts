@@ -1,7 +1,7 @@
 /**
  * The SDK as a wallet uses it, on real processes that its own `/testing` starts: lookups straight from the
  * nodes and through the proxy, a registration from the first request to a verified name, coin, streams, and
- * what it says when nodes are gone.
+ * its outcomes when nodes are unreachable.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -287,7 +287,7 @@ describe.each([
   })
 })
 
-describe('with nodes gone', () => {
+describe('with unreachable nodes', () => {
   afterEach(restartAll)
 
   it('one: lookups continue; three: they are refused, and absence is not made up', async () => {
@@ -640,7 +640,7 @@ describe('the examples of the README run as they stand', () => {
   const stored = () => join(tmpdir(), `qs-example-${crypto.randomUUID()}.json`)
   const pinned = () => ({ SEED: seeds()[0] ?? '', GENESIS_HASH: cluster.genesisHash })
 
-  it('the lines that set where to ask, whom to believe, and as whom', async () => {
+  it('the lines that set the address, the genesis hash and the token', async () => {
     const [, lines = ''] =
       /```sh\n(export SEED[\s\S]*?)```/.exec(await readFile(join(sdk, 'README.md'), 'utf8')) ?? []
     const script = `quorumscan() { "$COMMAND" "$@" --data-dir "$DIRECTORY"; }

@@ -13,7 +13,7 @@ export type Mutant = Pick<SimOptions, 'mode' | 'nodeCount' | 'lies' | 'troubles'
   readonly rules: readonly string[]
 }
 
-// Who takes errors for answers knows no record time, and so nothing that is stale.
+// A reader that takes errors for answers knows no record time, so it cannot detect stale answers.
 const UNKNOWN = { recordTime: 4_000_000_000_000_000, historyHash: '0'.repeat(64) }
 
 /** What a client makes of an error that it takes for "there is no such entry". */
@@ -118,7 +118,7 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    mistake: 'taking a node that is slow for one that is gone',
+    mistake: 'taking a slow node for an unreachable one',
     mode: 'budget',
     nodeCount: 4,
     troubles: ['sluggish'],

@@ -229,7 +229,7 @@ function mayWire(): boolean {
   return true
 }
 
-/** What was of processes that are gone: they were killed before they could take it away. */
+/** Removes what killed processes left behind. */
 function removeLeftovers(): void {
   const isOver = (name: string) => {
     const [, pid] = /^qs([0-9]+)/.exec(name) ?? []
@@ -280,7 +280,7 @@ function wireNamespaces(between: Between | undefined): Wiring {
       const own = between === undefined ? address : `${network}.${count}`
       ip('-n', space, 'address', 'add', `${own}/24`, 'dev', 'eth0')
       if (between !== undefined) {
-        // To itself it is near; to all others it is behind what stands here at its address.
+        // It reaches itself directly; all others reach it through the proxy at its address.
         ip('-n', space, 'address', 'add', `${address}/32`, 'dev', 'lo')
         ip('-n', space, 'route', 'add', 'default', 'via', `${network}.${OWN_NUMBER}`)
         ip('address', 'add', `${address}/32`, 'dev', bridge)

@@ -46,8 +46,8 @@ async function open(announced: string, address: string): Promise<void> {
   }
 }
 
-await again(childArgument<DelayArgument>(), async ({ between, ...told }) => {
-  delayMs = told.delayMs
+await again(childArgument<DelayArgument>(), async ({ between, ...rest }) => {
+  delayMs = rest.delayMs
   if (between !== null) await open(between.announced, between.address)
   return {}
 })

@@ -26,14 +26,14 @@ function pinErrors(ask: Ask) {
   } satisfies Record<string, Way>
 }
 
-/** The same request for a proof, with what a proof is to have. */
+/** The same request for a proof, with bounds that the proof must meet. */
 const provenWith =
-  (ask: Ask, wish: Readonly<Record<string, string | number>>, isBody: boolean): Ask =>
+  (ask: Ask, bounds: Readonly<Record<string, string | number>>, isBody: boolean): Ask =>
   async (world) => {
     const asked: Asked = await ask(world)
     return isBody
-      ? { ...asked, headers: proven, body: { ...Object(asked.body), ...wish } }
-      : { ...asked, headers: proven, query: { ...asked.query, ...wish } }
+      ? { ...asked, headers: proven, body: { ...Object(asked.body), ...bounds } }
+      : { ...asked, headers: proven, query: { ...asked.query, ...bounds } }
   }
 
 function certifiedErrors(ask: Ask, { isBody = false } = {}) {

@@ -378,7 +378,7 @@ describe('who is asked', () => {
     })
   })
 
-  it('is refused with thresholds that liars could reach, and with arguments that make no sense', async () => {
+  it('is refused with thresholds that liars could reach, and with invalid arguments', async () => {
     await expect(scan.names.resolve(ALICE, { threshold: 1 })).rejects.toMatchObject({
       code: 'INVALID_QUORUM',
     })

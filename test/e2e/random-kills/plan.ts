@@ -4,32 +4,32 @@ import type { SeededRandom } from '../../sim/seeded-random.ts'
 export type Renewal = 'none' | 'by hand' | 'by itself'
 
 /** One name that one user wants, or two at the same time. */
-export type Wish = {
+export type Goal = {
   readonly name: string
   readonly users: readonly string[]
   readonly renewal: Renewal
 }
 
-export type Plan = { readonly users: readonly string[]; readonly wishes: readonly Wish[] }
+export type Plan = { readonly users: readonly string[]; readonly goals: readonly Goal[] }
 
-/** Enough wishes a user that its operations meet each other, far fewer than a party may have open. */
-const WISHES_PER_USER = 5
+/** Enough goals a user that its operations meet each other, far fewer than a party may have open. */
+const GOALS_PER_USER = 5
 const RIVALRY = 0.2
 const RENEWALS: readonly Renewal[] = ['none', 'by hand', 'by itself']
 
-export function drawPlan(random: SeededRandom, wishCount: number): Plan {
-  const userCount = Math.max(2, Math.ceil(wishCount / WISHES_PER_USER))
+export function drawPlan(random: SeededRandom, goalCount: number): Plan {
+  const userCount = Math.max(2, Math.ceil(goalCount / GOALS_PER_USER))
   const users = Array.from({ length: userCount }, (_, index) => `user-${index + 1}`)
-  const wishes = Array.from({ length: wishCount }, (_, index): Wish => {
+  const goals = Array.from({ length: goalCount }, (_, index): Goal => {
     const user = users[index % userCount] as string
     const rivals = random.chance(RIVALRY) ? [random.pick(users.filter((u) => u !== user))] : []
     return {
-      name: `wish-${index + 1}.unverified.ns`,
+      name: `goal-${index + 1}.unverified.ns`,
       users: [user, ...rivals],
       renewal: random.pick(RENEWALS),
     }
   })
-  return { users, wishes }
+  return { users, goals }
 }
 
 export type Expected = {
@@ -43,7 +43,7 @@ export type Expected = {
 export function expectedOf(plan: Plan, winners: ReadonlyMap<string, string>): Expected {
   const feesPaid = new Map(plan.users.map((user) => [user, 0]))
   const renewals = new Map<string, number>()
-  for (const { name, users, renewal } of plan.wishes) {
+  for (const { name, users, renewal } of plan.goals) {
     const winner = winners.get(name)
     if (winner === undefined || !users.includes(winner))
       throw new Error(`${name} went to ${winner}, who never asked for it`)

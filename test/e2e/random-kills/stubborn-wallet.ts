@@ -103,7 +103,7 @@ export async function openStubbornWallet(
     for (;;) {
       const open = await findRequest(name)
       if (open !== undefined) return open
-      const body = { name, url: '', description: `wish of ${user}` }
+      const body = { name, url: '', description: `goal of ${user}` }
       const answer = await attempt('POST', '/v0/entry/create', body)
       if (answer?.status === 200) return answer.body.subscriptionRequestCid
       if (answer !== null && answer.body?.retryable !== true) {

@@ -138,7 +138,7 @@ const checkAvailability: Checker = (run) => {
         if (nodeCount - steadyCount > Math.max(BROKEN_MAX, faultyMax)) return []
         // The log itself may be older than the read accepts, or stall before the offset that it needs.
         if (outcome.kind === 'lagging' && outcome.reason !== 'not-reached') return []
-        // Who has less time than that may run out of it, not give up before.
+        // A client with a shorter deadline may reach it, but must not give up before.
         if (!('answer' in outcome) && tookMs >= read.waitMs && read.waitMs < ANSWER_MS_MAX)
           return []
         if (!('answer' in outcome))

@@ -15,7 +15,7 @@ export type CertifiedMutant = Pick<
 
 export const CERTIFIED_MUTANTS: readonly CertifiedMutant[] = [
   {
-    mistake: 'taking what is behind what was seen',
+    mistake: 'accepting an answer older than one that was seen',
     lies: ['old'],
     rule: 'monotony',
     decisions: { ...CERTIFIED_DECISIONS, isBehind: () => false },

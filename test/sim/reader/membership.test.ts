@@ -90,9 +90,9 @@ describe('addresses', () => {
   })
 
   it('on this machine or a private network are for those who asked for it', async () => {
-    const told: string[] = []
+    const reported: string[] = []
     const onPrivateAddress = ({ name, url }: { name: string; url: string }) =>
-      void told.push(`${name} ${url}`)
+      void reported.push(`${name} ${url}`)
     const world = createWorld({ reader: { allowPrivateAddresses: false, onPrivateAddress } })
     for (let count = 0; count < 3; count++) {
       expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
@@ -101,16 +101,16 @@ describe('addresses', () => {
     expect(urls(world)).toEqual([null, null, null, null])
     // Once of each node, however often it is offered.
     const all = world.nodes.map(({ name }, index) => `${name} ${world.urls[index]}`)
-    expect(told.sort()).toEqual(all)
+    expect(reported.sort()).toEqual(all)
     expect(world.reader.status().nodes[0]?.lastError).toContain('is private')
     move(world, 3, { url: 'http://10.0.0.1' })
     await world.clock.run(world.reader.refreshAddresses())
-    expect(told.slice(4)).toEqual([`${world.nodes[3]?.name} http://10.0.0.1`])
+    expect(reported.slice(4)).toEqual([`${world.nodes[3]?.name} http://10.0.0.1`])
   })
 
   it('whose name leads to a private network are reported once, with the reason', async () => {
-    const told: string[] = []
-    const onPrivateAddress = ({ name }: { name: string }) => void told.push(name)
+    const reported: string[] = []
+    const onPrivateAddress = ({ name }: { name: string }) => void reported.push(name)
     const world = createWorld({ reader: { allowPrivateAddresses: false, onPrivateAddress } })
     for (const [index] of world.nodes.entries()) {
       const url = `https://sv-${index}.example`
@@ -123,7 +123,7 @@ describe('addresses', () => {
       expect(await world.lookup(ALICE)).toMatchObject({ kind: 'insufficient' })
       await world.clock.pass(500)
     }
-    expect(told.sort()).toEqual(world.nodes.map(({ name }) => name))
+    expect(reported.sort()).toEqual(world.nodes.map(({ name }) => name))
     for (const { lastError } of world.reader.status().nodes)
       expect(lastError).toContain('on a private address')
   })

@@ -117,7 +117,7 @@ describe('a lookup', () => {
     expect(await lookup(ALICE)).toMatchObject({ kind: 'verified' })
   })
 
-  it('counts who told its head where time runs out before there is a pin', async () => {
+  it('counts nodes that reported a head where the deadline passes before a pin exists', async () => {
     const { lookup, serve } = createWorld({ reader: { waitMs: 500 } })
     for (const index of [1, 2, 3]) serve(index, hung)
     expect(await lookup(ALICE)).toMatchObject({ kind: 'insufficient', reachable: 1, needed: 2 })

@@ -22,7 +22,7 @@ export type ReaderWorld = SimWorld & {
   lookup(name: string, options?: ReadOptions): Promise<Outcome>
   /** Looks up and says how long it took, in virtual ms. */
   timed(name: string, options?: ReadOptions): Promise<{ outcome: Outcome; ms: number }>
-  /** Makes the ledger longer by one offset, now; nodes apply it at once unless told otherwise. */
+  /** Makes the ledger longer by one offset, now; nodes apply it at once by default. */
   append(put?: readonly string[], options?: { readonly nodes?: readonly number[] }): void
 }
 
