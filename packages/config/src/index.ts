@@ -7,10 +7,5 @@ export {
   parseProxies,
 } from './connections-config.ts'
 export { readScanConfig, type ScanConfig } from './scan-config.ts'
-export {
-  type EngineConfig,
-  type Rates,
-  readSynchronizerConfig,
-  type SynchronizerConfig,
-} from './synchronizer-config.ts'
+export * from './synchronizer-config.ts'
 export { readValidatorConfig, type ValidatorConfig } from './validator-config.ts'

@@ -26,24 +26,10 @@ export { type DataDirectory, dataDirectory } from './data-directory.ts'
 export { readGenesis } from './genesis.ts'
 export { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
 export { faultSocketsOf, LOOPBACK, type Machine, plan, planRedis } from './plan.ts'
-export {
-  type Change,
-  type Proposals,
-  readProposals,
-  voteForVersion,
-} from './proposals.ts'
+export * from './proposals.ts'
 export { type RedisUser, redisConfig } from './redis-config.ts'
 export { takeOver } from './run/take-over.ts'
-export {
-  createToken,
-  DEFAULT_TTL,
-  FIRST_ADMIN_USER,
-  logTokenOf,
-  logTokensOf,
-  makeLogTokens,
-  makeSecret,
-  parseTtl,
-} from './secrets.ts'
+export * from './secrets.ts'
 export {
   askSignedStates,
   EQUIVOCATED,

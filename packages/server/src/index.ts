@@ -1,24 +1,10 @@
-export {
-  type App,
-  type AppOverrides,
-  beginApp,
-  type Extending,
-  type RunningApp,
-  startApp,
-} from './app.ts'
+export * from './app.ts'
 export { TOOK_TOO_LONG } from './bind.ts'
 export { chargeForJson, parseExactJson } from './body.ts'
 export { trackUnused } from './closing.ts'
 export { ConnectionLimiter } from './connection-limiter.ts'
 export { type Refusal, toScanError } from './errors.ts'
-export {
-  type ApiRequest,
-  type Handler,
-  type Handlers,
-  type Reply,
-  type WaitingRequest,
-  withWaitOf,
-} from './handler.ts'
+export * from './handler.ts'
 export { createHealthHandlers } from './health.ts'
 export { createLongPolls } from './long-polls.ts'
 export { givenRequestId } from './request-id.ts'

@@ -10,10 +10,5 @@ export { assertRedisUsable } from './redis-version.ts'
 export { type RedisService, redisIdOf, type Service, urlOfSocket } from './service.ts'
 export type { ServiceStatus } from './service-health.ts'
 export { type ServiceHooks, ServiceRunner } from './service-runner.ts'
-export {
-  keptSocketDirectory,
-  makeSocketDirectory,
-  redisSocketOf,
-  removeSocketDirectory,
-} from './socket-directory.ts'
+export * from './socket-directory.ts'
 export { boundLog, endLeftovers, runningIn, Supervisor } from './supervisor.ts'
