@@ -61,7 +61,7 @@ const ofProcesses = (name: string, include: string[], groupOrder: number, maxWor
  */
 const waiting = (name: string, include: string[]) => ofProcesses(name, include, 1, 4)
 
-/** They measure, so nothing runs beside them. */
+/** They measure, so nothing else runs meanwhile. */
 const alone = (name: string, include: string[]) => ofProcesses(name, include, 2, 1)
 
 const shared = (...options: Parameters<typeof project>) => {

@@ -510,13 +510,13 @@ def verify_activities(proof, certificate, asked, genesis):
     leaves = [leaf_of(row, "row" in row) for row in rows]
     start, hashes = first - len(before), [decode_hash(one) for one in run["hashes"]]
 
-    def beside(at, count):
+    def sibling(at, count):
         if at < start + len(leaves) and at + count > start:
             return None
         check(len(hashes) > 0, "run.root")
         return hashes.pop(0)
 
-    root = sha256(b"") if size == 0 else tree_hash(lambda index: leaves[index - start], beside, 0, size)
+    root = sha256(b"") if size == 0 else tree_hash(lambda index: leaves[index - start], sibling, 0, size)
     check(root == bytes.fromhex(tree["root"]), "run.root")
     check(len(hashes) == 0, "run.root")
 
