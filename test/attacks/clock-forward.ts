@@ -3,8 +3,8 @@ import { parseTime } from '@quorumscan/model'
 import { send, until } from '@quorumscan/testkit'
 import { clock, createUser, untilFound } from '../e2e/client.ts'
 import type { Attack } from './attack.ts'
-import { setClock } from './wrong-clock.ts'
 import { offer, ownSecret } from './network.ts'
+import { setClock } from './wrong-clock.ts'
 
 const DAY_MS = 86_400_000
 /** Seen: six seconds of a clock 30 days ahead, with one submission, ended a network for 30 days. */

@@ -19,7 +19,7 @@ import { createSeenNames } from '../../sdk/src/names/seen-names.ts'
 import { systemClock } from '../../sdk/src/platform/clock.ts'
 // @boundaries-ignore What no entry point exports is tried in a real browser, too.
 import { createSharedStore } from '../../sdk/src/platform/shared-store.ts'
-import { reverses, payees, type FixedAnswer } from './trust-states.ts'
+import { type FixedAnswer, payees, reverses } from './trust-states.ts'
 
 let scan: Scan
 /** Checkpoints are ten seconds apart; what is a little older is too old. */
@@ -196,7 +196,9 @@ export const wallet = {
     JSON.parse(localStorage.getItem('tabs') ?? '[]').map(([name]: [string]) => name),
   /** One name, asked for in two networks side by side. */
   async showTwoNetworks(): Promise<string> {
-    const networks = ['enough nodes agree', 'it has no entry'].map((title) => payees[title] as FixedAnswer)
+    const networks = ['enough nodes agree', 'it has no entry'].map(
+      (title) => payees[title] as FixedAnswer,
+    )
     const [one, other] = networks.map((fixed, index) => h(FixedPayee, { fixed, key: index }))
     const element = render([one, h('p', { key: 'between' }, ' / '), other])
     for (;;) {

@@ -117,7 +117,10 @@ describe.skipIf(chromiumPath === null)('in Chromium', () => {
   const showFixed = (kind: 'payees' | 'reverses', expected: Record<string, readonly string[]>) => {
     const counts = Object.entries(expected).map(([title, texts]) => [title, texts.length])
     const entries = Object.fromEntries(counts) as Record<string, number>
-    return page.evaluate(([fixed, count]) => wallet.showFixed(fixed, count), [kind, entries] as const)
+    return page.evaluate(([fixed, count]) => wallet.showFixed(fixed, count), [
+      kind,
+      entries,
+    ] as const)
   }
 
   it('shows a party only where it is verified, and only as long as it is', async () => {

@@ -18,7 +18,7 @@ import { startCluster } from '../support/clusters.ts'
 import { isOfType, readActivities } from './activities.ts'
 import { lookup } from './client.ts'
 import { startKilling } from './random-kills/killer.ts'
-import { drawPlan, expectedOf, type Plan, type Goal } from './random-kills/plan.ts'
+import { drawPlan, expectedOf, type Goal, type Plan } from './random-kills/plan.ts'
 import { openStubbornWallet, type StubbornWallet } from './random-kills/stubborn-wallet.ts'
 
 const IS_LONG = process.env['LONG'] === '1'
