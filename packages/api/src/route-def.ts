@@ -7,7 +7,8 @@
  *   apps/scan/src/handlers/lookups.ts             its handler
  *   routes/scan-proxy.ts                          its row for the proxy, derived from that of the node
  *   packages/scan-proxy/src/operations.ts         the row from which the proxy's handler is made
- *   sdk/src/splice/entry-questions.ts             its request in the SDK
+ *   packages/reader/src/certified/node-request.ts its request in the SDK's reader
+ *   sdk/src/names/names.ts                        its method in the SDK
  *   docs/specification.md                         its row
  *
  * How schemas are written:
