@@ -27,7 +27,6 @@ const FILES = {
   'certified/freshness.ts': ['isStale'],
   'certified/lists.ts': [],
   'certified/lookups.ts': [],
-  'certified/network-values.ts': [],
   'certified/page-token.ts': [],
   'certified/question-of-request.ts': [],
   'certified/question.ts': [],
