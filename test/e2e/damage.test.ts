@@ -70,7 +70,7 @@ it('a base port that changed is refused in a sentence while the cluster runs', a
   const { code, text } = await runCommand(cluster, 'up', '--base-port', '7777')
   expect([code, text]).toEqual([
     1,
-    expect.stringMatching(/runs\s+on\s+the\s+ports\s+from\s+[0-9]+\s+on/),
+    expect.stringMatching(/uses\s+the\s+ports\s+from\s+[0-9]+\s+on/),
   ])
 })
 
@@ -83,7 +83,7 @@ it('a broken node and lost users are named, and the rest starts', async () => {
 
   const { code, text } = await runCommand(cluster, 'up', '--detach')
   expect(code, text).toBe(0)
-  expect(text).toContain('quorumscan runs, but not all of it is up')
+  expect(text).toContain('quorumscan runs, but some processes are not up')
   // Health is polled: right after `up` the validator may still count as starting.
   await untilTrue('status to give both reasons', async () => {
     const { text } = await runCommand(cluster, 'status')
@@ -236,7 +236,7 @@ describe('log repair refuses, says why and what to do next, and changes nothing'
     [
       'the log is another than the one that nodes followed',
       () => put('one', 'synchronizer'),
-      /sv-1, sv-2, sv-3 and sv-4 followed another log than the one in \S+\. Put the right directory back\. If it is lost, move this one away, and try again/,
+      /sv-1, sv-2, sv-3 and sv-4 followed another log than the one in \S+\. Restore the right directory\. If it is lost, move this one away, and try again/,
     ],
     [
       'enough nodes hold each of two histories',
@@ -252,7 +252,7 @@ describe('log repair refuses, says why and what to do next, and changes nothing'
         put('common', ...ALL)
         put('one', 'sv-1')
       },
-      /only sv-1 applied offsets \d+ to \d+, and 2 nodes must have them to refill them\. Put a whole copy of \S+ back; wipe no replica before\. Or give them up: move \S+sv-1 away, and try again\./,
+      /only sv-1 applied offsets \d+ to \d+, and 2 nodes must have them to refill them\. Restore an undamaged copy of \S+; wipe no replica before\. Or give them up: move \S+sv-1 away, and try again\./,
     ],
     [
       'the validator applied what the log lost',
@@ -260,7 +260,7 @@ describe('log repair refuses, says why and what to do next, and changes nothing'
         put('common', ...ALL)
         put('one', 'validator')
       },
-      /only validator applied .* cannot be moved away: it also holds its users, which no node has\./,
+      /only validator applied .* Do not move the validator's directory away: it also holds its users, which no node has\./,
     ],
     [
       'one node keeps what is damaged',
@@ -269,7 +269,7 @@ describe('log repair refuses, says why and what to do next, and changes nothing'
         damage(logFileOf(cluster.dataDir), 'entry of alice')
         for (const name of NODES.slice(1)) rmSync(join(redis(), name), { recursive: true })
       },
-      /offsets? \d+ (to \d+ )?cannot be refilled: 2 nodes must keep the same there, and only sv-1 keeps anything\. Put a whole copy/,
+      /offsets? \d+ (to \d+ )?cannot be refilled: 2 nodes must keep the same there, and only sv-1 keeps anything\. Restore an undamaged copy/,
     ],
     [
       'it is unknown what the validator applied of a damaged end',

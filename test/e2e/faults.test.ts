@@ -299,7 +299,7 @@ describe('the command line', () => {
     const log = await runCommand(cluster, 'logs', 'control', '-n', '1')
     expect(log.text).toMatch(/"caller":"process \d+ of .*"nodes\.kill".*sv-2/)
     const unknown = await runCommand(cluster, 'kill', 'sv-9')
-    expect(unknown).toMatchObject({ code: 2, text: expect.stringContaining('no node sv-9') })
+    expect(unknown).toMatchObject({ code: 2, text: expect.stringContaining('unknown node sv-9') })
   })
 
   it('names the node that lags, and since when', async () => {
@@ -325,7 +325,7 @@ describe('the control plane', () => {
     expect([status.code, status.text]).toEqual([
       4,
       expect.stringMatching(
-        new RegExp(`control plane \\(process ${pid}\\) died.*quorumscan up`, 's'),
+        new RegExp(`control plane \\(process ${pid}\\) has crashed.*quorumscan up`, 's'),
       ),
     ])
     const again = await runCommand(cluster, 'up', '--detach')
