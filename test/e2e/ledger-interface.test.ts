@@ -133,7 +133,7 @@ describe('pruning', () => {
     const head = Number((await send(`${url}/v0/dso`)).headers.get('x-ledger-head'))
     expect(await read(head - 1)).toAnswer(200)
     await expect(cluster.prune('sv-1', head + 1_000_000)).rejects.toThrow('has reached offset')
-    await expect(cluster.prune('synchronizer', 1)).rejects.toThrow('no scan node')
+    await expect(cluster.prune('synchronizer', 1)).rejects.toThrow('is not a scan node')
     expect(await cluster.prune('sv-1', head)).toBe(head)
     expect(await cluster.prune('sv-1', 1)).toBe(head)
     const check = async () => {
