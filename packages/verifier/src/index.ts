@@ -29,6 +29,6 @@ export {
   type StateStatement,
   type SubmissionStatement,
 } from './statements/statements.ts'
-export { chainIdOf } from './statements/vote.ts'
+export { chainIdOf } from './statements/block-vote.ts'
 export { type Backoff, backoffMs } from './waiting/backoff.ts'
 export { singleFlight } from './waiting/single-flight.ts'
