@@ -13,6 +13,7 @@ export { parseThreshold, type Threshold, thresholdVotes } from './genesis/thresh
 export * from './limits.ts'
 export * from './names/entry-fields.ts'
 export type { Sha256 } from './proof/tree-hash.ts'
+export { chainIdOf } from './statements/block-vote.ts'
 export * from './statements/canonical-request.ts'
 export * from './statements/evidence.ts'
 export {
@@ -29,6 +30,5 @@ export {
   type StateStatement,
   type SubmissionStatement,
 } from './statements/statements.ts'
-export { chainIdOf } from './statements/block-vote.ts'
 export { type Backoff, backoffMs } from './waiting/backoff.ts'
 export { singleFlight } from './waiting/single-flight.ts'

@@ -7,8 +7,8 @@ import { type CryptoPort, createWebCrypto } from '../crypto/crypto.ts'
 import { bytesEqual, fromHex, toHex } from '../encoding/bytes.ts'
 import type { Genesis } from '../genesis/genesis.ts'
 import { hashGenesis } from '../genesis/genesis-hash.ts'
-import { STATEMENT_TAGS } from './statements.ts'
 import { chainIdOf, readVote, type Vote } from './block-vote.ts'
+import { STATEMENT_TAGS } from './statements.ts'
 
 /** A statement's bytes and its signature, in lower-case hex. */
 export type SignedStatement = { readonly statement: string; readonly signature: string }
