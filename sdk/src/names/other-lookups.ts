@@ -142,8 +142,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
         })
       })
     },
-    async reverse(party, lookup = {}) {
-      parseParty(party)
+    async reverse(typed, lookup = {}) {
+      const party = parseParty(typed)
       return bounded(`reverse ${party}`, lookup, async (read) => {
         const outcomes = await askReverse([party], read)
         decided(party, outcomes)
@@ -153,8 +153,9 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
           : null
       })
     },
-    async reverseMany(parties, lookup = {}) {
-      assertTexts('`parties`', parties)
+    async reverseMany(typed, lookup = {}) {
+      assertTexts('`parties`', typed)
+      const parties = typed.map((party) => party.trim())
       return bounded(`reverse ${parties.length} parties`, lookup, async (read) => {
         const outcomes = await present(await askReverse(parties.filter(isParty), read))
         // One outcome for each text that can be a party, in order.
@@ -165,8 +166,8 @@ export function createOtherLookups(base: NamesBase): OtherLookups {
       const prefix = parsePrefix(typed)
       yield* list(`search ${prefix}`, { kind: 'prefix', prefix }, lookup)
     },
-    async *namesOf(party, lookup = {}) {
-      parseParty(party)
+    async *namesOf(typed, lookup = {}) {
+      const party = parseParty(typed)
       yield* list(`list the names of ${party}`, { kind: 'party', party }, lookup)
     },
     async isAvailable(typed, lookup = {}) {

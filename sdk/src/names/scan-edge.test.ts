@@ -747,6 +747,19 @@ it('a text that cannot be a party is refused, and only it among several', async 
   ])
 })
 
+it('a party is trimmed, also among several', async () => {
+  asked = []
+  serve()
+  await using scan = connect()
+  const typed = ` ${PARTY}\n`
+  expect(await scan.names.reverse(typed)).toMatchObject({ name: ALICE, party: PARTY })
+  expect(await scan.names.namesOf(typed).next()).toMatchObject({ value: { party: PARTY } })
+  expect(await scan.names.reverseMany([typed, PARTY])).toMatchObject([
+    { kind: 'verified', entry: { party: PARTY } },
+    { kind: 'verified', entry: { party: PARTY } },
+  ])
+})
+
 it('the first lookup refuses an invalid genesis document before it sends a request', async () => {
   asked = []
   serve()
