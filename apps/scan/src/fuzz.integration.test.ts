@@ -191,7 +191,7 @@ it('no request gets a 500, and every error has a code and the head', async () =>
   // Every code that a bad request can get, by one request each: random ones need not reach them all.
   const offset = { 'x-read-at-offset': '9007199254740991' }
   const json = { 'content-type': 'application/json' }
-  const text = { 'content-type': 'text/plain' }
+  const image = { 'content-type': 'image/png' }
   const bad: readonly [BadRequest, number, string][] = [
     [{ url: '/v0/ans-entries?page_size=0' }, 400, 'INVALID_ARGUMENT'],
     [{ url: '/v0/ans-entries?page_size=1001' }, 400, 'INVALID_ARGUMENT'],
@@ -202,9 +202,9 @@ it('no request gets a 500, and every error has a code and the head', async () =>
     [{ url: '/v0/dso', headers: offset }, 503, 'OFFSET_NOT_REACHED'],
     [{ url: '/nowhere' }, 404, 'ROUTE_NOT_FOUND'],
     [{ url: '/v0/dso', method: 'PUT' }, 405, 'METHOD_NOT_ALLOWED'],
-    [{ url: '/v0/activities', method: 'POST', payload: '[', headers: json }, 400, 'MALFORMED_BODY'],
+    [{ url: '/v0/activities', method: 'POST', payload: '{', headers: json }, 400, 'MALFORMED_BODY'],
     [
-      { url: '/v0/activities', method: 'POST', payload: 'x', headers: text },
+      { url: '/v0/activities', method: 'POST', payload: 'x', headers: image },
       415,
       'UNSUPPORTED_MEDIA_TYPE',
     ],
