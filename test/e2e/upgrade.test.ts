@@ -24,6 +24,8 @@ import { clock, createUser, lookup, untilFound } from './client.ts'
 const IS_LONG = process.env['LONG'] === '1'
 const ROOT = join(import.meta.dirname, '../..')
 const BIN = join(ROOT, 'apps/cli/bin/quorumscan.mjs')
+/** The command that also runs a local cluster: only it issues development tokens. */
+const CLUSTER_BIN = join(ROOT, 'cluster/bin/quorumscan.mjs')
 const ALICE = 'alice.unverified.ns'
 const MEMBER_COUNT = 4
 /** Times 10^10: the most that the newer version gives, a million coin, and the requested two million. */
@@ -144,7 +146,7 @@ async function createNetwork() {
     ...{ svs, synchronizer, validator, genesisFile: genesis },
     client: {
       urls: { validator: validator.url },
-      token: (user: string) => type(BIN, 'token', user, '--data-dir', validator.directory),
+      token: (user: string) => type(CLUSTER_BIN, 'token', user, '--data-dir', validator.directory),
     },
   }
 }
