@@ -1,4 +1,4 @@
-/** What registering and renewing share: names of the user, requested entries, and payment states of errors. */
+/** What registering and renewing share: names of the user, requested entries, polls, and payment states of errors. */
 import { formatInstant } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, type PaymentState } from '../errors.ts'
 import { isOwnEntriesAnswer } from '../generated/checks.ts'
@@ -121,6 +121,42 @@ export async function requestedDetails(
     // Pruned, forbidden or unreachable: the caller decides what that means.
     if (!isQuorumscanError(error)) throw error
   }
+  return null
+}
+
+/** For all steps of a registration, renewal or cancellation together. */
+export const TIMEOUT_MS = 120_000
+/** Confirmations take some hundred ms. Each poll costs three small reads. */
+export const POLL_MS = 300
+
+export type PollBounds = {
+  readonly clock: Clock
+  readonly signal: AbortSignal | undefined
+  readonly endsAtMs: number
+}
+
+/**
+ * Reads until `next` returns a result. Failures of a read that may pass are ignored, since reads cannot pay.
+ *
+ * @throws What `late` returns, once the time is over.
+ */
+export async function poll<Seen, Result>(
+  read: () => Promise<Seen | null>,
+  next: (seen: Seen) => Result | null | Promise<Result | null>,
+  { clock, signal, endsAtMs, late }: PollBounds & { readonly late: () => unknown },
+): Promise<Result> {
+  for (;;) {
+    const seen = await read().catch(unlessPassing)
+    const result = seen === null ? null : await next(seen)
+    if (result !== null) return result
+    if (clock.monotonicMs() >= endsAtMs) throw late()
+    await clock.delay(POLL_MS, signal)
+  }
+}
+
+/** null: the failure may pass. @throws The error, if a retry cannot change it. */
+export function unlessPassing(error: unknown): null {
+  if (!isQuorumscanError(error) || !error.retryable) throw error
   return null
 }
 

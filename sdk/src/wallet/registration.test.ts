@@ -7,7 +7,7 @@ import type { LookupOutcome } from '../names/lookups.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { RegisterInput } from './registration.ts'
 import { register } from './registration.ts'
-import type { RegisterProgress } from './registration-step.ts'
+import type { RegisterProgress } from './registration-walk.ts'
 import { createWallet } from './wallet.ts'
 
 const NAME = 'a.unverified.ns'

@@ -1,10 +1,10 @@
 /**
- * Registers a name: makes the calls that `registration-step.ts` decides on. It first looks for an earlier registration,
+ * Registers a name: makes the calls of the steps in `registration-walk.ts`. It first looks for an earlier registration,
  * and continues where that call, or another device, stopped. Every error has the state of the payment.
  */
 
 import { type EntryFields, findEntryFieldViolation } from '@quorumscan/verifier'
-import { failure, invalidArgument, isQuorumscanError, type PaymentState } from '../errors.ts'
+import { failure, invalidArgument, type PaymentState } from '../errors.ts'
 import { isCreateEntryAnswer } from '../generated/checks.ts'
 import type { Http } from '../http/http.ts'
 import type { NameEntry, Names } from '../names/lookups.ts'
@@ -15,28 +15,18 @@ import type { ContractId } from '../platform/values.ts'
 import {
   callsUntil,
   type EntryDetails,
-  isCertain,
   isFor,
   isGone,
   listOwnEntries,
   ownEntry,
   requestedDetails,
+  TIMEOUT_MS,
   withPayment,
 } from './own-names.ts'
-import {
-  BEGUN,
-  type Event,
-  type Found,
-  type RegisterProgress,
-  step,
-  type Task,
-} from './registration-step.ts'
+import { type Calls, type Found, type RegisterProgress, walk } from './registration-walk.ts'
 import type { CallOptions, Contract, Wallet } from './wallet.ts'
 
 const NO_PARTY = 'The user has no party yet: call `wallet.register()` first.'
-const TIMEOUT_MS = 120_000
-/** Confirmations take some hundred ms. Each poll costs three small reads. */
-const POLL_MS = 300
 
 /**
  * What to register. An earlier request for the name that is not paid yet continues if it has the same url and
@@ -102,43 +92,27 @@ export async function register(
   const endsAtMs = clock.monotonicMs() + (options.timeoutMs ?? TIMEOUT_MS)
   const call = callsUntil(parts, endsAtMs, signal)
   let payment: PaymentState = 'not-paid'
+  const onPayment = (state: PaymentState) => {
+    payment = state
+  }
   try {
     const fields = checkedInput(input)
     const { name } = fields
-    let state = BEGUN
-    payment = state.payment
+    onPayment('unknown') // An earlier call may have paid.
     const { partyId: party } = await wallet.status(call())
     if (party === '') throw failure('WALLET_NOT_FOUND', NO_PARTY, { payment: 'not-paid' })
-    const perform = createCalls(parts, { input, fields, party, call })
-    for (;;) {
-      const { task, progress } = state
-      if (progress !== null) onProgress(progress)
-      if (state.isPaused) await clock.delay(POLL_MS, signal)
-      if (task.kind === 'fail') throw task.error
-      if (task.kind === 'finish') {
-        const wasOwned = state.wasThere === 'owned'
-        const autoRenew = await perform.finish(task.entry)
-        onProgress({ step: 'active', party, isResumed: wasOwned })
-        return { name, party, entry: task.entry, autoRenew, wasOwned }
-      }
-      const event = await perform[task.kind](task as never).catch(
-        (error: unknown): Event => ({
-          kind: 'failed',
-          error,
-          isCertain: isCertain(error, signal),
-          isGone: isGone(error),
-          isPassing: isQuorumscanError(error) && error.retryable,
-        }),
-      )
-      state = step(state, event, { name, nowMs: clock.monotonicMs(), endsAtMs })
-      payment = state.payment
-    }
+    const calls = createCalls(parts, { input, fields, party, call })
+    const world = { name, clock, signal, endsAtMs, onProgress, onPayment }
+    const { entry, wasOwned } = await walk(calls, world)
+    const autoRenew = await calls.finish(entry)
+    onProgress({ step: 'active', party, isResumed: wasOwned })
+    return { name, party, entry, autoRenew, wasOwned }
   } catch (error) {
     throw withPayment(error, payment)
   }
 }
 
-/** The calls of each task. */
+/** The calls of each step, and of the end. */
 function createCalls(
   { http, wallet, names }: RegistrationParts,
   about: {
@@ -147,7 +121,7 @@ function createCalls(
     readonly party: string
     readonly call: () => CallOptions
   },
-) {
+): Calls & { finish(entry: NameEntry): Promise<boolean | null> } {
   const { input, fields, party, call } = about
   const { name, url, description } = fields
   const isOurs = (contract: Contract) => isFor(contract, { name, party })
@@ -158,7 +132,7 @@ function createCalls(
     (await listOwnEntries(http, call())).some((entry) => entry.name === name)
 
   /** The state of the registration. The reads follow the order of its steps, so that no step is missed. */
-  const find = async (): Promise<Found> => {
+  const look = async (): Promise<Found> => {
     const requests = (await wallet.subscriptionRequests(call())).filter(isOurs)
     const [paid] = (await wallet.initialPayments(call())).filter(isOurs)
     if (await owns()) return { kind: 'owned' }
@@ -183,21 +157,18 @@ function createCalls(
   }
 
   return {
-    look: async (): Promise<Event> => ({ kind: 'found', found: await find() }),
-    async ask(): Promise<Event> {
-      const kind = (await own()) === null ? 'nothing' : 'owned'
-      return { kind: 'found', found: { kind } }
-    },
-    async request(): Promise<Event> {
+    look,
+    isShown: async () => (await own()) !== null,
+    async request() {
       const answer = await http.call(
         { method: 'POST', path: '/v0/entry/create', body: { name, url, description }, ...call() },
         isCreateEntryAnswer,
       )
       madeNow = answer.subscriptionRequestCid as ContractId // It was checked.
-      return { kind: 'requested', requestCid: madeNow }
+      return madeNow
     },
     /** Chooses the request with the same entry. The others are rejected, which costs nothing. */
-    async choose({ requestCids }: TaskOf<'choose'>): Promise<Event> {
+    async choose(requestCids) {
       let chosen: ContractId | null = null
       for (const requestCid of requestCids) {
         const asked =
@@ -211,29 +182,27 @@ function createCalls(
             if (!isGone(error)) throw error // It was paid or rejected elsewhere, which the next look shows.
           })
       }
-      return { kind: 'chosen', requestCid: chosen }
+      return chosen
     },
-    async pay({ requestCid }: TaskOf<'pay'>): Promise<Event> {
+    async pay(requestCid) {
       const { autoRenew = false } = input
       const answer = await wallet.acceptSubscriptionRequest(requestCid, { autoRenew, ...call() })
-      return { kind: 'paid', paymentCid: answer.initialPaymentContractId }
+      return answer.initialPaymentContractId
     },
-    async compare({ requestCid }: TaskOf<'compare'>): Promise<Event> {
+    async compare(requestCid) {
       const paid = await requestedDetails(http, { party, requestCid }, call)
       if (paid !== null) demandSame(paid)
-      return { kind: 'compared' }
     },
-    async confirm({ paymentCid }: TaskOf<'confirm'>): Promise<Event> {
+    async confirm(paymentCid) {
       const payments = await wallet.initialPayments(call())
-      if (payments.some(({ contractId }) => contractId === paymentCid))
-        return { kind: 'decided', isOurs: null }
+      if (payments.some(({ contractId }) => contractId === paymentCid)) return null
       // Read after the payment ended, so that its result is visible.
-      return { kind: 'decided', isOurs: (await owns()) || (await own()) !== null }
+      return (await owns()) || (await own()) !== null
     },
     /** The nodes lag the validator by a moment. */
-    resolve: async (): Promise<Event> => ({ kind: 'resolved', entry: await own() }),
+    resolve: own,
     /** Sets the automatic renewal if this call passes it. */
-    async finish(entry: NameEntry): Promise<boolean | null> {
+    async finish(entry) {
       // The user requested the name, so that a former owner is no reason to warn.
       await names.acceptChange(name, party)
       demandSame(entry)
@@ -247,8 +216,6 @@ function createCalls(
     },
   }
 }
-
-type TaskOf<Kind extends Task['kind']> = Extract<Task, { readonly kind: Kind }>
 
 /**
  * The checked input with its defaults.

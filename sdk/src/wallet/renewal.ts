@@ -3,8 +3,19 @@ import { formatInstant } from '@quorumscan/verifier'
 import { failure, isQuorumscanError, passing, type QuorumscanError } from '../errors.ts'
 import { parseRegistrableName } from '../names/parse-name.ts'
 import { microsOf } from '../platform/values.ts'
-import { callsUntil, isCertain, isFor, isGone, ownEntry, withPayment } from './own-names.ts'
+import {
+  callsUntil,
+  isCertain,
+  isFor,
+  isGone,
+  ownEntry,
+  POLL_MS,
+  poll,
+  TIMEOUT_MS,
+  withPayment,
+} from './own-names.ts'
 import type { RegistrationParts } from './registration.ts'
+import { doubtful } from './registration-walk.ts'
 import type { AtOffset, CallOptions, Subscription } from './wallet.ts'
 
 /** A renewed name. */
@@ -29,8 +40,6 @@ export type RenewOptions = CallOptions & {
   readonly onProgress?: (event: { readonly step: 'paid'; readonly isResumed: boolean }) => void
 }
 
-const TIMEOUT_MS = 120_000
-const POLL_MS = 300
 /** The precision of times in lists. A period is much longer. */
 const MICROS_PER_MS = 1000
 
@@ -86,24 +95,22 @@ export async function renew(
         isUnknown = true
         cause = error
       }
-    for (;;) {
-      const now = await ownSubscription(parts, name, call).catch(unlessPassing)
-      if (now !== null) {
-        if ('payment' in now.state) [isLocked, isUnknown] = [true, false]
-        else if (windowOf(now).dueAt !== dueBefore) return done(now, false)
-        else if (isUnknown && refusal !== undefined) {
-          isUnknown = false
-          // The window has not opened. No clock is wrong by half of it.
-          if (isOutsideWindow(refusal) && clock.nowMicros() < middle) return done(now, true)
-          throw refusal
-        } else if (!isUnknown) {
-          const message = `The coin for ${name} was returned in full: the lock expired before a super-validator collected it.`
-          throw passing('PAYMENT_REFUNDED', message, { payment: 'refunded' })
-        }
+    const next = (now: Subscription): Renewal | null => {
+      if ('payment' in now.state) [isLocked, isUnknown] = [true, false]
+      else if (windowOf(now).dueAt !== dueBefore) return done(now, false)
+      else if (isUnknown && refusal !== undefined) {
+        isUnknown = false
+        // The window has not opened. No clock is wrong by half of it.
+        if (isOutsideWindow(refusal) && clock.nowMicros() < middle) return done(now, true)
+        throw refusal
+      } else if (!isUnknown) {
+        const message = `The coin for ${name} was returned in full: the lock expired before a super-validator collected it.`
+        throw passing('PAYMENT_REFUNDED', message, { payment: 'refunded' })
       }
-      if (clock.monotonicMs() >= endsAtMs) throw notYet(name, isUnknown, cause)
-      await clock.delay(POLL_MS, signal)
+      return null
     }
+    const late = () => notYet(name, isUnknown, cause)
+    return poll(() => ownSubscription(parts, name, call), next, { clock, signal, endsAtMs, late })
   }
 
   try {
@@ -186,12 +193,6 @@ function noSubscription(name: string): QuorumscanError {
   return failure('CONTRACT_NOT_FOUND', `The user has no subscription for ${name}.`)
 }
 
-/** Ignores failures that may pass: the loop reads again, and reads cannot pay twice. */
-function unlessPassing(error: unknown): null {
-  if (!isQuorumscanError(error) || !error.retryable) throw error
-  return null
-}
-
 /** When the next payment, or the one in progress, is due, and its window in µs. */
 function windowOf({ state }: Subscription) {
   const { payload } = 'idle' in state ? state.idle : state.payment
@@ -210,6 +211,5 @@ function notYet(name: string, isUnknown: boolean, cause: unknown): QuorumscanErr
   const message = isUnknown
     ? `It is unknown whether the coin for ${name} was locked. Call renew again: it checks first.`
     : `The coin for ${name} is locked, and no super-validator has collected it yet. Call renew again to continue waiting.`
-  const code = isUnknown ? 'PAYMENT_UNKNOWN' : 'PAYMENT_PENDING'
-  return failure(code, message, { definite: false, retryable: true, cause })
+  return doubtful(isUnknown ? 'PAYMENT_UNKNOWN' : 'PAYMENT_PENDING', message, cause)
 }

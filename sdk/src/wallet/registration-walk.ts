@@ -1,0 +1,186 @@
+/**
+ * The steps of a registration, and what follows from failures. `registration.ts` makes the calls.
+ *
+ * A name is requested, the request is chosen and paid, the payment is confirmed, and the nodes show the name. A lost
+ * answer is never treated as a refusal: the ledger is read until it shows the result. A payment consumes its request, so
+ * that a repeated payment of one request cannot pay twice. A second request is made only while no coin can be locked.
+ */
+import { type ErrorCode, failure, type PaymentState, passing } from '../errors.ts'
+import type { NameEntry } from '../names/lookups.ts'
+import type { ContractId } from '../platform/values.ts'
+import { isCertain, isGone, type PollBounds, poll, unlessPassing } from './own-names.ts'
+
+/** How long a request whose answer was lost may take to appear on the ledger. */
+const APPEAR_MS = 5000
+
+/** A completed step. `isResumed`: an earlier call had completed it. */
+export type RegisterProgress =
+  /** The name is requested; nothing is paid. */
+  | {
+      readonly step: 'requested'
+      readonly subscriptionRequestCid: ContractId
+      readonly isResumed: boolean
+    }
+  /** The coin is locked. Either the name is registered, or all of the coin is returned. */
+  | { readonly step: 'paid'; readonly paymentCid: ContractId; readonly isResumed: boolean }
+  /** The coin is spent, and enough scan nodes show that the user owns the name. */
+  | { readonly step: 'active'; readonly party: string; readonly isResumed: boolean }
+
+/** The payment exists, and is not decided. */
+type Paid = {
+  readonly kind: 'paid'
+  readonly paymentCid: ContractId
+  readonly requestCid: string
+}
+/** What exists of the registration. */
+export type Found =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'requested'; readonly requestCids: readonly ContractId[] }
+  | Paid
+  | { readonly kind: 'owned' }
+
+/** The calls of the steps. */
+export type Calls = {
+  look(): Promise<Found>
+  /** The nodes may show the user as owner of a name that the wallet does not list. */
+  isShown(): Promise<boolean>
+  request(): Promise<ContractId>
+  /** Rejects requests with another entry. null: no request has the same entry. */
+  choose(requestCids: readonly ContractId[]): Promise<ContractId | null>
+  /** Returns the payment. */
+  pay(requestCid: ContractId): Promise<ContractId>
+  /** Fails if an earlier call paid for another entry. */
+  compare(requestCid: string): Promise<void>
+  /** Whether the user owns the name; null: the payment is still locked. */
+  confirm(paymentCid: ContractId): Promise<boolean | null>
+  /** null: the nodes do not show the user as owner yet. */
+  resolve(): Promise<NameEntry | null>
+}
+
+type World = PollBounds & {
+  readonly name: string
+  readonly onProgress: (event: RegisterProgress) => void
+  /** Called before each change of what errors report. It starts with `unknown`: an earlier call may have paid. */
+  readonly onPayment: (payment: PaymentState) => void
+}
+
+/** Continues from what exists until the nodes show the name. */
+export async function walk(
+  calls: Calls,
+  world: World,
+): Promise<{ readonly entry: NameEntry; readonly wasOwned: boolean }> {
+  const { name, onProgress, onPayment } = world
+  const first = await calls.look()
+  onPayment('not-paid')
+  const isOwned = first.kind === 'nothing' && (await calls.isShown())
+  let found: Found = isOwned ? { kind: 'owned' } : first
+  const wasThere = found.kind
+  let isResumed = true
+  while (found.kind === 'nothing' || found.kind === 'requested') {
+    if (found.kind === 'nothing') {
+      isResumed = false
+      found = await request(calls, world)
+      continue
+    }
+    const requestCid = await calls.choose(found.requestCids)
+    if (requestCid === null) {
+      isResumed = true
+      found = await calls.look()
+      continue
+    }
+    onProgress({ step: 'requested', subscriptionRequestCid: requestCid, isResumed })
+    found = await pay(calls, world, requestCid)
+  }
+  if (found.kind === 'paid') await settle(calls, world, found, wasThere === 'paid')
+  onPayment('paid')
+  const entry = await poll(calls.resolve, (entry) => entry, {
+    ...world,
+    late: () => doubtful('CONSENSUS_LAGGING', notShown(name)),
+  })
+  return { entry, wasOwned: wasThere === 'owned' }
+}
+
+async function request(calls: Calls, world: World): Promise<Found> {
+  const { clock, signal } = world
+  try {
+    return { kind: 'requested', requestCids: [await calls.request()] }
+  } catch (error) {
+    if (isCertain(error, signal)) throw error
+    // A second request costs nothing, but would remain on the ledger.
+    const endsAtMs = Math.min(world.endsAtMs, clock.monotonicMs() + APPEAR_MS)
+    const late = () => error
+    return poll(calls.look, (found) => (found.kind === 'nothing' ? null : found), {
+      ...world,
+      endsAtMs,
+      late,
+    })
+  }
+}
+
+async function pay(calls: Calls, world: World, requestCid: ContractId): Promise<Found> {
+  const { name, signal, onPayment } = world
+  const attempt = async (): Promise<Found> => ({
+    kind: 'paid',
+    paymentCid: await calls.pay(requestCid),
+    requestCid,
+  })
+  try {
+    return await attempt()
+  } catch (cause) {
+    const wasCertain = isCertain(cause, signal)
+    let mayRepeat = !isGone(cause)
+    if (wasCertain && mayRepeat) throw cause
+    if (!wasCertain) onPayment('unknown')
+    const next = async (found: Found): Promise<Found | null> => {
+      if (found.kind === 'paid' || found.kind === 'owned') return found
+      if (found.kind === 'nothing' || !found.requestCids.includes(requestCid)) {
+        // The request is consumed, and no payment exists.
+        if (wasCertain) throw cause
+        onPayment('refunded')
+        throw passing('PAYMENT_REFUNDED', consumed(name), { cause })
+      }
+      if (!mayRepeat) return null
+      return attempt().catch((error: unknown) => {
+        if (!isCertain(error, signal)) return unlessPassing(error)
+        mayRepeat = false // Refused now; the first payment may still arrive.
+        return null
+      })
+    }
+    const late = () => doubtful('PAYMENT_UNKNOWN', unknown(name), cause)
+    return poll(calls.look, next, { ...world, late })
+  }
+}
+
+/** Waits until the payment is decided. */
+async function settle(
+  calls: Calls,
+  world: World,
+  { paymentCid, requestCid }: Paid,
+  isResumed: boolean,
+): Promise<void> {
+  const { name, onProgress, onPayment } = world
+  onPayment('locked')
+  if (isResumed) await calls.compare(requestCid)
+  onProgress({ step: 'paid', paymentCid, isResumed })
+  const confirm = () => calls.confirm(paymentCid)
+  const late = () => doubtful('PAYMENT_PENDING', pending(name))
+  if (await poll(confirm, (isOurs) => isOurs, { ...world, late })) return
+  onPayment('refunded')
+  throw passing('PAYMENT_REFUNDED', returned(name))
+}
+
+/** The error of a payment whose effect is not known, or not shown. */
+export function doubtful(code: ErrorCode, message: string, cause?: unknown) {
+  return failure(code, message, { definite: false, retryable: true, cause })
+}
+
+const consumed = (name: string) =>
+  `The request for ${name} is consumed, and no coin is locked: the payment was returned in full, or never happened.`
+const returned = (name: string) =>
+  `The coin for ${name} was returned in full: another user was first, or the lock expired before enough super-validators confirmed.`
+const unknown = (name: string) =>
+  `It is unknown whether the coin for ${name} was locked. Call register again: it checks first and never pays twice for one request.`
+const pending = (name: string) =>
+  `The coin for ${name} is locked, and the super-validators have not decided yet. Call register again to continue waiting.`
+const notShown = (name: string) =>
+  `${name} is registered, but not enough scan nodes show it yet. It needs no second call.`
