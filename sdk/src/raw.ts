@@ -43,22 +43,23 @@ export type ClientOptions = {
 
 /** A client of one scan node, whose answers it does not verify. */
 export function createScanClient(options: ClientOptions): ScanClient {
-  return createClient<ScanPaths>(options, ours)
+  return createClient<ScanPaths>(options, errorBodyOf)
 }
 
 /** A client of a validator: name entries, wallet, and lookups that enough scan nodes agree on. */
 export function createValidatorClient(options: ClientOptions): ValidatorClient {
-  return createClient<ValidatorPaths>(options, ours)
+  return createClient<ValidatorPaths>(options, errorBodyOf)
 }
 
 /** A client of a validator's ledger interface, `/v2`; its `baseUrl` is the validator's root. */
 export function createLedgerClient(options: ClientOptions): LedgerClient {
-  return createClient<LedgerPaths>(options, ledger)
+  return createClient<LedgerPaths>(options, ledgerErrorOf)
 }
 
+/** @param errorOf - The error body to put in place of one that is not the server's own; null: it is. */
 function createClient<Paths extends object>(
   { baseUrl, token, fetch }: ClientOptions,
-  form: ErrorForm,
+  errorOf: (body: string, response: Response) => ErrorBody | LedgerErrorBody | null,
 ): Client<Paths, Json> {
   const client = createFetchClient<Paths, Json>({ baseUrl, ...(fetch && { fetch }) })
   client.use({
@@ -77,45 +78,34 @@ function createClient<Paths extends object>(
       // These describe the original bytes; openapi-fetch reads no body if the length is 0.
       headers.delete('content-length')
       headers.delete('content-encoding')
-      const isError = form.isError(text, response)
-      const body = isError ? text : JSON.stringify(form.withoutReason(status))
+      const error = errorOf(text, response)
+      const body = error === null ? text : JSON.stringify(error)
       return new Response(body, { status, statusText, headers })
     },
   })
   return client
 }
 
-/** The form of error bodies of one interface. */
-type ErrorForm = {
-  /** Whether the server itself sent the body, not a proxy in front of it. */
-  isError(body: string, response: Response): boolean
-  /** `INVALID_RESPONSE` is a code of the client: the server does not speak this protocol. */
-  withoutReason(status: number): ErrorBody | LedgerErrorBody
-}
-
 const noReason = (status: number) => `The server answered with status ${status} and no reason.`
 
-/** D-6. */
-const ours: ErrorForm = {
-  isError: (text) => hasMembers(text, 'error', 'code'),
-  withoutReason: (status) => ({
+/** D-6. `INVALID_RESPONSE` is a code of the client: the server does not speak this protocol. */
+function errorBodyOf(body: string, { status }: Response): ErrorBody | null {
+  if (hasMembers(body, 'error', 'code')) return null
+  return {
     error: noReason(status),
     code: 'INVALID_RESPONSE',
     definite: false,
     retryable: status >= 500,
     request_id: '',
     details: null,
-  }),
+  }
 }
 
 /** A request that cannot be decoded is refused in one line of text. */
-const ledger: ErrorForm = {
-  isError: (text, { status, headers }) =>
-    hasMembers(text, 'cause', 'code') ||
-    (status === 400 &&
-      text !== '' &&
-      headers.get('content-type')?.startsWith('text/plain') === true),
-  withoutReason: (status) => ({
+function ledgerErrorOf(body: string, { status, headers }: Response): LedgerErrorBody | null {
+  const isLine = headers.get('content-type')?.startsWith('text/plain') === true && body !== ''
+  if (hasMembers(body, 'cause', 'code') || (status === 400 && isLine)) return null
+  return {
     cause: noReason(status),
     code: 'INVALID_RESPONSE',
     correlationId: null,
@@ -126,7 +116,7 @@ const ledger: ErrorForm = {
     grpcCodeValue: null,
     retryInfo: status >= 500 ? '1 second' : null,
     definiteAnswer: false,
-  }),
+  }
 }
 
 function hasMembers(text: string, ...names: readonly string[]): boolean {

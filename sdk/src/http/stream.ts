@@ -33,11 +33,6 @@ const DONE = 1000 // RFC 6455 §7.4.1.
 /** If no WebSocket opens, such as behind a proxy, pages are read for this long. */
 const SOCKET_RETRY_MS = 60_000
 
-/** No socket opened. Browsers hide the reason, such as the HTTP status; the request for a page shows it. */
-class SocketRefused extends Error {
-  override readonly name = 'SocketRefused'
-}
-
 type FramesOptions<Frame> = {
   readonly WebSocket: WebSocketConstructor
   /** http or https. */
@@ -56,14 +51,15 @@ type FramesOptions<Frame> = {
 }
 
 /**
- * Opens a socket, sends the request and yields the frames until the server has sent all of them.
+ * Opens a socket, sends the request and yields the frames until the server has sent all of them. Returns false if it does
+ * not open. Browsers hide the reason, such as the HTTP status; the request for a page shows it.
  *
- * @throws {SocketRefused} If it does not open. @throws {QuorumscanError} An error that the server sends, or
- *   NETWORK_ERROR when the connection is lost. @throws The signal's reason.
+ * @throws {QuorumscanError} An error that the server sends, or NETWORK_ERROR when the connection is lost.
+ * @throws The signal's reason.
  */
 async function* readFrames<Frame>(
   options: FramesOptions<Frame>,
-): AsyncGenerator<FrameBatch<Frame>> {
+): AsyncGenerator<FrameBatch<Frame>, boolean> {
   const { clock, signal, what } = options
   signal?.throwIfAborted()
   const inbox: Frame[] = []
@@ -73,6 +69,7 @@ async function* readFrames<Frame>(
   const ending = () => ended
 
   const socket = open(options)
+  if (socket === null) return false
   const end = (how: 'done' | QuorumscanError): void => {
     if (ended !== null) return
     ended = how
@@ -116,12 +113,12 @@ async function* readFrames<Frame>(
 
   try {
     if (!isOpen) await event(OPEN_MS)
-    if (!isOpen) throw new SocketRefused('no WebSocket could be opened')
+    if (!isOpen) return false
     for (;;) {
       const isDone = ending() === 'done'
       const frames = inbox.splice(0)
       if (frames.length > 0 || isDone) yield { frames, isDone }
-      if (isDone) return
+      if (isDone) return true
       const how = ending()
       if (inbox.length > 0 || how === 'done') continue // They came while the consumer was busy.
       if (how !== null) throw how
@@ -133,11 +130,11 @@ async function* readFrames<Frame>(
 }
 
 /** Browsers throw if a policy of the page forbids the address. */
-function open<Frame>({ WebSocket, url, protocols }: FramesOptions<Frame>): WebSocketLike {
+function open<Frame>({ WebSocket, url, protocols }: FramesOptions<Frame>): WebSocketLike | null {
   try {
     return new WebSocket(url.replace(/^http/, 'ws'), [...protocols])
-  } catch (cause) {
-    throw new SocketRefused('no WebSocket could be created', { cause })
+  } catch {
+    return null
   }
 }
 
@@ -165,14 +162,9 @@ export function createSocketReads(WebSocket: WebSocketConstructor | null, clock:
     options: Omit<FramesOptions<Frame>, 'WebSocket' | 'clock'>,
   ): AsyncGenerator<FrameBatch<Frame>, boolean> {
     if (WebSocket === null || isRefused(token)) return false
-    try {
-      yield* readFrames({ ...options, WebSocket, clock })
-      return true
-    } catch (error) {
-      if (!(error instanceof SocketRefused)) throw error
-      refusal = { token, atMs: clock.monotonicMs() }
-      return false
-    }
+    const isOpened = yield* readFrames({ ...options, WebSocket, clock })
+    if (!isOpened) refusal = { token, atMs: clock.monotonicMs() }
+    return isOpened
   }
 }
 

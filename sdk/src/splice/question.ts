@@ -3,7 +3,7 @@ import type { Transport, TransportReply } from '@quorumscan/reader'
 import { maxFaulty } from '@quorumscan/verifier'
 import { retryAfter } from '../http/http-failures.ts'
 import type { Clock } from '../platform/clock.ts'
-import { withDeadline } from '../platform/deadline.ts'
+import { onAbort, withDeadline } from '../platform/deadline.ts'
 import {
   canonicalText,
   isObject,
@@ -95,14 +95,8 @@ export async function readByVotes<T extends JsonValue>(
   const { clock, threshold, endsAtMs, signal } = context
   signal.throwIfAborted()
   const state = createVoteState(voters, VOTE_RULES.votesNeeded(threshold, nodeCount))
-  /** One for each request and pause, since Node warns of a leak at the eleventh listener of one signal. */
-  const open = new Set<AbortController>()
-  const begun = <R>(run: (signal: AbortSignal) => Promise<R>): Promise<R> => {
-    const own = new AbortController()
-    open.add(own)
-    return run(own.signal).finally(() => open.delete(own))
-  }
-  let leave = () => {}
+  const over = new AbortController()
+  let forget = () => {}
   try {
     const verdict = await new Promise<VoteVerdict>((resolve, reject) => {
       const feed = (event: VoteEvent): void => {
@@ -114,25 +108,24 @@ export async function readByVotes<T extends JsonValue>(
       }
       const wake = (atMs: number, event: VoteEvent): void => {
         const ms = Math.max(0, atMs - clock.monotonicMs())
-        begun((own) => clock.delay(ms, own)).then(
+        clock.delay(ms, over.signal).then(
           () => feed(event),
           () => {}, // The read has ended.
         )
       }
       const ask = async (voter: Voter): Promise<void> => {
-        const reply = await begun((own) => askScan(question, voter, { ...context, signal: own }))
+        const reply = await askScan(question, voter, { ...context, signal: over.signal })
         feed({ kind: 'reply', voter, reply })
       }
-      leave = () => reject(signal.reason)
-      signal.addEventListener('abort', leave)
+      forget = onAbort(signal, () => reject(signal.reason))
       wake(endsAtMs, { kind: 'deadline' })
       feed({ kind: 'began' })
     })
     return outcomeOf<T>(verdict, state, nodeCount)
   } finally {
     state.isOver = true
-    signal.removeEventListener('abort', leave)
-    for (const own of open) own.abort(OVER)
+    forget()
+    over.abort(OVER)
   }
 }
 

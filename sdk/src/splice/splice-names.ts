@@ -58,9 +58,9 @@ const PARALLEL_MAX = 8
 
 export function createSpliceNames(reader: SpliceReader): SpliceNames {
   const lookup: SpliceNames['lookup'] = async (typed, options = {}) =>
-    unexpired(await reader.read(askName(spliceName(typed)), options))
+    unexpired(await reader.read(askEntry('name', spliceName(typed)), options))
   const lookupParty: SpliceNames['lookupParty'] = async (party, options = {}) =>
-    reader.read(askParty(checkedText('The party', party)), options)
+    reader.read(askEntry('party', checkedText('The party', party)), options)
 
   /** Turns an entry that expired during the read into an absence. */
   const unexpired = (outcome: SpliceOutcome<NameEntry>): SpliceOutcome<NameEntry> =>
@@ -147,35 +147,22 @@ type EntryList = {
 /** One entry with all its texts, and members of newer versions. */
 const ENTRY_BYTES_MAX = 64 * 1024
 
-function askName(name: string): Question<NameEntry> {
+/** The question for the entry of a name, or for one of a party. */
+function askEntry(kind: 'name' | 'party', subject: string): Question<NameEntry> {
   return question<NameEntry>(
     {
-      path: `/v0/ans-entries/by-name/${encodeURIComponent(name)}`,
-      what: `the name ${name}`,
+      path: `/v0/ans-entries/by-${kind}/${encodeURIComponent(subject)}`,
+      what: kind === 'name' ? `the name ${subject}` : `a name of ${subject}`,
       bytesMax: ENTRY_BYTES_MAX,
-      absence: `No ans entry found for name: ${name}`,
+      absence: `No ans entry found for ${kind}: ${subject}`,
     },
     (body, nowMicros) => {
       const entry = readEntry(body['entry'])
-      if (entry?.name !== name) return undefined
-      // A scan whose clock lags still shows the entry. It counts like those that do not.
-      return isLive(entry, nowMicros) ? entry : null
-    },
-  )
-}
-
-function askParty(party: string): Question<NameEntry> {
-  return question<NameEntry>(
-    {
-      path: `/v0/ans-entries/by-party/${encodeURIComponent(party)}`,
-      what: `a name of ${party}`,
-      bytesMax: ENTRY_BYTES_MAX,
-      absence: `No ans entry found for party: ${party}`,
-    },
-    (body, nowMicros) => {
-      const entry = readEntry(body['entry'])
-      // The party may have another name, which this scan does not show until its clock has caught up.
-      return entry?.party === party && isLive(entry, nowMicros) ? entry : undefined
+      if (entry?.[kind] !== subject) return undefined
+      if (isLive(entry, nowMicros)) return entry
+      // A scan whose clock lags still shows the entry. Of a name it counts like those that do not. A party may have
+      // another name, which this scan does not show until its clock has caught up.
+      return kind === 'name' ? null : undefined
     },
   )
 }

@@ -149,7 +149,11 @@ it('an acknowledged payment remains known', async () => {
       const fateList = ['works', 'works', 'works', ...later]
       let turn = 0
       const fateOf = () => fateList[turn++] ?? 'lost-after'
-      const { payment, payments } = await run(callsOn(ledger, () => {}), fateOf, () => {})
+      const { payment, payments } = await run(
+        callsOn(ledger, () => {}),
+        fateOf,
+        () => {},
+      )
       expect(payments).toContain('locked')
       expect(payment).toBe('locked')
     }),
