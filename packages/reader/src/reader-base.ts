@@ -49,7 +49,6 @@ export function createReaderBase(
     nodeCount,
     faultyMax,
     crypto,
-    closing,
     floor,
     directory: createDirectory({ reader: options, crypto, signal: closing.signal, ...hooks }),
     /**

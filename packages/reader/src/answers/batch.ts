@@ -1,8 +1,7 @@
 /** The batch request (D-14) and its answer, cut into the answers of the single lookups. */
 
-import type { Lookup } from '@quorumscan/verifier'
-import { bytesEqual, parseInstant, utf8 } from '@quorumscan/verifier'
-import type { TransportRequest } from '../source/transport.ts'
+import { bytesEqual, type Lookup, parseInstant, utf8 } from '@quorumscan/verifier'
+import type { NodeRequest } from '../source/transport.ts'
 import { entriesBytesMax } from './answer-sizes.ts'
 import { parseJson } from './reply.ts'
 
@@ -14,10 +13,7 @@ const MEMBER = `"[a-z_]+":(?:null|${STRING})`
 const ANSWER = new RegExp(`\\{"entry":(?:null|\\{${MEMBER}(?:,${MEMBER}){5}\\})\\}`, 'y')
 
 /** The request of a batch. `atOffset` null: the newest offset. */
-export function batchRequest(
-  lookups: readonly Lookup[],
-  atOffset: number | null,
-): Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body' | 'bytesMax'> {
+export function batchRequest(lookups: readonly Lookup[], atOffset: number | null): NodeRequest {
   return {
     method: 'POST',
     path: '/v0/ans-entries/batch',

@@ -1,7 +1,6 @@
 /** Judges one HTTP reply of a node (D-35): an answer, lag, or a failure, which never votes. */
 
-import type { HistoryPoint } from '@quorumscan/verifier'
-import { parseInstant } from '@quorumscan/verifier'
+import { type HistoryPoint, parseInstant } from '@quorumscan/verifier'
 import type { TransportReply } from '../source/transport.ts'
 
 export type Reply =

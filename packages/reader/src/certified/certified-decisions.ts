@@ -1,8 +1,7 @@
 /** The decisions of the certified reader as one record, so that tests can break one of them. */
 
 import { bytesEqual } from '@quorumscan/verifier'
-import type { CheckedCertificate } from '@quorumscan/verifier/certified'
-import { isBehind, isStale } from '@quorumscan/verifier/certified'
+import { type CheckedCertificate, isBehind, isStale } from '@quorumscan/verifier/certified'
 import type { Known } from '../source/source.ts'
 
 /** Checkpoints are at most ten seconds apart: an older state is held back, or ordering stalls. */

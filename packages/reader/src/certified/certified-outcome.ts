@@ -1,9 +1,9 @@
 /** What the caller of a certified read gets (D-38): kind and reason, made of the decider's `Ending`. */
 
-import type { CanonicalRequest } from '@quorumscan/verifier'
-import { maxFaulty, toHex } from '@quorumscan/verifier'
+import { type CanonicalRequest, maxFaulty, toHex } from '@quorumscan/verifier'
 import type { CheckedCertificate } from '@quorumscan/verifier/certified'
 import type {
+  Decided,
   Disputed,
   Insufficient,
   Lagging,
@@ -13,15 +13,8 @@ import type {
 import type { Ended } from './certified-state.ts'
 
 /** A proven answer. `agreed` are the members who signed the state that it is proven from. */
-export type CertifiedAnswer<Answer> = Participation & {
-  /** `…-absent`: proven that no such entry exists. `trusted…`: f = 0, one node could lie (D-34). */
-  readonly kind: 'verified' | 'verified-absent' | 'trusted' | 'trusted-absent'
+export type CertifiedAnswer<Answer> = Omit<Decided, 'answer'> & {
   readonly answer: Answer
-  readonly offset: number
-  /** µs since the epoch. */
-  readonly recordTime: number
-  /** Lower-case hex. */
-  readonly historyHash: string
   readonly receipt: CertifiedReceipt
 }
 

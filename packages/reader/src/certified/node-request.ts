@@ -26,7 +26,7 @@ import {
   type PageSubject,
   type Question,
 } from '@quorumscan/verifier/certified'
-import type { TransportRequest } from '../source/transport.ts'
+import type { NodeRequest, TransportRequest } from '../source/transport.ts'
 
 /** A query with all its forms: stored with the proof, as a question to the state, and on the wire. */
 export type CertifiedQuery<Answer, Asked = AnyQuestion<Answer>> = {
@@ -136,7 +136,7 @@ const NEWEST_CERTIFICATE = { path: '/v0/certificate', body: null, entryCountMax:
 export function wireRequest(
   asked: CertifiedQuery<unknown> | undefined,
   bounds: { readonly signers: Threshold; readonly minOffset: number; readonly nodeCount: number },
-): Pick<TransportRequest, 'method' | 'path' | 'headers' | 'body' | 'bytesMax' | 'channel'> {
+): NodeRequest & Pick<TransportRequest, 'channel'> {
   const { path, body, entryCountMax } = asked ?? NEWEST_CERTIFICATE
   const signers = bounds.signers === 'all' ? bounds.nodeCount : bounds.signers
   const query = {

@@ -1,7 +1,6 @@
 /** Fetches the genesis document of a pinned hash (D-34). Any seed may serve it; none has to be trusted. */
 
-import type { CryptoPort } from '@quorumscan/verifier'
-import { type Genesis, GenesisError, toHex } from '@quorumscan/verifier'
+import { type CryptoPort, type Genesis, GenesisError, toHex } from '@quorumscan/verifier'
 import { GET, type Transport } from './transport.ts'
 
 /** The answer of a seed that is not the pinned genesis. */

@@ -24,6 +24,12 @@ export type TransportRequest = {
   readonly signal: AbortSignal
 }
 
+/** What an operation decides about its request. */
+export type NodeRequest = Pick<
+  TransportRequest,
+  'method' | 'path' | 'headers' | 'body' | 'bytesMax'
+>
+
 export type TransportReply = {
   readonly status: number
   /** The header's value, or null. `name` is lower-case. */

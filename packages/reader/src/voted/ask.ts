@@ -1,19 +1,14 @@
 /** The request for some items, which is the same for all nodes, and the votes in its answers. */
 
-import type { HistoryPoint, Lookup } from '@quorumscan/verifier'
-import { bodiesEqual } from '@quorumscan/verifier'
+import { bodiesEqual, type HistoryPoint, type Lookup } from '@quorumscan/verifier'
 import { batchRequest, cutBatchAnswer } from '../answers/batch.ts'
 import { decodeText, type Reply } from '../answers/reply.ts'
 import type { ReadRequest } from '../reader-options.ts'
-import type { TransportRequest } from '../source/transport.ts'
+import type { NodeRequest, TransportRequest } from '../source/transport.ts'
 import type { Vote } from '../votes/tally.ts'
 import { type Item, isVoteWanted } from './item.ts'
 
 export type Channel = TransportRequest['channel']
-export type NodeRequest = Pick<
-  TransportRequest,
-  'method' | 'path' | 'headers' | 'body' | 'bytesMax'
->
 type Answer = Reply & { readonly kind: 'answer' }
 
 export type Ask = {

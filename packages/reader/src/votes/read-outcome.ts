@@ -15,7 +15,7 @@ export type Participation = {
 
 /** An answer that `threshold` nodes gave at one offset. */
 export type Decided = Participation & {
-  /** `verified-absent`: the answer is `{"entry":null}`. `trusted…`: f = 0, one node could lie (D-34). */
+  /** `…-absent`: no such entry exists. `trusted…`: f = 0, one node could lie (D-34). */
   readonly kind: 'verified' | 'verified-absent' | 'trusted' | 'trusted-absent'
   /** The exact bytes that the nodes agreed on. */
   readonly answer: Uint8Array<ArrayBuffer>

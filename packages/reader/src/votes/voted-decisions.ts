@@ -3,8 +3,7 @@
  * test runs the real reader with one of them broken, and expects the checkers of `test/sim` to notice.
  */
 
-import type { Genesis } from '@quorumscan/verifier'
-import { thresholdVotes } from '@quorumscan/verifier'
+import { type Genesis, thresholdVotes } from '@quorumscan/verifier'
 import { isAbsence } from '../answers/batch.ts'
 import { judgeReply, type Reply } from '../answers/reply.ts'
 import type { TransportReply } from '../source/transport.ts'

@@ -1,8 +1,7 @@
 /** The truth of a small ledger, and what nodes make of it. */
 import { formatInstant, utf8 } from '@quorumscan/verifier'
 import { START_MICROS } from '../../driver/testing/virtual.ts'
-import type { TransportReply } from '../../source/transport.ts'
-import type { NodeRequest } from '../ask.ts'
+import type { NodeRequest, TransportReply } from '../../source/transport.ts'
 import type { Way } from './scripts.ts'
 
 /** Of the log's end, nodes that are behind miss so much. */
