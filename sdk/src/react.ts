@@ -134,7 +134,7 @@ export function useName(typed: string, options: UseNameOptions = {}): UseNameRes
     party: trust === 'verified' || trust === 'trusted' ? (entry?.party ?? null) : null,
     entry,
     basis: outcome !== null && 'verifiedBy' in outcome ? outcome.verifiedBy : null,
-    reason: trust === 'unverified' ? reasonOf(outcome) : null,
+    reason: reasonOf(outcome),
     outcome,
     error: refusal ?? (outcome?.kind === 'unverified' ? outcome.error : null),
     refetch,
@@ -313,15 +313,8 @@ function trustOf(watched: Watched | null): Trust {
   return kind === 'mismatch' || kind === 'expired' ? kind : 'unverified'
 }
 
+/** null: there is an answer. */
 function reasonOf(watched: Watched | null): UseNameResult['reason'] {
-  switch (watched?.kind) {
-    case 'unverified':
-      return watched.reason
-    case 'disputed':
-    case 'insufficient':
-    case 'lagging':
-      return watched.kind
-    default:
-      return null
-  }
+  if (watched === null || 'entry' in watched) return null
+  return watched.kind === 'unverified' ? watched.reason : watched.kind
 }

@@ -1,5 +1,5 @@
 /** Requests to a validator, and the meaning of replies that are not answers: D-6, the ledger interface's errors, others. */
-import { type ErrorCode, type ErrorFacts, failure, type QuorumscanError } from '../errors.ts'
+import { type ErrorFacts, failure, type QuorumscanError } from '../errors.ts'
 import { type ServerErrorCode, serverErrorCodes } from '../generated/error-codes.ts'
 import { toCamel } from '../platform/camel.ts'
 
@@ -89,41 +89,31 @@ function errorIn(
   const { code, error, cause, ...body }: Readonly<Record<string, unknown>> = Object(parseJson(text))
   const status = facts.status ?? 400 // The end of a stream has none.
   if (typeof code !== 'string') return null
+  const isKnown = (serverErrorCodes as readonly string[]).includes(code)
+  /** With the code in the details, if only a newer server knows it. */
+  const stated = (message: string, sent: unknown, more: Omit<ErrorFacts, 'code'>) => {
+    const details = toCamel(sent ?? null) as QuorumscanError['details']
+    return failure(isKnown ? (code as ServerErrorCode) : 'UNKNOWN_ERROR', message, {
+      ...facts,
+      ...more,
+      definite: facts.definite || more.definite,
+      details: isKnown ? details : { ...details, code },
+    })
+  }
   if (typeof cause === 'string') {
     const { definiteAnswer, retryInfo, correlationId, traceId } = body
-    return failure(codeOf(code), cause, {
-      ...facts,
+    return stated(cause, body['context'], {
       // Without a `definiteAnswer`: a refused request was not submitted.
-      definite: facts.definite || ((definiteAnswer as boolean | null) ?? status < 500),
+      definite: (definiteAnswer as boolean | null) ?? status < 500,
       retryable: typeof retryInfo === 'string' || status === 503,
       requestId: String(correlationId ?? traceId ?? ''),
-      details: detailsOf(code, body['context']),
     })
   }
   const { definite, retryable } = body
   const isOne = typeof error === 'string' && typeof definite === 'boolean'
   if (!isOne || typeof retryable !== 'boolean') return null
-  return failure(codeOf(code), error, {
-    ...facts,
-    definite: facts.definite || definite,
-    retryable,
-    requestId: String(body['request_id']),
-    details: detailsOf(code, body['details']),
-  })
-}
-
-function codeOf(code: string): ErrorCode {
-  return isServerCode(code) ? code : 'UNKNOWN_ERROR'
-}
-
-/** With the code, if only a newer server knows it. */
-function detailsOf(code: string, sent: unknown): QuorumscanError['details'] {
-  const details = toCamel(sent ?? null) as QuorumscanError['details']
-  return isServerCode(code) ? details : { ...details, code }
-}
-
-function isServerCode(code: string): code is ServerErrorCode {
-  return (serverErrorCodes as readonly string[]).includes(code)
+  const requestId = String(body['request_id'])
+  return stated(error, body['details'], { definite, retryable, requestId })
 }
 
 /** A successful reply that the operation does not have. */

@@ -41,8 +41,9 @@ export async function retryLookups<Answer>(
   for (let laggingCount = 0, awayCount = 0; ; outcomes = await ask()) {
     const isAway = outcomes.some(({ kind }) => kind === 'insufficient')
     const askedMs =
-      outcomes.map(retryAfterMs).find((ms) => ms !== null) ??
-      (isAway ? AWAY_PAUSES_MS[awayCount++] : undefined)
+      outcomes
+        .map((outcome) => ('retryAfterMs' in outcome ? outcome.retryAfterMs : null))
+        .find((ms) => ms !== null) ?? (isAway ? AWAY_PAUSES_MS[awayCount++] : undefined)
     const isLagging = outcomes.some(({ kind }) => kind === 'lagging')
     if (isLagging && ++laggingCount > LAGGING_RETRIES_MAX) return outcomes
     if (askedMs === undefined) return outcomes
@@ -50,10 +51,6 @@ export async function retryLookups<Answer>(
     if (clock.monotonicMs() + waitMs >= read.endsAtMs) return outcomes
     await clock.delay(waitMs, read.signal)
   }
-}
-
-function retryAfterMs(outcome: ReadOutcome): number | null {
-  return 'retryAfterMs' in outcome ? outcome.retryAfterMs : null
 }
 
 /** The answer to one request, within a deadline. @throws {QuorumscanError} If the outcome is not an answer. */

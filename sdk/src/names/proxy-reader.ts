@@ -52,8 +52,15 @@ export async function openProxyReader(options: {
     shared: trust === null ? createSharedStore(undefined, clock) : options.shared,
     signal: new AbortController().signal,
   })
+  /** Throws the proxy's own failure, which explains a missing answer better than the outcome. */
   const explained = <Outcome extends CertifiedOutcome<unknown>>(outcome: Outcome): Outcome => {
-    if (outcome.kind === 'insufficient') explain(outcome.unproven, lastFailure())
+    if (outcome.kind !== 'insufficient') return outcome
+    if (outcome.unproven !== null) {
+      const message = `The scan proxy sent an answer without a valid proof: ${outcome.unproven}. Do not use it.`
+      throw failure('INVALID_RECEIPT', message)
+    }
+    const failed = lastFailure()
+    if (failed !== null) throw failed
     return outcome
   }
   const explaining: CertifiedReader = {
@@ -111,15 +118,6 @@ function proxyRequest({ method, path, headers, body }: TransportRequest): HttpRe
 /** Refusals that the reader turns into outcomes: a walk has expired, or neither the proxy nor nodes have a proof. */
 function isRefusal({ status, text }: HttpReply): boolean {
   return status === 410 || UNPROVEN.has(Object(parseJson(text)).code)
-}
-
-/** Throws the proxy's own failure, which explains a missing answer better than the outcome. */
-function explain(unproven: string | null, failed: unknown): void {
-  if (unproven !== null) {
-    const message = `The scan proxy sent an answer without a valid proof: ${unproven}. Do not use it.`
-    throw failure('INVALID_RECEIPT', message)
-  }
-  if (failed !== null) throw failed
 }
 
 function noProxy(cause?: unknown): QuorumscanError {
