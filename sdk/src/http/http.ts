@@ -114,7 +114,9 @@ export function createHttp(options: {
           error = thrown
         }
         signal.throwIfAborted()
-        const pause = pauseMs(count, error, random)
+        // The usual backoff, unless the server asks for a longer pause.
+        const asked = error instanceof QuorumscanError ? error.retryAfterMs : null
+        const pause = Math.max(asked ?? 0, backoffMs(count, { ...BACKOFF, random }))
         // A wait beyond the deadline would replace what is known by a timeout.
         const isTooLate = clock.monotonicMs() + pause >= endsAtMs
         if (count >= ATTEMPTS_MAX || isTooLate || !isRepeatable(request, error)) throw error
@@ -162,12 +164,6 @@ function isRepeatable(request: HttpRequest, error: unknown): boolean {
   if (!(error instanceof QuorumscanError)) return false // Such as an error of the token function.
   if (error.status === 404) return false // For any body: that something is missing is an answer.
   return error.retryable && (isSafe(request) || error.definite)
-}
-
-/** The usual backoff, unless the server asks for a longer pause. */
-function pauseMs(count: number, error: unknown, random: Random): number {
-  const asked = error instanceof QuorumscanError ? error.retryAfterMs : null
-  return Math.max(asked ?? 0, backoffMs(count, { ...BACKOFF, random }))
 }
 
 /** A token, or a function that returns one. It is called at the first request, and again when the server refuses the last token. */

@@ -1,5 +1,5 @@
 /** Outcomes of a read, and the errors that they become in calls that return values. */
-import { passing, type QuorumscanError } from '../errors.ts'
+import { passing } from '../errors.ts'
 import type { VoteFailure } from './splice-decider.ts'
 
 /** Numbers of a read. Super-validators have their names on the ledger. */
@@ -55,33 +55,27 @@ export type SpliceInsufficient = SpliceParticipation & {
  */
 export type SpliceOutcome<T> = Agreed<T> | AgreedAbsent | SpliceUndecided<T> | SpliceInsufficient
 
-/** @throws {QuorumscanError} If the outcome is not an answer. */
+/** @throws {QuorumscanError} If the outcome is not an answer; `details.outcome` has the answers of the super-validators. */
 export function decided<T>(what: string, outcome: SpliceOutcome<T>): Agreed<T> | AgreedAbsent {
-  if (outcome.kind === 'agreed' || outcome.kind === 'agreed-absent') return outcome
-  throw undecidedError(what, outcome)
-}
-
-/** The error for an outcome without an answer. `details.outcome` has the answers of the super-validators. */
-function undecidedError<T>(
-  what: string,
-  outcome: SpliceUndecided<T> | SpliceInsufficient,
-): QuorumscanError {
   const facts = { details: { outcome } }
   switch (outcome.kind) {
+    case 'agreed':
+    case 'agreed-absent':
+      return outcome
     case 'disputed': {
       const message = `${what}: the scans contradict each other, without ${outcome.needed} equal answers. Do not use any of them.`
-      return passing('CONSENSUS_DISPUTED', message, facts)
+      throw passing('CONSENSUS_DISPUTED', message, facts)
     }
     case 'lagging':
-      return passing('CONSENSUS_LAGGING', `${what}: some scans lag. Try again.`, facts)
+      throw passing('CONSENSUS_LAGGING', `${what}: some scans lag. Try again.`, facts)
     case 'insufficient': {
       const { reachable, nodeCount, needed, failures } = outcome
       const why = `${what}: ${reachable} of ${nodeCount} super-validators answered, ${needed} must agree`
       const [first] = failures
       if (reachable === 0 && !failures.some(({ isReachable }) => isReachable))
-        return passing('NETWORK_ERROR', `${why}. Is this device online?`, facts)
+        throw passing('NETWORK_ERROR', `${why}. Is this device online?`, facts)
       const example = first === undefined ? '' : ` (${first.svName}: ${first.reason})`
-      return passing('NOT_ENOUGH_NODES', `${why}${example}.`, facts)
+      throw passing('NOT_ENOUGH_NODES', `${why}${example}.`, facts)
     }
   }
 }

@@ -39,6 +39,7 @@ export function createSpliceReader(options: {
   readonly signal: AbortSignal
 }) {
   const { origin, transport, clock, defaults, signal: closing } = options
+  const { timeoutMs: defaultMs = TIMEOUT_MS } = defaults
   let current: { readonly electorate: Electorate; readonly learnedAtMs: number } | null = null
   let learning: Promise<Electorate> | null = null
 
@@ -66,16 +67,13 @@ export function createSpliceReader(options: {
     return current.electorate
   }
 
-  const timeoutOf = ({ timeoutMs = defaults.timeoutMs ?? TIMEOUT_MS }: SpliceReadOptions): number =>
-    timeoutMs
-
   return {
     async read<T extends JsonValue>(
       question: Question<T>,
       asked: SpliceReadOptions,
     ): Promise<SpliceOutcome<T>> {
       const { threshold = defaults.threshold ?? 'f+1' } = asked
-      const timeoutMs = timeoutOf(asked)
+      const { timeoutMs = defaultMs } = asked
       const endsAtMs = clock.monotonicMs() + timeoutMs
       closing.throwIfAborted()
       const signal = AbortSignal.any([closing, asked.signal ?? closing])
@@ -88,7 +86,7 @@ export function createSpliceReader(options: {
       asked: SpliceReadOptions,
       run: (bound: () => SpliceReadOptions) => Promise<T>,
     ): Promise<T> {
-      const endsAtMs = clock.monotonicMs() + timeoutOf(asked)
+      const endsAtMs = clock.monotonicMs() + (asked.timeoutMs ?? defaultMs)
       return run(() => ({ ...asked, timeoutMs: Math.max(0, endsAtMs - clock.monotonicMs()) }))
     },
     nowMicros: () => clock.nowMicros(),

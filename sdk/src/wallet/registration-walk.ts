@@ -93,10 +93,8 @@ export async function walk(
   }
   if (found.kind === 'paid') await settle(calls, world, found, wasThere === 'paid')
   onPayment('paid')
-  const entry = await poll(calls.resolve, (entry) => entry, {
-    ...world,
-    late: () => doubtful('CONSENSUS_LAGGING', notShown(name)),
-  })
+  const late = () => doubtful('CONSENSUS_LAGGING', notShown(name))
+  const entry = await poll(calls.resolve, (entry) => entry, { ...world, late })
   return { entry, wasOwned: wasThere === 'owned' }
 }
 
@@ -108,12 +106,8 @@ async function request(calls: Calls, world: World): Promise<Found> {
     if (isCertain(error, signal)) throw error
     // A second request costs nothing, but would remain on the ledger.
     const endsAtMs = Math.min(world.endsAtMs, clock.monotonicMs() + APPEAR_MS)
-    const late = () => error
-    return poll(calls.look, (found) => (found.kind === 'nothing' ? null : found), {
-      ...world,
-      endsAtMs,
-      late,
-    })
+    const bounds = { ...world, endsAtMs, late: () => error }
+    return poll(calls.look, (found) => (found.kind === 'nothing' ? null : found), bounds)
   }
 }
 

@@ -61,14 +61,12 @@ export type Ended = {
   readonly first: number
 }
 
-/** What the directory of addresses reports. */
-export type AddressEvent =
+export type ReaderEvent =
+  | Event<Asked, Reply, Wanted>
   /** A node has signed this address. */
   | { readonly kind: 'located'; readonly name: string; readonly url: string }
   /** `isOver`: all sources of addresses have answered or failed; else they are being asked. */
   | { readonly kind: 'learning'; readonly isOver: boolean }
-
-export type ReaderEvent = Event<Asked, Reply, Wanted> | AddressEvent
 
 /** A request to a node. */
 export interface Asked extends Flight<Asked> {
