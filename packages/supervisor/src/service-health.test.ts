@@ -8,7 +8,7 @@ import { createSystemClock } from '@quorumscan/base'
 import { untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import type { Service } from './service.ts'
-import { ServiceHealth } from './service-health.ts'
+import { createServiceHealth } from './service-health.ts'
 import { endLeftovers, Supervisor } from './supervisor.ts'
 
 const clock = createSystemClock()
@@ -44,8 +44,8 @@ async function createWorld(reason: string) {
   }
   await supervisor.start(service.app)
   await supervisor.start(service.redis)
-  const kept = { endOf: () => null, isHopeless: () => false }
-  const health = new ServiceHealth(supervisor, kept, true)
+  const exits = { endOf: () => null, isHopeless: () => false }
+  const health = createServiceHealth({ supervisor, exits, isCluster: true })
   health.begin(service)
   return {
     health,

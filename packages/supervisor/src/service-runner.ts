@@ -16,7 +16,7 @@ import {
 } from '@quorumscan/runtime'
 import { isRedisReady } from './probe.ts'
 import { type RedisService, redisIdOf, type Service } from './service.ts'
-import { ServiceHealth } from './service-health.ts'
+import { createServiceHealth, type ServiceHealth } from './service-health.ts'
 import { type ProcessRecord, Supervisor } from './supervisor.ts'
 
 /** A cold start of an app under full load of the machine; a replay that makes progress may take longer. */
@@ -72,29 +72,27 @@ export class ServiceRunner {
 
   constructor(options: ServiceRunnerOptions) {
     this.#options = options
-    const { clock, tell = () => {}, isCluster } = options
+    const { clock, isCluster, isRestarted = () => true } = options
     // Each service has a poll, and commands that wait for it.
     setMaxListeners(0, this.#stopping.signal)
-    this.processes = new Supervisor({ ...options, onEnd: (id, how) => this.#noteEnd(id, how) })
+    this.processes = new Supervisor({
+      ...options,
+      onEnd: (id, how) => {
+        if (this.#stopping.signal.aborted || this.#findOwner(id) === undefined) return
+        if (isRestarted(id, how)) this.#kept.noteEnd(id, how)
+      },
+    })
     this.#kept = keepRunning({
       clock,
       policy: RESTART_POLICY,
       start: (id) => this.#restart(id),
       onEnd: (id, how, delayMs) => {
         const when = delayMs < 1000 ? '' : ` in ${Math.round(delayMs / 1000)} s`
-        tell(
-          this.#findOwner(id)?.node ?? id,
-          `${id} exited unexpectedly (${how}); restarting${when}`,
-        )
+        const sentence = `${id} exited unexpectedly (${how}); restarting${when}`
+        options.tell?.(this.#findOwner(id)?.node ?? id, sentence)
       },
     })
-    this.health = new ServiceHealth(this.processes, this.#kept, isCluster)
-  }
-
-  #noteEnd(id: string, how: string): void {
-    const { isRestarted = () => true } = this.#options
-    if (this.#stopping.signal.aborted || this.#findOwner(id) === undefined) return
-    if (isRestarted(id, how)) this.#kept.noteEnd(id, how)
+    this.health = createServiceHealth({ supervisor: this.processes, exits: this.#kept, isCluster })
   }
 
   /** Whether the test rig lets a process run. */
