@@ -1,15 +1,14 @@
 /** The numbers of a run, for the report, a terminal and other programs: from the history alone. Pure. */
 
-import { ORDERING_DRIVERS, type OrderingDriver } from '@quorumscan/operator'
+import { ORDERING_DRIVERS } from '@quorumscan/operator'
 import { z } from 'zod'
 import { isShown } from '../view/lies.ts'
 import { percentile } from '../watch/prober.ts'
-import { attemptsIn } from './checker/availability.ts'
-import { detectionsOf, type FaultEvent } from './checker/detection.ts'
-import { TRUTH_RULES } from './checker/lookups.ts'
-import type { EventOf, HistoryEvent, ReadOutcome, Verdict } from './history.ts'
+import { TRUTH_RULES } from './checker/answers.ts'
+import { attemptsIn, detectionsOf, type FaultEvent } from './checker/faults.ts'
+import type { EventOf, HistoryEvent, ReadOutcome } from './history.ts'
 import { eventsOf, FINAL_READER, verdict } from './history.ts'
-import { describeChaosFault, type Scenario, scenario } from './schedule.ts'
+import { describeChaosFault, scenario } from './schedule.ts'
 
 /** The points of a curve that a screen can show. */
 const POINTS_MAX = 120
@@ -109,13 +108,7 @@ type Lookup = EventOf<'lookup'>
 /** The same history always gives the same summary. */
 export function summarize(
   history: readonly HistoryEvent[],
-  known: {
-    readonly run: Summary['run']
-    readonly ordering: OrderingDriver
-    readonly faultyMax: number
-    readonly verdict: Verdict
-    readonly scenario: Scenario
-  },
+  known: Pick<Summary, 'run' | 'ordering' | 'verdict' | 'scenario'> & { faultyMax: number },
 ): Summary {
   const { faultyMax, ...rest } = known
   const attempts = attemptsIn(history, faultyMax)

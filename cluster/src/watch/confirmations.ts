@@ -55,11 +55,13 @@ export function watchConfirmations(
   }
 }
 
-/** D-23: one confirmation names one payment. */
-function confirmationIn(command: Command): { confirmer: string; payment: string } | null {
+/** The confirmation that a command makes, or null. D-23: one confirmation names one payment. */
+export function confirmationIn(command: Command): { confirmer: string; payment: string } | null {
   if (command.kind !== 'exercise' || command.choice !== 'DsoRules_ConfirmAction') return null
   const { confirmer, action } = Object(command.argument)
-  const { payment } = Object(Object(action).value)
+  const { tag, value } = Object(action)
+  const { payment } = Object(value)
+  if (tag !== 'ResolveInitialPayment') return null
   return typeof confirmer === 'string' && typeof payment === 'string'
     ? { confirmer, payment }
     : null

@@ -5,11 +5,9 @@
 import { type Genesis, maxFaulty } from '@quorumscan/verifier'
 import type { HistoryEvent, LogLine, RuleTally, Verdict } from '../history.ts'
 import { eventsOf, tally } from '../history.ts'
-import { checkAvailability } from './availability.ts'
-import { checkDetection } from './detection.ts'
-import { answeredIn, checkLookups, checkMonotony } from './lookups.ts'
+import { answeredIn, checkLookups, checkMonotony, checkStreams, checkWrites } from './answers.ts'
+import { checkAvailability, checkDetection } from './faults.ts'
 import { readTruth, type Truth } from './truth.ts'
-import { checkStreams, checkWrites } from './writes.ts'
 
 /** With fewer answers the run shows too little. */
 const ANSWERED_MIN = 10
@@ -20,9 +18,8 @@ export type CheckInput = {
   readonly genesis: Genesis
 }
 
-export async function check(input: CheckInput): Promise<Verdict> {
-  const { history, genesis } = input
-  const truth = await readTruth(input.log, genesis)
+export async function check({ history, log, genesis }: CheckInput): Promise<Verdict> {
+  const truth = await readTruth(log, genesis)
   const [run] = eventsOf(history, 'run')
   const rules = [
     ...checkLookups(history, { truth, strongOnly: run?.budget === 'beyond-f' }),
@@ -36,7 +33,7 @@ export async function check(input: CheckInput): Promise<Verdict> {
   ]
   return {
     // Without a log no answer can be judged.
-    ...((input.log.length === 0 ? doubtAbout(history, genesis) : null) ??
+    ...((log.length === 0 ? doubtAbout(history, genesis) : null) ??
       wrongIn(rules) ??
       doubtAbout(history, genesis) ??
       (run?.allowsUnexercised === true ? null : untestedIn(rules)) ??

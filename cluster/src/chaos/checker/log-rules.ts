@@ -16,6 +16,7 @@ import {
 } from '@quorumscan/ledger'
 import type { Contract } from '@quorumscan/model'
 import { type Genesis, quorumOf } from '@quorumscan/verifier'
+import { confirmationIn } from '../../watch/confirmations.ts'
 import type { RuleTally } from '../history.ts'
 
 /** The only choices that create and destroy coin. */
@@ -35,98 +36,74 @@ const RULES = [
 type Rule = (typeof RULES)[number]
 
 /** Applies the rules while the log is read from its start. */
-export class LogRules {
-  readonly #genesis: Genesis
-  readonly #genesisHash: string
+export function createLogRules(genesis: Genesis, genesisHash: string) {
   /** The members that confirmed a payment, by its contract id. */
-  readonly #confirmers = new Map<string, Set<string>>()
+  const confirmers = new Map<string, Set<string>>()
   /** The end of the lock of each open payment, by its contract id. */
-  readonly #openUntil = new Map<string, number>()
+  const openUntil = new Map<string, number>()
   /** The expiry of each live name entry, by its name. */
-  readonly #liveUntil = new Map<string, number>()
-  readonly #tallies: ReadonlyMap<Rule, RuleTally>
+  const liveUntil = new Map<string, number>()
+  const tallies = new Map<Rule, RuleTally>(
+    RULES.map((rule) => [rule, { rule, samples: 0, findings: [] }]),
+  )
 
-  constructor(genesis: Genesis, genesisHash: string) {
-    this.#genesis = genesis
-    this.#genesisHash = genesisHash
-    this.#tallies = new Map(RULES.map((rule) => [rule, { rule, samples: 0, findings: [] }]))
-  }
-
-  /** Takes the next log entry: its signed bytes, and the result of interpretation. */
-  check(bytes: Uint8Array, applied: AppliedEntry): void {
-    this.#countConfirmations(bytes)
-    this.#checkPayments(applied)
-    this.#checkNames(applied)
-    this.#checkCoin(applied)
-  }
-
-  /** @param endTime - Record time of the last entry. */
-  tallies(endTime: number): RuleTally[] {
-    for (const [payment, until] of this.#openUntil)
-      if (until + SETTLED_WITHIN_MICROS < endTime) {
-        const finding = `the lock of ${payment} ended long ago, but it was neither collected nor refunded`
-        this.#note('no payment remains open', finding)
-      }
-    return [...this.#tallies.values()]
-  }
-
-  #note(rule: Rule, finding: string | null): void {
-    const tally = this.#tallies.get(rule)
+  const note = (rule: Rule, finding: string | null): void => {
+    const tally = tallies.get(rule)
     if (tally === undefined) return
     tally.samples += 1
     if (finding !== null) tally.findings.push(finding)
   }
 
-  #countConfirmations(bytes: Uint8Array): void {
-    const decoded = decodeEntry(bytes, this.#genesisHash)
+  const countConfirmations = (bytes: Uint8Array): void => {
+    const decoded = decodeEntry(bytes, genesisHash)
     if (decoded.kind !== 'submission') return
     const { participant, commands } = decoded.submission
-    if (!this.#genesis.nodes.some(({ operatorKey }) => operatorKey === participant)) return
-    for (const payment of confirmedPayments(commands)) {
-      const by = this.#confirmers.get(payment) ?? new Set<string>()
-      this.#confirmers.set(payment, by.add(participant))
+    if (!genesis.nodes.some(({ operatorKey }) => operatorKey === participant)) return
+    for (const { payment } of commands.flatMap((command) => confirmationIn(command) ?? [])) {
+      const by = confirmers.get(payment) ?? new Set<string>()
+      confirmers.set(payment, by.add(participant))
     }
   }
 
-  #checkPayments(applied: AppliedEntry): void {
+  const checkPayments = (applied: AppliedEntry): void => {
     const hasEntry = applied.created.some((contract) => isOf(ansEntry, contract))
-    const needed = quorumOf(this.#genesis.nodes.length)
+    const needed = quorumOf(genesis.nodes.length)
     for (const payment of applied.archived.flatMap((contract) => paymentIn(contract) ?? [])) {
       const { id, isInitial } = payment
-      this.#openUntil.delete(id)
-      this.#note('no payment remains open', null)
-      if (!hasEntry) this.#note('a refund is whole', refundProblem(applied, payment))
+      openUntil.delete(id)
+      note('no payment remains open', null)
+      if (!hasEntry) note('a refund is whole', refundProblem(applied, payment))
       if (!hasEntry || !isInitial) continue
-      const count = this.#confirmers.get(id)?.size ?? 0
+      const count = confirmers.get(id)?.size ?? 0
       const finding = `${id} was collected at offset ${applied.offset} with ${count} of ${needed} confirmations`
-      this.#note('a payment is collected by a quorum', count >= needed ? null : finding)
+      note('a payment is collected by a quorum', count >= needed ? null : finding)
     }
     for (const { id, lockExpiresAt } of applied.created.flatMap((one) => paymentIn(one) ?? []))
-      this.#openUntil.set(id, lockExpiresAt)
+      openUntil.set(id, lockExpiresAt)
   }
 
-  #checkNames(applied: AppliedEntry): void {
+  const checkNames = (applied: AppliedEntry): void => {
     const entriesIn = (contracts: readonly Contract[]) =>
       contracts.filter((one) => isOf(ansEntry, one)).map((one) => payloadOf(ansEntry, one))
     const ended = new Map<string, number>()
     for (const { name, expiresAt } of entriesIn(applied.archived)) {
       ended.set(name, expiresAt)
-      this.#liveUntil.delete(name)
+      liveUntil.delete(name)
     }
     for (const { name, expiresAt } of entriesIn(applied.created)) {
-      const isTaken = (this.#liveUntil.get(name) ?? 0) > applied.recordTime
+      const isTaken = (liveUntil.get(name) ?? 0) > applied.recordTime
       const twice = `${name} has two live entries at offset ${applied.offset}`
-      this.#note('names are unique', isTaken ? twice : null)
-      this.#liveUntil.set(name, expiresAt)
+      note('names are unique', isTaken ? twice : null)
+      liveUntil.set(name, expiresAt)
       const before = ended.get(name)
       if (before === undefined) continue
-      const isOnePeriod = expiresAt - before === this.#genesis.names.entryLifetimeMicros
+      const isOnePeriod = expiresAt - before === genesis.names.entryLifetimeMicros
       const other = `${name} was renewed at offset ${applied.offset} by ${expiresAt - before} µs`
-      this.#note('a renewal adds one period', isOnePeriod ? null : other)
+      note('a renewal adds one period', isOnePeriod ? null : other)
     }
   }
 
-  #checkCoin(applied: AppliedEntry): void {
+  const checkCoin = (applied: AppliedEntry): void => {
     const { result } = applied
     if (result.kind !== 'accepted') return
     const sum = (contracts: readonly Contract[]) =>
@@ -141,17 +118,27 @@ export class LogRules {
         (event) => event.kind === 'exercised' && causes.includes(event.choice),
       )
     const finding = `coin ${happened} at offset ${applied.offset}`
-    this.#note('coin is conserved', isAllowed ? null : finding)
+    note('coin is conserved', isAllowed ? null : finding)
   }
-}
 
-function confirmedPayments(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return []
-  if (Reflect.get(value, 'tag') === 'ResolveInitialPayment') {
-    const payment: unknown = Object(Reflect.get(value, 'value')).payment
-    return typeof payment === 'string' ? [payment] : []
+  return {
+    /** Takes the next log entry: its signed bytes, and the result of interpretation. */
+    check(bytes: Uint8Array, applied: AppliedEntry): void {
+      countConfirmations(bytes)
+      checkPayments(applied)
+      checkNames(applied)
+      checkCoin(applied)
+    },
+    /** @param endTime - Record time of the last entry. */
+    tallies(endTime: number): RuleTally[] {
+      for (const [payment, until] of openUntil)
+        if (until + SETTLED_WITHIN_MICROS < endTime) {
+          const finding = `the lock of ${payment} ended long ago, but it was neither collected nor refunded`
+          note('no payment remains open', finding)
+        }
+      return [...tallies.values()]
+    },
   }
-  return Object.values(value).flatMap(confirmedPayments)
 }
 
 /** A payment of a subscription, initial or not; null for any other contract. */

@@ -15,7 +15,7 @@ import type { Contract } from '@quorumscan/model'
 import { formatInstant as formatTime, type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { LogLine, RuleTally } from '../history.ts'
-import { LogRules } from './log-rules.ts'
+import { createLogRules } from './log-rules.ts'
 
 type Version = {
   readonly from: number
@@ -31,7 +31,7 @@ const FOREVER = Number.POSITIVE_INFINITY
 export async function readTruth(log: readonly LogLine[], genesis: Genesis) {
   const genesisHash = await hashGenesis(genesis)
   const ledger = new MemoryLedger({ genesis, genesisHash })
-  const rules = new LogRules(genesis, genesisHash)
+  const rules = createLogRules(genesis, genesisHash)
   const versions = new Map<string, Version[]>()
   const contracts = new Map<string, { createdAt: number; archivedAt: number | null }>()
   const payments = new Map<string, string[]>()
