@@ -34,24 +34,20 @@ ${outagesOf(summary.outages)}
 <h2>Faults</h2>
 ${faultsOf(summary.faults)}
 <h2>Writes</h2>
-${table(
-  ['operation', '#acknowledged', '#refused', '#unknown'],
-  Object.entries(summary.writes).map(([operation, { acknowledged, refused, unknown }]) => [
-    operation,
-    ...[acknowledged, refused, unknown].map((count) => count ?? 0),
-  ]),
-)}
+${table(Object.entries(summary.writes), {
+  operation: ([operation]) => operation,
+  '#acknowledged': ([, { acknowledged = 0 }]) => acknowledged,
+  '#refused': ([, { refused = 0 }]) => refused,
+  '#unknown': ([, { unknown = 0 }]) => unknown,
+})}
 <h2>Evidence</h2>
 ${evidenceOf(summary.evidence)}
 <h2>Replicas at the end</h2>
-${table(
-  ['node', '#offset', 'state root'],
-  summary.replicas.map(({ node, offset, state }) => [
-    node,
-    offset ?? '-',
-    code(state?.stateRoot ?? 'none'),
-  ]),
-)}
+${table(summary.replicas, {
+  node: ({ node }) => node,
+  '#offset': ({ offset }) => offset ?? '-',
+  'state root': ({ state }) => code(state?.stateRoot ?? 'none'),
+})}
 <p class="note">The same as data: <code>report.json</code>, described by <code>report.schema.json</code>; every event:
 <code>history.jsonl</code>.</p>
 </main>
@@ -80,61 +76,50 @@ function factsOf({ run, scenario, ordering, healingMs, lookups }: Summary): stri
 }
 
 function rulesOf(rules: Summary['verdict']['rules']): string {
-  return table(
-    ['rule', '#tested', 'found'],
-    rules.map(({ rule, samples, findings: [first = '', ...more] }) => {
-      const isTried = samples > 0
-      return [
-        rule,
-        isTried ? samples : { html: '<em class="inconclusive">not exercised</em>' },
-        first === ''
-          ? isTried
-            ? 'nothing wrong'
-            : '-'
-          : { html: `<span class="invalid">${more.length + 1}: ${escapeHtml(first)}</span>` },
-      ]
-    }),
-  )
+  return table(rules, {
+    rule: ({ rule }) => rule,
+    '#tested': ({ samples }) =>
+      samples > 0 ? samples : { html: '<em class="inconclusive">not exercised</em>' },
+    found: ({ samples, findings: [first, ...more] }) => {
+      if (first === undefined) return samples > 0 ? 'nothing wrong' : '-'
+      return { html: `<span class="invalid">${more.length + 1}: ${escapeHtml(first)}</span>` }
+    },
+  })
 }
 
 function outagesOf(outages: Summary['outages']): string {
   if (outages.length === 0) return '<p>No outage.</p>'
   return `<p class="note">Attempts without an answer, less than a second apart, and how many attempts between them had one. The
 faults in force meanwhile are not necessarily the cause.</p>
-${table(
-  ['#from', '#for', 'outcomes', '#answered', 'faults in force'],
-  outages.map((outage) => [
-    seconds(outage.startMs),
-    duration(outage.endMs - outage.startMs),
-    endings(outage),
-    outage.answered,
-    { html: outage.inForce.map(escapeHtml).join('<br>') || 'none' },
-  ]),
-)}`
+${table(outages, {
+  '#from': ({ startMs }) => seconds(startMs),
+  '#for': ({ startMs, endMs }) => duration(endMs - startMs),
+  outcomes: endings,
+  '#answered': ({ answered }) => answered,
+  'faults in force': ({ inForce }) => ({ html: inForce.map(escapeHtml).join('<br>') || 'none' }),
+})}`
 }
 
-function faultsOf(faults: Summary['faults']): string {
-  return `${table(
-    ['node', 'fault', '#from', '#to', 'detected', '#recovered', '#caught up'],
-    faults.map((fault) => {
-      const ifDone = (text: string) => (fault.refused === null ? text : '-')
-      return [
-        fault.node,
-        fault.fault,
-        seconds(fault.startMs),
-        ifDone(seconds(fault.endMs)),
-        detected(fault),
-        ifDone(duration(fault.recoveryMs)),
-        ifDone(duration(fault.catchUpMs)),
-      ]
-    }),
-  )}
+type FaultSummary = Summary['faults'][number]
+
+function faultsOf(faults: readonly FaultSummary[]): string {
+  const ifDone = (textOf: (fault: FaultSummary) => string) => (fault: FaultSummary) =>
+    fault.refused === null ? textOf(fault) : '-'
+  return `${table(faults, {
+    node: ({ node }) => node,
+    fault: ({ fault }) => fault,
+    '#from': ({ startMs }) => seconds(startMs),
+    '#to': ifDone(({ endMs }) => seconds(endMs)),
+    detected,
+    '#recovered': ifDone(({ recoveryMs }) => duration(recoveryMs)),
+    '#caught up': ifDone(({ catchUpMs }) => duration(catchUpMs)),
+  })}
 <p class="note">Detected: the time from the begin of the fault until votes (the scan proxy received another answer than the
 quorum's), the prober (which asks each node) or the status (it was not up) showed it. Recovered: the time from the end of the
 fault until the node was up. Caught up: the time from then until it no longer lagged.</p>`
 }
 
-function detected(fault: Summary['faults'][number]): string {
+function detected(fault: FaultSummary): string {
   if (fault.refused !== null) return `not injected: ${fault.refused}`
   if (fault.detections.length > 0)
     return fault.detections.map(({ by, afterMs }) => `${by} ${duration(afterMs)}`).join(', ')
@@ -145,10 +130,7 @@ function evidenceOf(evidence: Summary['evidence']): string {
   if (evidence.length === 0) return '<p>No node was caught signing contradicting statements.</p>'
   return `<p>Contradicting statements that a node signed, as the scan proxy stores them (at most 32 pairs of each node).
 <code>quorumscan verify</code> checks them offline.</p>
-${table(
-  ['node', '#pairs'],
-  evidence.map(({ node, pairs }) => [node, pairs]),
-)}`
+${table(evidence, { node: ({ node }) => node, '#pairs': ({ pairs }) => pairs })}`
 }
 
 /** E.g. `3 refused CONSENSUS_DISPUTED, 2 timed out`. */
@@ -172,20 +154,21 @@ function htmlOf(cell: Cell): string {
   return typeof cell === 'object' ? cell.html : escapeHtml(String(cell))
 }
 
-/** A head that begins with `#` is for numbers. On a narrow screen each row is a card with labelled cells. */
-function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string {
-  const columns = heads.map((head) => ({
-    name: head.replace(/^#/, ''),
-    attribute: head.startsWith('#') ? ' class="n"' : '',
-  }))
-  const row = (cells: readonly Cell[]) =>
-    columns.map(
-      ({ name, attribute }, index) =>
-        `<td${attribute} data-name="${name}"><span>${htmlOf(cells[index] ?? '')}</span></td>`,
-    )
-  const head = columns.map(({ name, attribute }) => `<th${attribute}>${name}</th>`)
-  return `<table><thead><tr>${head.join('')}</tr></thead><tbody>
-${rows.map((cells) => `<tr>${row(cells).join('')}</tr>`).join('\n')}
+/**
+ * A table with these columns, by their names. A name that begins with `#` is for numbers. On a narrow screen each row is a
+ * card with labelled cells.
+ */
+function table<T>(rows: readonly T[], columns: Readonly<Record<string, (row: T) => Cell>>): string {
+  const shown = Object.entries(columns).map(([head, cellOf]) => {
+    return { name: head.replace(/^#/, ''), kind: head.startsWith('#') ? ' class="n"' : '', cellOf }
+  })
+  const heads = shown.map(({ name, kind }) => `<th${kind}>${name}</th>`)
+  const cells = (row: T) =>
+    shown.map(({ name, kind, cellOf }) => {
+      return `<td${kind} data-name="${name}"><span>${htmlOf(cellOf(row))}</span></td>`
+    })
+  return `<table><thead><tr>${heads.join('')}</tr></thead><tbody>
+${rows.map((row) => `<tr>${cells(row).join('')}</tr>`).join('\n')}
 </tbody></table>`
 }
 
