@@ -30,22 +30,26 @@ const PROGRESS_MAX = 200
 const STATE_FILE = 'run.json'
 
 /** A run as `list` shows it. */
-export type RunState = {
-  readonly id: string
-  readonly seed: string
-  readonly state: 'running' | 'done' | 'failed'
-  /** ISO 8601. */
-  readonly startedAt: string
-  /** How long faults are injected. */
-  readonly durationMs: number
-  readonly budget: Scenario['budget']
-  /** The verdict, or why it is missing, or the current step. */
-  readonly sentence: string
-  readonly verdict: Verdict['verdict'] | null
-  /** With its files: `report.html`, `report.json` with its schema, `history.jsonl`, `log.jsonl`, `scenario.json`. */
-  readonly directory: string
-  /** The most important numbers; null before the verdict. */
-  readonly summary: ReturnType<typeof numbersOf> | null
+export type RunState = Readonly<ReturnType<typeof newRun>>
+
+function newRun(
+  { seed, durationMs, budget }: Scenario,
+  begun: { readonly id: string; readonly startedAt: string; readonly directory: string },
+) {
+  return {
+    /** `startedAt`: ISO 8601. `directory`: with its files: `report.html`, `report.json` with its schema, and more. */
+    ...begun,
+    seed,
+    /** How long faults are injected. */
+    durationMs,
+    budget,
+    state: 'running' as 'running' | 'done' | 'failed',
+    /** The verdict, or why it is missing, or the current step. */
+    sentence: 'starting',
+    verdict: null as Verdict['verdict'] | null,
+    /** The most important numbers; null before the verdict. */
+    summary: null as ReturnType<typeof numbersOf> | null,
+  }
 }
 
 export type ChaosRuns = ReturnType<typeof createChaosRuns>
@@ -149,18 +153,7 @@ export function createChaosRuns(options: {
     const id = randomHex(systemRandom, RUN_ID_BYTES)
     const directory = join(options.directory, id)
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    const first: RunState = {
-      id,
-      seed: scenario.seed,
-      state: 'running',
-      startedAt: formatTime(clock.nowMicros()),
-      durationMs: scenario.durationMs,
-      budget: scenario.budget,
-      sentence: 'starting',
-      verdict: null,
-      directory,
-      summary: null,
-    }
+    const first = newRun(scenario, { id, directory, startedAt: formatTime(clock.nowMicros()) })
     publish(first)
     const stopping = new AbortController()
     running = { id, stopping }

@@ -10,18 +10,24 @@ const STORED_MAX = 20
 /** Enough for one person. */
 const RUNNING_MAX = 8
 
-type Registration = {
-  readonly id: string
-  readonly name: string
-  readonly user: string
-  readonly state: 'running' | 'done' | 'failed'
-  readonly steps: ReturnType<typeof stepOf>[]
-  /** How many confirmations its payment needs (D-23). */
-  readonly neededCount: number
-  /** Null until it is paid. */
-  readonly payment: string | null
-  /** Why it failed. */
-  readonly problem: string | null
+type User = { readonly name: string; readonly user: string }
+type Registration = ReturnType<typeof newRegistration>
+
+/** A registration that has begun; its steps change it. */
+function newRegistration(id: string, { name, user }: User, nodeCount: number) {
+  return {
+    id,
+    name,
+    user,
+    state: 'running' as 'running' | 'done' | 'failed',
+    steps: [] as ReturnType<typeof stepOf>[],
+    /** How many confirmations its payment needs (D-23). */
+    neededCount: quorumOf(nodeCount),
+    /** Null until it is paid. */
+    payment: null as string | null,
+    /** Why it failed. */
+    problem: null as string | null,
+  }
 }
 
 /** The latest registrations, in memory. Each runs without its caller. */
@@ -38,49 +44,35 @@ export function createRegistrations(options: {
   const stored: Registration[] = []
   let count = 0
 
-  const update = (id: string, change: Partial<Registration>): void => {
-    const index = stored.findIndex((one) => one.id === id)
-    const before = stored[index]
-    if (before !== undefined) stored[index] = { ...before, ...change }
-  }
   const run = async (registration: Registration, token: string): Promise<void> => {
-    const { id, name, steps } = registration
     try {
       await registerName({
         validatorUrl: options.validatorUrl,
         token,
-        name,
+        name: registration.name,
         description: 'Registered from the console.',
         clock,
         onStep: (title, exchange) => {
-          steps.push(stepOf(title, exchange, clock))
+          registration.steps.push(stepOf(title, exchange, clock))
           const { initial_payment_contract_id: payment } = Object(exchange.body)
-          if (typeof payment === 'string') update(id, { payment })
+          if (typeof payment === 'string') registration.payment = payment
         },
       })
-      update(id, { state: 'done' })
+      registration.state = 'done'
     } catch (error) {
-      update(id, { state: 'failed', problem: messageOf(error) })
+      registration.problem = messageOf(error)
+      registration.state = 'failed'
     }
   }
   return {
     /** Starts, and returns the id at once. @throws {CommandError} If too many are running. */
-    async start({ name, user }: { readonly name: string; readonly user: string }): Promise<string> {
+    async start(asked: User): Promise<string> {
       if (stored.filter(({ state }) => state === 'running').length >= RUNNING_MAX)
         throw new CommandError('too many registrations are running; wait until one has ended')
-      const token = await options.token(user)
+      const token = await options.token(asked.user)
       options.watch()
       count += 1
-      const registration: Registration = {
-        id: `registration-${count}`,
-        name,
-        user,
-        state: 'running',
-        steps: [],
-        neededCount: quorumOf(nodeNames.length),
-        payment: null,
-        problem: null,
-      }
+      const registration = newRegistration(`registration-${count}`, asked, nodeNames.length)
       stored.unshift(registration)
       stored.splice(STORED_MAX)
       void run(registration, token)
