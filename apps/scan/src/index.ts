@@ -1,1 +1,1 @@
-export { type Overrides, type RunningScan, startScan } from './start.ts'
+export { type RunningScan, startScan } from './start.ts'

@@ -6,9 +6,8 @@ import { join } from 'node:path'
 import { type Clock, createSystemClock, systemRandom } from '@quorumscan/base'
 import { createManualClock, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { createEdge } from './edge.ts'
+import { createEdge, link } from './edge.ts'
 import type { LinkFault } from './fault-spec.ts'
-import { link } from './links.ts'
 
 const clock = createSystemClock()
 

@@ -20,10 +20,19 @@ import { parseTime } from '@quorumscan/model'
 import { CommandError, readOwnJson, UsageError, writeOwnJson } from '@quorumscan/runtime'
 import type { RedisService, Service, ServiceHooks, ServiceRunner } from '@quorumscan/supervisor'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { AgentClient } from './agent-client.ts'
-import { type Effect, effectOf, processFaultsOf } from './effects.ts'
+import { createAgentClient } from './agent.ts'
+import {
+  type Effect,
+  effectOf,
+  hitBy,
+  idsOf,
+  processFaultsOf,
+  runningOf,
+  scopeOf,
+  startedBy,
+  type Target,
+} from './effects.ts'
 import { describeFault, type Fault, type FaultSpec, nodesOf, slotOf } from './fault-spec.ts'
-import { hitBy, idsOf, runningOf, scopeOf, startedBy, type Target } from './targets.ts'
 
 const MICROS_PER_MS = 1000
 /** More than every fault on every node of the largest cluster. */
@@ -49,21 +58,19 @@ export type FaultRunnerOptions = {
 export class FaultRunner implements ServiceHooks {
   readonly #options: FaultRunnerOptions
   readonly #services: ServiceRunner
-  readonly #clock: Clock
   readonly #effectOf: typeof effectOf
   readonly #faults = new Map<string, Fault>()
   readonly #timers = new Map<string, AbortController>()
   /** Services whose process has not received its faults yet. */
   readonly #pending = new Set<string>()
-  readonly agents: AgentClient
+  readonly agents: ReturnType<typeof createAgentClient>
   #count = 0
 
   constructor(options: FaultRunnerOptions) {
     this.#options = options
     this.#services = options.services
-    this.#clock = options.clock
     this.#effectOf = options.effectOf ?? effectOf
-    this.agents = new AgentClient(options.onMalformed)
+    this.agents = createAgentClient(options.onMalformed)
   }
 
   /** The faults in force, in the order in which they began. */
@@ -92,7 +99,7 @@ export class FaultRunner implements ServiceHooks {
     }
     if (this.#faults.size >= FAULTS_MAX) throw new CommandError('too many faults; heal some')
     const replaced = this.active().find((fault) => slotOf(fault.spec) === slotOf(spec))
-    const nowMicros = this.#clock.nowMicros()
+    const nowMicros = this.#options.clock.nowMicros()
     this.#count += 1
     const fault: Fault = {
       id: `fault-${this.#count}`,
@@ -277,14 +284,14 @@ export class FaultRunner implements ServiceHooks {
   #list(fault: Fault): void {
     this.#faults.set(fault.id, fault)
     if (fault.endsAt === null) return
-    const leftMicros = (parseTime(fault.endsAt) ?? 0) - this.#clock.nowMicros()
+    const leftMicros = (parseTime(fault.endsAt) ?? 0) - this.#options.clock.nowMicros()
     this.#endAfter(fault.id, Math.max(0, leftMicros / MICROS_PER_MS))
   }
 
   #endAfter(id: string, durationMs: number): void {
     const timer = new AbortController()
     this.#timers.set(id, timer)
-    this.#clock
+    this.#options.clock
       .delay(durationMs, timer.signal)
       .then(() => this.heal({ id }))
       .catch(() => {}) // Healed before, or the cluster stops; `status` shows a process that is down.

@@ -154,7 +154,8 @@ const byKind: {
   readonly [Kind in FaultKind]: FaultData<z.ZodType<Extract<FaultSpec, { kind: Kind }>>>
 } = FAULTS
 
-function dataOf<Spec extends FaultSpec>(spec: Spec): FaultData<z.ZodType<Spec>> {
+/** The data of a fault's kind. */
+export function dataOf<Spec extends FaultSpec>(spec: Spec): FaultData<z.ZodType<Spec>> {
   // TypeScript cannot derive that the entry of a fault's kind takes that fault.
   return byKind[spec.kind] as unknown as FaultData<z.ZodType<Spec>>
 }
@@ -182,26 +183,21 @@ export type LinkFault =
 /** A link that loses all bytes. */
 export const SILENT: LinkFault = { kind: 'drop', rate: 1 }
 
-/** The faults in force, as one process receives them. */
-export type ProcessFaults = {
-  readonly lie: LieKind | null
-  readonly clockOffsetMs: number
-  /** Of the engine that the process owns. */
-  readonly engine: 'killed' | 'paused' | null
-  readonly isDiskFull: boolean
-  /** Nodes whose engines it cannot reach. */
-  readonly cutPeers: readonly string[]
-  readonly edges: Readonly<Record<EdgeName, readonly LinkFault[]>>
-}
-
-export const NO_FAULTS: ProcessFaults = {
-  lie: null,
+/** A process without faults. */
+export const NO_FAULTS = {
+  lie: null as LieKind | null,
   clockOffsetMs: 0,
-  engine: null,
+  /** Of the engine that the process owns. */
+  engine: null as 'killed' | 'paused' | null,
   isDiskFull: false,
-  cutPeers: [],
-  edges: { http: [], log: [], redis: [], p2p: [] },
+  /** Nodes whose engines it cannot reach. */
+  cutPeers: [] as readonly string[],
+  edges: { http: [], log: [], redis: [], p2p: [] } as Readonly<
+    Record<EdgeName, readonly LinkFault[]>
+  >,
 }
+/** The faults in force, as one process receives them. */
+export type ProcessFaults = Readonly<typeof NO_FAULTS>
 
 /** Of two faults in the same slot, the later one replaces the earlier one. */
 export function slotOf(spec: FaultSpec): string {
@@ -211,11 +207,6 @@ export function slotOf(spec: FaultSpec): string {
 /** The nodes that a fault concerns. */
 export function nodesOf(spec: FaultSpec): readonly string[] {
   return 'others' in spec ? [spec.node, ...spec.others] : [spec.node]
-}
-
-/** Whether lookups cannot count on the vote of a node with this fault, even while it is up. */
-export function takesVote(spec: FaultSpec): boolean {
-  return dataOf(spec).takesVote(spec)
 }
 
 /** One fault in a few words, for tables. */

@@ -12,9 +12,8 @@ import {
 import { buildServer } from '@quorumscan/server'
 import { startRedis, untilTrue } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
-import { createEdge } from './edge.ts'
+import { createEdge, link } from './edge.ts'
 import type { LinkFault } from './fault-spec.ts'
-import { link } from './links.ts'
 
 const clock = createSystemClock()
 const LATENCY_MS = 400

@@ -6,9 +6,8 @@ import { type Clock, createSystemClock, type Env, systemRandom } from '@quorumsc
 import type { RedisConfig } from '@quorumscan/redis'
 import type { HttpServer } from '@quorumscan/server'
 import { type AgentHandlers, startAgent } from './agent.ts'
-import { createEdge, type Edge } from './edge.ts'
-import { NO_FAULTS, type ProcessFaults, SILENT } from './fault-spec.ts'
-import { guardHttpServer, guardRedis, type Link, link } from './links.ts'
+import { createEdge, type Edge, guardHttpServer, guardRedis, type Link, link } from './edge.ts'
+import { EDGES, NO_FAULTS, type ProcessFaults, SILENT } from './fault-spec.ts'
 
 const MICROS_PER_MS = 1000
 const ANY_PORT = '127.0.0.1:0'
@@ -40,6 +39,7 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
 
   const newEdge = () => createEdge({ clock: system, random: systemRandom })
   const edges = { http: newEdge(), log: newEdge(), redis: newEdge(), p2p: newEdge() }
+  for (const name of EDGES) edges[name].set(initial.edges[name])
   /** To the engines of other members, by the names of their nodes. */
   const peerEdges = new Map<string, Edge>()
   const setPeers = (faults: ProcessFaults) => {
@@ -69,7 +69,6 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
       clients: path,
       link: `${socketPrefix}.link`,
     })
-    await links.redis.set(initial.edges.redis)
     return { ...redis, place: { path } }
   }
 
@@ -78,7 +77,6 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
     routeRedis,
     /** The configuration of an app, with addresses behind the edges of this process. */
     async route<Config extends Routed>(config: Config): Promise<Config> {
-      edges.log.set(initial.edges.log)
       const { host } = new URL(config.log.url)
       const { address } = await link(edges.log, { at: ANY_PORT, to: host })
       const log = { ...config.log, url: `http://${address}` }
@@ -88,7 +86,6 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
     joinEngine: edges.p2p.join,
     /** The addresses of other engines behind their edges: `id@host:port`. */
     async routePeers(peers: readonly string[]): Promise<readonly string[]> {
-      edges.p2p.set(initial.edges.p2p)
       const routePeer = async (peer: string, index: number) => {
         const [id, to = ''] = peer.split('@')
         const edge = newEdge()
@@ -104,9 +101,8 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
       guarding = guardHttpServer(server.server, {
         edge: edges.http,
         innerPath: `${socketPrefix}.http`,
-      }).then(async (link) => {
+      }).then((link) => {
         links.http = link
-        await link.set(initial.edges.http)
       })
       server.addHook('onClose', async () => {
         agent?.close()

@@ -1,6 +1,6 @@
 /** The status of a cluster, as the control plane reports it. */
 import type { ServiceStatus } from '@quorumscan/supervisor'
-import { takesVote } from '../faults/fault-spec.ts'
+import { dataOf } from '../faults/fault-spec.ts'
 import type { NodeStatistics, Prober } from '../watch/prober.ts'
 import type { Cluster } from './cluster.ts'
 
@@ -49,7 +49,7 @@ export function liveStatusOf(cluster: Watched, prober: Prober | null) {
         lag: node.offset === null ? null : newest - node.offset,
         faults: own,
         /** Whether lookups can count on its vote: it is up, and no fault takes its vote. */
-        isCounted: node.state === 'up' && !own.some(({ spec }) => takesVote(spec)),
+        isCounted: node.state === 'up' && !own.some(({ spec }) => dataOf(spec).takesVote(spec)),
       }
     }),
   }

@@ -14,7 +14,7 @@ import {
 import { CERTIFIED_MEDIA_TYPE, type CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { LieKind } from '../../view/lies.ts'
+import { isShown, type LieKind } from '../../view/lies.ts'
 import { garbageBody, oversizedBody, trickledBody } from './bodies.ts'
 import { type LieContext, lieAboutDocument, lieAboutEntry } from './false-answers.ts'
 
@@ -76,7 +76,7 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
 
   const lieInstead = async (lie: LieKind, answer: Answer): Promise<unknown> => {
     const { request, reply, payload } = answer
-    if (!isLiedAbout(request)) return payload
+    if (!isLiedAbout(request) || !isShown(lie)) return payload
     if (lie === 'stale' && isCertified(request)) return firstSince(answer)
     const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload ?? ''))
     switch (lie) {
@@ -98,10 +98,6 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
         return trickledBody(body, deps.clock)
       case 'head':
         claimHead(reply)
-        return payload
-      case 'confirm':
-      case 'against':
-      case 'flood':
         return payload
       case 'withhold':
         return withholdSigned(request, reply) ?? payload
@@ -154,11 +150,18 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
     const offset = asked?.offset ?? Number(reply.getHeader('x-ledger-offset') ?? 0)
     const other = lie === 'other-name' ? await otherEntry(offset, request) : null
     const context: LieContext = { liar: deps.liar, other }
-    if (lie === 'signature') return withOtherSignatures(body)
+    if (lie === 'signature')
+      return body.replace(/[0-9a-f]{128}/g, () => randomHex(deps.random, SIGNATURE_BYTES))
     const document = JSON.parse(body)
     if (operation === 'listStateStatements' && lie === 'equivocate')
       return JSON.stringify({ statements: withContradictions(document.statements) })
-    if (operation === 'lookupEntries') return lieInBatch(request, document, { lie, context })
+    if (operation === 'lookupEntries') {
+      const results = (request.body as Batch).lookups.map((lookup, index) => {
+        const entry = document.results[index]?.entry ?? null
+        return { entry: lieAboutEntry(lie, { lookup, entry }, context) }
+      })
+      return JSON.stringify({ results })
+    }
     if (single === null) return JSON.stringify(lieAboutDocument(lie, document, context))
     const truth = { lookup: single, entry: isAbsence ? null : document.entry }
     const entry = lieAboutEntry(lie, truth, context)
@@ -168,9 +171,6 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
       entry === null ? { error: 'No ans entry found', code: 'ENTRY_NOT_FOUND' } : { entry },
     )
   }
-
-  const withOtherSignatures = (text: string): string =>
-    text.replace(/[0-9a-f]{128}/g, () => randomHex(deps.random, SIGNATURE_BYTES))
 
   /** Each state, and another one for the same offset, both signed. */
   const withContradictions = (statements: readonly SignedState[]): readonly object[] => {
@@ -201,19 +201,6 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
     }
     kind = next
   }
-}
-
-function lieInBatch(
-  request: FastifyRequest,
-  document: { readonly results: readonly { readonly entry: CertifiedEntry | null }[] },
-  { lie, context }: { readonly lie: LieKind; readonly context: LieContext },
-): string {
-  const { lookups } = request.body as Batch
-  const results = lookups.map((lookup, index) => {
-    const entry = document.results[index]?.entry ?? null
-    return { entry: lieAboutEntry(lie, { lookup, entry }, context) }
-  })
-  return JSON.stringify({ results })
 }
 
 function operationOf(request: FastifyRequest): string {

@@ -6,14 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CommandError } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
-import { startAgent } from './agent.ts'
-import { AgentClient } from './agent-client.ts'
+import { createAgentClient, startAgent } from './agent.ts'
 
 function createWorld() {
   const directory = mkdtempSync(join(tmpdir(), 'qs-agent-'))
   const service = { name: 'sv-1', node: 'sv-1', faultSocket: join(directory, 'faults') }
   const noted: string[] = []
-  const client = new AgentClient((_, sentence) => noted.push(sentence))
+  const client = createAgentClient((_, sentence) => noted.push(sentence))
   return {
     service,
     client,
