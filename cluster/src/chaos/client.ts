@@ -57,10 +57,12 @@ const ACTIONS = [
 ] as const
 
 /** Registers the user and gives it coin. @throws {Error} If the validator refuses it. */
-export async function createChaosClient(
-  options: Pick<User, 'shared' | 'client' | 'random'> & { readonly token: string },
-) {
-  const { shared, client, token, random } = options
+export async function createChaosClient({
+  shared,
+  client,
+  random,
+  token,
+}: Pick<User, 'shared' | 'client' | 'random'> & { token: string }) {
   const send: User['send'] = (path, body) =>
     ask(`${shared.validatorUrl}${path}`, { token, timeoutMs: REQUEST_TIMEOUT_MS, body })
   const registered = await send('/v0/register', {})

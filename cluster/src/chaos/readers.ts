@@ -47,9 +47,8 @@ export type Readers = Awaited<ReturnType<typeof createReaders>>
  */
 export async function atFixedRate(
   attempt: (index: number) => Promise<void>,
-  options: { readonly everyMs: number; readonly clock: Clock; readonly signal: AbortSignal },
+  { everyMs, clock, signal }: { everyMs: number; clock: Clock; signal: AbortSignal },
 ): Promise<void> {
-  const { everyMs, clock, signal } = options
   const beganMs = clock.monotonicMs()
   const pending = new Set<Promise<void>>()
   for (let index = 0; !signal.aborted; index++) {

@@ -6,6 +6,7 @@ import { anySignal, type Clock, waitFor } from '@quorumscan/base'
 import { CommandError, messageOf, repeat } from '@quorumscan/runtime'
 import type { ServiceStatus } from '@quorumscan/supervisor'
 import type { Genesis } from '@quorumscan/verifier'
+import { servicesOf } from '../rig/status.ts'
 import { type ChaosClient, createChaosClient, type Shared } from './client.ts'
 import { type EventOf, FINAL_READER, type HistoryEvent, type LogLine } from './history.ts'
 import { createReaders, type Readers } from './readers.ts'
@@ -69,7 +70,13 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
   let log: readonly LogLine[] = []
   try {
     onProgress('clients register')
-    const clients = await createClients(run, shared)
+    const create = async (_: unknown, index: number) => {
+      const client = `client-${index + 1}`
+      const token = await target.token(`${prefix}-${index + 1}`)
+      const random = seededRandom(seed, `client ${index + 1}`)
+      return await createChaosClient({ shared, client, token, random })
+    }
+    const clients = await Promise.all(Array.from({ length: CLIENTS }, create))
     const urls = target.status().nodes
     await using readers = await createReaders({ shared, genesis, nodes: urls, seed })
     const reading = new AbortController()
@@ -80,7 +87,9 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
       await injectFaults(run, clients)
       phase('healing')
       onProgress('healing')
-      await healAll(run)
+      await target.heal({})
+      const names = urls.map(({ name }) => name)
+      await untilWhole(run, [...names, 'validator', 'synchronizer'], HEAL_TIMEOUT_MS)
     } finally {
       reading.abort()
       await read
@@ -104,15 +113,6 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
     log = await readWhole().catch(() => [])
   }
   return { history, log }
-}
-
-function createClients({ target, scenario }: Run, shared: Shared): Promise<ChaosClient[]> {
-  const create = async (_: unknown, index: number) => {
-    const token = await target.token(`${shared.prefix}-${index + 1}`)
-    const random = seededRandom(scenario.seed, `client ${index + 1}`)
-    return await createChaosClient({ shared, client: `client-${index + 1}`, token, random })
-  }
-  return Promise.all(Array.from({ length: CLIENTS }, create))
 }
 
 /** Clients act and faults are injected until the duration is over, or the signal aborts, even before the start. */
@@ -174,11 +174,11 @@ async function runStep({ atMs, durationMs, fault }: Step, run: Run): Promise<voi
 
 /** When the control plane saw that a node was not up, or lacked something, and when it was up again. */
 function watchNode({ target, clock, nowMs }: Run, node: string) {
-  const lackingBefore = lackingOf(servicesOf(target, node))
+  const lackingBefore = lackingOf(partsOf(target, node))
   let upSinceMs: number | null = null
   let seenMs: number | null = null
   const look = () => {
-    const services = servicesOf(target, node)
+    const services = partsOf(target, node)
     const isUp = services.every(({ state }) => state === 'up')
     const lacking = lackingOf(services)
     upSinceMs = isUp ? (upSinceMs ?? nowMs()) : null
@@ -195,11 +195,9 @@ function watchNode({ target, clock, nowMs }: Run, node: string) {
 }
 
 /** The services of a name: of a member its synchronizer, too. */
-function servicesOf(target: ChaosTarget, name: string): readonly ServiceStatus[] {
-  const { nodes, members, validator, synchronizer } = target.status()
-  if (name === 'validator') return [validator]
-  if (name === 'synchronizer') return [synchronizer]
-  return [...nodes, ...members].filter((service) => service.name === name)
+function partsOf(target: ChaosTarget, name: string) {
+  const names = [name, `${name}.synchronizer`]
+  return servicesOf(target.status()).filter((service) => names.includes(service.name))
 }
 
 /** The reports of services that work but lack something, such as room on a disk. */
@@ -217,7 +215,7 @@ async function untilWhole(
   const isWhole = (name: string) => {
     const node = target.status().nodes.find((one) => one.name === name)
     const isLevel = node === undefined || (node.offset ?? 0) >= reached
-    return isLevel && servicesOf(target, name).every(({ state }) => state === 'up')
+    return isLevel && partsOf(target, name).every(({ state }) => state === 'up')
   }
   const what = `${names.length === 1 ? names[0] : 'all services'} to be up again`
   const options = { clock, timeoutMs, intervalMs: POLL_MS, what }
@@ -226,12 +224,6 @@ async function untilWhole(
 
 function newestOffset(target: ChaosTarget): number {
   return Math.max(...target.status().nodes.map((node) => node.offset ?? 0))
-}
-
-async function healAll(run: Run): Promise<void> {
-  await run.target.heal({})
-  const names = run.target.status().nodes.map(({ name }) => name)
-  await untilWhole(run, [...names, 'validator', 'synchronizer'], HEAL_TIMEOUT_MS)
 }
 
 /** Reads all names and parties again with a quorum. A refusal is repeated. */

@@ -1,8 +1,8 @@
 /** Random numbers that depend only on a seed, so that a run can be repeated. */
-import { type Random, sha256, utf8 } from '@quorumscan/base'
+import { sha256, utf8 } from '@quorumscan/base'
 
 /** All draws of one purpose. */
-export type Seeded = Random & {
+export type Seeded = {
   /** From 0 to below the bound. */
   below(bound: number): number
   pick<const T>(items: readonly [T, ...T[]]): T
@@ -13,26 +13,19 @@ export function seededRandom(seed: string, purpose: string): Seeded {
   let counter = 0
   let block: Uint8Array = new Uint8Array()
   let used = 0
-  const bytes = (count: number): Uint8Array => {
-    const out = new Uint8Array(count)
-    for (let index = 0; index < count; index++) {
-      if (used === block.byteLength) {
-        block = sha256(utf8(`${purpose}\0${seed}\0${counter}`))
-        counter += 1
-        used = 0
-      }
-      out[index] = block[used] ?? 0
-      used += 1
+  const nextByte = (): number => {
+    if (used === block.byteLength) {
+      block = sha256(utf8(`${purpose}\0${seed}\0${counter}`))
+      counter += 1
+      used = 0
     }
-    return out
+    used += 1
+    return block[used - 1] ?? 0
   }
-  const fraction = () => bytes(6).reduce((value, byte) => value * 256 + byte, 0) / 2 ** 48
-  const below = (bound: number) => Math.floor(fraction() * bound)
-  return {
-    bytes,
-    fraction,
-    below,
-    // The list is not empty by its type.
-    pick: (items) => items[below(items.length)] ?? items[0],
+  const below = (bound: number) => {
+    const draw = Array.from({ length: 6 }, nextByte).reduce((value, byte) => value * 256 + byte, 0)
+    return Math.floor((draw / 2 ** 48) * bound)
   }
+  // The list is not empty by its type.
+  return { below, pick: (items) => items[below(items.length)] ?? items[0] }
 }

@@ -14,12 +14,15 @@ const EVIDENCE_TIMEOUT_MS = 20_000
 export type ChaosTarget = ReturnType<typeof createChaosTarget>
 
 /** Methods throw a CommandError if the cluster refuses or does not answer. */
-export function createChaosTarget(options: {
+export function createChaosTarget({
+  cluster,
+  prepared,
+  clock,
+}: {
   readonly cluster: Cluster
   readonly prepared: Prepared
   readonly clock: Clock
 }) {
-  const { cluster, prepared, clock } = options
   const { genesis, directory, validatorUrl } = prepared
   return {
     validatorUrl,

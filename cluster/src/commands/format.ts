@@ -84,11 +84,9 @@ function tryLines(tries: Readonly<Record<string, string>>): string[] {
 
 /** The table of `status`, and the failures that are tolerated. */
 export function formatStatus(status: LiveStatus): string {
-  const rows = [
-    ...status.nodes,
-    { ...status.validator, name: 'validator' },
-    { ...status.synchronizer, name: 'synchronizer' },
-  ].map(({ name, state, pid, redisPid, offset, url }) => {
+  // Members have a table of their own.
+  const services = servicesOf({ ...status, members: [] })
+  const rows = services.map(({ name, state, pid, redisPid, offset, url }) => {
     return [name, wordOfState[state], pid, redisPid, offset, url]
   })
   const details = servicesOf(status).flatMap(({ name, detail }) =>

@@ -6,8 +6,7 @@ import { answer, integer, tell } from '@quorumscan/cli'
 import { createToken, dataDirectory } from '@quorumscan/operator'
 import { ask, repeat } from '@quorumscan/runtime'
 import { atFixedRate } from '../chaos/readers.ts'
-import { statusOf } from '../control/client.ts'
-import { prune } from '../control/prune.ts'
+import { callControl, statusOf } from '../control/client.ts'
 import { VALIDATOR } from '../rig/cluster-shape.ts'
 import { lookupPath, registerName } from '../rig/registration.ts'
 import { percentile } from '../watch/prober.ts'
@@ -23,13 +22,15 @@ export function addWatchCommands({ command, clock }: CommandContext): void {
   command('prune', 'delete history: updates of the validator, or reads of a node')
     .argument('[node]', 'validator or sv-1 …', VALIDATOR)
     .requiredOption('--to <offset>', 'up to this offset', integer(1, Number.MAX_SAFE_INTEGER))
-    .action(async (node: string, { dataDir, to, json }: Common & { to: number }) => {
-      const offset = await prune(dataDirectory(dataDir), { node, to, clock })
+    .action(async (node: string, { to, ...options }: Common & { to: number }) => {
+      const { horizon: offset } = await callControl(options, ({ nodes }) =>
+        nodes.prune.mutate({ node, to }),
+      )
       const sentence =
         node === VALIDATOR
           ? `updates and completions begin after offset ${offset}`
           : `${node} answers from offset ${offset} on`
-      answer({ json }, { node, offset }, sentence)
+      answer(options, { node, offset }, sentence)
     })
 
   command('load', 'make a steady mix of lookups and registrations')

@@ -1,9 +1,13 @@
-/** A call of the control plane: who makes it, what the log keeps of it, and how its errors travel through tRPC. */
+/**
+ * A call of the control plane: who makes it, what the log keeps of it, how its errors travel through tRPC, and the context
+ * and the procedure of the router.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import { printable } from '@quorumscan/cli'
 import { CommandError, messageOf, SilentError, UsageError } from '@quorumscan/runtime'
-import { TRPCError } from '@trpc/server'
-import { ZodError } from 'zod'
+import { initTRPC, TRPCError } from '@trpc/server'
+import { ZodError, z } from 'zod'
+import type { Parts } from './parts.ts'
 
 /** The header with the name of the calling program. A caller with the token may send any text: it is for a person. */
 export const CALLER_HEADER = 'x-quorumscan-caller'
@@ -19,7 +23,7 @@ export function callerOf(headers: IncomingHttpHeaders): string {
 }
 
 /** One mutation, such as `nodes.kill`, and its outcome: `done`, or why it failed. */
-export type Act = { readonly caller: string; readonly call: string; readonly outcome: string }
+type Act = { readonly caller: string; readonly call: string; readonly outcome: string }
 
 /** The input as JSON, cut to the length of a log line. */
 export function shownInput(input: unknown): string {
@@ -37,3 +41,47 @@ export function refusalOf({ code, cause, message }: TRPCError): TRPCError {
   if (cause instanceof CommandError) return new TRPCError({ code: CODES.other, message })
   return new TRPCError({ code, message: messageOf(cause ?? message), cause })
 }
+
+/** The context of a call. */
+export type ControlContext = Omit<Parts, typeof Symbol.asyncDispose> & {
+  /** Stops the cluster, then the control plane itself. Returns when the cluster has stopped. */
+  readonly down: () => Promise<void>
+  /** The caller, as it names itself. */
+  readonly caller: string
+  /** Logs a mutation. */
+  readonly note: (act: Act & { readonly input: string }) => void
+}
+
+/** Errors leave the process without a stack trace. */
+const trpc = initTRPC.context<ControlContext>().create({ isDev: false })
+
+export const { router } = trpc
+
+/** Errors for a person keep their sentence; a defect stays an internal error. Mutations are logged. */
+export const procedure = trpc.procedure.use(async ({ next, type, path, ctx, getRawInput }) => {
+  const result = await next()
+  const refusal = result.ok ? null : refusalOf(result.error)
+  if (type === 'mutation') {
+    const { caller } = ctx
+    const outcome = refusal === null ? 'done' : refusal.message
+    ctx.note({ caller, call: path, input: shownInput(await getRawInput()), outcome })
+  }
+  if (refusal !== null) throw refusal
+  return result
+})
+
+/** The longest name or party (D-30). */
+const SUBJECT_LENGTH_MAX = 255
+
+/** The subject of a lookup, and how many nodes must agree. No URL holds a lone surrogate, and a header only ASCII. */
+export const lookupInput = z.object({
+  subject: z
+    .string()
+    .min(1)
+    .max(SUBJECT_LENGTH_MAX)
+    .regex(/^\P{Cs}*$/u, 'must be text in Unicode'),
+  quorum: z
+    .string()
+    .regex(/^[a-z0-9]{1,8}$/, 'must be weak, strong, all or a number')
+    .default('weak'),
+})

@@ -1,13 +1,18 @@
 /** The client of the control plane of a data directory, for commands and tests. */
 import { userInfo } from 'node:os'
+import { type Clock, waitFor } from '@quorumscan/base'
 import { wordOfFailure } from '@quorumscan/errors/node-words'
 import { type DataDirectory, dataDirectory } from '@quorumscan/operator'
 import { CommandError, SilentError, UsageError } from '@quorumscan/runtime'
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client'
+import type { RunState } from '../chaos/runs.ts'
+import type { Scenario } from '../chaos/schedule.ts'
 import { CALLER_HEADER, CODES } from './calls.ts'
 import { describeRemains, readControlFile, readControlToken } from './control-file.ts'
 import type { AppRouter } from './router.ts'
 
+/** How often the state of a chaos run is read. */
+const CHAOS_POLL_MS = 250
 /** The longest call stops every process after its whole grace period. */
 const CALL_TIMEOUT_MS = 120_000
 
@@ -75,4 +80,35 @@ export async function call<T>(work: Promise<T>): Promise<T> {
       code === CODES.usage ? UsageError : code === CODES.silent ? SilentError : CommandError
     throw new Kind(error.message, { cause: error })
   }
+}
+
+/** The options of a chaos run. */
+export type ChaosOptions = (
+  | Parameters<ControlClient['chaos']['start']['mutate']>[0]
+  | { readonly scenario: Scenario }
+) & {
+  /** Receives each step. */
+  readonly onProgress?: (sentence: string) => void
+}
+
+/** Starts a chaos run, and returns when it is over, whatever its verdict. @throws {CommandError} If it cannot start. */
+export async function runChaosOn(
+  client: ControlClient,
+  options: ChaosOptions & { readonly clock: Clock },
+): Promise<RunState> {
+  const { onProgress, clock, ...asked } = options
+  const started = await call(
+    'scenario' in asked
+      ? client.chaos.replay.mutate(asked.scenario)
+      : client.chaos.start.mutate(asked),
+  )
+  let sentence = ''
+  const look = async () => {
+    const state = await call(client.chaos.get.query({ id: started.id }))
+    if (state.state !== 'running') return state
+    if (state.sentence !== sentence) onProgress?.(state.sentence)
+    sentence = state.sentence
+  }
+  const timeoutMs = Number.POSITIVE_INFINITY // A run has an end of its own.
+  return await waitFor(look, { clock, timeoutMs, intervalMs: CHAOS_POLL_MS, what: 'the chaos run' })
 }

@@ -10,8 +10,6 @@ import { urlOf } from '../rig/ports.ts'
 /** A file of the console, read once: no request names a path of the disk. */
 type ConsoleFile = { readonly path: string; readonly type: string; readonly bytes: Buffer }
 
-type Console = { readonly files: readonly ConsoleFile[] }
-
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -31,7 +29,7 @@ const SECURITY_HEADERS = {
 } as const
 
 /** Null unless the console is built. */
-export function readConsole(directory: string): Console | null {
+export function readConsole(directory: string): readonly ConsoleFile[] | null {
   try {
     const files = readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap(
       (entry): ConsoleFile[] => {
@@ -42,7 +40,7 @@ export function readConsole(directory: string): Console | null {
         return [{ path, type, bytes: readFileSync(file) }]
       },
     )
-    return files.some(({ path }) => path === '/index.html') ? { files } : null
+    return files.some(({ path }) => path === '/index.html') ? files : null
   } catch {
     return null // Not built: all else works without it.
   }
@@ -54,7 +52,7 @@ export function consoleUrl({ port, token }: { readonly port: number; readonly to
 }
 
 /** Files need no token: they hold no secret, and a browser sends no token for them. */
-export async function serveConsole(server: FastifyInstance, { files }: Console): Promise<void> {
+export function serveConsole(server: FastifyInstance, files: readonly ConsoleFile[]): void {
   for (const { path, type, bytes } of files)
     server.get(path === '/index.html' ? '/' : path, async (_request, reply) =>
       reply

@@ -1,7 +1,7 @@
 /** The record of the running control plane of a data directory, by which commands find it. */
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import type { DataDirectory } from '@quorumscan/operator'
-import { isErrno, readOwnJson, readSecret, writeOwnJson } from '@quorumscan/runtime'
+import { readOwnJson, readSecret, writeOwnJson } from '@quorumscan/runtime'
 import { identityOf, type ProcessIdentity, runningIn, stateOf } from '@quorumscan/supervisor'
 
 export type ControlFile = { readonly url: string; readonly process: ProcessIdentity }
@@ -24,12 +24,8 @@ export function removeControlFile(directory: DataDirectory): void {
 
 /** The token of the control plane of this directory; '' before the first `up`. */
 export function readControlToken(directory: DataDirectory): string {
-  try {
-    return readSecret(directory.secretFile('control'))
-  } catch (error) {
-    if (isErrno(error, 'ENOENT')) return ''
-    throw error
-  }
+  const file = directory.secretFile('control')
+  return existsSync(file) ? readSecret(file) : ''
 }
 
 /** The processes of a control plane that crashed or hangs, for the end of a sentence. Sends no request. */

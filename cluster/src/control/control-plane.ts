@@ -68,7 +68,7 @@ export async function createControlPlane(
     },
     metrics: createControlMetrics(() => parts?.live.status()),
     extend: async (scope) => {
-      if (console !== null) await serveConsole(scope, console)
+      if (console !== null) serveConsole(scope, console)
     },
   })
   const stopAll = async () => {
@@ -157,15 +157,10 @@ async function untilPortsFree(
 }
 
 function topologyOf(options: ControlOptions, engineProgram: string | null) {
-  const { redisServer, rateLimit, diskFreeMibMin, logKeepSeconds, isLossAccepted } = options
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('QS_'))
   const apps = ['scan', 'validator', 'synchronizer'] as const
   return {
-    redisServer,
-    rateLimit,
-    diskFreeMibMin,
-    logKeepSeconds,
-    isLossAccepted,
+    ...options,
     engineProgram,
     mains: Object.fromEntries(apps.map((app) => [app, bundleOf(app)])) as Machine['mains'],
     logUser: { name: LOG_USER, rules: LOG_RULES },

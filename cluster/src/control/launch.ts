@@ -1,5 +1,5 @@
 /** Starts the process of a control plane, and stops its cluster in whatever state it is. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Clock, waitFor } from '@quorumscan/base'
@@ -29,12 +29,25 @@ export function launchControlPlane(options: ControlOptions, onStep: (sentence: s
   const stdio = ['ignore' as const, log, log, 'ipc' as const]
   const child = spawn(process.execPath, args, { detached: true, stdio })
   closeSync(log)
+  const ready = new Promise<void>((resolve, reject) => {
+    let failure: string | null = null
+    child.on('message', (message: LaunchMessage) => {
+      if (message.kind === 'step') onStep(message.sentence)
+      else if (message.kind === 'ready') resolve()
+      else failure = message.message
+    })
+    child.once('error', reject)
+    // Also after a failure: by then all its processes have exited.
+    child.once('exit', () =>
+      reject(new CommandError(failure ?? `the control plane exited; its log is ${logFile}`)),
+    )
+  })
   const ended = new Promise<{ readonly exitCode: number | null }>((resolve) => {
     child.once('exit', (exitCode) => resolve({ exitCode }))
   })
   return {
     /** Resolves when the cluster is ready. Rejects with a CommandError if it does not start; then all is stopped. */
-    ready: untilReady(child, logFile, onStep),
+    ready,
     /** Resolves when the control plane has ended. */
     ended,
     /** Lets it outlive this process. Only for a detached one that is ready. */
@@ -62,26 +75,6 @@ export async function holdControlPlane(
       await launch.ended
     },
   }
-}
-
-function untilReady(
-  child: ChildProcess,
-  logFile: string,
-  onStep: (sentence: string) => void,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let failure: string | null = null
-    child.on('message', (message: LaunchMessage) => {
-      if (message.kind === 'step') onStep(message.sentence)
-      else if (message.kind === 'ready') resolve()
-      else failure = message.message
-    })
-    child.once('error', reject)
-    // Also after a failure: by then all its processes have exited.
-    child.once('exit', () =>
-      reject(new CommandError(failure ?? `the control plane exited; its log is ${logFile}`)),
-    )
-  })
 }
 
 /** `cleaned-up`: the control plane had crashed or hung, and this many of its processes were killed. */

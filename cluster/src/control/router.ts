@@ -8,7 +8,7 @@ import { scenario } from '../chaos/schedule.ts'
 import { faultDurationMs, faultSpec, nodeName, part } from '../faults/fault-spec.ts'
 import type { Feed } from '../watch/feed.ts'
 import { viewNode } from '../watch/node-view.ts'
-import { lookupInput, procedure, router } from './trpc.ts'
+import { lookupInput, procedure, router } from './calls.ts'
 
 const CHAOS_MS = { min: 1000, max: 3_600_000 }
 const id = z.object({ id: z.string().max(32) })

@@ -6,8 +6,8 @@ import { CommandError, createMetrics } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { drawBasePort } from '../rig/ports.ts'
+import { lookupInput } from './calls.ts'
 import { startControlServer } from './server.ts'
-import { lookupInput } from './trpc.ts'
 
 async function startServer() {
   const port = await drawBasePort(0, { nodeCount: 1, ordering: 'redis' })

@@ -17,9 +17,8 @@ import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/a
 import { applyWSSHandler } from '@trpc/server/adapters/ws'
 import { type FastifyInstance, fastify } from 'fastify'
 import { WebSocketServer } from 'ws'
-import { callerOf } from './calls.ts'
+import { type ControlContext, callerOf } from './calls.ts'
 import { type AppRouter, appRouter } from './router.ts'
-import type { ControlContext } from './trpc.ts'
 
 const HOST = '127.0.0.1'
 const PATH = '/trpc'

@@ -6,9 +6,9 @@
 import { rmSync } from 'node:fs'
 import { type Clock, waitFor } from '@quorumscan/base'
 import { openNodeQueues } from '@quorumscan/jobs'
-import type { DataDirectory } from '@quorumscan/operator'
+import { createToken, type DataDirectory, FIRST_ADMIN_USER } from '@quorumscan/operator'
 import { ask, CommandError, messageOf } from '@quorumscan/runtime'
-import type { Service, ServiceStatus } from '@quorumscan/supervisor'
+import type { Service } from '@quorumscan/supervisor'
 import {
   endLeftovers,
   keptSocketDirectory,
@@ -25,6 +25,8 @@ import { planServices, type TopologyInput } from './topology.ts'
 
 /** How long the Redis of a node may take to answer, as the console waits. */
 const JOBS_TIMEOUT_MS = 1_000
+/** Pruning deletes some 100 000 updates per second. */
+const PRUNE_TIMEOUT_MS = 60_000
 /** The scan proxy waits 2 s for its nodes (D-38). */
 const QUORUM_TIMEOUT_MS = 3000
 /** From the last ready process to the first answer of a quorum. */
@@ -110,7 +112,7 @@ export class Cluster {
    * @throws {CommandError} If too few services are up for lookups, with the problems.
    */
   async start(): Promise<void> {
-    const { onStep } = this.#options
+    const { onStep, clock } = this.#options
     this.disks.isClusterStarted = true
     onStep('starting Redis')
     await Promise.allSettled(
@@ -160,7 +162,13 @@ export class Cluster {
     }
     if (this.faults.active().length === 0) {
       onStep('waiting for the first answer of a quorum')
-      await this.#untilAnswered()
+      // Ready processes are not enough: the validator must also have reached the nodes.
+      const isAnswered = async () => {
+        this.#runner.assertRunning(VALIDATOR)
+        return (await this.#answersByQuorum()) ? true : undefined
+      }
+      const what = 'the validator to get an answer of a quorum'
+      await waitFor(isAnswered, { clock, timeoutMs: ANSWER_TIMEOUT_MS, what })
     }
     this.#runner.boundLogs()
   }
@@ -194,19 +202,19 @@ export class Cluster {
         .filter(({ kind }) => kind === 'scan')
         .map((node) => ({
           name: node.name,
-          ...this.#serviceStatus(node),
+          ...this.#runner.health.statusOf(node),
           /** Of the entry at `offset`, as the node reports it. */
           recordTime: this.#runner.health.healthOf(node)?.recordTime ?? null,
         })),
-      validator: this.#serviceStatus(this.#runner.service('validator')),
+      validator: this.#runner.health.statusOf(this.#runner.service('validator')),
       /** The synchronizer that the validator follows. */
-      synchronizer: this.#serviceStatus(this.#runner.service(SYNCHRONIZER)),
+      synchronizer: this.#runner.health.statusOf(this.#runner.service(SYNCHRONIZER)),
       /** Where members order together: the synchronizer of each node, with the node's name. */
       members: this.#services
         .filter(({ node, name }) => node !== name)
         .map((member) => ({
           name: member.node,
-          ...this.#serviceStatus(member),
+          ...this.#runner.health.statusOf(member),
           /** The latest report; null while it does not answer. */
           ordering: this.#runner.health.healthOf(member)?.ordering ?? null,
         })),
@@ -250,15 +258,31 @@ export class Cluster {
   }
 
   /**
-   * Moves the horizon of a scan node: from then on it refuses reads below the offset.
+   * Deletes history: the updates of the validator's participant up to an offset, or the reads of a scan node below it.
    *
-   * @returns The horizon: never lower than before.
-   * @throws {CommandError} If the node does not answer, or has not reached the offset.
+   * @returns The offset that is now in force: an earlier pruning may have gone further.
+   * @throws {CommandError} If the process does not answer, or refuses, e.g. because it has not reached the offset.
    */
   async prune(pruned: { node: string; to: number }): Promise<{ readonly horizon: number }> {
     const service = this.#runner.service(pruned.node)
+    if (service.kind === 'validator') return await this.#pruneParticipant(service, pruned.to)
     if (service.kind !== 'scan') throw new CommandError(`${pruned.node} is not a scan node`)
     return await this.faults.agents.ask(service, '/prune', { to: pruned.to })
+  }
+
+  /** A call to the ledger interface as the administrator. */
+  async #pruneParticipant({ url }: Service, to: number) {
+    const { prepared, clock } = this.#options
+    const token = await createToken(prepared.directory, { user: FIRST_ADMIN_USER, clock })
+    const { status, body, text } = await ask(`${url}/v2/participant/prune`, {
+      timeoutMs: PRUNE_TIMEOUT_MS,
+      token,
+      body: { pruneUpTo: to },
+    })
+    const { cause = text, participantPrunedUpToInclusive } = Object(body)
+    if (status === null) throw new CommandError('the validator does not answer')
+    if (status !== 200) throw new CommandError(`the validator refused: ${cause}`)
+    return { horizon: Number(participantPrunedUpToInclusive) }
   }
 
   /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. Once. */
@@ -279,31 +303,6 @@ export class Cluster {
   async #answersByQuorum(): Promise<boolean> {
     const url = `${this.#runner.service(VALIDATOR).url}/v0/scan-proxy/dso-party-id`
     return (await ask(url, { timeoutMs: QUORUM_TIMEOUT_MS })).status === 200
-  }
-
-  /** Ready processes are not enough: the validator must also have reached the nodes. */
-  async #untilAnswered(): Promise<void> {
-    await waitFor(
-      async () => {
-        this.#runner.assertRunning(VALIDATOR)
-        return (await this.#answersByQuorum()) ? true : undefined
-      },
-      {
-        clock: this.#options.clock,
-        timeoutMs: ANSWER_TIMEOUT_MS,
-        what: 'the validator to get an answer of a quorum',
-      },
-    )
-  }
-
-  #serviceStatus(service: Service): ServiceStatus {
-    return {
-      url: service.url,
-      ...this.#runner.health.stateOf(service),
-      pid: this.#runner.processes.pid(service.app.id),
-      redisPid: this.#runner.processes.pid(service.redis.id),
-      offset: this.#runner.health.healthOf(service)?.offset ?? null,
-    }
   }
 }
 

@@ -2,6 +2,7 @@
  * Deletes, rebuilds and repairs the data of a running cluster: replicas, members' disks, the log. Work that reads the whole
  * log, or replaces it, runs one at a time.
  */
+import { renameSync, rmSync } from 'node:fs'
 import type { Clock } from '@quorumscan/base'
 import {
   DAMAGE_ADVICE,
@@ -14,17 +15,18 @@ import { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from '@quorumscan/op
 import { logGenesisOf } from '@quorumscan/operator/ceremony'
 import { openRedis, type RedisAddress } from '@quorumscan/redis'
 import { deleteReplica, readStoredOffset } from '@quorumscan/replica'
-import { CommandError, messageOf } from '@quorumscan/runtime'
+import { CommandError, isErrno, messageOf } from '@quorumscan/runtime'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
 import type { Redis } from 'ioredis'
+import { hitBy } from '../faults/effects.ts'
 import type { FaultRunner } from '../faults/fault-runner.ts'
-import { hitBy } from '../faults/targets.ts'
 import type { Prepared } from './prepare.ts'
-import { type SetAside, setAside } from './set-aside.ts'
 import { planLogRedis, type TopologyInput } from './topology.ts'
 
 /** Enough for any log of one machine. */
 const VERIFY_TIMEOUT_MS = 600_000
+/** Of a directory that is being deleted. */
+const WIPED_SUFFIX = '.wiped'
 
 type DiskWorkOptions = {
   readonly prepared: Prepared
@@ -62,7 +64,30 @@ export class DiskWork {
    *   replica that was wiped before is not up: then nothing is deleted.
    */
   wipe(node: string): Promise<void> {
-    return this.#withLog(() => this.#wipe(node))
+    return this.#withLog(async () => {
+      await this.#runner.exclusively(node, async (service) => {
+        if (service.kind === 'synchronizer')
+          throw new CommandError(
+            'the synchronizer stores the log, from which all replicas are rebuilt; it cannot be wiped',
+          )
+        this.#assertUp(node)
+        // A shared log has other copies.
+        if (!this.#isLogShared) await this.#assertLogWhole()
+        this.#wipedNode = node
+        // A Redis with nothing but the replica is deleted with its files, which also repairs damaged files.
+        const isAlone = service.kind === 'scan' && !this.#isLogShared
+        await this.#empty(service, {
+          services: [service],
+          killed: isAlone ? service : null,
+          directories: isAlone ? [service.redisDirectory] : [],
+          deleteKeys: isAlone ? null : deleteReplicaAt,
+        })
+      })
+      this.#faults.refresh()
+      await this.#runner.untilUp(this.#runner.service(node)).catch((cause: unknown) => {
+        throw new CommandError(`${node} was wiped, but is not up: ${messageOf(cause)}`, { cause })
+      })
+    })
   }
 
   /**
@@ -103,7 +128,12 @@ export class DiskWork {
    */
   async #empty(
     main: Service,
-    options: {
+    {
+      services,
+      killed,
+      directories,
+      deleteKeys,
+    }: {
       readonly services: readonly Service[]
       readonly killed: Service | null
       readonly directories: readonly string[]
@@ -111,12 +141,11 @@ export class DiskWork {
     },
   ): Promise<void> {
     const runner = this.#runner
-    const { services, killed, directories, deleteKeys } = options
     const start = async () => {
       await runner.startRedis(main)
       for (const service of services) await runner.startApp(service)
     }
-    let aside: SetAside | null = null
+    let aside: ReturnType<typeof setAside> | null = null
     await Promise.all(services.map(({ app }) => runner.stop(app.id)))
     try {
       if (killed !== null) await runner.processes.kill(killed.redis.id)
@@ -203,31 +232,6 @@ export class DiskWork {
     return outcome
   }
 
-  async #wipe(node: string): Promise<void> {
-    await this.#runner.exclusively(node, async (service) => {
-      if (service.kind === 'synchronizer')
-        throw new CommandError(
-          'the synchronizer stores the log, from which all replicas are rebuilt; it cannot be wiped',
-        )
-      this.#assertUp(node)
-      // A shared log has other copies.
-      if (!this.#isLogShared) await this.#assertLogWhole()
-      this.#wipedNode = node
-      // A Redis with nothing but the replica is deleted with its files, which also repairs damaged files.
-      const isAlone = service.kind === 'scan' && !this.#isLogShared
-      await this.#empty(service, {
-        services: [service],
-        killed: isAlone ? service : null,
-        directories: isAlone ? [service.redisDirectory] : [],
-        deleteKeys: isAlone ? null : deleteReplicaAt,
-      })
-    })
-    this.#faults.refresh()
-    await this.#runner.untilUp(this.#runner.service(node)).catch((cause: unknown) => {
-      throw new CommandError(`${node} was wiped, but is not up: ${messageOf(cause)}`, { cause })
-    })
-  }
-
   /** At most one replica may be missing. */
   #assertUp(node: string): void {
     const before = this.#wipedNode
@@ -279,5 +283,49 @@ async function useRedis<T>(address: RedisAddress, work: (redis: Redis) => Promis
     return await work(redis)
   } finally {
     redis.disconnect()
+  }
+}
+
+/**
+ * Renames directories, all or none, within their parents. One that does not exist counts as moved.
+ *
+ * @throws {Error} If one cannot be moved, e.g. for lack of permission: then all are where they were.
+ */
+function setAside(paths: readonly string[]) {
+  const moved: string[] = []
+  const aside = {
+    /** Undoes it. */
+    putBack(): void {
+      for (const path of moved) {
+        // A process that was started meanwhile may have created it.
+        rmSync(path, { recursive: true, force: true })
+        renameSync(path + WIPED_SUFFIX, path)
+      }
+    },
+    /** @throws {Error} With the path, if something cannot be deleted. The original paths stay free. */
+    delete(): void {
+      for (const path of moved) rmSync(path + WIPED_SUFFIX, { recursive: true, force: true })
+    },
+  }
+  try {
+    for (const path of paths) {
+      // An earlier call could not delete it.
+      rmSync(path + WIPED_SUFFIX, { recursive: true, force: true })
+      if (moveIfThere(path)) moved.push(path)
+    }
+  } catch (error) {
+    aside.putBack()
+    throw error
+  }
+  return aside
+}
+
+function moveIfThere(path: string): boolean {
+  try {
+    renameSync(path, path + WIPED_SUFFIX)
+    return true
+  } catch (error) {
+    if (isErrno(error, 'ENOENT')) return false
+    throw error
   }
 }

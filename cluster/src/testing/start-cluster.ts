@@ -8,8 +8,7 @@ import type { OrderingDriver } from '@quorumscan/operator'
 import { createToken, dataDirectory, FIRST_ADMIN_USER, parseTtl } from '@quorumscan/operator'
 import type { GenesisOverrides } from '@quorumscan/operator/ceremony'
 import type { RunState } from '../chaos/runs.ts'
-import { type ChaosOptions, runChaosOn } from '../control/chaos-client.ts'
-import { call, connectControl } from '../control/client.ts'
+import { type ChaosOptions, call, connectControl, runChaosOn } from '../control/client.ts'
 import {
   controlOptions,
   DISK_FREE_MIB_MIN,
@@ -17,7 +16,6 @@ import {
   LOG_KEEP_SECONDS,
 } from '../control/control-options.ts'
 import { holdControlPlane } from '../control/launch.ts'
-import { prune } from '../control/prune.ts'
 import type { EdgeName, Fault, FaultInput, Part } from '../faults/fault-spec.ts'
 import type { ClusterStatus } from '../rig/status.ts'
 import type { LieKind } from '../view/lies.ts'
@@ -158,7 +156,7 @@ export async function startCluster(options: StartClusterOptions = {}): Promise<R
     pause: (node, options) => call(client.nodes.pause.mutate(target(node, options))),
     resume: (node, options) => call(client.nodes.resume.mutate(target(node, options))),
     restart: (node, options) => call(client.nodes.restart.mutate(target(node, options))),
-    prune: (node, to) => prune(directory, { node, to, clock }),
+    prune: async (node, to) => (await call(client.nodes.prune.mutate({ node, to }))).horizon,
     wipe: (node, options) => call(client.nodes.wipe.mutate({ node, ...options })),
     lie: (node, lie = 'value', options) => inject({ kind: 'lie', node, lie }, options),
     slow: (node, { latencyMs, jitterMs, edge, ...options }) =>

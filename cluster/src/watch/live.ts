@@ -13,12 +13,15 @@ const INTERVAL_MS = 250
 const EVENTS_MAX = 500
 
 /** Starts at once, and publishes until it is closed. */
-export function startLive(options: {
+export function startLive({
+  cluster,
+  prober,
+  clock,
+}: {
   readonly cluster: Watched
   readonly prober: Prober | null
   readonly clock: Clock
 }) {
-  const { cluster, prober, clock } = options
   const statuses = createFeed<LiveStatus>(1)
   const events = createFeed<LiveEvent>(EVENTS_MAX)
   const publish = (event: Omit<LiveEvent, 'at'>) =>
