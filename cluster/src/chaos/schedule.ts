@@ -80,41 +80,47 @@ function planLane(lane: number, options: ScheduleOptions): Step[] {
     (_, index) => index % options.faultyMax === lane,
   )
   if (first === undefined) return []
-  const steps: Step[] = []
-  for (let atMs = between(random, GAP_MS); atMs < options.durationMs; ) {
-    const drawnMs = steps.length === 0 ? FAULT_MS.max : between(random, FAULT_MS)
-    const durationMs = Math.min(drawnMs, options.durationMs - atMs)
-    const node = random.pick([first, ...others])
-    steps.push({
-      lane,
-      atMs,
-      durationMs,
-      fault:
-        steps.length === 0
-          ? { kind: 'lie', node, lie: 'equivocate' }
-          : drawFault(random, { ...options, node }),
-    })
-    atMs += durationMs + between(random, GAP_MS)
-  }
-  return steps
+  return stepsFrom(
+    random,
+    { lane, gapMs: GAP_MS, untilMs: options.durationMs },
+    (atMs, isFirst) => {
+      const drawnMs = isFirst ? FAULT_MS.max : between(random, FAULT_MS)
+      const durationMs = Math.min(drawnMs, options.durationMs - atMs)
+      const node = random.pick([first, ...others])
+      const lie = { kind: 'lie', node, lie: 'equivocate' } as const
+      return { durationMs, fault: isFirst ? lie : drawFault(random, { ...options, node }) }
+    },
+  )
 }
 
-function planInfrastructure(options: ScheduleOptions): Step[] {
-  const random = seededRandom(options.seed, 'infrastructure')
-  const steps: Step[] = []
-  for (let atMs = between(random, INFRASTRUCTURE_GAP_MS); atMs < options.durationMs; ) {
-    const durationMs = between(random, INFRASTRUCTURE_FAULT_MS)
-    const kill = (node: string, part: Part | null) => ({ kind: 'kill', node, part }) as const
-    const fault = random.pick<ChaosFault>([
+function planInfrastructure({ seed, durationMs: untilMs }: ScheduleOptions): Step[] {
+  const random = seededRandom(seed, 'infrastructure')
+  const kill = (node: string, part: Part | null) => ({ kind: 'kill', node, part }) as const
+  const times = { lane: INFRASTRUCTURE_LANE, gapMs: INFRASTRUCTURE_GAP_MS, untilMs }
+  return stepsFrom(random, times, () => ({
+    durationMs: between(random, INFRASTRUCTURE_FAULT_MS),
+    fault: random.pick<ChaosFault>([
       kill('validator', null),
       kill('synchronizer', null),
       kill('synchronizer', 'redis'),
       { kind: 'pause', node: 'validator', part: null },
       { kind: 'pause', node: 'synchronizer', part: null },
       { kind: 'disk', node: 'synchronizer' },
-    ])
-    steps.push({ lane: INFRASTRUCTURE_LANE, atMs, durationMs, fault })
-    atMs += durationMs + between(random, INFRASTRUCTURE_GAP_MS)
+    ]),
+  }))
+}
+
+/** The steps of a lane until a time, with drawn gaps between them. */
+function stepsFrom(
+  random: Seeded,
+  { lane, gapMs, untilMs }: { lane: number; gapMs: Range; untilMs: number },
+  next: (atMs: number, isFirst: boolean) => Pick<Step, 'durationMs' | 'fault'>,
+): Step[] {
+  const steps: Step[] = []
+  for (let atMs = between(random, gapMs); atMs < untilMs; ) {
+    const step = next(atMs, steps.length === 0)
+    steps.push({ lane, atMs, ...step })
+    atMs += step.durationMs + between(random, gapMs)
   }
   return steps
 }
@@ -170,7 +176,9 @@ function drawsOfMember(
   ]
 }
 
-function between(random: Seeded, range: { readonly min: number; readonly max: number }): number {
+type Range = { readonly min: number; readonly max: number }
+
+function between(random: Seeded, range: Range): number {
   return range.min + random.below(range.max - range.min)
 }
 

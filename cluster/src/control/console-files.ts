@@ -53,16 +53,15 @@ export function consoleUrl({ port, token }: { readonly port: number; readonly to
 
 /** Files need no token: they hold no secret, and a browser sends no token for them. */
 export function serveConsole(server: FastifyInstance, files: readonly ConsoleFile[]): void {
-  for (const { path, type, bytes } of files)
+  for (const { path, type, bytes } of files) {
+    // The names below `assets` contain a hash of the content.
+    const isFixed = path.startsWith('/assets/')
+    const cacheControl = isFixed ? 'public, max-age=31536000, immutable' : 'no-cache'
     server.get(path === '/index.html' ? '/' : path, async (_request, reply) =>
       reply
-        .headers({ ...SECURITY_HEADERS, 'cache-control': cacheControlOf(path) })
+        .headers({ ...SECURITY_HEADERS, 'cache-control': cacheControl })
         .type(type)
         .send(bytes),
     )
-}
-
-/** The names below `assets` contain a hash of the content. */
-function cacheControlOf(path: string): string {
-  return path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
+  }
 }

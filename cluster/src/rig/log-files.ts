@@ -18,22 +18,14 @@ export function lastLines(
   limits: { readonly lines: number; readonly bytes: number },
 ): { lines: string[]; end: number } {
   const end = sizeOf(file)
+  if (end === 0 || limits.lines === 0) return { lines: [], end }
   const from = Math.max(0, end - limits.bytes)
-  const text =
-    end === 0
-      ? ''
-      : readPart(file, from, end - from)
-          .toString()
-          .replace(/\n$/, '')
-  if (text === '' || limits.lines === 0) return { lines: [], end }
+  const text = readPart(file, from, end - from)
+    .toString()
+    .replace(/\n$/, '')
   // The first line is cut unless it begins at the start of the file.
-  return {
-    lines: text
-      .split('\n')
-      .slice(from === 0 ? 0 : 1)
-      .slice(-limits.lines),
-    end,
-  }
+  const whole = text === '' ? [] : text.split('\n').slice(from === 0 ? 0 : 1)
+  return { lines: whole.slice(-limits.lines), end }
 }
 
 /** Passes on what is appended after a position, until it is disposed of. A truncated file is read from its start. */

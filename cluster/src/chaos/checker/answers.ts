@@ -17,7 +17,7 @@ export function checkLookups(
   history: readonly HistoryEvent[],
   { truth, strongOnly }: { readonly truth: Truth; readonly strongOnly: boolean },
 ): RuleTally[] {
-  const judged = answeredIn(history).filter(({ read }) => !strongOnly || isStrong(read))
+  const judged = answeredIn(history).filter(({ read }) => !strongOnly || read.endsWith('strong'))
   const isVoted = ({ read }: Lookup) => read === 'weak' || read === 'strong'
   const hasExpired = ({ subject, outcome }: Answered) =>
     'name' in subject && truth.hasExpired(subject.name, outcome.offset)
@@ -29,10 +29,6 @@ export function checkLookups(
   return Object.entries(rules).map(([rule, isOf]) =>
     tally(rule, judged.filter(isOf), (answer) => untruthOf(answer, truth)),
   )
-}
-
-function isStrong(read: Lookup['read']): boolean {
-  return read.endsWith('strong')
 }
 
 function untruthOf({ client, subject, read, outcome }: Answered, truth: Truth): string | null {
