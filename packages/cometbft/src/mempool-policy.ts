@@ -23,21 +23,13 @@ export type ChargeSender = (nodeId: string | null, units: number) => void
 const REMEMBERED_MAX = 10_000
 /** Bundles that are paid for: a member can send those of another one again, and must not use up what that one has. */
 const PAID_MAX = 10_000
-const NOT_SIGNED: EntryRefusal = {
-  code: 'INVALID_ARGUMENT',
-  message: 'the engine that the bundle names did not sign it',
-}
-const IS_ORDERED: EntryRefusal = {
-  code: 'INVALID_ARGUMENT',
-  message: 'the entry is in the log already',
-}
+const invalid = (message: string): EntryRefusal => ({ code: 'INVALID_ARGUMENT', message })
+const NOT_SIGNED = invalid('the engine that the bundle names did not sign it')
+const IS_ORDERED = invalid('the entry is in the log already')
+const NO_BUNDLE = invalid('this is no bundle of entries')
 const IS_OVER: EntryRefusal = {
   code: 'SUBMISSION_EXPIRED',
   message: 'every entry of the bundle is past its time: not after',
-}
-const NO_BUNDLE: EntryRefusal = {
-  code: 'INVALID_ARGUMENT',
-  message: 'this is no bundle of entries',
 }
 
 export function createMempoolPolicy(options: {

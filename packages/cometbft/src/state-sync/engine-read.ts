@@ -60,7 +60,7 @@ export function signRequest(
 ): { readonly text: string; readonly bytes: Uint8Array } {
   const { to, nowMicros: at, nonce, key } = options
   const text = JSON.stringify({ ...read, to, at, nonce })
-  return { text, bytes: sealed(text, key, requestStatement(text, options.genesisHash)) }
+  return { text, bytes: sealed(text, key, statementOf(REQUEST_TAG, options.genesisHash, text)) }
 }
 
 /** @throws {ScanError} INVALID_ARGUMENT, PERMISSION_DENIED. */
@@ -77,9 +77,8 @@ export function openRequest(
   const signed = unsealed(bytes)
   if (signed === null) throw new ScanError('INVALID_ARGUMENT', 'this is no signed request')
   const { text, key } = signed
-  const isKnown =
-    options.isPeer(nodeIdOf(key)) && isSigned(signed, requestStatement(text, options.genesisHash))
-  if (!isKnown)
+  const statement = statementOf(REQUEST_TAG, options.genesisHash, text)
+  if (!options.isPeer(nodeIdOf(key)) || !isSigned(signed, statement))
     throw new ScanError('PERMISSION_DENIED', 'no engine signed this that may connect to this one')
   const { method, params, to, at } = Object(parsed(text))
   if (to !== options.ownId)
@@ -102,7 +101,8 @@ export function signAnswer(
   options: { readonly request: string; readonly genesisHash: string; readonly key: KeyPair },
 ): Uint8Array {
   const text = JSON.stringify(answer)
-  return sealed(text, options.key, answerStatement(text, options))
+  const { request, genesisHash, key } = options
+  return sealed(text, key, statementOf(ANSWER_TAG, genesisHash, request, text))
 }
 
 /** Null: the engine with this id did not sign it, or not as an answer to this request. */
@@ -110,24 +110,19 @@ export function openAnswer(
   bytes: Uint8Array,
   options: { readonly from: string; readonly request: string; readonly genesisHash: string },
 ): EngineAnswer | null {
+  const { from, request, genesisHash } = options
   const signed = unsealed(bytes)
-  if (signed === null || nodeIdOf(signed.key) !== options.from) return null
-  if (!isSigned(signed, answerStatement(signed.text, options))) return null
+  if (signed === null || nodeIdOf(signed.key) !== from) return null
+  if (!isSigned(signed, statementOf(ANSWER_TAG, genesisHash, request, signed.text))) return null
   const answer = Object(parsed(signed.text))
   if (typeof answer.refusal === 'string') return { refusal: answer.refusal }
   return { result: answer.result }
 }
 
-function requestStatement(text: string, genesisHash: string): Uint8Array {
-  return concatBytes([utf8(`${REQUEST_TAG}\0`), fromHex(genesisHash), sha256(utf8(text))])
-}
-
-function answerStatement(
-  text: string,
-  { request, genesisHash }: { readonly request: string; readonly genesisHash: string },
-): Uint8Array {
-  const hashes = [sha256(utf8(request)), sha256(utf8(text))]
-  return concatBytes([utf8(`${ANSWER_TAG}\0`), fromHex(genesisHash), ...hashes])
+/** What is signed: of a request its text; of an answer that of its request, and its own. */
+function statementOf(tag: string, genesisHash: string, ...texts: readonly string[]): Uint8Array {
+  const hashes = texts.map((text) => sha256(utf8(text)))
+  return concatBytes([utf8(`${tag}\0`), fromHex(genesisHash), ...hashes])
 }
 
 function sealed(text: string, key: KeyPair, statement: Uint8Array): Uint8Array {

@@ -4,25 +4,23 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { createEngineRpc } from '../engine-rpc.ts'
 import type { EngineRead } from './engine-read.ts'
-import { openLightSockets } from './light-sockets.ts'
+import { openLightSocket } from './light-sockets.ts'
 
 it('a request of a light client on a socket goes to its member, and no other method does', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'qs-light-'))
   const asked: (readonly [string, EngineRead])[] = []
-  const sockets = new Map(['one', 'two'].map((name) => [join(directory, name), name]))
-  const listening = await openLightSockets({
-    sockets,
-    async read(member, read) {
+  const { signal } = new AbortController()
+  const open = async (member: string) => {
+    const socketPath = join(directory, member)
+    const listening = await openLightSocket(socketPath, async (read) => {
       asked.push([member, read])
       if (read.method === 'validators') return { refusal: 'height 7 is not available' }
       if (read.method === 'consensus_params') throw new Error('two does not answer')
       return { result: { member } }
-    },
-  })
-  const { signal } = new AbortController()
-  const [one, two] = [...sockets.keys()].map((socketPath) =>
-    createEngineRpc({ socketPath, signal }),
-  )
+    })
+    return { ...createEngineRpc({ socketPath, signal }), listening }
+  }
+  const [one, two] = await Promise.all(['one', 'two'].map(open))
   expect(await one?.call('commit', { height: '7' })).toEqual({ member: 'one' })
   // The client looks for this sentence.
   await expect(two?.call('validators', { height: '7', page: '1' })).rejects.toThrow(
@@ -36,6 +34,6 @@ it('a request of a light client on a socket goes to its member, and no other met
     ['two', { method: 'validators', params: { height: '7', page: '1' } }],
     ['two', { method: 'consensus_params', params: {} }],
   ])
-  await listening[Symbol.asyncDispose]()
+  for (const opened of [one, two]) await opened?.listening[Symbol.asyncDispose]()
   await rm(directory, { recursive: true })
 })

@@ -1,11 +1,10 @@
 /**
- * Unix sockets on which the light client of the own engine asks other members, one socket for each member. It speaks
- * JSON-RPC. Its requests are signed and passed on.
+ * A unix socket on which the light client of the own engine asks another member. It speaks JSON-RPC. Its requests are
+ * signed and passed on.
  */
 import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { openAll } from '@quorumscan/base'
 import { type EngineAnswer, type EngineRead, readOf } from './engine-read.ts'
 
 /** A light client asks one thing at a time. */
@@ -15,18 +14,7 @@ const BODY_BYTES_MAX = 16 * 1024
 const INTERNAL_ERROR = -32_603
 
 /** Listens until it is disposed of. */
-export async function openLightSockets<Member>(options: {
-  readonly sockets: ReadonlyMap<string, Member>
-  readonly read: (member: Member, read: EngineRead) => Promise<EngineAnswer>
-}): Promise<AsyncDisposable> {
-  return openAll(async (resources) => {
-    for (const [path, member] of options.sockets)
-      resources.opened(await listen(path, (read) => options.read(member, read)))
-    return { [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose]() }
-  })
-}
-
-async function listen(
+export async function openLightSocket(
   path: string,
   read: (read: EngineRead) => Promise<EngineAnswer>,
 ): Promise<AsyncDisposable> {

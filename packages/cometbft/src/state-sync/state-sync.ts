@@ -6,10 +6,10 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { type Clock, readParsed } from '@quorumscan/base'
+import { type Clock, openAll, readParsed } from '@quorumscan/base'
 import { writeFileAtomic } from '@quorumscan/runtime'
 import { type StateSyncInput, VOTE_STATE_FILE } from '../engine-files.ts'
-import { openLightSockets } from './light-sockets.ts'
+import { openLightSocket } from './light-sockets.ts'
 import type { MemberReads, OtherMember } from './reads.ts'
 import {
   type AnchorReport,
@@ -81,18 +81,16 @@ export async function createStateSync(options: {
   const serve = async ({ members: names }: ChosenAnchor): Promise<readonly string[]> => {
     const named = members.filter(({ name }) => names.includes(name))
     const count = named.length === 0 ? 0 : Math.max(SERVERS_MIN, named.length)
-    const sockets = new Map(
-      Array.from({ length: count }, (_, index) => [
-        `${options.sockets}.l${index}`,
-        named[index % named.length] as OtherMember,
-      ]),
-    )
+    const paths = Array.from({ length: count }, (_, index) => `${options.sockets}.l${index}`)
     await servers?.[Symbol.asyncDispose]()
-    servers = await openLightSockets({
-      sockets,
-      read: (member, read) => reads.read(member, read, signal),
+    servers = await openAll(async (resources) => {
+      for (const [index, path] of paths.entries()) {
+        const member = named[index % named.length] as OtherMember
+        resources.opened(await openLightSocket(path, (read) => reads.read(member, read, signal)))
+      }
+      return resources
     })
-    return [...sockets.keys()]
+    return paths
   }
 
   return {
