@@ -102,6 +102,21 @@ export function plan(
   const { directory } = machine
   const key = (kind: string) => memberKeyFile(directory, name, kind)
   const redisUrl = urlOfSocket(redis.redisAddress.path)
+  const keys: Readonly<Record<Runnable, Env>> = {
+    sv: {
+      QS_NODE_NAME: name,
+      QS_SCAN_KEY_FILE: key('scan'),
+      QS_OPERATOR_KEY_FILE: key('operator'),
+    },
+    validator: { QS_PARTICIPANT_KEY_FILE: key('participant') },
+    synchronizer: { QS_KEY_FILE: key('synchronizer') },
+  }
+  const redisOfLog = {
+    QS_LOG_REDIS: redisUrl,
+    QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile(LOG_WRITER_SECRET),
+    QS_LOG_DIRECTORY: redis.redisDirectory,
+  }
+  const ownRedis = runs === 'synchronizer' ? redisOfLog : { QS_REDIS: redisUrl }
   const app = planService(machine, {
     name,
     node: name,
@@ -118,7 +133,9 @@ export function plan(
           }),
       ...(runs === 'sv' ? { QS_SNAPSHOTS: directory.snapshotDirectory(name) } : {}),
       ...variables,
-      ...fixedVariables(directory, operator),
+      // No configuration replaces these.
+      ...keys[runs],
+      ...(redis.isElsewhere ? {} : ownRedis),
     },
   })
   if (synchronizer === null) return [app]
@@ -147,37 +164,6 @@ export function plan(
     },
   })
   return [ordering, app]
-}
-
-/** The variables of an operator's app for its keys and its Redis: no configuration replaces them. */
-function fixedVariables(
-  directory: DataDirectory,
-  { runs, name, redis }: Pick<Parameters<typeof plan>[1], 'runs' | 'name' | 'redis'>,
-): Env {
-  const key = (kind: string) => memberKeyFile(directory, name, kind)
-  const unlessElsewhere = (env: Env): Env => (redis.isElsewhere ? {} : env)
-  const redisUrl = urlOfSocket(redis.redisAddress.path)
-  const fixed: Readonly<Record<Runnable, Env>> = {
-    sv: {
-      ...unlessElsewhere({ QS_REDIS: redisUrl }),
-      QS_NODE_NAME: name,
-      QS_SCAN_KEY_FILE: key('scan'),
-      QS_OPERATOR_KEY_FILE: key('operator'),
-    },
-    validator: {
-      ...unlessElsewhere({ QS_REDIS: redisUrl }),
-      QS_PARTICIPANT_KEY_FILE: key('participant'),
-    },
-    synchronizer: {
-      ...unlessElsewhere({
-        QS_LOG_REDIS: redisUrl,
-        QS_LOG_REDIS_PASSWORD_FILE: directory.secretFile(LOG_WRITER_SECRET),
-        QS_LOG_DIRECTORY: redis.redisDirectory,
-      }),
-      QS_KEY_FILE: key('synchronizer'),
-    },
-  }
-  return fixed[runs]
 }
 
 function planService(
