@@ -23,7 +23,7 @@ import { type Genesis, parseGenesis } from '@quorumscan/verifier'
 import { dataDirectory } from '../data-directory.ts'
 import { hashGenesis, logGenesisOf } from '../genesis.ts'
 import { readOperatorConfig } from '../run/operator-config.ts'
-import { judgeSome, type OwnNode } from '../run/operator-services.ts'
+import { judgeProcesses, type OwnNode } from '../run/operator-services.ts'
 import { openOwnRedis } from '../run/own-redis.ts'
 import { type Archive, GENESIS_PLACE, type Header, openArchive } from './archive.ts'
 
@@ -161,15 +161,18 @@ function readGenesisOf({ header, stage }: Stage): Genesis {
 function refuseWrongChanges(staged: Stage): void {
   const file = join(staged.stage, CONFIG_FILE)
   writeFileAtomic(file, configOf(staged, staged.stage))
-  const problems: string[] = []
+  let all: readonly string[] = []
   try {
     readOperatorConfig(staged.header.role, file, (config) => {
-      problems.push(...judgeSome(config, Object.keys(staged.changes)))
+      all = judgeProcesses(config)
       return []
     })
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
   }
+  // The file that a variable names may come later: `run` reads it.
+  const changed = Object.keys(staged.changes)
+  const problems = all.filter((problem) => changed.some((name) => problem.startsWith(`${name} `)))
   if (problems.length > 0)
     throw new UsageError(
       `nothing was restored: the variables of \`--set\` are wrong:\n${problems.join('\n')}\nCorrect it, and restore again`,

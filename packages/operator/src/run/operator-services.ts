@@ -178,16 +178,6 @@ export function judgeProcesses(config: OperatorConfig): readonly string[] {
   return [...new Set(problems)]
 }
 
-/**
- * Problems of some variables of a configuration: nothing reads one, or its value is wrong. The file that one names may
- * come later: `run` reads it.
- */
-export function judgeSome(config: OperatorConfig, names: readonly string[]): readonly string[] {
-  return judgeProcesses(config).filter((problem) =>
-    names.some((name) => problem.startsWith(`${name} `)),
-  )
-}
-
 /** Problems of the files that the operator named. `run` itself makes those of the data directory. */
 function problemsOfFiles(
   variables: Env,
