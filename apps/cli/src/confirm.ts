@@ -1,9 +1,9 @@
 /** What one super-validator confirms with its own key, and what a node reports of proposals. */
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { type Clock, describeFileError, parseKeyFile } from '@quorumscan/base'
 import {
   type AnsConfigInput,
-  areRulesEqual,
   type Confirmer,
   changeRules,
   confirmRules,
@@ -79,12 +79,12 @@ export async function confirmForOne(options: MemberFlags, change: AnsConfigInput
   const before = await readRules(rulesUrl)
   const config = changeRules(genesis, before.config, change)
   const needed = quorumOf(genesis.nodes.length)
-  if (areRulesEqual(before.config, config))
+  if (isDeepStrictEqual(before.config, config))
     return { name: null, isInForce: true, rules: before, needed }
   const { contractId } = before
   const nowMicros = clock.nowMicros()
   const name = await confirmRules({ ...member, config, current: contractId, nowMicros })
-  const isDone = (current: RulesInForce) => areRulesEqual(current.config, config)
+  const isDone = (current: RulesInForce) => isDeepStrictEqual(current.config, config)
   const current = await untilShown(
     () => readRules(rulesUrl),
     (shown) => shown.contractId !== contractId || isDone(shown),

@@ -2,12 +2,12 @@
  * The rules of the name service of a local cluster. The control plane has the operator key of every super-validator, so it
  * confirms a change with each key in turn, even for nodes that are down.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { type Clock, keyPairFromSeed } from '@quorumscan/base'
 import type { ContractId } from '@quorumscan/model'
 import {
   type AnsConfig,
   type AnsConfigInput,
-  areRulesEqual,
   changeRules,
   confirmRules,
   logTokenOf,
@@ -54,7 +54,7 @@ export function createAnsConfigControl(prepared: Prepared, clock: Clock) {
       const startedMs = clock.monotonicMs()
       for (let confirmAgainMs = startedMs; ; await clock.delay(POLL_MS)) {
         const current = await get()
-        if (areRulesEqual(current.config, config)) return current
+        if (isDeepStrictEqual(current.config, config)) return current
         const nowMs = clock.monotonicMs()
         if (nowMs > startedMs + CHANGE_TIMEOUT_MS)
           throw new CommandError(

@@ -2,7 +2,6 @@
  * What super-validators change together (D-23): the rules of the name service, and the version of the protocol. Each
  * confirms with its own key. What a quorum has confirmed alike is in force.
  */
-import { isDeepStrictEqual } from 'node:util'
 import { fromUtf8, type KeyPair, randomHex, systemRandom, utf8 } from '@quorumscan/base'
 import { isScanError, type ScanError } from '@quorumscan/errors'
 import {
@@ -98,10 +97,6 @@ export function changeRules(
         'renews itself would pay for several periods at once. Set renewal-duration to at most entry-lifetime',
     )
   return ansConfigOf(config)
-}
-
-export function areRulesEqual(one: AnsConfig, other: AnsConfig): boolean {
-  return isDeepStrictEqual(one, other)
 }
 
 /** The super-validator that confirms, and where. */
