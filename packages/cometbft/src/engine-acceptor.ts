@@ -55,10 +55,7 @@ export async function acceptForEngine(options: {
       noDelay: true,
     })
     const admitted = new AbortController()
-    const slot = pending.acquire(client.remoteAddress, {
-      isIdle: () => true,
-      evict: () => client.destroy(),
-    })
+    const slot = pending.acquire(client.remoteAddress, { evict: () => client.destroy() })
     const leave = () => {
       admitted.abort()
       slot?.release()

@@ -16,8 +16,8 @@ export type ConnectionLimits = {
 
 /** What occupies a slot. */
 export type Member = {
-  /** Whether the member can be evicted without loss of work. */
-  isIdle(): boolean
+  /** Whether the member can be evicted without loss of work. Absent: always. */
+  isIdle?(): boolean
   evict(): void
 }
 
@@ -117,6 +117,6 @@ export class ConnectionLimiter {
 }
 
 function firstIdle(members: Iterable<Member>): Member | undefined {
-  for (const member of members) if (member.isIdle()) return member
+  for (const member of members) if (member.isIdle?.() !== false) return member
   return undefined
 }

@@ -26,10 +26,7 @@ export function createLongPolls() {
       poll: (request: WaitingRequest) => Promise<T>,
     ): Promise<T | null> {
       const replaced = new AbortController()
-      const slot = limiter.acquire(request.client.address, {
-        isIdle: () => true,
-        evict: () => replaced.abort(),
-      })
+      const slot = limiter.acquire(request.client.address, { evict: () => replaced.abort() })
       try {
         return await poll({
           signal: anySignal([request.signal, replaced.signal]),

@@ -75,22 +75,16 @@ function authenticator(route: RouteDef, authenticate: Authenticate<unknown> | un
   const { auth } = route
   if (auth === 'none') return []
   if (auth === 'peer')
-    return [
-      async ({ client }: FastifyRequest) => {
-        if (!client.isPeer)
-          throw new ScanError(
-            'UNAUTHENTICATED',
-            'only peers may call this, with a token or a certificate',
-          )
-      },
-    ]
+    return async ({ client }: FastifyRequest) => {
+      if (client.isPeer) return
+      const why = 'only peers may call this, with a token or a certificate'
+      throw new ScanError('UNAUTHENTICATED', why)
+    }
   assert(authenticate !== undefined, `${route.operationId} needs authenticate`)
-  return [
-    async (request: FastifyRequest) => {
-      const authorization = request.headers.authorization ?? null
-      request.user = await authenticate({ authorization, auth })
-    },
-  ]
+  return async (request: FastifyRequest) => {
+    const authorization = request.headers.authorization ?? null
+    request.user = await authenticate({ authorization, auth })
+  }
 }
 
 function refuseOtherMethods(app: FastifyInstance, url: string, methods: readonly string[]): void {
@@ -100,14 +94,10 @@ function refuseOtherMethods(app: FastifyInstance, url: string, methods: readonly
     method: others.filter((method) => !allowed.split(', ').includes(method)),
     url,
     // Before the body is read.
-    onRequest: async (_request, reply) =>
-      app.stages.responder.fail(
-        reply,
-        new ScanError('METHOD_NOT_ALLOWED', `this path takes ${allowed}`),
-        {
-          headers: { allow: allowed },
-        },
-      ),
+    async onRequest(_request, reply) {
+      const refusal = new ScanError('METHOD_NOT_ALLOWED', `this path takes ${allowed}`)
+      return app.stages.responder.fail(reply, refusal, { headers: { allow: allowed } })
+    },
     handler: async () => {},
   })
 }

@@ -78,20 +78,12 @@ export function mountSockets(
     if (found === undefined) return refuse(dialect.notFound(request, requestId))
     const client = clientOf(request)
     let release = () => {}
+    const { method, url } = request
     const noteFailure = (error: unknown) =>
-      failures.note(error, {
-        id: requestId,
-        log: app.log,
-        method: request.method,
-        url: request.url,
-        client,
-      })
+      failures.note(error, { id: requestId, log: app.log, method, url, client })
     const upgrade = async () => {
       if (closing.signal.aborted) throw dialect.overloaded()
-      const slot = limiter.acquire(client.address, {
-        isIdle: () => true,
-        evict: () => socket.destroy(),
-      })
+      const slot = limiter.acquire(client.address, { evict: () => socket.destroy() })
       if (slot === null) throw dialect.overloaded()
       release = slot.release
       socket.once('close', release)
