@@ -17,9 +17,8 @@ import {
 } from '@quorumscan/operator'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
-import type { LocalCluster } from './local-cluster.ts'
 import { urlOf } from './network.ts'
-import type { Common } from './rig.ts'
+import type { Common, LocalCluster } from './rig.ts'
 
 /** Until the confirmation that completes a quorum shows at a node. */
 const IN_FORCE_MS = 2_000

@@ -8,7 +8,6 @@ import { answer, repeat, wrap } from './options.ts'
 import type { CommandContext, Common } from './rig.ts'
 
 const ROLES = ['sv', 'validator'] as const
-type Role = (typeof ROLES)[number]
 type Flags = Common & { config?: string }
 
 /** The jobs of one node; null if it does not answer. */
@@ -41,20 +40,16 @@ export function addJobCommands(context: CommandContext): void {
     const role = ROLES.find((one) => one === node)
     if (role === undefined)
       throw new UsageError('with `--config`, name what it configures: `sv` or `validator`')
-    const { name, queues } = await openQueuesOf(role, config)
-    await using own = queues
-    await work([{ node: name, jobs: await own.list() }], () => async (dropped) => {
-      await own.retry(dropped)
-    })
-  }
-  const openQueuesOf = async (role: Role, file: string) => {
     const [{ readOperatorConfig }, { openOperatorQueues }] = await Promise.all([
       import('@quorumscan/operator/run'),
       import('@quorumscan/operator/jobs'),
     ])
-    const config = readOperatorConfig(role, file, () => [])
-    const options = { config, redisServer, env: process.env, clock }
-    return { name: config.name, queues: await openOperatorQueues(options) }
+    const operator = readOperatorConfig(role, config, () => [])
+    const options = { config: operator, redisServer, env: process.env, clock }
+    await using own = await openOperatorQueues(options)
+    await work([{ node: operator.name, jobs: await own.list() }], () => async (dropped) => {
+      await own.retry(dropped)
+    })
   }
 
   command('list', 'show the waiting jobs of each queue, and the last dropped jobs', jobs)

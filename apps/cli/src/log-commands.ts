@@ -2,9 +2,8 @@
 import { dataDirectory } from '@quorumscan/operator'
 import { UsageError } from '@quorumscan/runtime'
 import { EXIT } from './exit-codes.ts'
-import type { LogReport } from './local-cluster.ts'
 import { answer, repeat, slowly, wrap } from './options.ts'
-import type { CommandContext, Common } from './rig.ts'
+import type { CommandContext, Common, LogReport } from './rig.ts'
 
 type Flags = Common & { config?: string }
 

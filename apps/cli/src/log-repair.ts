@@ -4,7 +4,7 @@ import type { OffsetRange, Refusal } from '@quorumscan/log'
 import type { RepairOutcome } from '@quorumscan/operator'
 import { repairOperatorLog } from '@quorumscan/operator/log'
 import { describeOffset } from '@quorumscan/runtime'
-import type { LogReport } from './local-cluster.ts'
+import type { LogReport } from './rig.ts'
 
 /** Sentences that differ between a cluster and the operator of a synchronizer. */
 export type RepairWords = {

@@ -14,7 +14,7 @@ import type { RedisAddress } from '@quorumscan/redis'
 import { CommandError, readSecret } from '@quorumscan/runtime'
 import { keptSocketDirectory, redisSocketOf } from '@quorumscan/supervisor'
 import { formatInstant as formatTime, type Genesis } from '@quorumscan/verifier'
-import type { LogReport } from './local-cluster.ts'
+import type { LogReport } from './rig.ts'
 import { readClusterGenesis } from './verify.ts'
 
 /**

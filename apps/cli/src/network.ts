@@ -6,7 +6,7 @@ import { type CertifiedReader, createCertifiedReader } from '@quorumscan/reader/
 import { UsageError } from '@quorumscan/runtime'
 import { type Genesis, hashGenesis } from '@quorumscan/verifier'
 import type { Command } from 'commander'
-import type { LocalCluster } from './local-cluster.ts'
+import type { LocalCluster } from './rig.ts'
 import { printable } from './text.ts'
 
 export type NetworkFlags = {

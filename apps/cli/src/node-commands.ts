@@ -1,19 +1,50 @@
-/** `backup` and `restore` of one operator. */
+/** `run`, `backup` and `restore`: the processes of one operator, in the foreground, and their data. */
 import { resolve } from 'node:path'
 import { ROLE_OF, type Runnable } from '@quorumscan/operator'
 import type { Restored } from '@quorumscan/operator/backup'
 import { UsageError } from '@quorumscan/runtime'
 import { Argument } from 'commander'
-import { answer, repeat, slowly, wrap } from './options.ts'
+import { answer, printLossily, repeat, slowly, untilInterrupted, wrap } from './options.ts'
 import type { CommandContext } from './rig.ts'
 
 type BackupFlags = { config: string; out: string; log?: boolean; json?: boolean }
 type RestoreFlags = { to: string; set?: string[]; log?: string[]; json?: boolean }
 
+export function addRunCommand({ plain, redisServer, mains, clock }: CommandContext): void {
+  plain('run', "run this operator's processes in the foreground")
+    .addArgument(roleArgument())
+    .requiredOption('--config <file>', 'its variables, one a line: NAME=value')
+    .addHelpText(
+      'after',
+      `
+It starts Redis and each process, restarts processes that exit, and writes their
+output to its own, for systemd and containers. If the configuration is wrong, it
+exits at once and prints all problems. docs/configuration.md has the variables.`,
+    )
+    .action(async (role: Runnable, options: { config: string; json?: boolean }) => {
+      const interrupted = untilInterrupted()
+      const report = (sentence: string) =>
+        printLossily(options.json ? JSON.stringify({ event: sentence }) : sentence)
+      const { judgeProcesses, readOperatorConfig, runOperator } = await import(
+        '@quorumscan/operator/run'
+      )
+      await using running = await runOperator({
+        config: readOperatorConfig(role, options.config, judgeProcesses),
+        redisServer,
+        mains,
+        env: process.env,
+        clock,
+        report,
+      })
+      await Promise.race([interrupted, running.failed])
+      report('stopping')
+    })
+}
+
 export function addBackupCommands({ plain, redisServer, clock }: CommandContext): void {
   const { env } = process
   plain('backup', 'write a backup of one operator, whether its processes run or not')
-    .addArgument(new Argument('<role>', 'the role of the operator').choices(Object.keys(ROLE_OF)))
+    .addArgument(roleArgument())
     .requiredOption('--config <file>', 'its variables, as for `run`')
     .requiredOption('--out <file>', 'the file to write, with mode 0600')
     .option('--log', 'of a super-validator: only the newest 64 MiB of the log, and no keys')
@@ -69,6 +100,10 @@ the same keys equivocate.`,
       const { genesis: _genesis, ...json } = restored
       answer(options, json, describe(restored).flatMap(wrap).join('\n'))
     })
+}
+
+function roleArgument(): Argument {
+  return new Argument('<role>', 'the role of the operator').choices(Object.keys(ROLE_OF))
 }
 
 function parseChanges(settings: readonly string[]): Readonly<Record<string, string>> {

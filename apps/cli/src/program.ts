@@ -6,8 +6,7 @@ import { createSystemClock } from '@quorumscan/base'
 import { dataDirectory } from '@quorumscan/operator'
 import type { CertifiedReceipt } from '@quorumscan/reader/certified'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
-import { Command } from 'commander'
-import { addBackupCommands } from './backup-commands.ts'
+import { Command, type Help } from 'commander'
 import { addCeremonyCommands } from './ceremony-commands.ts'
 import { addCheckCommand } from './check.ts'
 import { addCometbftCommands } from './cometbft.ts'
@@ -15,21 +14,35 @@ import { addConfigCommands, addProtocolCommands } from './config-commands.ts'
 import type { Environment } from './environment.ts'
 import { addExamples, EXAMPLES } from './examples.ts'
 import { EXIT } from './exit-codes.ts'
-import { HELP } from './help.ts'
 import { addJobCommands } from './job-commands.ts'
-import { NO_CLUSTER } from './local-cluster.ts'
 import { addLogCommands } from './log-commands.ts'
 import { addMirrorCommand } from './mirror.ts'
 import { type NetworkFlags, networkOf, ofAnyNetwork } from './network.ts'
+import { addBackupCommands, addRunCommand } from './node-commands.ts'
 import { answer, integer, repeat, tell } from './options.ts'
 import { exitOfLookup, formatResolved, isAnswered, resolve, resolvedJson } from './resolve.ts'
-import type { CommandContext, Common, Rig } from './rig.ts'
-import { addRunCommand } from './run-command.ts'
+import { type CommandContext, type Common, NO_CLUSTER, type Rig } from './rig.ts'
 import { type Asked, parseVotes, verify } from './verify.ts'
 import { askVotes, formatVoted } from './votes.ts'
 
 const DESCRIPTION =
   "One operator's part of a network of super-validators that resolve names by quorum."
+
+/** Descriptions in a narrower column are not wrapped, and would be too wide for a terminal. */
+const WIDTH_MIN = 20
+
+/** The format of the list of commands: a command with its arguments. Its own help has the options. */
+const HELP: Partial<Help> = {
+  minWidthToWrap: WIDTH_MIN,
+  subcommandTerm(command) {
+    const below = command.commands.map((one) => one.name()).join('|')
+    const args = command
+      .usage()
+      .replace(/\[(?:options|command)\]/g, '')
+      .trim()
+    return [command.name(), below, args].filter((words) => words !== '').join(' ')
+  },
+}
 
 type ResolveFlags = {
   quorum: string

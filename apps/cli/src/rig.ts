@@ -1,8 +1,10 @@
 /** The context of a command, and what a test rig adds to the program. */
 import type { Clock } from '@quorumscan/base'
+import type { JobFailure, NodeJobs } from '@quorumscan/jobs'
+import type { AnsConfigInput, DataDirectory, RulesInForce } from '@quorumscan/operator'
+import { UsageError } from '@quorumscan/runtime'
 import type { Command } from 'commander'
 import type { Environment } from './environment.ts'
-import type { LocalCluster } from './local-cluster.ts'
 
 /** The options of a command with a data directory. */
 export type Common = { dataDir: string; json?: boolean }
@@ -30,4 +32,53 @@ export type Rig = {
   readonly cluster: LocalCluster
   readonly examples: readonly string[]
   addCommands(context: CommandContext): void
+}
+
+/** The cluster in a data directory, which commands use if no other network is named. Only a test rig has one. */
+export type LocalCluster = {
+  /** Where its nodes and its validator answer. @throws {SilentError} If it does not run. */
+  addresses(directory: DataDirectory): Promise<ClusterAddresses>
+  /** The rules of the name service that enough nodes agree on. */
+  rules(directory: DataDirectory): Promise<RulesInForce>
+  /** Changes the rules, confirmed by a quorum; returns those that are then in force. */
+  setRules(directory: DataDirectory, change: AnsConfigInput): Promise<RulesInForce>
+  /** The job queues of each node; null where its Redis does not answer. */
+  jobs(
+    directory: DataDirectory,
+  ): Promise<readonly { readonly node: string; readonly jobs: NodeJobs | null }[]>
+  /** Adds a dropped job of a node again. */
+  retryJob(directory: DataDirectory, node: string, dropped: JobFailure): Promise<void>
+  /** Repairs the log of a cluster that runs, or of one that is stopped, which it leaves so. */
+  repairLog(
+    directory: DataDirectory,
+    options: {
+      readonly isCutAllowed: boolean
+      readonly redisServer: string
+      readonly clock: Clock
+    },
+  ): Promise<LogReport>
+}
+
+export type ClusterAddresses = {
+  readonly nodes: readonly { readonly name: string; readonly url: string; readonly isUp: boolean }[]
+  readonly validatorUrl: string
+}
+
+/** The result of a command, as text for a person and as JSON. */
+export type LogReport = { readonly isWhole: boolean; readonly text: string; readonly json: unknown }
+
+function refuse(what: string): never {
+  throw new UsageError(`no cluster runs on this machine: ${what}`)
+}
+
+/** An operator has no cluster: each command reports how to name the network instead. */
+export const NO_CLUSTER: LocalCluster = {
+  addresses: async () =>
+    refuse('name the genesis with `--genesis` and the nodes with `--members` or `--scan`'),
+  rules: async () => refuse('name a scan node with `--scan`'),
+  setRules: async () =>
+    refuse('confirm for one super-validator, with `--key`, `--scan` and `--synchronizer`'),
+  jobs: async () => refuse("name an operator's role and configuration, such as `sv --config FILE`"),
+  retryJob: async () => refuse('name the configuration with `--config`'),
+  repairLog: async () => refuse("name the synchronizer's configuration with `--config`"),
 }
