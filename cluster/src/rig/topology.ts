@@ -73,7 +73,6 @@ export function planServices(input: TopologyInput): readonly Service[] {
       node,
       port,
       enginePorts: [p2pOf(operator)],
-      tokensOf: node,
       engineSockets: redisSocketOf(input.socketDirectory, `e-${operator}`),
       peers: peers.map((peer) => `${peer.nodeId}@${addressOf(peer.name)}`),
       followers: prepared.followerId === null ? [] : [prepared.followerId],

@@ -69,14 +69,12 @@ export function planRedis(
 /** The synchronizer with an engine that an operator runs where members order together. */
 export type OwnSynchronizer = {
   readonly name: string
-  /** Its name in commands. */
+  /** Its name in commands. It accepts the log tokens that are stored under this name. */
   readonly node: string
   readonly port: number
   /** The other ports on which it listens. */
   readonly enginePorts: readonly number[]
   readonly engineSockets: string
-  /** Whose log tokens it accepts. */
-  readonly tokensOf: string
   /** The engines that its engine dials, as `id@host:port`, and the ids of engines without a vote that it accepts. */
   readonly peers: readonly string[]
   readonly followers: readonly string[]
@@ -150,7 +148,7 @@ export function plan(
     url: `http://${LOOPBACK}:${synchronizer.port}`,
     ports: [synchronizer.port, ...enginePorts],
     env: {
-      QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(synchronizer.tokensOf)),
+      QS_PEER_TOKENS_FILE: directory.secretFile(logTokensOf(node)),
       QS_COMETBFT: machine.engineProgram ?? '',
       ...synchronizer.variables,
       QS_PORT: String(synchronizer.port),

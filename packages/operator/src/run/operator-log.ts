@@ -65,12 +65,7 @@ export async function repairOperatorLog(
         'restore a backup into an empty one, with `restore --log`',
     )
   const archives = await Promise.all(logFiles.map((file) => openLogFile(file, config)))
-  const nodes = genesis.nodes.map(({ name }) =>
-    followerOf(
-      name,
-      archives.find(({ header }) => header.name === name),
-    ),
-  )
+  const nodes = genesis.nodes.map(({ name }) => followerOf(name, archives))
   await using held = await holdDirectory(directory, clock).catch((cause: unknown) => {
     throw new CommandError(
       `nothing was repaired, because the log may grow: ${messageOf(cause)}. Stop that first, and try again; lookups continue for a minute`,
@@ -116,7 +111,8 @@ async function openLogFile(file: string, { genesis }: OperatorConfig): Promise<A
   return archive
 }
 
-async function followerOf(name: string, archive: Archive | undefined): Promise<KeepingFollower> {
+async function followerOf(name: string, archives: readonly Archive[]): Promise<KeepingFollower> {
+  const archive = archives.find(({ header }) => header.name === name)
   if (archive === undefined) return { name, head: null, readKept: async () => [] }
   return { name, head: await headOf(archive), readKept: () => keptOf(archive) }
 }

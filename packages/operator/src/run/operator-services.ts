@@ -72,7 +72,6 @@ export function planOperator(
     name: `${name}.synchronizer`,
     node: name,
     port: synchronizerPort,
-    tokensOf: name,
     enginePorts: [],
     engineSockets: `${redis.redisAddress.path}.e`,
     peers: members

@@ -3,7 +3,6 @@
  * then answers at the addresses of its scan node, and signs with its key, runs on another machine.
  */
 import { type Clock, fromUtf8, openClientTls, within } from '@quorumscan/base'
-import type { Transport } from '@quorumscan/reader'
 import { createCertifiedReader } from '@quorumscan/reader/certified'
 import { CommandError, createPeerClient, createUndiciTransport } from '@quorumscan/runtime'
 import { createWebCrypto } from '@quorumscan/verifier'
@@ -65,11 +64,7 @@ export async function refuseSecondMachine(
 /** The address on the ledger, signed by the key; null if no node reports one in time. */
 async function learnAddress(
   { name, genesis }: Pick<OperatorConfig, 'name' | 'genesis'>,
-  options: {
-    readonly seeds: readonly string[]
-    readonly transport: Transport
-    readonly clock: Clock
-  },
+  options: Pick<Parameters<typeof createCertifiedReader>[0], 'seeds' | 'transport' | 'clock'>,
 ): Promise<string | null> {
   if (options.seeds.length === 0) return null
   const genesisHash = hashGenesis(genesis)
