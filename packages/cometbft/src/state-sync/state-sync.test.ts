@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createManualClock } from '@quorumscan/testkit'
 import { afterEach, expect, it } from 'vitest'
 import { VOTE_STATE_FILE } from '../engine-files.ts'
+import { createEngineRpc } from '../engine-rpc.ts'
 import { createStateSync, type StateSync } from './state-sync.ts'
 import type { AnchorReport } from './sync-anchors.ts'
 
@@ -33,7 +34,8 @@ async function setUp(says: AnchorReport) {
       clock,
       members: ['sv-2', 'sv-3', 'sv-4'].map((name) => ({ name, url: '', nodeId: name })),
       reads: {
-        async read({ name }) {
+        async read({ name }, { method }) {
+          if (method === 'commit') return { result: name }
           asked++
           if (name === 'sv-4') throw new Error('away')
           return { result: says }
@@ -92,7 +94,11 @@ it('starts with the anchor that enough name, and deletes all but what the engine
   expect([world.counts(), one.wantedHeight()]).toEqual([[3, 1], 50])
   const begun = await one.prepare()
   expect(begun).toMatchObject({ height: 50, blockHash })
-  expect(begun?.servers).toHaveLength(2)
+  const { signal } = new AbortController()
+  const named = begun?.servers.map(async (socketPath) =>
+    createEngineRpc({ socketPath, signal }).call('commit', { height: '50' }),
+  )
+  expect(await Promise.all(named ?? [])).toEqual(['sv-2', 'sv-3'])
   expect(await world.kept()).toEqual(['priv_validator_state.json'])
   expect(await readFile(join(world.home, VOTE_STATE_FILE), 'utf8')).toBe('signed')
   // What the engine has fetched since stays, however often it is started.
