@@ -7,10 +7,9 @@ import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 import type { Clock, Random } from '@quorumscan/base'
+import { withRedis } from '@quorumscan/redis'
+import type { Redis } from 'ioredis'
 import type { LinkFault } from './fault-spec.ts'
-
-/** A working Redis answers within milliseconds. A hung one needs no disconnect. */
-const KICK_TIMEOUT_MS = 500
 
 /** Bytes that wait in a slow connection. Above it the proxy pauses the sender, as a full pipe does. */
 const QUEUED_BYTES_MAX = 4 * 2 ** 20
@@ -254,17 +253,10 @@ function point(link: string, target: string): void {
   renameSync(next, link)
 }
 
-/** Disconnects all clients of a Redis, so that they connect again. */
-function endClients(path: string): Promise<void> {
-  return new Promise((resolve) => {
-    const socket = createConnection({ path, timeout: KICK_TIMEOUT_MS })
-    const finish = () => {
-      socket.destroy()
-      resolve()
-    }
-    for (const event of ['timeout', 'error', 'data']) socket.on(event, finish)
-    socket.on('connect', () => socket.write('CLIENT KILL TYPE normal SKIPME yes\r\n'))
-  })
+/** Disconnects all clients of a Redis, so that they connect again. A Redis that hangs needs no disconnect. */
+async function endClients(path: string): Promise<void> {
+  const kill = (redis: Redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
+  await withRedis({ path }, 'probe', kill).catch(() => {})
 }
 
 function connectTo(to: Endpoint): Socket {

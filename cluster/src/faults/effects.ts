@@ -2,7 +2,7 @@
  * The effect of each kind of fault on a cluster. `EFFECTS` has an entry for each kind of `FAULTS`. The order of the steps, and
  * the list of faults in force, are in `fault-runner.ts`.
  */
-import { openRedis } from '@quorumscan/redis'
+import { withRedis } from '@quorumscan/redis'
 import { UsageError } from '@quorumscan/runtime'
 import type { RedisService, Service, ServiceRunner, SignalScope } from '@quorumscan/supervisor'
 import { SYNCHRONIZER } from '../rig/cluster-shape.ts'
@@ -214,12 +214,9 @@ export function processFaultsOf(node: string, specs: readonly FaultSpec[]): Proc
 
 /** Below the size of an empty Redis: it answers reads and refuses writes (`noeviction`). A restart removes the limit. */
 async function limitMemory({ redisAddress }: RedisService, isFull: boolean): Promise<void> {
-  const redis = openRedis({ path: redisAddress.path }, 'settings')
-  try {
-    await redis.config('SET', 'maxmemory', isFull ? '1' : '0')
-  } finally {
-    redis.disconnect()
-  }
+  await withRedis({ path: redisAddress.path }, 'settings', (redis) =>
+    redis.config('SET', 'maxmemory', isFull ? '1' : '0'),
+  )
 }
 
 /** Programs take another clock only at their start. */

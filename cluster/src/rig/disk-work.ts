@@ -13,11 +13,10 @@ import {
 } from '@quorumscan/log'
 import { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from '@quorumscan/operator'
 import { logGenesisOf } from '@quorumscan/operator/ceremony'
-import { openRedis, type RedisAddress } from '@quorumscan/redis'
+import { type RedisAddress, withRedis } from '@quorumscan/redis'
 import { deleteReplica, readStoredOffset } from '@quorumscan/replica'
 import { CommandError, isErrno, messageOf } from '@quorumscan/runtime'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
-import type { Redis } from 'ioredis'
 import { hitBy } from '../faults/effects.ts'
 import type { FaultRunner } from '../faults/fault-runner.ts'
 import type { Prepared } from './prepare.ts'
@@ -269,21 +268,12 @@ async function followersOf(services: readonly Service[], kind: Service['kind']) 
 
 /** Deletes the replica in a Redis. Returns how many keys were deleted. */
 export function deleteReplicaAt(address: RedisAddress): Promise<number> {
-  return useRedis(address, deleteReplica)
+  return withRedis(address, 'wipe', deleteReplica)
 }
 
 /** Deletes the log in a Redis. */
 function deleteLogAt(address: RedisAddress): Promise<unknown> {
-  return useRedis(address, (redis) => redis.unlink(...LOG_KEYS))
-}
-
-async function useRedis<T>(address: RedisAddress, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = openRedis(address, 'wipe')
-  try {
-    return await work(redis)
-  } finally {
-    redis.disconnect()
-  }
+  return withRedis(address, 'wipe', (redis) => redis.unlink(...LOG_KEYS))
 }
 
 /**

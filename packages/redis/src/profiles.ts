@@ -104,8 +104,15 @@ const PROFILES = {
   },
   /** Deletes all data. The Redis may be starting. */
   wipe: { reconnect: { stepMs: 50, msMax: 500 } },
-  /** Changes a setting of a local Redis. */
+  /** Changes a setting of a local Redis, or disconnects its clients. */
   settings: { reconnect: null, commandTimeoutMs: 3_000 },
+  /** Asks once whether a Redis answers. While it loads its file it refuses every command. */
+  probe: {
+    ...LIMITED_USER,
+    enableReadyCheck: false,
+    reconnect: null,
+    commandTimeoutMs: 1_000,
+  },
 } as const satisfies Readonly<Record<string, Profile>>
 
 type Profiles = typeof PROFILES
@@ -122,6 +129,20 @@ export function openRedis(
 ): Redis {
   const { settings: _, ...connection }: Profile = PROFILES[profile]
   return createConnection(address, { ...connection, ...(onError && { onError }) })
+}
+
+/** Connects for one piece of work, and then disconnects. */
+export async function withRedis<T>(
+  address: RedisAddress,
+  profile: RedisProfile,
+  work: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  const redis = openRedis(address, profile)
+  try {
+    return await work(redis)
+  } finally {
+    redis.disconnect()
+  }
 }
 
 /**

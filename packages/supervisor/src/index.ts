@@ -1,4 +1,3 @@
-export { isRedisReady, type LocalRedis } from './probe.ts'
 export {
   identityOf,
   type ProcessIdentity,
@@ -6,9 +5,9 @@ export {
   signalProcess,
   stateOf,
 } from './process-identity.ts'
-export { assertRedisUsable } from './redis-version.ts'
-export { type RedisService, redisIdOf, type Service, urlOfSocket } from './service.ts'
+export * from './redis-server.ts'
+export * from './service.ts'
 export type { ServiceStatus } from './service-health.ts'
-export { type ServiceHooks, ServiceRunner } from './service-runner.ts'
+export * from './service-runner.ts'
 export * from './socket-directory.ts'
 export { boundLog, endLeftovers, runningIn, Supervisor } from './supervisor.ts'

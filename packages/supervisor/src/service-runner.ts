@@ -14,7 +14,7 @@ import {
   UsageError,
   writeFileUnlessEqual,
 } from '@quorumscan/runtime'
-import { isRedisReady } from './probe.ts'
+import { isRedisReady } from './redis-server.ts'
 import { type RedisService, redisIdOf, type Service } from './service.ts'
 import { createServiceHealth, type ServiceHealth } from './service-health.ts'
 import { type ProcessRecord, Supervisor } from './supervisor.ts'

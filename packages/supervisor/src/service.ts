@@ -1,5 +1,5 @@
 /** The services that a supervisor runs: an app with its Redis. */
-import type { LocalRedis } from './probe.ts'
+import type { LocalRedis } from './redis-server.ts'
 import type { ProcessSpec } from './supervisor.ts'
 
 /** A Redis server, and how it is started. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { required } from '@quorumscan/testkit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { assertRedisUsable } from './redis-version.ts'
+import { assertRedisUsable } from './redis-server.ts'
 
 let directory: string
 beforeEach(() => {

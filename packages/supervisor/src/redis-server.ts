@@ -1,6 +1,7 @@
-/** Checks that the `redis-server` command can be used. */
+/** Redis servers of this machine: whether the command can be used, and whether a server answers. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { withRedis } from '@quorumscan/redis'
 import { CommandError } from '@quorumscan/runtime'
 
 /** The first version whose append-only file has a base and increments, and whose ACL has `%R~`. */
@@ -22,5 +23,21 @@ export async function assertRedisUsable(command: string): Promise<void> {
   const found = version === null ? 'no redis-server' : `Redis ${version[1]}${version[2]}`
   throw new CommandError(
     `${command} is ${found}; Redis ${VERSION_MIN} or newer is needed: install it, or set REDIS_SERVER`,
+  )
+}
+
+/** A Redis on a unix socket of this machine. */
+export type LocalRedis = {
+  readonly path: string
+  /** Absent where the default user needs no password. */
+  readonly username?: string
+  readonly password?: string
+}
+
+/** Whether the Redis has loaded its data and answers in time. A paused process never does. */
+export function isRedisReady(address: LocalRedis): Promise<boolean> {
+  return withRedis(address, 'probe', (redis) => redis.ping()).then(
+    () => true,
+    () => false,
   )
 }
