@@ -91,7 +91,7 @@ export async function createControlPlane(
       adopt: true,
       topology: topologyOf(options, engineProgram),
       consoleUrl: console === null ? null : consoleUrl({ port, token }),
-      mayProbe: options.probe ? () => isReady : null,
+      mayProbe: () => options.probe && isReady,
       warn: (details, sentence) => logger.warn(details, sentence),
     })
     const { cluster } = parts

@@ -1,5 +1,4 @@
 /** The parts of a control plane: the cluster, what measures it, and what works on it. */
-import type { Clock } from '@quorumscan/base'
 import { createToken } from '@quorumscan/operator'
 import { createChaosRuns } from '../chaos/runs.ts'
 import { createChaosTarget } from '../chaos/target.ts'
@@ -16,14 +15,13 @@ export type Parts = ReturnType<typeof openParts>
 /** Takes over the processes of a crashed control plane with `adopt`, but starts none. Disposing stops no process. */
 export function openParts(
   options: Omit<ClusterOptions, 'onIncident'> & {
-    readonly clock: Clock
-    /** Whether the measured lookup may begin; null: no lookup is measured. */
-    readonly mayProbe: (() => boolean) | null
+    /** Whether a lookup may be measured now. */
+    readonly mayProbe: () => boolean
     /** Receives what happened to a process without a command. */
     readonly warn: (details: object, sentence: string) => void
   },
 ) {
-  const { prepared, clock, mayProbe } = options
+  const { prepared, clock, mayProbe: isReady } = options
   const { directory, genesis, nodes, nodeNames, validatorUrl } = prepared
   const cluster = new Cluster({
     ...options,
@@ -33,10 +31,7 @@ export function openParts(
     },
   })
   const lookUp = (subject: string) => lookUpAtNodes({ genesis, nodes, subject, clock })
-  const prober =
-    mayProbe === null
-      ? null
-      : startProber({ validatorUrl, nodes, clock, lookUp, isReady: mayProbe })
+  const prober = startProber({ validatorUrl, nodes, clock, lookUp, isReady })
   const live = startLive({ cluster, clock, prober })
   const chaos = createChaosRuns({
     genesis,

@@ -5,10 +5,10 @@ import { ENTRY_NAME_LENGTH_MAX } from '@quorumscan/verifier'
 import { z } from 'zod'
 import { scenarioOf } from '../chaos/runs.ts'
 import { scenario } from '../chaos/schedule.ts'
-import { faultDurationMs, faultSpec, nodeName, part } from '../faults/fault-spec.ts'
+import { faultDurationMs, faultSelection, faultSpec, nodeName, part } from '../faults/fault-spec.ts'
 import type { Feed } from '../watch/feed.ts'
 import { viewNode } from '../watch/node-view.ts'
-import { lookupInput, procedure, router } from './calls.ts'
+import { type ControlContext, lookupInput, procedure, router } from './calls.ts'
 
 const CHAOS_MS = { min: 1000, max: 3_600_000 }
 const id = z.object({ id: z.string().max(32) })
@@ -18,9 +18,8 @@ const userName = z
   .regex(/^[a-z0-9-]{1,32}$/, 'must be letters, digits and dashes, at most 32')
 
 /** The items of a feed from now on. A call without a signal ends only with its connection. */
-function follow<T>(feed: Feed<T>, signal: AbortSignal | undefined): AsyncGenerator<T, void> {
-  return feed.follow(signal ?? new AbortController().signal)
-}
+const following = <T>(feedOf: (context: ControlContext) => Feed<T>) =>
+  procedure.subscription(({ ctx, signal }) => feedOf(ctx).follow(signal))
 
 const breakBy = (kind: 'kill' | 'pause') =>
   procedure.input(target).mutation(async ({ ctx, input }) => {
@@ -34,13 +33,11 @@ export const appRouter = router({
     /** The current status, then each changed one. */
     watch: procedure.subscription(async function* ({ ctx, signal }) {
       yield ctx.live.status()
-      yield* follow(ctx.live.statuses, signal)
+      yield* ctx.live.statuses.follow(signal)
     }),
     /** Recent events, oldest first. */
     events: procedure.query(({ ctx }) => ctx.live.events.recent()),
-    watchEvents: procedure.subscription(async function* ({ ctx, signal }) {
-      yield* follow(ctx.live.events, signal)
-    }),
+    watchEvents: following(({ live }) => live.events),
     repairLog: procedure
       .input(z.object({ isCutAllowed: z.boolean() }))
       .mutation(({ ctx, input }) => ctx.cluster.disks.repairLog(input)),
@@ -76,13 +73,8 @@ export const appRouter = router({
       .mutation(({ ctx, input }) => ctx.cluster.faults.apply(input.fault, input.durationMs)),
     /** Without a selection: all faults. */
     heal: procedure
-      .input(z.object({ id: z.string().max(32), node: nodeName }).partial())
-      .mutation(({ ctx, input: { id, node } }) =>
-        ctx.cluster.faults.heal({
-          ...(id !== undefined && { id }),
-          ...(node !== undefined && { node }),
-        }),
-      ),
+      .input(faultSelection)
+      .mutation(({ ctx, input }) => ctx.cluster.faults.heal(input)),
   }),
 
   /** The rules of the name service, which a quorum of operators changes. */
@@ -107,10 +99,8 @@ export const appRouter = router({
       return askVotes({ ...input, validatorUrl })
     }),
     /** The measured lookups of the last minutes, oldest first. */
-    samples: procedure.query(({ ctx }) => ctx.live.samples?.recent() ?? []),
-    watchSamples: procedure.subscription(async function* ({ ctx, signal }) {
-      if (ctx.live.samples !== null) yield* follow(ctx.live.samples, signal)
-    }),
+    samples: procedure.query(({ ctx }) => ctx.live.samples.recent()),
+    watchSamples: following(({ live }) => live.samples),
   }),
 
   /** The jobs of every process: pending ones, and dropped ones, which can be retried. */
@@ -152,9 +142,7 @@ export const appRouter = router({
     repeat: procedure.input(id).mutation(({ ctx, input }) => ctx.chaos.repeat(input.id)),
     stop: procedure.input(id).mutation(({ ctx, input }) => ctx.chaos.stop(input.id)),
     /** The state of every run, at each step. */
-    watch: procedure.subscription(async function* ({ ctx, signal }) {
-      yield* follow(ctx.chaos.progress, signal)
-    }),
+    watch: following(({ chaos }) => chaos.progress),
   }),
 
   /** Registrations with their steps. */

@@ -2,10 +2,10 @@
  * Injects faults into a running cluster, and heals them. A fault passes through these steps:
  *
  * 1. `apply` checks that the fault is valid for each node that it concerns (`refusal` of its entry of `EFFECTS`).
- * 2. The fault enters the list. It replaces a fault in the same slot (`slotOf`).
+ * 2. The fault enters the list, and a timer starts if it has a duration. It replaces a fault in the same slot (`slotOf`).
  * 3. Its effect begins. Signals, files and Redis settings are `begin` of the entry. Its effect inside a process is
  *    `inProcess`, which the process receives on its unix socket (`agent.ts`). If this fails, the list is as before.
- * 4. The list is written to disk, and a timer starts if the fault has a duration.
+ * 4. The list is written to disk.
  * 5. While the fault is in force, the service runner calls hooks (`ServiceHooks`): a killed process is not restarted, a
  *    process receives its faults in its environment when it starts, a Redis when it answers, and a process that could not
  *    receive its faults receives them when it is polled.
@@ -20,6 +20,7 @@ import { parseTime } from '@quorumscan/model'
 import { CommandError, readOwnJson, UsageError, writeOwnJson } from '@quorumscan/runtime'
 import type { RedisService, Service, ServiceHooks, ServiceRunner } from '@quorumscan/supervisor'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
+import type { z } from 'zod'
 import { createAgentClient } from './agent.ts'
 import {
   type Effect,
@@ -27,27 +28,29 @@ import {
   hitBy,
   idsOf,
   processFaultsOf,
+  type Rig,
   runningOf,
   scopeOf,
   startedBy,
   type Target,
 } from './effects.ts'
-import { describeFault, type Fault, type FaultSpec, nodesOf, slotOf } from './fault-spec.ts'
+import {
+  describeFault,
+  type Fault,
+  type FaultSpec,
+  type faultSelection,
+  nodesOf,
+  slotOf,
+} from './fault-spec.ts'
 
 const MICROS_PER_MS = 1000
 /** More than every fault on every node of the largest cluster. */
 const FAULTS_MAX = 256
 
-/** The faults to heal: one, those of a node, or all. */
-export type FaultSelection = { readonly id?: string; readonly node?: string }
-
-export type FaultRunnerOptions = {
-  readonly services: ServiceRunner
+type FaultRunnerOptions = Rig & {
   readonly clock: Clock
   /** The file with the list of faults. */
   readonly file: string
-  /** A directory on the disk that a fault fills. */
-  readonly dataDirectory: string
   /** Receives the first malformed reply of an agent. */
   readonly onMalformed: (node: string, sentence: string) => void
   /** Default: the entry of `EFFECTS`. */
@@ -59,8 +62,8 @@ export class FaultRunner implements ServiceHooks {
   readonly #options: FaultRunnerOptions
   readonly #services: ServiceRunner
   readonly #effectOf: typeof effectOf
-  readonly #faults = new Map<string, Fault>()
-  readonly #timers = new Map<string, AbortController>()
+  /** By id, each with the timer that heals it. */
+  readonly #faults = new Map<string, { readonly fault: Fault; readonly timer: AbortController }>()
   /** Services whose process has not received its faults yet. */
   readonly #pending = new Set<string>()
   readonly agents: ReturnType<typeof createAgentClient>
@@ -75,7 +78,7 @@ export class FaultRunner implements ServiceHooks {
 
   /** The faults in force, in the order in which they began. */
   active(): readonly Fault[] {
-    return [...this.#faults.values()]
+    return [...this.#faults.values()].map(({ fault }) => fault)
   }
 
   /** Those that concern a node, on either side of a split. */
@@ -109,10 +112,10 @@ export class FaultRunner implements ServiceHooks {
       endsAt: durationMs === null ? null : formatTime(nowMicros + durationMs * MICROS_PER_MS),
     }
     if (replaced !== undefined) this.#drop(replaced.id)
-    this.#faults.set(fault.id, fault)
+    this.#list(fault)
     try {
       await this.#services.exclusively(spec.node, async () => {
-        await effect.begin?.(this.#broken, spec)
+        await effect.begin?.(this.#options, spec)
         await this.#deliverAll(spec)
       })
     } catch (error) {
@@ -121,17 +124,17 @@ export class FaultRunner implements ServiceHooks {
       if (replaced !== undefined && !wasHealed) this.#list(replaced)
       throw error
     }
-    if (durationMs !== null) this.#endAfter(fault.id, durationMs)
     this.#store()
     return fault
   }
 
   /**
-   * Ends faults, and returns those that were in force. A fault that cannot be ended stays in the list.
+   * Ends one fault, those of a node, or all, and returns those that were in force. A fault that cannot be ended stays in the
+   * list.
    *
    * @throws {CommandError} If there is no such fault or node, or a fault cannot be ended.
    */
-  async heal({ id, node }: FaultSelection): Promise<readonly Fault[]> {
+  async heal({ id, node }: z.output<typeof faultSelection>): Promise<readonly Fault[]> {
     if (node !== undefined) this.#services.service(node)
     const healed = this.active().filter(
       (fault) =>
@@ -144,7 +147,7 @@ export class FaultRunner implements ServiceHooks {
     const outcomes = await Promise.allSettled(healed.map(({ spec }) => this.#end(spec)))
     for (const [index, fault] of healed.entries())
       if (outcomes[index]?.status === 'rejected' && this.#isInForce(fault))
-        this.#faults.set(fault.id, { ...fault, endsAt: null })
+        this.#list({ ...fault, endsAt: null })
     this.#store()
     const failed = outcomes.find((outcome) => outcome.status === 'rejected')
     if (failed !== undefined) throw failed.reason
@@ -207,8 +210,7 @@ export class FaultRunner implements ServiceHooks {
 
   /** Stops the timers, without healing. */
   close(): void {
-    for (const timer of this.#timers.values()) timer.abort()
-    this.#timers.clear()
+    for (const { timer } of this.#faults.values()) timer.abort()
   }
 
   environmentOf(service: Service): Readonly<Record<string, string>> {
@@ -235,18 +237,14 @@ export class FaultRunner implements ServiceHooks {
     for (const spec of this.of(node)) await this.#effectOf(spec).redisReady?.(service)
   }
 
-  get #broken() {
-    return { services: this.#services, dataDirectory: this.#options.dataDirectory }
-  }
-
   #isInForce({ spec }: Fault): boolean {
-    return this.#effectOf(spec).isInForce?.(this.#broken, spec) ?? true
+    return this.#effectOf(spec).isInForce?.(this.#options, spec) ?? true
   }
 
   async #end(spec: FaultSpec): Promise<void> {
     const services = this.#services
     const started = await services.exclusively(spec.node, async () => {
-      const begun = (await this.#effectOf(spec).end?.(this.#broken, spec)) ?? []
+      const begun = (await this.#effectOf(spec).end?.(this.#options, spec)) ?? []
       await this.#deliverAll(spec)
       return begun
     })
@@ -280,27 +278,22 @@ export class FaultRunner implements ServiceHooks {
     return { ...faults, edges: { ...faults.edges, http: [] } }
   }
 
-  /** Lists a fault that began earlier, with the rest of its duration. */
+  /** Lists a fault, and heals it at its end if it has one. */
   #list(fault: Fault): void {
-    this.#faults.set(fault.id, fault)
-    if (fault.endsAt === null) return
-    const leftMicros = (parseTime(fault.endsAt) ?? 0) - this.#options.clock.nowMicros()
-    this.#endAfter(fault.id, Math.max(0, leftMicros / MICROS_PER_MS))
-  }
-
-  #endAfter(id: string, durationMs: number): void {
+    const { id, endsAt } = fault
     const timer = new AbortController()
-    this.#timers.set(id, timer)
+    this.#faults.set(id, { fault, timer })
+    if (endsAt === null) return
+    const leftMicros = (parseTime(endsAt) ?? 0) - this.#options.clock.nowMicros()
     this.#options.clock
-      .delay(durationMs, timer.signal)
+      .delay(Math.max(0, leftMicros / MICROS_PER_MS), timer.signal)
       .then(() => this.heal({ id }))
       .catch(() => {}) // Healed before, or the cluster stops; `status` shows a process that is down.
   }
 
   #drop(id: string): void {
+    this.#faults.get(id)?.timer.abort()
     this.#faults.delete(id)
-    this.#timers.get(id)?.abort()
-    this.#timers.delete(id)
   }
 
   #store(): void {

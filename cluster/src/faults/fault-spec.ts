@@ -160,6 +160,9 @@ export function dataOf<Spec extends FaultSpec>(spec: Spec): FaultData<z.ZodType<
   return byKind[spec.kind] as unknown as FaultData<z.ZodType<Spec>>
 }
 
+/** The faults to heal: one, those of a node, or all. */
+export const faultSelection = z.object({ id: z.string().max(32), node: nodeName }).partial()
+
 /** Null: until it is healed. */
 export const faultDurationMs = z.number().int().min(1).max(FAULT_DURATION_MS_MAX).nullable()
 

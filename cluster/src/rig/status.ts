@@ -27,7 +27,7 @@ export function servicesOf(
 const NO_STATISTICS: NodeStatistics = { agreement: null, p50Ms: null, p99Ms: null, lastError: null }
 
 /** The status of a cluster, with the faults in force and what the prober measured. */
-export function liveStatusOf(cluster: Watched, prober: Prober | null) {
+export function liveStatusOf(cluster: Watched, prober: Prober) {
   const status = cluster.status()
   const faults = cluster.faults.active()
   const newest = Math.max(...status.nodes.map((node) => node.offset ?? 0))
@@ -36,10 +36,10 @@ export function liveStatusOf(cluster: Watched, prober: Prober | null) {
     /** All in force, including those of the validator and the synchronizer. */
     faults,
     /** The latest lookup at the nodes; null where none is measured. */
-    atNodes: prober?.samples.recent().at(-1)?.atNodes ?? null,
+    atNodes: prober.samples.recent().at(-1)?.atNodes ?? null,
     nodes: status.nodes.map((node) => {
       const own = faults.filter(({ spec }) => spec.node === node.name)
-      const statistics = prober?.statistics(node.name) ?? NO_STATISTICS
+      const statistics = prober.statistics(node.name)
       const { lastError } = statistics
       return {
         ...node,

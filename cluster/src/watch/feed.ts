@@ -17,8 +17,8 @@ export function createFeed<T>(storedMax: number) {
     },
     /** Oldest first. */
     recent: (): readonly T[] => [...stored],
-    /** The items from now on. A listener that is too slow misses the oldest. Ends with the signal. */
-    async *follow(signal: AbortSignal): AsyncGenerator<T, void> {
+    /** The items from now on, until the signal aborts. A listener that is too slow misses the oldest. */
+    async *follow(signal = new AbortController().signal): AsyncGenerator<T, void> {
       const backlog: T[] = []
       let wake: () => void = () => {}
       const listener = (item: T) => {

@@ -19,7 +19,7 @@ export function startLive({
   clock,
 }: {
   readonly cluster: Watched
-  readonly prober: Prober | null
+  readonly prober: Prober
   readonly clock: Clock
 }) {
   const statuses = createFeed<LiveStatus>(1)
@@ -43,14 +43,13 @@ export function startLive({
     status,
     statuses,
     events,
-    /** Null where lookups are not measured. */
-    samples: prober?.samples ?? null,
+    samples: prober.samples,
     /** Publishes what happened to a process without a command. */
     noteIncident: (node: string, sentence: string, kind: LiveEvent['kind']) =>
       publish({ kind, node, sentence }),
     async close(): Promise<void> {
       await looking[Symbol.asyncDispose]()
-      await prober?.close()
+      await prober.close()
     },
   }
 }
