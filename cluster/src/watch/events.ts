@@ -18,6 +18,8 @@ export type LiveEvent = {
 const SETTLED_MS = 1000
 /** States that the supervisor knows by itself, and that no process reports. */
 const CERTAIN: readonly NodeState[] = ['down', 'paused']
+/** The state that a fault causes. The event of the fault reports it. */
+const STATE_OF_FAULT: Readonly<Record<string, NodeState>> = { kill: 'down', pause: 'paused' }
 
 type Observed = {
   /** The value of the latest event. */
@@ -34,7 +36,8 @@ export type EventMemory = {
 }
 
 type Event = Omit<LiveEvent, 'at'>
-type Subject = { readonly value: string; readonly isCertain: boolean; readonly event: Event }
+/** `event`: null where another event reports the same. */
+type Subject = { readonly value: string; readonly isCertain: boolean; readonly event: Event | null }
 
 /** Takes the next status, at a monotonic time; `before` is null for the first one, which makes no event. */
 export function step(before: EventMemory | null, status: LiveStatus, nowMs: number) {
@@ -44,7 +47,7 @@ export function step(before: EventMemory | null, status: LiveStatus, nowMs: numb
     const last = before?.observed[name] ?? { value, seen: value, sinceMs: nowMs }
     const sinceMs = value === last.seen ? last.sinceMs : nowMs
     const isEvent = value !== last.value && (isCertain || nowMs - sinceMs >= SETTLED_MS)
-    if (isEvent) events.push(event)
+    if (isEvent && event !== null) events.push(event)
     observed[name] = { value: isEvent ? value : last.value, seen: value, sinceMs }
   }
   return { memory: { status, observed }, events }
@@ -56,11 +59,12 @@ function subjectsOf(status: LiveStatus): Readonly<Record<string, Subject>> {
   const kind = isQuorum ? 'quorum' : 'no-quorum'
   const sentence = isQuorum ? 'lookups are answered' : `lookups: ${verdict}`
   const services = servicesOf(status).map(({ name, state }): [string, Subject] => {
-    const event = {
-      kind: 'state',
-      node: name,
-      sentence: `${name} is ${wordOfState[state]}`,
-    } as const
+    const [node] = name.split('.', 1)
+    const isReported = status.faults.some(
+      ({ spec }) => spec.node === node && STATE_OF_FAULT[spec.kind] === state,
+    )
+    const sentence = `${name} is ${wordOfState[state]}`
+    const event = isReported ? null : ({ kind: 'state', node: name, sentence } as const)
     return [name, { value: state, isCertain: CERTAIN.includes(state), event }]
   })
   return {
