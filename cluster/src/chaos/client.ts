@@ -57,12 +57,10 @@ const ACTIONS = [
 ] as const
 
 /** Registers the user and gives it coin. @throws {Error} If the validator refuses it. */
-export async function createChaosClient({
-  shared,
-  client,
-  random,
-  token,
-}: Pick<User, 'shared' | 'client' | 'random'> & { token: string }) {
+export async function createChaosClient(
+  options: Pick<User, 'shared' | 'client' | 'random'> & { readonly token: string },
+) {
+  const { shared, client, random, token } = options
   const send: User['send'] = (path, body) =>
     ask(`${shared.validatorUrl}${path}`, { token, timeoutMs: REQUEST_TIMEOUT_MS, body })
   const registered = await send('/v0/register', {})

@@ -80,17 +80,14 @@ function planLane(lane: number, options: ScheduleOptions): Step[] {
     (_, index) => index % options.faultyMax === lane,
   )
   if (first === undefined) return []
-  return stepsFrom(
-    random,
-    { lane, gapMs: GAP_MS, untilMs: options.durationMs },
-    (atMs, isFirst) => {
-      const drawnMs = isFirst ? FAULT_MS.max : between(random, FAULT_MS)
-      const durationMs = Math.min(drawnMs, options.durationMs - atMs)
-      const node = random.pick([first, ...others])
-      const lie = { kind: 'lie', node, lie: 'equivocate' } as const
-      return { durationMs, fault: isFirst ? lie : drawFault(random, { ...options, node }) }
-    },
-  )
+  const times = { lane, gapMs: GAP_MS, untilMs: options.durationMs }
+  return stepsFrom(random, times, (atMs, isFirst) => {
+    const drawnMs = isFirst ? FAULT_MS.max : between(random, FAULT_MS)
+    const durationMs = Math.min(drawnMs, options.durationMs - atMs)
+    const node = random.pick([first, ...others])
+    const lie = { kind: 'lie', node, lie: 'equivocate' } as const
+    return { durationMs, fault: isFirst ? lie : drawFault(random, { ...options, node }) }
+  })
 }
 
 function planInfrastructure({ seed, durationMs: untilMs }: ScheduleOptions): Step[] {
@@ -136,10 +133,7 @@ function drawFault(
   const draw = random.pick<() => ChaosFault>([
     // Lies are the most frequent fault, as quorums exist for them.
     lie,
-    lie,
-    lie,
-    lie,
-    lie,
+    ...Array<() => ChaosFault>(4).fill(lie),
     () => ({ kind: 'kill', node, part: part() }),
     () => ({ kind: 'pause', node, part: part() }),
     () => ({ kind: 'wipe', node, disk: false }),

@@ -3,8 +3,8 @@ import { type Clock, toHex } from '@quorumscan/base'
 import { askSignedStates, createToken } from '@quorumscan/operator'
 import { ask, CommandError } from '@quorumscan/runtime'
 import type { Cluster } from '../rig/cluster.ts'
-import { openClusterLog } from '../rig/log-reader.ts'
 import type { Prepared } from '../rig/prepare.ts'
+import { openClusterLog } from '../watch/cluster-log.ts'
 import type { LogLine } from './history.ts'
 
 const LOG_BATCH = 1000
@@ -14,15 +14,7 @@ const EVIDENCE_TIMEOUT_MS = 20_000
 export type ChaosTarget = ReturnType<typeof createChaosTarget>
 
 /** Methods throw a CommandError if the cluster refuses or does not answer. */
-export function createChaosTarget({
-  cluster,
-  prepared,
-  clock,
-}: {
-  readonly cluster: Cluster
-  readonly prepared: Prepared
-  readonly clock: Clock
-}) {
+export function createChaosTarget(cluster: Cluster, prepared: Prepared, clock: Clock) {
   const { genesis, directory, validatorUrl } = prepared
   return {
     validatorUrl,

@@ -102,9 +102,8 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
       const { id, all } = options
       if ([node, all, id].filter((choice) => choice !== undefined).length !== 1)
         throw new UsageError('name one of: a node, --id, --all')
-      const selection = { ...(node !== undefined && { node }), ...(id !== undefined && { id }) }
       const healed = await slowly('waiting until processes are up', clock, () =>
-        callControl(options, ({ faults }) => faults.heal.mutate(selection)),
+        callControl(options, ({ faults }) => faults.heal.mutate({ node, id })),
       )
       const lines = healed.map(({ spec, words }) => `healed: ${spec.node} ${words}`)
       answer(options, healed, lines.join('\n') || 'no fault was in force')

@@ -88,7 +88,6 @@ export async function createControlPlane(
       clock,
       onStep,
       wipe: options.wipe,
-      adopt: true,
       topology: topologyOf(options, engineProgram),
       consoleUrl: console === null ? null : consoleUrl({ port, token }),
       mayProbe: () => options.probe && isReady,

@@ -3,8 +3,7 @@ import { createToken } from '@quorumscan/operator'
 import { createChaosRuns } from '../chaos/runs.ts'
 import { createChaosTarget } from '../chaos/target.ts'
 import { Cluster, type ClusterOptions } from '../rig/cluster.ts'
-import { openClusterLog } from '../rig/log-reader.ts'
-import { type ConfirmationWatch, watchConfirmations } from '../watch/confirmations.ts'
+import { type ConfirmationWatch, watchConfirmations } from '../watch/cluster-log.ts'
 import { startLive } from '../watch/live.ts'
 import { lookUpAtNodes, startProber } from '../watch/prober.ts'
 import { createRegistrations } from '../watch/registrations.ts'
@@ -12,7 +11,7 @@ import { createAnsConfigControl } from './ans-config.ts'
 
 export type Parts = ReturnType<typeof openParts>
 
-/** Takes over the processes of a crashed control plane with `adopt`, but starts none. Disposing stops no process. */
+/** Takes over the processes of a crashed control plane, but starts none. Disposing stops no process. */
 export function openParts(
   options: Omit<ClusterOptions, 'onIncident'> & {
     /** Whether a lookup may be measured now. */
@@ -22,7 +21,7 @@ export function openParts(
   },
 ) {
   const { prepared, clock, mayProbe: isReady } = options
-  const { directory, genesis, nodes, nodeNames, validatorUrl } = prepared
+  const { directory, genesis, nodes, validatorUrl } = prepared
   const cluster = new Cluster({
     ...options,
     onIncident: (node, sentence, kind) => {
@@ -32,21 +31,21 @@ export function openParts(
   })
   const lookUp = (subject: string) => lookUpAtNodes({ genesis, nodes, subject, clock })
   const prober = startProber({ validatorUrl, nodes, clock, lookUp, isReady })
-  const live = startLive({ cluster, clock, prober })
+  const live = startLive(cluster, prober, clock)
   const chaos = createChaosRuns({
     genesis,
     clock,
     directory: directory.chaosDirectory,
-    target: createChaosTarget({ cluster, prepared, clock }),
+    target: createChaosTarget(cluster, prepared, clock),
   })
   let watch: ConfirmationWatch | null = null
   const registrations = createRegistrations({
     validatorUrl,
     clock,
-    nodeNames,
+    nodeCount: nodes.length,
     token: (user) => createToken(directory, { user, clock }),
     watch: () => {
-      watch ??= watchConfirmations(openClusterLog(prepared, clock), prepared.genesisHash)
+      watch ??= watchConfirmations(prepared, clock)
       return watch
     },
   })

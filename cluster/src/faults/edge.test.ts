@@ -35,7 +35,7 @@ async function startWorld(deps: Partial<Parameters<typeof createEdge>[0]> = {}) 
         const socket = createConnection(linked, () => resolve(socket))
       }),
     async [Symbol.asyncDispose]() {
-      edge.cut()
+      edge.close()
       toReal.close()
       echo.close()
       await rm(directory, { recursive: true })

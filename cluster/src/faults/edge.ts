@@ -117,8 +117,8 @@ export function createEdge(deps: { readonly clock: Clock; readonly random: Rando
       pump(connection, 'request')
       pump(connection, 'answer')
     },
-    /** Closes every connection. */
-    cut(): void {
+    /** Closes every connection. New ones may be passed again. */
+    close(): void {
       for (const connection of connections) destroy(connection)
     },
   }
@@ -190,7 +190,7 @@ export async function guardHttpServer(
     },
     close() {
       inner.close()
-      edge.cut()
+      edge.close()
     },
   }
 }
@@ -236,11 +236,11 @@ export async function guardRedis(
       if (readlinkSync(paths.clients) === wanted()) return
       point(paths.clients, wanted())
       if (edge.isFaulty()) await endClients(paths.redis)
-      else edge.cut()
+      else edge.close()
     },
     close() {
       linked.close()
-      edge.cut()
+      edge.close()
     },
   }
 }

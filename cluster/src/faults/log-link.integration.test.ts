@@ -66,7 +66,7 @@ async function startWorld() {
     async [Symbol.asyncDispose]() {
       stop.abort()
       await following
-      edge.cut()
+      edge.close()
       toHttp.close()
       await log[Symbol.asyncDispose]()
       await feed[Symbol.asyncDispose]()

@@ -7,7 +7,7 @@ import type { RedisConfig } from '@quorumscan/redis'
 import type { HttpServer } from '@quorumscan/server'
 import { type AgentHandlers, startAgent } from './agent.ts'
 import { createEdge, type Edge, guardHttpServer, guardRedis, type Link, link } from './edge.ts'
-import { EDGES, NO_FAULTS, type ProcessFaults, SILENT } from './fault-spec.ts'
+import { EDGES, type EdgeName, NO_FAULTS, type ProcessFaults, SILENT } from './fault-spec.ts'
 
 const MICROS_PER_MS = 1000
 const ANY_PORT = '127.0.0.1:0'
@@ -39,6 +39,8 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
 
   const newEdge = () => createEdge({ clock: system, random: systemRandom })
   const edges = { http: newEdge(), log: newEdge(), redis: newEdge(), p2p: newEdge() }
+  /** What sets the faults of each edge, and closes its connections. */
+  const links: Record<EdgeName, Link> = { ...edges }
   for (const name of EDGES) edges[name].set(initial.edges[name])
   /** To the engines of other members, by the names of their nodes. */
   const peerEdges = new Map<string, Edge>()
@@ -46,18 +48,14 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
     for (const [name, edge] of peerEdges)
       edge.set([...faults.edges.p2p, ...(faults.cutPeers.includes(name) ? [SILENT] : [])])
   }
-  const links: { http: Link | null; redis: Link | null } = { http: null, redis: null }
   let guarding: Promise<void> = Promise.resolve()
   let agent: { close(): void } | null = null
 
   const set = async (faults: ProcessFaults): Promise<void> => {
     offsetMicros = faults.clockOffsetMs * MICROS_PER_MS
-    edges.log.set(faults.edges.log)
-    edges.p2p.set(faults.edges.p2p)
     setPeers(faults)
     await guarding
-    await links.http?.set(faults.edges.http)
-    await links.redis?.set(faults.edges.redis)
+    for (const name of EDGES) await links[name].set(faults.edges[name])
   }
 
   /** A Redis on a unix socket, behind the edge. */
@@ -106,10 +104,7 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
       })
       server.addHook('onClose', async () => {
         agent?.close()
-        links.http?.close()
-        links.redis?.close()
-        edges.log.cut()
-        for (const edge of [edges.p2p, ...peerEdges.values()]) edge.cut()
+        for (const link of [...Object.values(links), ...peerEdges.values()]) link.close()
       })
     },
     /** Accepts faults from now on. `handlers`: further requests that the process answers. */

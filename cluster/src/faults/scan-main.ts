@@ -6,7 +6,6 @@ import { createLogClient } from '@quorumscan/log'
 import type { Replica } from '@quorumscan/replica'
 import { CommandError } from '@quorumscan/runtime'
 import { startScan } from '@quorumscan/scan'
-import { z } from 'zod'
 import type { AgentHandlers } from './agent.ts'
 import type { ProcessFaults } from './fault-spec.ts'
 import { installLiar } from './lies/liar.ts'
@@ -15,7 +14,6 @@ import { createFaultyProcess, readFaultEnvironment } from './process.ts'
 
 /** Below the time limit of the agent's client. */
 const PRUNE_MS_MAX = 2_000
-const pruneInput = z.object({ to: z.number().int().min(1) })
 
 await runProcess(async (signal) => {
   const faulty = createFaultyProcess(readFaultEnvironment(process.env))
@@ -60,7 +58,8 @@ await runProcess(async (signal) => {
 function pruneHandlers(replica: Pick<Replica, 'head' | 'raiseHorizon'>): AgentHandlers {
   return {
     '/prune': async (body) => {
-      const { to } = pruneInput.parse(body)
+      // The control plane has validated it.
+      const { to } = body as { readonly to: number }
       const { offset } = replica.head()
       if (to > offset) throw new CommandError(`the node has reached offset ${offset}, not ${to}`)
       return { horizon: await replica.raiseHorizon(to, AbortSignal.timeout(PRUNE_MS_MAX)) }

@@ -85,19 +85,18 @@ async function startWorld({
     delay: (ms, signal) => (hasCrashed ? new Promise(() => {}) : clock.delay(ms, signal)),
   }
   const createCluster = ({
-    adopt,
+    mayCrash = false,
     rateLimit = 1000,
     onStep = () => {},
   }: {
-    adopt: boolean
+    mayCrash?: boolean
     rateLimit?: number
     onStep?: (sentence: string) => void
   }) =>
     new Cluster({
       prepared,
-      clock: adopt ? clock : mortal,
+      clock: mayCrash ? mortal : clock,
       wipe: false,
-      adopt,
       consoleUrl: null,
       onStep,
       onIncident: (_, sentence) => void incidents.push(sentence),
@@ -113,7 +112,7 @@ async function startWorld({
         env: { ...process.env, EVENTS: events, HOLD: hold },
       },
     })
-  const cluster = createCluster({ adopt: false })
+  const cluster = createCluster({ mayCrash: true })
   const start = cluster.start()
   await start.catch(() => cluster.stop())
   await start
@@ -426,7 +425,7 @@ it('is taken over after a crash by the next one, with the faults in force, and t
   const pids = pidsOf(world.cluster)
 
   world.crash()
-  const next = world.createCluster({ adopt: true })
+  const next = world.createCluster({})
   expect(await next.endOthers()).toEqual({ adopted: 7, ended: 0 })
   await next.start()
   expect(pidsOf(next)).toEqual(pids)
@@ -445,7 +444,7 @@ it('is taken over after a crash by the next one, with the faults in force, and t
 it('ends processes after a crash that would now be started in another way', async () => {
   await using world = await startWorld()
   world.crash()
-  const next = world.createCluster({ adopt: true, rateLimit: 2000 })
+  const next = world.createCluster({ rateLimit: 2000 })
   // Each Redis continues.
   expect(await next.endOthers()).toEqual({ adopted: 4, ended: 4 })
   await next.start()
@@ -516,9 +515,7 @@ describe('a broken append-only file', () => {
     await world.cluster.stop()
     await breakFile(world, 'sv-2')
     const steps: string[] = []
-    await using next = stopping(
-      world.createCluster({ adopt: false, onStep: (step) => steps.push(step) }),
-    )
+    await using next = stopping(world.createCluster({ onStep: (step) => steps.push(step) }))
     await next.cluster.start()
     expect(next.cluster.status().nodes.map(({ state }) => state)).toEqual([
       'up',
@@ -537,7 +534,7 @@ describe('a broken append-only file', () => {
     await using world = await startWorld()
     await world.cluster.stop()
     await breakFile(world, 'synchronizer')
-    await using next = stopping(world.createCluster({ adopt: false }))
+    await using next = stopping(world.createCluster({}))
     await expect(next.cluster.start()).rejects.toThrow(
       /synchronizer is .*; the log is in .*: `quorumscan log repair` repairs it/s,
     )
@@ -563,7 +560,7 @@ describe('a broken append-only file', () => {
       if (file.endsWith('.incr.aof')) await appendFile(join(files, file), 'what is this')
 
     const repaired = async (isCutAllowed: boolean) => {
-      await using stopped = stopping(world.createCluster({ adopt: false }))
+      await using stopped = stopping(world.createCluster({}))
       return await stopped.cluster.disks.repairLog({ isCutAllowed })
     }
     const end = writer.head().offset
@@ -578,7 +575,7 @@ describe('a broken append-only file', () => {
       expect.stringMatching(/^synchronizer\.before-/),
       'validator',
     ])
-    await using next = stopping(world.createCluster({ adopt: false }))
+    await using next = stopping(world.createCluster({}))
     await next.cluster.start()
     expect(await verifyLogOf(directory)).toMatchObject({ json: { whole: true, end } })
   })

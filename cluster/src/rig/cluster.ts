@@ -38,8 +38,6 @@ export type ClusterOptions = {
   readonly clock: Clock
   /** Whether to rebuild every replica during the start, one after the other, as `wipe` does. */
   readonly wipe: boolean
-  /** Whether to take over the processes of a control plane that crashed, and the faults in force. */
-  readonly adopt?: boolean
   /** The address of the console, with its token; null where it is not built. */
   readonly consoleUrl: string | null
   /** Receives a sentence for each step of the start. */
@@ -48,7 +46,10 @@ export type ClusterOptions = {
   readonly onIncident: (node: string, sentence: string, kind: 'ended' | 'malformed') => void
 }
 
-/** A cluster in one data directory. It owns the directory's processes until `stop` has returned. */
+/**
+ * A cluster in one data directory. It takes over the processes of a control plane that crashed, and the faults in force. It
+ * owns the directory's processes until `stop` has returned.
+ */
 export class Cluster {
   readonly #options: ClusterOptions
   readonly #services: readonly Service[]
@@ -62,7 +63,7 @@ export class Cluster {
     this.#options = options
     const { prepared, clock, onIncident } = options
     const { directory } = prepared
-    const kept = options.adopt === true ? keptSocketDirectory(directory) : null
+    const kept = keptSocketDirectory(directory)
     const topology = {
       ...options.topology,
       prepared,

@@ -98,17 +98,13 @@ async function decideShape(input: PrepareInput): Promise<ClusterFile> {
         'it with the quorumscan that made it, or start a new cluster with another --data-dir',
     )
   const existing = unlessDamaged(directory.clusterFile, () => clusterFile.parse(stored))
-  if (input.nodeCount !== null && input.nodeCount !== existing.nodeCount)
-    throw new CommandError(
-      `${directory.path} holds a cluster of ${existing.nodeCount} nodes, which its genesis fixes; ` +
-        'use another --data-dir for another size',
-    )
-  const { ordering } = existing
-  if (input.ordering !== null && input.ordering !== ordering)
-    throw new CommandError(
-      `${directory.path} holds a cluster with --ordering ${ordering}, which its genesis fixes; ` +
-        'use another --data-dir for another ordering',
-    )
+  const refuse = (has: string, wanted: string) => {
+    const why = `${directory.path} holds a cluster ${has}, which its genesis fixes`
+    throw new CommandError(`${why}; use another --data-dir for another ${wanted}`)
+  }
+  const { nodeCount, ordering } = existing
+  if ((input.nodeCount ?? nodeCount) !== nodeCount) refuse(`of ${nodeCount} nodes`, 'size')
+  if ((input.ordering ?? ordering) !== ordering) refuse(`with --ordering ${ordering}`, 'ordering')
   if (input.basePort === null || input.basePort === existing.basePort) return existing
   const moved = { ...existing, basePort: await drawBasePort(input.basePort, existing) }
   writeFileAtomic(directory.clusterFile, JSON.stringify(moved))

@@ -22,15 +22,12 @@ it('reports measurements only of nodes that are up, and which votes lookups can 
     statistics: () => statistics,
     close: async () => {},
   }
-  const live = startLive({
-    cluster: {
-      // Unused members are left out.
-      status: () => ({ ...others, nodes }) as unknown as ClusterStatus,
-      faults: { active: () => faults },
-    },
-    prober,
-    clock: createManualClock(),
-  })
+  const cluster = {
+    // Unused members are left out.
+    status: () => ({ ...others, nodes }) as unknown as ClusterStatus,
+    faults: { active: () => faults },
+  }
+  const live = startLive(cluster, prober, createManualClock())
   const told = live
     .status()
     .nodes.map(({ p50Ms, p99Ms, agreement, lastError, lag, isCounted }) => ({

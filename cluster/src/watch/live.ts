@@ -13,15 +13,7 @@ const INTERVAL_MS = 250
 const EVENTS_MAX = 500
 
 /** Starts at once, and publishes until it is closed. */
-export function startLive({
-  cluster,
-  prober,
-  clock,
-}: {
-  readonly cluster: Watched
-  readonly prober: Prober
-  readonly clock: Clock
-}) {
+export function startLive(cluster: Watched, prober: Prober, clock: Clock) {
   const statuses = createFeed<LiveStatus>(1)
   const events = createFeed<LiveEvent>(EVENTS_MAX)
   const publish = (event: Omit<LiveEvent, 'at'>) =>

@@ -131,18 +131,14 @@ export function percentile(sorted: readonly number[], share: number): number | n
 }
 
 /** The answer of each node to what the proxy was asked, at the offset of the proxy's answer. */
-export async function askNodes({
-  nodes,
-  path,
-  proxied,
-  signal,
-}: {
+export async function askNodes(options: {
   readonly nodes: readonly { readonly name: string; readonly url: string }[]
   /** Below the version. */
   readonly path: string
   readonly proxied: Asked
   readonly signal: AbortSignal
 }) {
+  const { nodes, path, proxied, signal } = options
   const offset = offsetOf(proxied)
   return await Promise.all(
     nodes.map(async ({ name, url }) => {

@@ -3,7 +3,7 @@ import type { Clock } from '@quorumscan/base'
 import { CommandError, messageOf } from '@quorumscan/runtime'
 import { formatInstant as formatTime, quorumOf } from '@quorumscan/verifier'
 import { type Exchange, registerName } from '../rig/registration.ts'
-import type { ConfirmationWatch } from './confirmations.ts'
+import type { ConfirmationWatch } from './cluster-log.ts'
 
 /** As many as a screen shows. The ledger has all of them. */
 const STORED_MAX = 20
@@ -33,14 +33,15 @@ function newRegistration(id: string, { name, user }: User, nodeCount: number) {
 /** The latest registrations, in memory. Each runs without its caller. */
 export function createRegistrations(options: {
   readonly validatorUrl: string
-  readonly nodeNames: readonly string[]
+  /** How many nodes can confirm. */
+  readonly nodeCount: number
   /** A token of a user of the validator. */
   readonly token: (user: string) => Promise<string>
   /** Called first for the first registration. */
   readonly watch: () => ConfirmationWatch
   readonly clock: Clock
 }) {
-  const { clock, nodeNames } = options
+  const { clock, nodeCount } = options
   const stored: Registration[] = []
   let count = 0
 
@@ -72,7 +73,7 @@ export function createRegistrations(options: {
       const token = await options.token(asked.user)
       options.watch()
       count += 1
-      const registration = newRegistration(`registration-${count}`, asked, nodeNames.length)
+      const registration = newRegistration(`registration-${count}`, asked, nodeCount)
       stored.unshift(registration)
       stored.splice(STORED_MAX)
       void run(registration, token)
@@ -83,7 +84,9 @@ export function createRegistrations(options: {
       stored.map((one) => {
         const seen = one.payment === null ? [] : options.watch().of(one.payment)
         const confirmations = seen.map(({ confirmer, offset, recordTime }) => {
-          return { node: nodeOf(confirmer, nodeNames), offset, at: formatTime(recordTime) }
+          // A super-validator's party begins with its name (D-30).
+          const node = confirmer.split('::', 1)[0] ?? ''
+          return { node, offset, at: formatTime(recordTime) }
         })
         return { ...one, confirmations }
       }),
@@ -93,10 +96,4 @@ export function createRegistrations(options: {
 function stepOf(title: string, { method, path, status, body }: Exchange, clock: Clock) {
   const at = formatTime(clock.nowMicros())
   return { at, title, request: `${method} ${path}`, status, body: JSON.stringify(body) }
-}
-
-/** A super-validator's party begins with its name (D-30). */
-function nodeOf(confirmer: string, nodeNames: readonly string[]): string {
-  const hint = confirmer.split('::', 1)[0] ?? ''
-  return nodeNames.find((name) => name === hint) ?? hint
 }

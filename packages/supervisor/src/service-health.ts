@@ -13,16 +13,13 @@ export type ServiceHealth = ReturnType<typeof createServiceHealth>
 export type ServiceStatus = ReturnType<ServiceHealth['statusOf']>
 
 /** Stores the latest health report of each service. */
-export function createServiceHealth({
-  supervisor,
-  exits,
-  isCluster,
-}: {
+export function createServiceHealth(options: {
   readonly supervisor: Supervisor
   readonly exits: Pick<KeptProcesses, 'endOf' | 'isHopeless'>
   /** Whether the commands of a local cluster can repair a service. */
   readonly isCluster: boolean
 }) {
+  const { supervisor, exits, isCluster } = options
   const reportByName = new Map<string, { health: Health | null; wasUp: boolean }>()
 
   const reportOf = ({ name, app, redis }: Service) => {

@@ -16,7 +16,7 @@ import {
 } from '@quorumscan/ledger'
 import type { Contract } from '@quorumscan/model'
 import { type Genesis, quorumOf } from '@quorumscan/verifier'
-import { confirmationIn } from '../../watch/confirmations.ts'
+import { confirmationIn } from '../../watch/cluster-log.ts'
 import type { RuleTally } from '../history.ts'
 
 /** The only choices that create and destroy coin. */

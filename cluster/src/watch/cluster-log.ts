@@ -1,7 +1,14 @@
-/** The confirmations of payments, from the log itself, as a node could lie about them. */
-import { decodeEntry, type Ordering } from '@quorumscan/ledger'
+/** The log of a cluster, and the confirmations of payments in it: a node could lie about them. */
+import { type Clock, systemRandom } from '@quorumscan/base'
+import { decodeEntry } from '@quorumscan/ledger'
+import { createLogClient, createLogReader } from '@quorumscan/log'
 import type { Command, Micros } from '@quorumscan/model'
+import { logTokenOf } from '@quorumscan/operator'
+import { logGenesisOf } from '@quorumscan/operator/ceremony'
+import { readSecret } from '@quorumscan/runtime'
 import { LRUCache } from 'lru-cache'
+import { CONTROL_PLANE } from '../rig/cluster-shape.ts'
+import type { Prepared } from '../rig/prepare.ts'
 
 const BATCH_ENTRIES_MAX = 256
 /** Payments whose confirmations are stored; a few hundred bytes each. */
@@ -17,11 +24,20 @@ export type SeenConfirmation = {
 
 export type ConfirmationWatch = ReturnType<typeof watchConfirmations>
 
+/** Follows the log as every process with a token does. Disposing ends all that follow. */
+export function openClusterLog(prepared: Prepared, clock: Clock) {
+  const log = createLogClient({
+    url: prepared.synchronizerUrl,
+    token: readSecret(prepared.directory.secretFile(logTokenOf(CONTROL_PLANE))),
+  })
+  const genesis = logGenesisOf(prepared.genesis)
+  const { follow } = createLogReader({ log, genesis, clock, random: systemRandom })
+  return { follow, [Symbol.asyncDispose]: () => log[Symbol.asyncDispose]() }
+}
+
 /** Reads the log from its start, as payments may be confirmed already. Disposing closes the log. */
-export function watchConfirmations(
-  log: Pick<Ordering, 'follow'> & AsyncDisposable,
-  genesisHash: string,
-) {
+export function watchConfirmations(prepared: Prepared, clock: Clock) {
+  const log = openClusterLog(prepared, clock)
   const closing = new AbortController()
   const seenByPayment = new LRUCache<string, SeenConfirmation[]>({ max: PAYMENTS_MAX })
 
@@ -34,7 +50,7 @@ export function watchConfirmations(
     const options = { from: 0, expected: null, batchEntriesMax: BATCH_ENTRIES_MAX }
     for await (const entries of log.follow({ ...options, signal: closing.signal }))
       for (const { offset, recordTime, bytes } of entries) {
-        const entry = decodeEntry(bytes, genesisHash)
+        const entry = decodeEntry(bytes, prepared.genesisHash)
         if (entry.kind !== 'submission') continue
         for (const command of entry.submission.commands) {
           const found = confirmationIn(command)
