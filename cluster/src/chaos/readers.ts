@@ -70,6 +70,8 @@ export async function createReaders(options: {
 }) {
   const { shared, genesis, nodes } = options
   const { clock, nowMs, record } = shared
+  const proxyUrl = `${shared.validatorUrl}/v0/scan-proxy`
+  const timeoutMs = LOOKUP_TIMEOUT_MS
   const prover = await openReader({ genesis, nodes }, clock)
   /** The prober asks for the latest name that the proxy has answered. */
   let lastPath: string | null = null
@@ -80,7 +82,9 @@ export async function createReaders(options: {
     const startMs = nowMs()
     const outcome = isProven
       ? await prove(prover, { genesis, subject, read })
-      : await askProxy(shared.validatorUrl, { subject, read })
+      : outcomeOf(
+          await ask(proxyUrl + pathOf(subject), { headers: { 'x-quorum': read }, timeoutMs }),
+        )
     if (outcome.kind === 'answered') lastPath = pathOf(subject)
     record({ kind: 'lookup', client, startMs, endMs: nowMs(), subject, read, outcome })
     return outcome.kind === 'answered'
@@ -90,10 +94,7 @@ export async function createReaders(options: {
     const path = lastPath
     if (path === null) return
     const startMs = nowMs()
-    const proxied = await ask(`${shared.validatorUrl}/v0/scan-proxy${path}`, {
-      timeoutMs: LOOKUP_TIMEOUT_MS,
-      signal,
-    })
+    const proxied = await ask(proxyUrl + path, { timeoutMs, signal })
     const offset = Number(proxied.headers.get('x-quorum-offset') ?? 0)
     const [asked, signed] = await Promise.all([
       askNodes({ nodes, path, proxied, signal }),
@@ -150,14 +151,6 @@ export function signedProblemOf(node: string, { offset, states }: SignedStates):
   const own = states.find((one) => one.node === node)
   const hasNone = offset !== null && own?.newest === null
   return own?.reason ?? (hasNone ? 'it has no signed statements, unlike others' : null)
-}
-
-async function askProxy(
-  validatorUrl: string,
-  { subject, read }: { readonly subject: Subject; readonly read: ReadKind },
-): Promise<ReadOutcome> {
-  const options = { headers: { 'x-quorum': read }, timeoutMs: LOOKUP_TIMEOUT_MS }
-  return outcomeOf(await ask(`${validatorUrl}/v0/scan-proxy${pathOf(subject)}`, options))
 }
 
 /** The outcome of a read through the scan proxy. Pure. */

@@ -42,11 +42,8 @@ export type RunOptions = {
 }
 
 /** The parts of a run share this. */
-type Run = Omit<RunOptions, 'genesis' | 'runId'> & {
-  readonly nowMs: () => number
-  readonly record: (event: HistoryEvent) => void
-  readonly trouble: (sentence: string) => void
-}
+type Run = Omit<RunOptions, 'genesis' | 'runId'> &
+  Pick<Shared, 'nowMs' | 'record'> & { readonly trouble: (sentence: string) => void }
 
 /** Never throws: problems are events of the history, which make the run inconclusive. */
 export async function runChaos(options: RunOptions): Promise<RunResult> {
@@ -96,7 +93,8 @@ export async function runChaos(options: RunOptions): Promise<RunResult> {
     }
     phase('final')
     onProgress('final reads')
-    await finalReads(run, { clients, readers, shared })
+    await finalReads(readers, shared)
+    for (const client of clients) await client.stream()
     const offset = newestOffset(target)
     onProgress(`comparing replicas from offset ${offset} on`)
     const signed = await target.signedStates(offset - 1)
@@ -227,22 +225,13 @@ function newestOffset(target: ChaosTarget): number {
 }
 
 /** Reads all names and parties again with a quorum. A refusal is repeated. */
-async function finalReads(
-  { clock }: Run,
-  world: {
-    readonly clients: readonly ChaosClient[]
-    readonly readers: Readers
-    readonly shared: Shared
-  },
-): Promise<void> {
-  const { names, parties } = world.shared
+async function finalReads(readers: Readers, { clock, names, parties }: Shared): Promise<void> {
   for (const subject of [
     ...names.map((name) => ({ name })),
     ...parties.map((party) => ({ party })),
   ])
     for (let attempt = 0; attempt < FINAL_TRIES; attempt++) {
-      if (await world.readers.read(subject, 'strong', FINAL_READER)) break
+      if (await readers.read(subject, 'strong', FINAL_READER)) break
       await clock.delay(POLL_MS)
     }
-  for (const client of world.clients) await client.stream()
 }

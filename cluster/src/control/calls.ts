@@ -22,11 +22,8 @@ export function callerOf(headers: IncomingHttpHeaders): string {
   return headers.origin === undefined ? 'unknown' : 'console'
 }
 
-/** One mutation, such as `nodes.kill`, and its outcome: `done`, or why it failed. */
-type Act = { readonly caller: string; readonly call: string; readonly outcome: string }
-
 /** The input as JSON, cut to the length of a log line. */
-export function shownInput(input: unknown): string {
+export function truncatedInput(input: unknown): string {
   return (JSON.stringify(input) ?? '').slice(0, INPUT_LENGTH_MAX)
 }
 
@@ -48,8 +45,8 @@ export type ControlContext = Omit<Parts, typeof Symbol.asyncDispose> & {
   readonly down: () => Promise<void>
   /** The caller, as it names itself. */
   readonly caller: string
-  /** Logs a mutation. */
-  readonly note: (act: Act & { readonly input: string }) => void
+  /** Logs a mutation: its call, such as `nodes.kill`, and its outcome: `done`, or why it failed. */
+  readonly note: (act: Readonly<Record<'caller' | 'call' | 'input' | 'outcome', string>>) => void
 }
 
 /** Errors leave the process without a stack trace. */
@@ -64,7 +61,7 @@ export const procedure = trpc.procedure.use(async ({ next, type, path, ctx, getR
   if (type === 'mutation') {
     const { caller } = ctx
     const outcome = refusal === null ? 'done' : refusal.message
-    ctx.note({ caller, call: path, input: shownInput(await getRawInput()), outcome })
+    ctx.note({ caller, call: path, input: truncatedInput(await getRawInput()), outcome })
   }
   if (refusal !== null) throw refusal
   return result

@@ -264,18 +264,13 @@ export class Cluster {
    * @returns The offset that is now in force: an earlier pruning may have gone further.
    * @throws {CommandError} If the process does not answer, or refuses, e.g. because it has not reached the offset.
    */
-  async prune(pruned: { node: string; to: number }): Promise<{ readonly horizon: number }> {
-    const service = this.#runner.service(pruned.node)
-    if (service.kind === 'validator') return await this.#pruneParticipant(service, pruned.to)
-    if (service.kind !== 'scan') throw new CommandError(`${pruned.node} is not a scan node`)
-    return await this.faults.agents.ask(service, '/prune', { to: pruned.to })
-  }
-
-  /** A call to the ledger interface as the administrator. */
-  async #pruneParticipant({ url }: Service, to: number) {
+  async prune({ node, to }: { node: string; to: number }): Promise<{ readonly horizon: number }> {
+    const service = this.#runner.service(node)
+    if (service.kind === 'scan') return await this.faults.agents.ask(service, '/prune', { to })
+    if (service.kind !== 'validator') throw new CommandError(`${node} is not a scan node`)
     const { prepared, clock } = this.#options
     const token = await createToken(prepared.directory, { user: FIRST_ADMIN_USER, clock })
-    const { status, body, text } = await ask(`${url}/v2/participant/prune`, {
+    const { status, body, text } = await ask(`${service.url}/v2/participant/prune`, {
       timeoutMs: PRUNE_TIMEOUT_MS,
       token,
       body: { pruneUpTo: to },
@@ -288,16 +283,13 @@ export class Cluster {
 
   /** Stops everything in order: validator, nodes, synchronizer, then the Redis of each. Once. */
   stop(): Promise<void> {
-    this.#stopped ??= this.#stopAll()
-    return this.#stopped
-  }
-
-  async #stopAll(): Promise<void> {
-    this.faults.close()
-    await this.#runner.stopAll()
     const { directory } = this.#options.prepared
-    removeSocketDirectory(directory)
-    rmSync(directory.faultsFile, { force: true })
+    this.faults.close()
+    this.#stopped ??= this.#runner.stopAll().then(() => {
+      removeSocketDirectory(directory)
+      rmSync(directory.faultsFile, { force: true })
+    })
+    return this.#stopped
   }
 
   /** Whether the validator gets an answer of a quorum. */

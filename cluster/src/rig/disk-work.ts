@@ -127,18 +127,14 @@ export class DiskWork {
    */
   async #empty(
     main: Service,
-    {
-      services,
-      killed,
-      directories,
-      deleteKeys,
-    }: {
+    options: {
       readonly services: readonly Service[]
       readonly killed: Service | null
       readonly directories: readonly string[]
       readonly deleteKeys: ((address: Service['redisAddress']) => Promise<unknown>) | null
     },
   ): Promise<void> {
+    const { services, killed, directories, deleteKeys } = options
     const runner = this.#runner
     const start = async () => {
       await runner.startRedis(main)
@@ -178,57 +174,56 @@ export class DiskWork {
    *
    * @throws {CommandError} If an end may be cut off while the cluster runs: its followers have read it.
    */
-  repairLog(options: { readonly isCutAllowed: boolean }): Promise<RepairOutcome> {
-    return this.#withLog(() => this.#repairLog(options.isCutAllowed))
+  repairLog({ isCutAllowed }: { readonly isCutAllowed: boolean }): Promise<RepairOutcome> {
+    return this.#withLog(async () => {
+      const runner = this.#runner
+      const isStarted = this.isClusterStarted
+      if (this.#isLogShared) throw new CommandError(REPAIR_OF_MEMBERS)
+      if (isCutAllowed && isStarted)
+        throw new CommandError(
+          'the end of the log can be cut off only in a stopped cluster: run `quorumscan down` first',
+        )
+      const followers = this.#options.services.filter(({ kind }) => kind !== 'synchronizer')
+      // A Redis that cannot start does not answer.
+      if (!isStarted)
+        await Promise.allSettled(followers.map((service) => runner.startRedis(service)))
+      const outcome = await runner.exclusively('synchronizer', async (service) => {
+        await runner.stop(service.app.id)
+        try {
+          return await repairLog({
+            ...this.#options.prepared,
+            log: service,
+            nodes: await followersOf(this.#options.services, 'scan'),
+            others: await followersOf(this.#options.services, 'validator'),
+            spares: {
+              copy: planLogRedis(this.#options.topology, 'synchronizer.copy'),
+              repaired: planLogRedis(this.#options.topology, 'synchronizer.repaired'),
+            },
+            runner,
+            isCutAllowed,
+            clock: this.#options.clock,
+          })
+        } finally {
+          if (isStarted && this.#faults.mayStart(service.app.id)) {
+            await runner.startRedis(service).catch(() => {}) // It is restarted, and `status` shows it.
+            await runner.startApp(service)
+          }
+        }
+      })
+      this.#faults.refresh()
+      if (!isStarted || outcome.kind !== 'repaired') return outcome
+      await runner.untilUp(runner.service('synchronizer')).catch(() => {}) // As above.
+      for (const service of followers)
+        if (runner.health.healthOf(service)?.code === 'LOG_REGRESSED')
+          await this.#faults.restart({ node: service.name, part: null })
+      return outcome
+    })
   }
 
   #withLog<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#logWork.then(work)
     this.#logWork = done.catch(() => {})
     return done
-  }
-
-  async #repairLog(isCutAllowed: boolean): Promise<RepairOutcome> {
-    const runner = this.#runner
-    const isStarted = this.isClusterStarted
-    if (this.#isLogShared) throw new CommandError(REPAIR_OF_MEMBERS)
-    if (isCutAllowed && isStarted)
-      throw new CommandError(
-        'the end of the log can be cut off only in a stopped cluster: run `quorumscan down` first',
-      )
-    const followers = this.#options.services.filter(({ kind }) => kind !== 'synchronizer')
-    // A Redis that cannot start does not answer.
-    if (!isStarted) await Promise.allSettled(followers.map((service) => runner.startRedis(service)))
-    const outcome = await runner.exclusively('synchronizer', async (service) => {
-      await runner.stop(service.app.id)
-      try {
-        return await repairLog({
-          ...this.#options.prepared,
-          log: service,
-          nodes: await followersOf(this.#options.services, 'scan'),
-          others: await followersOf(this.#options.services, 'validator'),
-          spares: {
-            copy: planLogRedis(this.#options.topology, 'synchronizer.copy'),
-            repaired: planLogRedis(this.#options.topology, 'synchronizer.repaired'),
-          },
-          runner,
-          isCutAllowed,
-          clock: this.#options.clock,
-        })
-      } finally {
-        if (isStarted && this.#faults.mayStart(service.app.id)) {
-          await runner.startRedis(service).catch(() => {}) // It is restarted, and `status` shows it.
-          await runner.startApp(service)
-        }
-      }
-    })
-    this.#faults.refresh()
-    if (!isStarted || outcome.kind !== 'repaired') return outcome
-    await runner.untilUp(runner.service('synchronizer')).catch(() => {}) // As above.
-    for (const service of followers)
-      if (runner.health.healthOf(service)?.code === 'LOG_REGRESSED')
-        await this.#faults.restart({ node: service.name, part: null })
-    return outcome
   }
 
   /** At most one replica may be missing. */
