@@ -12,7 +12,7 @@ import { logGenesisOf } from '@quorumscan/operator/ceremony'
 import { type OperatorLogOptions, openOperatorLog } from '@quorumscan/operator/log'
 import type { RedisAddress } from '@quorumscan/redis'
 import { CommandError, readSecret } from '@quorumscan/runtime'
-import { keptSocketDirectory, redisSocketOf } from '@quorumscan/supervisor'
+import { existingSocketDirectory, redisSocketOf } from '@quorumscan/supervisor'
 import { formatInstant as formatTime, type Genesis } from '@quorumscan/verifier'
 import type { LogReport } from './rig.ts'
 import { readClusterGenesis } from './verify.ts'
@@ -25,7 +25,7 @@ import { readClusterGenesis } from './verify.ts'
 export async function verifyLogOf(directory: DataDirectory): Promise<LogReport> {
   const genesis = readClusterGenesis(directory)
   if (genesis.ordering.driver === 'cometbft') throw new CommandError(REPAIR_OF_MEMBERS)
-  const sockets = keptSocketDirectory(directory)
+  const sockets = existingSocketDirectory(directory)
   if (sockets === null)
     throw new CommandError(
       `no cluster runs in ${directory.path}: start it with \`quorumscan up\`, ` +

@@ -37,7 +37,7 @@ function Console({ token }: { readonly token: string }) {
                 <QueuePanel api={api} />
               </div>
               <div className="column">
-                <NodePanel shown={{ api, status, samples }} />
+                <NodePanel snapshot={{ api, status, samples }} />
                 <ChartPanel samples={samples} events={events} faults={status.faults} />
                 <EventPanel events={events} />
                 <ChaosPanel api={api} f={status.cluster.f} />

@@ -17,8 +17,8 @@ const UNKNOWN = {
 /** Whether lookups are answered, names registered and entries ordered, and how many failures each still tolerates. */
 export function headlinesOf(status: Status): readonly Headline[] {
   return Object.entries(budgetsOf(status)).map(([label, budget]) => {
-    const shown = isUnknown(status) ? UNKNOWN : budget
-    return { ...shown, label: capitalized(label), verdict: capitalized(shown.verdict) }
+    const headline = isUnknown(status) ? UNKNOWN : budget
+    return { ...headline, label: capitalized(label), verdict: capitalized(headline.verdict) }
   })
 }
 

@@ -11,8 +11,8 @@ const EVENTS_MAX = 200
 type Connection = 'connecting' | 'open' | 'lost'
 export type ClusterView = ReturnType<typeof useCluster>
 
-/** What panels about nodes show. */
-export type Shown = Pick<ClusterView, 'api' | 'samples'> & { readonly status: Status }
+/** The state of the cluster that panels about nodes show. */
+export type ClusterSnapshot = Pick<ClusterView, 'api' | 'samples'> & { readonly status: Status }
 
 /** Events and samples are sorted, oldest first. `problem`: why the control plane could not be read. */
 export function useCluster(token: string) {
@@ -59,11 +59,11 @@ export function useCluster(token: string) {
   }, [api])
   useEffect(() => close, [close])
   // While the connection is lost, no state of a process is known.
-  const shown = useMemo(
+  const current = useMemo(
     () => (status !== null && connection === 'lost' ? unknownOf(status) : status),
     [status, connection],
   )
-  return { api, connection, status: shown, events, samples, problem }
+  return { api, connection, status: current, events, samples, problem }
 }
 
 /** What the control plane stored, with what has arrived since the query. */

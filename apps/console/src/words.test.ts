@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest'
-import { breaksOf } from './words.ts'
+import { faultChoicesOf } from './words.ts'
 
 it('offers faults of an engine and its links for members only', () => {
   const idsOf = (isMember: boolean) =>
-    breaksOf('sv-2', isMember).flatMap((group) => group.faults.map(({ id }) => id))
+    faultChoicesOf('sv-2', isMember).flatMap((group) => group.faults.map(({ id }) => id))
   expect(idsOf(true).filter((id) => !idsOf(false).includes(id))).toEqual(['engines', 'cometbft'])
 })
 
 it('each fault has a unique id', () => {
-  const faults = breaksOf('sv-2', true).flatMap((group) => group.faults)
+  const faults = faultChoicesOf('sv-2', true).flatMap((group) => group.faults)
   expect(new Set(faults.map(({ id }) => id)).size).toBe(faults.length)
   expect(faults.map(({ fault }) => fault.node)).toEqual(faults.map(() => 'sv-2'))
 })

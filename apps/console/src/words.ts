@@ -5,11 +5,11 @@ import type { FaultSpec } from './api.ts'
 type WithoutNode<Spec> = Spec extends unknown ? Omit<Spec, 'node'> : never
 type Row = readonly [id: string, words: string, fault: WithoutNode<FaultSpec>]
 
-const lieBreaks = (Object.keys(LIES) as (keyof typeof LIES)[]).map(
+const lieChoices = (Object.keys(LIES) as (keyof typeof LIES)[]).map(
   (lie): Row => [`lie ${lie}`, `${lie}: ${LIES[lie][1]}`, { kind: 'lie', lie }],
 )
 /** Some faults that are not lies. The command line has all of them, with every option. */
-const otherBreaks: Readonly<Record<string, readonly Row[]>> = {
+const otherChoices: Readonly<Record<string, readonly Row[]>> = {
   Network: [
     ['slow', 'slow by 300 ms', { kind: 'slow', edge: 'http', latencyMs: 300, jitterMs: 100 }],
     ['drop', '30 % of connections stall', { kind: 'drop', edge: 'http', rate: 0.3 }],
@@ -29,8 +29,8 @@ const otherBreaks: Readonly<Record<string, readonly Row[]>> = {
 const OF_MEMBERS = ['engines', 'cometbft']
 
 /** The faults of a node in the order of the menu; `isMember`: it orders, too. */
-export function breaksOf(node: string, isMember: boolean) {
-  return Object.entries({ Lies: lieBreaks, ...otherBreaks }).map(([title, rows]) => ({
+export function faultChoicesOf(node: string, isMember: boolean) {
+  return Object.entries({ Lies: lieChoices, ...otherChoices }).map(([title, rows]) => ({
     title,
     faults: rows
       .filter(([id]) => isMember || !OF_MEMBERS.includes(id))

@@ -159,12 +159,12 @@ function htmlOf(cell: Cell): string {
  * card with labelled cells.
  */
 function table<T>(rows: readonly T[], columns: Readonly<Record<string, (row: T) => Cell>>): string {
-  const shown = Object.entries(columns).map(([head, cellOf]) => {
+  const listed = Object.entries(columns).map(([head, cellOf]) => {
     return { name: head.replace(/^#/, ''), kind: head.startsWith('#') ? ' class="n"' : '', cellOf }
   })
-  const heads = shown.map(({ name, kind }) => `<th${kind}>${name}</th>`)
+  const heads = listed.map(({ name, kind }) => `<th${kind}>${name}</th>`)
   const cells = (row: T) =>
-    shown.map(({ name, kind, cellOf }) => {
+    listed.map(({ name, kind, cellOf }) => {
       return `<td${kind} data-name="${name}"><span>${htmlOf(cellOf(row))}</span></td>`
     })
   return `<table><thead><tr>${heads.join('')}</tr></thead><tbody>

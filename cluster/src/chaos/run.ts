@@ -175,18 +175,18 @@ function watchNode({ target, clock, nowMs }: Run, node: string) {
   const lackingBefore = lackingOf(partsOf(target, node))
   let upSinceMs: number | null = null
   let seenMs: number | null = null
-  const look = () => {
+  const observe = () => {
     const services = partsOf(target, node)
     const isUp = services.every(({ state }) => state === 'up')
     const lacking = lackingOf(services)
     upSinceMs = isUp ? (upSinceMs ?? nowMs()) : null
     if (!isUp || (lacking !== '' && lacking !== lackingBefore)) seenMs ??= nowMs()
   }
-  const watching = repeat(look, { clock, everyMs: POLL_MS, onError: () => {} })
+  const observing = repeat(observe, { clock, everyMs: POLL_MS, onError: () => {} })
   return {
     async stop(healedMs: number) {
-      await watching[Symbol.asyncDispose]()
-      look()
+      await observing[Symbol.asyncDispose]()
+      observe()
       return { seenMs, upMs: upSinceMs === null ? null : Math.max(healedMs, upSinceMs) }
     },
   }

@@ -2,7 +2,7 @@
 
 import { ORDERING_DRIVERS } from '@quorumscan/operator'
 import { z } from 'zod'
-import { isShown } from '../view/lies.ts'
+import { isVisibleLie } from '../view/lies.ts'
 import { percentile } from '../watch/prober.ts'
 import { TRUTH_RULES } from './checker/answers.ts'
 import { attemptsIn, detectionsOf, type FaultEvent } from './checker/faults.ts'
@@ -240,7 +240,7 @@ function faultSummary(
   history: readonly HistoryEvent[],
 ): Summary['faults'][number] {
   const { fault, startMs, endMs, healedMs, upMs, refused } = event
-  const isVisible = fault.kind !== 'lie' || isShown(fault.lie)
+  const isVisible = fault.kind !== 'lie' || isVisibleLie(fault.lie)
   return {
     node: fault.node,
     fault: describeChaosFault(fault),

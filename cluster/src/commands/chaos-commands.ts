@@ -49,7 +49,7 @@ type ChaosFlags = Common & {
   allowUnexercised?: boolean
   out?: string
 }
-type Tell = (sentence: string) => void
+type Report = (sentence: string) => void
 
 export function addChaosCommands({ command, clock, exitWith }: CommandContext): void {
   command('chaos', 'inject faults by a seed while clients act, heal, and check all answers')
@@ -83,21 +83,21 @@ export function addChaosCommands({ command, clock, exitWith }: CommandContext): 
 async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
   const steps = flags.scenario === undefined ? null : readScenario(flags.scenario)
   const seed = steps?.seed ?? flags.seed ?? randomHex(systemRandom, SEED_BYTES)
-  const tell: Tell = (sentence) => process.stderr.write(`${sentence}\n`)
-  tell(`seed ${seed}`)
+  const report: Report = (sentence) => process.stderr.write(`${sentence}\n`)
+  report(`seed ${seed}`)
   const { duration: durationMs, allowUnexercised: allowsUnexercised = false } = flags
   const budget = flags.beyondF === true ? ('beyond-f' as const) : ('f' as const)
   const options: ChaosOptions = {
     ...(steps === null
       ? { seed, durationMs, budget, allowsUnexercised }
       : { scenario: allowsUnexercised ? { ...steps, allowsUnexercised } : steps }),
-    onProgress: tell,
+    onProgress: report,
   }
   // Copied, because the directory of a new cluster is deleted with it.
   const out =
     flags.out ??
     (flags.nodes === undefined ? null : mkdtempSync(join(tmpdir(), 'quorumscan-chaos-')))
-  const runTo = async (options: ChaosOptions, out: string | null, tell: Tell) => {
+  const runTo = async (options: ChaosOptions, out: string | null, report: Report) => {
     const runOn = async (dataDir: string) => {
       const client = connectControl(dataDirectory(dataDir))
       const outcome = await runChaosOn(client, { ...options, clock })
@@ -105,17 +105,17 @@ async function runOnce(flags: ChaosFlags, clock: Clock): Promise<number> {
       return outcome
     }
     if (flags.nodes === undefined) return await runOn(flags.dataDir)
-    tell(`starting ${flags.nodes} nodes`)
+    report(`starting ${flags.nodes} nodes`)
     return await onNewCluster(flags, clock, runOn)
   }
-  const outcome = await runTo(options, out, tell)
+  const outcome = await runTo(options, out, report)
   const files = out === null ? outcome.directory : resolve(out)
   const run = { ...outcome, directory: files }
   answer(flags, run, formatRun(run))
   if (flags.shrink === true && outcome.verdict === 'invalid') {
     const failing = readScenario(join(files, 'scenario.json'))
     const fails = async (fewer: readonly Step[]) => {
-      tell(`trying ${fewer.length} of ${failing.steps.length} steps`)
+      report(`trying ${fewer.length} of ${failing.steps.length} steps`)
       const again = { scenario: { ...failing, steps: [...fewer] } }
       return (await runTo(again, null, () => {})).verdict === 'invalid'
     }

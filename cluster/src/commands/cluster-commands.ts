@@ -39,7 +39,7 @@ const LOG_KEEP_SECONDS_MAX = 3_155_760_000
 const STATUS_TIMEOUT_MS = 1200
 /** The control plane polls its processes twice a second. */
 const WATCH_INTERVAL_MS = 1000
-const LOG_LINES_SHOWN = 50
+const LOG_LINES_DEFAULT = 50
 const LOG_LINES_MAX = 1_000_000
 /** More than the bound of a log file. */
 const LOG_BYTES_MAX = 64 * 2 ** 20
@@ -195,7 +195,7 @@ function addCommands(context: CommandContext): void {
 
   command('logs', 'show the latest lines of a log')
     .argument('<process>', 'sv-1 …, validator, synchronizer, control; sv-1.redis for its Redis')
-    .option('-n, --lines <n>', 'how many lines', integer(0, LOG_LINES_MAX), LOG_LINES_SHOWN)
+    .option('-n, --lines <n>', 'how many lines', integer(0, LOG_LINES_MAX), LOG_LINES_DEFAULT)
     .option('-f, --follow', 'also show new lines, until interrupted')
     .action(async (name: string, options: Common & { lines: number; follow?: boolean }) => {
       const file = logFileOf(dataDirectory(options.dataDir), name)

@@ -21,7 +21,7 @@ const EDGE_HELP = 'http: clients; log: synchronizer; redis: its Redis; p2p: othe
 const LIE_HELP = LIE_KINDS.map((kind) => `  ${kind.padEnd(14)}${LIES[kind][1]}`).join('\n')
 
 export function addFaultCommands({ command, clock }: CommandContext): void {
-  const breaking = (name: string, description: string) =>
+  const faultCommand = (name: string, description: string) =>
     command(name, description)
       .argument('<node>', 'sv-1 …, validator or synchronizer')
       .option('--for <time>', 'heal it after this time, e.g. 500ms, 30s, 5m', milliseconds)
@@ -34,12 +34,12 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
   }
   const edgeOption = () => choice('--edge <edge>', EDGE_HELP, EDGES, 'http')
 
-  breaking('lie', 'make a super-validator lie, with its own keys')
+  faultCommand('lie', 'make a super-validator lie, with its own keys')
     .addOption(choice('--kind <kind>', 'how it lies', LIE_KINDS, 'value'))
     .addHelpText('after', `\nKinds:\n${LIE_HELP}`)
     .action((node, options) => inject({ kind: 'lie', node, lie: options.kind }, options))
 
-  breaking('slow', 'delay the answers of a node')
+  faultCommand('slow', 'delay the answers of a node')
     .addOption(timeOption('--latency <time>', 'the delay', '300ms'))
     .addOption(timeOption('--jitter <time>', 'the delay varies by up to this', '0ms'))
     .addOption(edgeOption())
@@ -47,30 +47,30 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
       inject({ kind: 'slow', node, edge, latencyMs: latency, jitterMs: jitter }, options),
     )
 
-  breaking('drop', 'make connections lose all further bytes')
+  faultCommand('drop', 'make connections lose all further bytes')
     .option('--rate <probability>', 'of a connection, at each chunk', fraction, 1)
     .addOption(edgeOption())
     .action((node, { rate, edge, ...options }) =>
       inject({ kind: 'drop', node, edge, rate }, options),
     )
 
-  breaking('reset', 'reset connections at the next byte')
+  faultCommand('reset', 'reset connections at the next byte')
     .addOption(edgeOption())
     .action((node, { edge, ...options }) => inject({ kind: 'reset', node, edge }, options))
 
-  breaking('partition', 'cut a node off')
+  faultCommand('partition', 'cut a node off')
     .addOption(choice('--from <part>', 'proxy: all its clients', ['log', 'proxy', 'all'], 'all'))
     .action((node, { from, ...options }) => inject({ kind: 'partition', node, from }, options))
 
-  breaking('lag', 'cut a node off from the log, so that it lags').action((node, options) =>
+  faultCommand('lag', 'cut a node off from the log, so that it lags').action((node, options) =>
     inject({ kind: 'partition', node, from: 'log' }, options),
   )
 
-  breaking('split', "cut a member's engine off from those of other members")
+  faultCommand('split', "cut a member's engine off from those of other members")
     .argument('<others...>', 'sv-1 …')
     .action((node, others, options) => inject({ kind: 'split', node, others }, options))
 
-  breaking('clock', 'give a node a wrong wall clock')
+  faultCommand('clock', 'give a node a wrong wall clock')
     .option('--offset <time>', 'of its process, e.g. 30s or -5m', signedMilliseconds)
     .addOption(choice('--machine <how>', 'of all its programs, by libfaketime', CLOCK_RUNS))
     .action((node, { offset: offsetMs, machine: run, ...options }) => {
@@ -83,7 +83,7 @@ export function addFaultCommands({ command, clock }: CommandContext): void {
       )
     })
 
-  breaking('fill', 'fill the Redis of a node: it refuses writes')
+  faultCommand('fill', 'fill the Redis of a node: it refuses writes')
     .option('--disk', 'fill the disk of the log instead: of the synchronizer or a member')
     .action((node, { disk, ...options }) =>
       inject({ kind: disk === true ? 'disk' : 'memory', node }, options),

@@ -65,7 +65,7 @@ async function load(options: Common & { duration: number; rate: number }, clock:
     try {
       const input = { validatorUrl: validator.url, token, name, description: '', clock }
       // A refusal is counted, not repeated.
-      await registerName({ ...input, patienceMs: 0, onStep: () => {} })
+      await registerName({ ...input, retryForMs: 0, onStep: () => {} })
       registered += 1
       names.push(name)
     } catch {

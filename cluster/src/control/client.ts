@@ -103,12 +103,12 @@ export async function runChaosOn(
       : client.chaos.start.mutate(asked),
   )
   let sentence = ''
-  const look = async () => {
+  const poll = async () => {
     const state = await call(client.chaos.get.query({ id: started.id }))
     if (state.state !== 'running') return state
     if (state.sentence !== sentence) onProgress?.(state.sentence)
     sentence = state.sentence
   }
   const timeoutMs = Number.POSITIVE_INFINITY // A run has an end of its own.
-  return await waitFor(look, { clock, timeoutMs, intervalMs: CHAOS_POLL_MS, what: 'the chaos run' })
+  return await waitFor(poll, { clock, timeoutMs, intervalMs: CHAOS_POLL_MS, what: 'the chaos run' })
 }

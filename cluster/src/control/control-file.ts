@@ -6,10 +6,10 @@ import { identityOf, type ProcessIdentity, runningIn, stateOf } from '@quorumsca
 
 export type ControlFile = { readonly url: string; readonly process: ProcessIdentity }
 
-/** The control plane that runs now, or with `isGone` the one that crashed without stopping its cluster; or null. */
-export function readControlFile(directory: DataDirectory, isGone = false): ControlFile | null {
+/** The control plane that runs now, or with `hasCrashed` the one that crashed without stopping its cluster; or null. */
+export function readControlFile(directory: DataDirectory, hasCrashed = false): ControlFile | null {
   const file = readOwnJson(directory.controlFile) as ControlFile | null
-  return file !== null && (stateOf(file.process) === 'gone') === isGone ? file : null
+  return file !== null && (stateOf(file.process) === 'gone') === hasCrashed ? file : null
 }
 
 /** Records this process as the control plane. */

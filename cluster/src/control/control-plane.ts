@@ -101,8 +101,8 @@ export async function createControlPlane(
     await untilPortsFree(prepared, { clock, timeoutMs, own: cluster.portsInUse() })
     writeControlFile(directory, urlOf(port))
     const isOwner = createOwnershipCheck(directory, urlOf(port))
-    const look = () => (isOwner() ? boundLog(directory.logFile('control')) : void stop())
-    repeat(look, { clock, everyMs: OWNERSHIP_CHECK_MS, signal: stopped.signal })
+    const checkOwnership = () => (isOwner() ? boundLog(directory.logFile('control')) : void stop())
+    repeat(checkOwnership, { clock, everyMs: OWNERSHIP_CHECK_MS, signal: stopped.signal })
   } catch (error) {
     await stop()
     throw error

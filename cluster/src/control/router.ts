@@ -18,10 +18,10 @@ const userName = z
   .regex(/^[a-z0-9-]{1,32}$/, 'must be letters, digits and dashes, at most 32')
 
 /** The items of a feed from now on. A call without a signal ends only with its connection. */
-const following = <T>(feedOf: (context: ControlContext) => Feed<T>) =>
+const subscriptionTo = <T>(feedOf: (context: ControlContext) => Feed<T>) =>
   procedure.subscription(({ ctx, signal }) => feedOf(ctx).follow(signal))
 
-const breakBy = (kind: 'kill' | 'pause') =>
+const applyFault = (kind: 'kill' | 'pause') =>
   procedure.input(target).mutation(async ({ ctx, input }) => {
     await ctx.cluster.faults.apply({ kind, ...input }, null)
   })
@@ -37,7 +37,7 @@ export const appRouter = router({
     }),
     /** Recent events, oldest first. */
     events: procedure.query(({ ctx }) => ctx.live.events.recent()),
-    watchEvents: following(({ live }) => live.events),
+    watchEvents: subscriptionTo(({ live }) => live.events),
     repairLog: procedure
       .input(z.object({ isCutAllowed: z.boolean() }))
       .mutation(({ ctx, input }) => ctx.cluster.disks.repairLog(input)),
@@ -49,8 +49,8 @@ export const appRouter = router({
     view: procedure
       .input(z.object({ node: nodeName }))
       .query(({ ctx, input }) => viewNode(ctx.cluster.servicesOf(input.node), ctx.reading.genesis)),
-    kill: breakBy('kill'),
-    pause: breakBy('pause'),
+    kill: applyFault('kill'),
+    pause: applyFault('pause'),
     resume: procedure.input(target).mutation(({ ctx, input }) => ctx.cluster.faults.resume(input)),
     restart: procedure
       .input(target)
@@ -100,7 +100,7 @@ export const appRouter = router({
     }),
     /** The measured lookups of the last minutes, oldest first. */
     samples: procedure.query(({ ctx }) => ctx.live.samples.recent()),
-    watchSamples: following(({ live }) => live.samples),
+    watchSamples: subscriptionTo(({ live }) => live.samples),
   }),
 
   /** The jobs of every process: pending ones, and dropped ones, which can be retried. */
@@ -142,7 +142,7 @@ export const appRouter = router({
     repeat: procedure.input(id).mutation(({ ctx, input }) => ctx.chaos.repeat(input.id)),
     stop: procedure.input(id).mutation(({ ctx, input }) => ctx.chaos.stop(input.id)),
     /** The state of every run, at each step. */
-    watch: following(({ chaos }) => chaos.progress),
+    watch: subscriptionTo(({ chaos }) => chaos.progress),
   }),
 
   /** Registrations with their steps. */

@@ -20,7 +20,7 @@ type Policy = Readonly<typeof HEALTHY>
 
 export type Edge = ReturnType<typeof createEdge>
 
-type Connection = { readonly client: Socket; readonly server: Socket; isSilent: boolean }
+type Connection = { readonly client: Socket; readonly server: Socket; isDropping: boolean }
 
 /** An edge without faults. It opens no socket itself: `join` passes it pairs of them. */
 export function createEdge(deps: { readonly clock: Clock; readonly random: Random }) {
@@ -40,9 +40,9 @@ export function createEdge(deps: { readonly clock: Clock; readonly random: Rando
       destroy(connection)
       return false
     }
-    if (!connection.isSilent && policy.dropRate > 0)
-      connection.isSilent = deps.random.fraction() < policy.dropRate
-    return !connection.isSilent
+    if (!connection.isDropping && policy.dropRate > 0)
+      connection.isDropping = deps.random.fraction() < policy.dropRate
+    return !connection.isDropping
   }
 
   const pump = (connection: Connection, way: 'request' | 'answer') => {
@@ -88,11 +88,11 @@ export function createEdge(deps: { readonly clock: Clock; readonly random: Rando
       else enqueue(deps.clock.monotonicMs() + latencyMs, () => write(chunk), chunk.byteLength)
     })
     from.on('end', () => {
-      if (!connection.isSilent) enqueue(0, () => to.end(), 0)
+      if (!connection.isDropping) enqueue(0, () => to.end(), 0)
     })
     from.on('error', () => {}) // 'close' follows.
     from.on('close', () => {
-      if (connection.isSilent) destroy(connection)
+      if (connection.isDropping) destroy(connection)
       // Bytes sent before the end still arrive.
       else enqueue(0, () => to.destroySoon(), 0)
     })
@@ -107,12 +107,12 @@ export function createEdge(deps: { readonly clock: Clock; readonly random: Rando
     set(faults: readonly LinkFault[]): void {
       policy = policyOf(faults)
       if (policy.dropRate === 0)
-        for (const connection of connections) if (connection.isSilent) destroy(connection)
+        for (const connection of connections) if (connection.isDropping) destroy(connection)
     },
     isFaulty: () => policy !== HEALTHY,
     /** Passes bytes between a client and its server until one of them closes. */
     join(client: Socket, server: Socket): void {
-      const connection = { client, server, isSilent: false }
+      const connection = { client, server, isDropping: false }
       connections.add(connection)
       pump(connection, 'request')
       pump(connection, 'answer')

@@ -15,7 +15,7 @@ import type {
   ProcessFaults,
   SpecOf,
 } from './fault-spec.ts'
-import { NO_FAULTS, SILENT } from './fault-spec.ts'
+import { DROP_ALL, NO_FAULTS } from './fault-spec.ts'
 import { clockEnvironment, findFaketime, stepBack } from './machine-clock.ts'
 import { clearDisk, fillDisk, isSmallDisk } from './small-disk.ts'
 
@@ -26,7 +26,7 @@ export type Target = { readonly node: string; readonly part: Part | null }
 export type NodeServices = ReturnType<ServiceRunner['servicesOf']>
 
 /** The processes of a target. */
-export type Hit = {
+export type TargetProcesses = {
   readonly services: readonly Service[]
   /** The service whose Redis belongs to it. */
   readonly redis: Service | null
@@ -81,29 +81,30 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
   kill: {
     inProcess: ({ part }) => (part === 'cometbft' ? { engine: 'killed' } : {}),
     async begin({ services }, spec) {
-      const ids = idsOf(hitBy(services.servicesOf(spec.node), spec.part))
+      const ids = idsOf(processesOf(services.servicesOf(spec.node), spec.part))
       await Promise.all(ids.map((id) => services.processes.kill(id)))
     },
     async end({ services }, { node, part }) {
       const own = services.servicesOf(node)
-      const hit = hitBy(own, part)
-      if (hit.engineOf !== null) return []
+      const targeted = processesOf(own, part)
+      if (targeted.engineOf !== null) return []
       if (services.mayStart(own[0].redis.id)) await services.startRedis(own[0])
-      for (const service of hit.services)
+      for (const service of targeted.services)
         if (services.processes.pid(service.app.id) === null && services.mayStart(service.app.id))
           await services.startApp(service)
-      return startedBy(services, hit)
+      return startedBy(services, targeted)
     },
     isInForce: (rig, spec) => isAny(rig, spec, 'gone'),
   },
   pause: {
     inProcess: ({ part }) => (part === 'cometbft' ? { engine: 'paused' } : {}),
     async begin({ services }, { node, part }) {
-      const hit = hitBy(services.servicesOf(node), part)
-      for (const id of runningOf(services, hit)) await services.processes.pause(id, scopeOf(part))
+      const targeted = processesOf(services.servicesOf(node), part)
+      for (const id of runningOf(services, targeted))
+        await services.processes.pause(id, scopeOf(part))
     },
     async end({ services }, { node, part }) {
-      for (const id of idsOf(hitBy(services.servicesOf(node), part)))
+      for (const id of idsOf(processesOf(services.servicesOf(node), part)))
         await services.processes.resume(id, scopeOf(part))
       return []
     },
@@ -120,9 +121,9 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
     refusal: refusalOfCut,
     inProcess: ({ from }) => ({
       edges: {
-        ...(from === 'proxy' ? {} : { log: SILENT }),
-        ...(from === 'log' ? {} : { http: SILENT }),
-        ...(from === 'all' ? { p2p: SILENT } : {}),
+        ...(from === 'proxy' ? {} : { log: DROP_ALL }),
+        ...(from === 'log' ? {} : { http: DROP_ALL }),
+        ...(from === 'all' ? { p2p: DROP_ALL } : {}),
       },
     }),
   },
@@ -233,8 +234,11 @@ function isAny(
   { node, part }: SpecOf<'kill' | 'pause'>,
   state: 'gone' | 'stopped',
 ): boolean {
-  const hit = hitBy(services.servicesOf(node), part)
-  return hit.engineOf !== null || idsOf(hit).some((id) => services.processes.state(id) === state)
+  const targeted = processesOf(services.servicesOf(node), part)
+  return (
+    targeted.engineOf !== null ||
+    idsOf(targeted).some((id) => services.processes.state(id) === state)
+  )
 }
 
 function hasEngine(services: NodeServices): boolean {
@@ -254,9 +258,9 @@ function refusalOfCut([main]: NodeServices): string | null {
  *
  * @throws {UsageError} If the node has no such part.
  */
-export function hitBy(services: NodeServices, part: Part | null): Hit {
+export function processesOf(services: NodeServices, part: Part | null): TargetProcesses {
   const [main] = services
-  const none: Hit = { services: [], redis: null, engineOf: null }
+  const none: TargetProcesses = { services: [], redis: null, engineOf: null }
   if (part === 'redis') return { ...none, redis: main }
   if (part === null) return { ...none, services, redis: services.length > 1 ? main : null }
   const chosen = services.find(({ kind, engineDirectory }) =>
@@ -267,7 +271,7 @@ export function hitBy(services: NodeServices, part: Part | null): Hit {
 }
 
 /** The ids of the processes of a target. */
-export function idsOf({ services, redis }: Hit): readonly string[] {
+export function idsOf({ services, redis }: TargetProcesses): readonly string[] {
   return [...services.map(({ app }) => app.id), ...(redis === null ? [] : [redis.redis.id])]
 }
 
@@ -277,8 +281,8 @@ export function scopeOf(part: Part | null): SignalScope {
 }
 
 /** The processes of a target that run. @throws {CommandError} If none runs. */
-export function runningOf(runner: ServiceRunner, hit: Hit): readonly string[] {
-  const ids = idsOf(hit)
+export function runningOf(runner: ServiceRunner, targeted: TargetProcesses): readonly string[] {
+  const ids = idsOf(targeted)
   const running = ids.filter((id) => runner.processes.pid(id) !== null)
   if (running.length === 0) for (const id of ids) runner.assertRunning(id)
   return running
@@ -287,7 +291,7 @@ export function runningOf(runner: ServiceRunner, hit: Hit): readonly string[] {
 /** The services that must be up after a start, including a process that runs and whose Redis was started. */
 export function startedBy(
   { processes }: ServiceRunner,
-  { services, redis }: Hit,
+  { services, redis }: TargetProcesses,
 ): readonly Service[] {
   const runs = redis !== null && processes.pid(redis.app.id) !== null
   return runs && !services.includes(redis) ? [...services, redis] : services

@@ -25,8 +25,8 @@ import { createAgentClient } from './agent.ts'
 import {
   type Effect,
   effectOf,
-  hitBy,
   idsOf,
+  processesOf,
   processFaultsOf,
   type Rig,
   runningOf,
@@ -157,8 +157,8 @@ export class FaultRunner implements ServiceHooks {
   /** SIGCONT to paused processes. @throws {CommandError} If none runs. */
   async resume(target: Target): Promise<void> {
     const { node, part } = target
-    const hit = hitBy(this.#services.servicesOf(node), part)
-    if (hit.engineOf !== null) {
+    const targeted = processesOf(this.#services.servicesOf(node), part)
+    if (targeted.engineOf !== null) {
       const isPaused = ({ spec }: Fault) =>
         spec.kind === 'pause' && spec.node === node && spec.part === part
       const fault = this.active().find(isPaused)
@@ -166,9 +166,9 @@ export class FaultRunner implements ServiceHooks {
       return void (await this.heal({ id: fault.id }))
     }
     await this.#services.exclusively(node, async () => {
-      for (const id of runningOf(this.#services, hit))
+      for (const id of runningOf(this.#services, targeted))
         await this.#services.processes.resume(id, scopeOf(part))
-      for (const service of hit.services) {
+      for (const service of targeted.services) {
         await this.#deliver(service) // Its engine may be paused separately.
         await this.#services.health.ask(service)
       }
@@ -179,8 +179,8 @@ export class FaultRunner implements ServiceHooks {
   /** Stops and starts a target, and waits until it is up, within bounds. */
   async restart(target: Target): Promise<void> {
     const runner = this.#services
-    const hit = hitBy(runner.servicesOf(target.node), target.part)
-    const { services, redis, engineOf } = hit
+    const targeted = processesOf(runner.servicesOf(target.node), target.part)
+    const { services, redis, engineOf } = targeted
     if (engineOf !== null) return void (await this.agents.ask(engineOf, '/engine/restart'))
     await runner.exclusively(target.node, async (main) => {
       await Promise.all(services.map(({ app }) => runner.stop(app.id)))
@@ -189,7 +189,7 @@ export class FaultRunner implements ServiceHooks {
       for (const service of services) await runner.startApp(service)
     })
     this.refresh()
-    await Promise.all(startedBy(runner, hit).map((one) => runner.untilUpOrLate(one)))
+    await Promise.all(startedBy(runner, targeted).map((one) => runner.untilUpOrLate(one)))
   }
 
   /** Drops faults that ended by other means. */
@@ -225,7 +225,7 @@ export class FaultRunner implements ServiceHooks {
     return !this.active().some(
       ({ spec }) =>
         spec.kind === 'kill' &&
-        idsOf(hitBy(this.#services.servicesOf(spec.node), spec.part)).includes(id),
+        idsOf(processesOf(this.#services.servicesOf(spec.node), spec.part)).includes(id),
     )
   }
 

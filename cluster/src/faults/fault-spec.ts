@@ -4,7 +4,7 @@
  * (`effects.ts`). The kinds of lies are in `view/lies.ts`.
  */
 import { z } from 'zod'
-import { isShown, LIE_KINDS, type LieKind } from '../view/lies.ts'
+import { isVisibleLie, LIE_KINDS, type LieKind } from '../view/lies.ts'
 
 /** The processes of a node that can fail separately. */
 export const PARTS = ['scan', 'validator', 'synchronizer', 'cometbft', 'redis'] as const
@@ -82,7 +82,7 @@ export const FAULTS = {
   lie: fault(of('lie', { lie: z.enum(LIE_KINDS).default('value') }), {
     words: (spec) => `lies: ${spec.lie}`,
     chart: 'lie',
-    takesVote: (spec) => isShown(spec.lie), // Otherwise its lookups are true.
+    takesVote: (spec) => isVisibleLie(spec.lie), // Otherwise its lookups are true.
   }),
   slow: fault(
     of('slow', {
@@ -184,7 +184,7 @@ export type LinkFault =
   | { readonly kind: 'drop'; readonly rate: number }
   | { readonly kind: 'reset' }
 /** A link that loses all bytes. */
-export const SILENT: LinkFault = { kind: 'drop', rate: 1 }
+export const DROP_ALL: LinkFault = { kind: 'drop', rate: 1 }
 
 /** A process without faults. */
 export const NO_FAULTS = {

@@ -7,7 +7,7 @@ import type { RedisConfig } from '@quorumscan/redis'
 import type { HttpServer } from '@quorumscan/server'
 import { type AgentHandlers, startAgent } from './agent.ts'
 import { createEdge, type Edge, guardHttpServer, guardRedis, type Link, link } from './edge.ts'
-import { EDGES, type EdgeName, NO_FAULTS, type ProcessFaults, SILENT } from './fault-spec.ts'
+import { DROP_ALL, EDGES, type EdgeName, NO_FAULTS, type ProcessFaults } from './fault-spec.ts'
 
 const MICROS_PER_MS = 1000
 const ANY_PORT = '127.0.0.1:0'
@@ -46,7 +46,7 @@ export function createFaultyProcess(environment: ReturnType<typeof readFaultEnvi
   const peerEdges = new Map<string, Edge>()
   const setPeers = (faults: ProcessFaults) => {
     for (const [name, edge] of peerEdges)
-      edge.set([...faults.edges.p2p, ...(faults.cutPeers.includes(name) ? [SILENT] : [])])
+      edge.set([...faults.edges.p2p, ...(faults.cutPeers.includes(name) ? [DROP_ALL] : [])])
   }
   let guarding: Promise<void> = Promise.resolve()
   let agent: { close(): void } | null = null

@@ -371,7 +371,7 @@ it('refuses invalid commands with a sentence', async () => {
   const { cluster } = world
   await expect(
     cluster.faults.apply({ kind: 'kill', node: 'sv-9', part: null }, null),
-  ).rejects.toThrow('there is no node sv-9; there are synchronizer, sv-1, sv-2, validator')
+  ).rejects.toThrow('unknown node sv-9; the nodes are synchronizer, sv-1, sv-2, validator')
   await expect(cluster.disks.wipe('synchronizer')).rejects.toThrow('cannot be wiped')
   await cluster.faults.apply({ kind: 'kill', node: 'sv-1', part: null }, null)
   await expect(

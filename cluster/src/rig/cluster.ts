@@ -11,7 +11,7 @@ import { ask, CommandError, messageOf } from '@quorumscan/runtime'
 import type { Service } from '@quorumscan/supervisor'
 import {
   endLeftovers,
-  keptSocketDirectory,
+  existingSocketDirectory,
   makeSocketDirectory,
   removeSocketDirectory,
   ServiceRunner,
@@ -63,11 +63,11 @@ export class Cluster {
     this.#options = options
     const { prepared, clock, onIncident } = options
     const { directory } = prepared
-    const kept = keptSocketDirectory(directory)
+    const sockets = existingSocketDirectory(directory)
     const topology = {
       ...options.topology,
       prepared,
-      socketDirectory: kept ?? makeSocketDirectory(directory),
+      socketDirectory: sockets ?? makeSocketDirectory(directory),
     }
     const services = planServices(topology)
     const runner = new ServiceRunner({
@@ -75,7 +75,7 @@ export class Cluster {
       services,
       clock,
       isCluster: true,
-      tell: (node, sentence) => onIncident(node, sentence, 'ended'),
+      onIncident: (node, sentence) => onIncident(node, sentence, 'ended'),
     })
     const faults = new FaultRunner({
       services: runner,
@@ -90,7 +90,9 @@ export class Cluster {
     this.faults = faults
     this.disks = new DiskWork({ prepared, topology, services, runner, faults, clock })
     this.#adoptedCount =
-      kept === null ? 0 : runner.processes.adopt(services.flatMap(({ app, redis }) => [app, redis]))
+      sockets === null
+        ? 0
+        : runner.processes.adopt(services.flatMap(({ app, redis }) => [app, redis]))
     if (this.#adoptedCount > 0) faults.restore()
   }
 

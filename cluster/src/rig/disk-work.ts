@@ -17,7 +17,7 @@ import { type RedisAddress, withRedis } from '@quorumscan/redis'
 import { deleteReplica, readStoredOffset } from '@quorumscan/replica'
 import { CommandError, isErrno, messageOf } from '@quorumscan/runtime'
 import type { Service, ServiceRunner } from '@quorumscan/supervisor'
-import { hitBy } from '../faults/effects.ts'
+import { processesOf } from '../faults/effects.ts'
 import type { FaultRunner } from '../faults/fault-runner.ts'
 import type { Prepared } from './prepare.ts'
 import { planLogRedis, type TopologyInput } from './topology.ts'
@@ -97,7 +97,7 @@ export class DiskWork {
    * @throws {CommandError} If it has no engine, or if something cannot be deleted: then it runs again with all its data.
    */
   async wipeDisk(node: string): Promise<void> {
-    const { services, redis } = hitBy(this.#runner.servicesOf(node), null)
+    const { services, redis } = processesOf(this.#runner.servicesOf(node), null)
     if (services.every(({ engineDirectory }) => engineDirectory === null))
       throw new CommandError(
         `${node} has no engine; \`quorumscan wipe ${node}\` deletes its replica`,

@@ -17,7 +17,7 @@ const ANSWERS: readonly (readonly [path: RegExp, body: object])[] = [
 const late = { error: 'not yet', code: 'OFFSET_NOT_REACHED', retryable: true }
 
 /** Registers; a path is answered with what it is given first, then as if all were well. Returns the paths asked, in short. */
-async function register(first: Readonly<Record<string, readonly Answer[]>>, patienceMs = 1000) {
+async function register(first: Readonly<Record<string, readonly Answer[]>>, retryForMs = 1000) {
   const left = new Map(Object.entries(first).map(([path, answers]) => [path, [...answers]]))
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -33,7 +33,7 @@ async function register(first: Readonly<Record<string, readonly Answer[]>>, pati
   try {
     await registerName({
       validatorUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      ...{ token: 'token', name: 'alice.unverified.ns', description: '', patienceMs },
+      ...{ token: 'token', name: 'alice.unverified.ns', description: '', retryForMs },
       clock: { ...clock, delay },
       onStep: () => {},
     })

@@ -6,7 +6,7 @@ import type { Clock } from '@quorumscan/base'
 import { type Asked, ask, CommandError } from '@quorumscan/runtime'
 
 /** A confirmation takes a few log entries. This allows for a busy laptop, or a cluster that recovers. */
-const PATIENCE_MS = 30_000
+const RETRY_FOR_MS = 30_000
 const RETRY_MS = 100
 const REQUEST_TIMEOUT_MS = 20_000
 const NOT_FOUND = 404
@@ -26,7 +26,7 @@ export type RegistrationInput = {
   readonly description: string
   readonly clock: Clock
   /** How long a refused step is repeated that may succeed later. Default: 30 s. */
-  readonly patienceMs?: number
+  readonly retryForMs?: number
   /** Receives every step with its request and answer; a repeated one with its last answer. */
   readonly onStep: (title: string, exchange: Exchange) => void
 }
@@ -42,9 +42,9 @@ const TAP_USD = '10.0'
  * @throws {CommandError} At the first unexpected answer that cannot be repeated, with its sentence.
  */
 export async function registerName(input: RegistrationInput): Promise<Exchange> {
-  const { name, description, patienceMs = PATIENCE_MS } = input
+  const { name, description, retryForMs = RETRY_FOR_MS } = input
   const post = async (title: string, path: string, body: object) => {
-    const exchange = expectOk(await sendPatiently(input, { path, body }, patienceMs, mayRepeat))
+    const exchange = expectOk(await sendWithRetries(input, { path, body }, retryForMs, mayRepeat))
     input.onStep(title, exchange)
     return exchange
   }
@@ -56,21 +56,21 @@ export async function registerName(input: RegistrationInput): Promise<Exchange> 
   await post('Pay for it: accept the subscription request', accept, {})
   const lookup = { path: lookupPath(name) }
   const isAwaited = (exchange: Exchange) => exchange.status === NOT_FOUND || mayRepeat(exchange)
-  const found = await sendPatiently(input, lookup, PATIENCE_MS, isAwaited)
+  const found = await sendWithRetries(input, lookup, RETRY_FOR_MS, isAwaited)
   if (found.status === NOT_FOUND)
     throw new CommandError(`the super-validators did not confirm ${name} in time`)
   input.onStep('Look it up through the scan proxy', expectOk(found))
   return found
 }
 
-/** Repeats a request while `isAwaited` holds for the answer, until `patienceMs` have passed. Returns the last answer. */
-async function sendPatiently(
+/** Repeats a request while `isAwaited` holds for the answer, until `retryForMs` have passed. Returns the last answer. */
+async function sendWithRetries(
   input: RegistrationInput,
   request: Request,
-  patienceMs: number,
+  retryForMs: number,
   isAwaited: (exchange: Exchange) => boolean,
 ): Promise<Exchange> {
-  const endMs = input.clock.monotonicMs() + patienceMs
+  const endMs = input.clock.monotonicMs() + retryForMs
   for (;;) {
     const exchange = await send(input, request)
     if (!isAwaited(exchange) || input.clock.monotonicMs() >= endMs) return exchange

@@ -27,6 +27,6 @@ export type LieKind = keyof typeof LIES
 export const LIE_KINDS = Object.keys(LIES) as [LieKind, ...LieKind[]]
 
 /** Whether readers can see the lie. */
-export function isShown(lie: LieKind): boolean {
+export function isVisibleLie(lie: LieKind): boolean {
   return LIES[lie][0] !== null
 }

@@ -15,7 +15,7 @@ const BATCH_ENTRIES_MAX = 256
 const PAYMENTS_MAX = 1000
 
 /** A confirmation with its position in the log. */
-export type SeenConfirmation = {
+export type LoggedConfirmation = {
   /** The super-validator's party. */
   readonly confirmer: string
   readonly offset: number
@@ -39,12 +39,12 @@ export function openClusterLog(prepared: Prepared, clock: Clock) {
 export function watchConfirmations(prepared: Prepared, clock: Clock) {
   const log = openClusterLog(prepared, clock)
   const closing = new AbortController()
-  const seenByPayment = new LRUCache<string, SeenConfirmation[]>({ max: PAYMENTS_MAX })
+  const confirmationsByPayment = new LRUCache<string, LoggedConfirmation[]>({ max: PAYMENTS_MAX })
 
-  const note = (payment: string, seen: SeenConfirmation): void => {
-    const known = seenByPayment.get(payment) ?? []
+  const note = (payment: string, seen: LoggedConfirmation): void => {
+    const known = confirmationsByPayment.get(payment) ?? []
     if (known.some(({ confirmer }) => confirmer === seen.confirmer)) return
-    seenByPayment.set(payment, [...known, seen])
+    confirmationsByPayment.set(payment, [...known, seen])
   }
   const follow = async (): Promise<void> => {
     const options = { from: 0, expected: null, batchEntriesMax: BATCH_ENTRIES_MAX }
@@ -62,7 +62,8 @@ export function watchConfirmations(prepared: Prepared, clock: Clock) {
   const following = follow().catch(() => {})
   return {
     /** In the order of the log. */
-    of: (payment: string): readonly SeenConfirmation[] => seenByPayment.get(payment) ?? [],
+    of: (payment: string): readonly LoggedConfirmation[] =>
+      confirmationsByPayment.get(payment) ?? [],
     async [Symbol.asyncDispose]() {
       closing.abort()
       await following

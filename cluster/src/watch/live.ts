@@ -21,16 +21,16 @@ export function startLive(cluster: Watched, prober: Prober, clock: Clock) {
   const status = () => liveStatusOf(cluster, prober)
   let memory: EventMemory | null = null
   let text = ''
-  const look = () => {
+  const publishChanges = () => {
     const now = status()
     const nowText = JSON.stringify(now)
-    const seen = step(memory, now, clock.monotonicMs())
-    memory = seen.memory
-    for (const event of seen.events) publish(event)
+    const next = step(memory, now, clock.monotonicMs())
+    memory = next.memory
+    for (const event of next.events) publish(event)
     if (nowText !== text) statuses.publish(now)
     text = nowText
   }
-  const looking = repeat(look, { clock, everyMs: INTERVAL_MS })
+  const publishing = repeat(publishChanges, { clock, everyMs: INTERVAL_MS })
   return {
     status,
     statuses,
@@ -40,7 +40,7 @@ export function startLive(cluster: Watched, prober: Prober, clock: Clock) {
     noteIncident: (node: string, sentence: string, kind: LiveEvent['kind']) =>
       publish({ kind, node, sentence }),
     async close(): Promise<void> {
-      await looking[Symbol.asyncDispose]()
+      await publishing[Symbol.asyncDispose]()
       await prober.close()
     },
   }

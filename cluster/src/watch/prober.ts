@@ -23,7 +23,7 @@ const NAMES = ['dso.ns', 'absent-name.unverified.ns'] as const
 /** The code of a node without such an entry. */
 const ABSENT = 'ENTRY_NOT_FOUND'
 /** A node may send any content type. */
-const TYPE_SHOWN_MAX = 40
+const TYPE_LENGTH_MAX = 40
 /** An answer for that name has less than 1 KiB. */
 const ANSWER_BYTES_MAX = 65_536
 
@@ -159,7 +159,7 @@ function sampleOf(node: string, answer: Asked, proxied: Asked): NodeSample {
   const isAnswer = answer.status === 200 || codeOf(answer) === ABSENT
   if (!isAnswer || !type.startsWith('application/json')) {
     const reason = isAnswer
-      ? `answers with ${type.slice(0, TYPE_SHOWN_MAX)}`
+      ? `answers with ${type.slice(0, TYPE_LENGTH_MAX)}`
       : (answer.reason ?? wordOfRefusal(answer.status ?? 0, answer.body))
     return { node, vote: 'failed', latencyMs: null, reason }
   }

@@ -13,7 +13,7 @@ function createHeldClock(): Clock & { advance(): void } {
 
 const never = () => new Promise<never>(() => {})
 
-it('what comes in time is the outcome, and its signal ends with it', async () => {
+it('returns the result of work that completes in time, and aborts its signal', async () => {
   const clock = createHeldClock()
   let given: AbortSignal | undefined
   const work = async (signal: AbortSignal) => {
@@ -24,19 +24,19 @@ it('what comes in time is the outcome, and its signal ends with it', async () =>
   expect(given?.aborted).toBe(true)
 })
 
-it('what takes longer is what `late` says, also where it throws', async () => {
+it('returns the result of `late` after the time limit, or throws its error', async () => {
   const clock = createHeldClock()
   const quiet = within({ clock, timeoutMs: 10 }, never, () => null)
   const loud = within({ clock, timeoutMs: 10 }, never, () => {
     throw new RangeError('too late')
   })
-  loud.catch(() => {}) // Looked at below.
+  loud.catch(() => {}) // Asserted below.
   clock.advance()
   expect(await quiet).toBeNull()
   await expect(loud).rejects.toThrow('too late')
 })
 
-it('ends with the reason of its caller', async () => {
+it('rejects with the reason of an aborted caller', async () => {
   const clock = createSystemClock()
   const caller = new AbortController()
   const outcome = within({ clock, timeoutMs: 60_000, signal: caller.signal }, never, () => null)

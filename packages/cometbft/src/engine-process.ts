@@ -10,7 +10,7 @@ import { keepRunning } from '@quorumscan/runtime'
 /** Starts an engine; may let it wait, until the signal at the latest. */
 export type SpawnEngine = (start: () => ChildProcess, signal: AbortSignal) => Promise<ChildProcess>
 
-const RESTART = { minMs: 500, maxMs: 30_000, lastedMs: 10_000 }
+const RESTART = { minMs: 500, maxMs: 30_000, stableAfterMs: 10_000 }
 const ENGINE = 'engine'
 /** To write its files; then it is ended by force. */
 const STOP_MS = 10_000
@@ -57,11 +57,16 @@ export function keepEngine(options: {
       .then(([code, signal]) => String(signal ?? code), String)
       .then((how) => {
         engine = null
-        kept.noteEnd(ENGINE, how)
+        restarts.noteEnd(ENGINE, how)
       })
   }
-  const kept = keepRunning({ clock, policy: RESTART, start, onEnd: (_, how) => options.onEnd(how) })
-  kept.begin(ENGINE)
+  const restarts = keepRunning({
+    clock,
+    policy: RESTART,
+    start,
+    onEnd: (_, how) => options.onEnd(how),
+  })
+  restarts.begin(ENGINE)
 
   return {
     /** Ends it. It is started again, with new files. */
@@ -72,7 +77,7 @@ export function keepEngine(options: {
     pid: () => engine?.pid ?? null,
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort()
-      await kept[Symbol.asyncDispose]()
+      await restarts[Symbol.asyncDispose]()
       if (engine !== null) await stop(engine)
     },
   }

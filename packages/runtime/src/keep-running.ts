@@ -6,17 +6,17 @@ import { backoffMs, type Clock } from '@quorumscan/base'
 import { messageOf } from './command-error.ts'
 
 /** Consecutive exits after which nothing should wait for the process. */
-const HOPELESS_COUNT = 3
+const CRASH_LOOP_COUNT = 3
 
 export type RestartPolicy = {
   readonly minMs: number
   readonly maxMs: number
   readonly factor?: number
   /** A process that ran this long starts with the shortest pause again. Longer than `maxMs`. */
-  readonly lastedMs: number
+  readonly stableAfterMs: number
 }
 
-export type KeptProcesses = ReturnType<typeof keepRunning>
+export type ProcessRestarts = ReturnType<typeof keepRunning>
 
 /** Disposing stops all restarts, and waits for starts in progress. */
 export function keepRunning(options: {
@@ -30,20 +30,20 @@ export function keepRunning(options: {
   const { clock, policy } = options
   const closing = new AbortController()
   const { signal } = closing
-  type Kept = { readonly count: number; startedMs: number; readonly how: string }
-  const keptById = new Map<string, Kept>()
+  type ExitRecord = { readonly count: number; startedMs: number; readonly how: string }
+  const exitById = new Map<string, ExitRecord>()
   const starting = new Set<Promise<void>>()
 
   /** Null if it has run long enough since. */
-  const recent = (id: string): Kept | null => {
-    const kept = keptById.get(id)
-    return kept !== undefined && clock.monotonicMs() - kept.startedMs < policy.lastedMs
-      ? kept
+  const recent = (id: string): ExitRecord | null => {
+    const exit = exitById.get(id)
+    return exit !== undefined && clock.monotonicMs() - exit.startedMs < policy.stableAfterMs
+      ? exit
       : null
   }
-  const startNow = async (id: string, kept: Kept | null): Promise<void> => {
+  const startNow = async (id: string, exit: ExitRecord | null): Promise<void> => {
     await options.start(id)
-    if (kept !== null) kept.startedMs = clock.monotonicMs()
+    if (exit !== null) exit.startedMs = clock.monotonicMs()
   }
   const follow = (id: string, start: Promise<void>): void => {
     const started = start
@@ -55,13 +55,13 @@ export function keepRunning(options: {
   const noteEnd = (id: string, how: string): void => {
     if (signal.aborted) return
     const count = (recent(id)?.count ?? 0) + 1
-    const kept: Kept = { count, startedMs: clock.monotonicMs(), how }
-    keptById.set(id, kept)
+    const exit: ExitRecord = { count, startedMs: clock.monotonicMs(), how }
+    exitById.set(id, exit)
     const delayMs = backoffMs(count, policy)
     options.onEnd(id, how, delayMs)
     follow(
       id,
-      clock.delay(delayMs, signal).then(() => startNow(id, kept)),
+      clock.delay(delayMs, signal).then(() => startNow(id, exit)),
     )
   }
 
@@ -72,10 +72,10 @@ export function keepRunning(options: {
     /** How it exited; null if it did not, or has run long enough since. */
     endOf: (id: string): string | null => recent(id)?.how ?? null,
     /** Whether it exited so many consecutive times that nothing should wait for it. */
-    isHopeless: (id: string): boolean => (recent(id)?.count ?? 0) >= HOPELESS_COUNT,
+    isCrashLooping: (id: string): boolean => (recent(id)?.count ?? 0) >= CRASH_LOOP_COUNT,
     /** Resets the exits of a process that was stopped or started on purpose. */
     forget(id: string): void {
-      keptById.delete(id)
+      exitById.delete(id)
     },
     async [Symbol.asyncDispose](): Promise<void> {
       closing.abort(new Error('everything is being stopped'))

@@ -11,22 +11,22 @@ export type ProcessIdentity = { readonly pid: number; readonly startedAt: string
 /** `stopped`: paused by SIGSTOP. */
 export type ProcessState = 'running' | 'stopped' | 'gone'
 
-type Seen = { readonly state: ProcessState; readonly startedAt: string }
+type Observation = { readonly state: ProcessState; readonly startedAt: string }
 
-const GONE: Seen = { state: 'gone', startedAt: '' }
+const GONE: Observation = { state: 'gone', startedAt: '' }
 const isLinux = process.platform === 'linux'
-const look = isLinux ? lookInProc : lookWithPs
+const readProcess = isLinux ? readProc : readPs
 
 /** Null if no such process runs. */
 export function identityOf(pid: number): ProcessIdentity | null {
-  const seen = look(pid)
-  return seen.state === 'gone' ? null : { pid, startedAt: seen.startedAt }
+  const found = readProcess(pid)
+  return found.state === 'gone' ? null : { pid, startedAt: found.startedAt }
 }
 
 /** `stopped`: the process received SIGSTOP. A zombie is gone. */
 export function stateOf(identity: ProcessIdentity): ProcessState {
-  const seen = look(identity.pid)
-  return seen.startedAt === identity.startedAt ? seen.state : 'gone'
+  const found = readProcess(identity.pid)
+  return found.startedAt === identity.startedAt ? found.state : 'gone'
 }
 
 /** A process together with the group that it leads, or the process alone. */
@@ -67,7 +67,7 @@ export function leaderOf(pid: number): number | null {
   return group === undefined ? null : Number(group)
 }
 
-function lookInProc(pid: number): Seen {
+function readProc(pid: number): Observation {
   const fields = statFields(pid)
   const startTicks = fields[19]
   if (startTicks === undefined) return GONE
@@ -85,7 +85,7 @@ function statFields(pid: number): readonly string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
-function lookWithPs(pid: number): Seen {
+function readPs(pid: number): Observation {
   try {
     const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
       encoding: 'utf8',

@@ -4,7 +4,7 @@
  */
 
 import { type NodeState, wordOfState } from '@quorumscan/errors/node-words'
-import { askHealth, type Health, type KeptProcesses } from '@quorumscan/runtime'
+import { askHealth, type Health, type ProcessRestarts } from '@quorumscan/runtime'
 import type { Service } from './service.ts'
 import type { Supervisor } from './supervisor.ts'
 
@@ -15,7 +15,7 @@ export type ServiceStatus = ReturnType<ServiceHealth['statusOf']>
 /** Stores the latest health report of each service. */
 export function createServiceHealth(options: {
   readonly supervisor: Supervisor
-  readonly exits: Pick<KeptProcesses, 'endOf' | 'isHopeless'>
+  readonly exits: Pick<ProcessRestarts, 'endOf' | 'isCrashLooping'>
   /** Whether the commands of a local cluster can repair a service. */
   readonly isCluster: boolean
 }) {
@@ -52,9 +52,9 @@ export function createServiceHealth(options: {
 
   const adviceOn = (service: Service): string | null => {
     const { name, kind } = service
-    const isRedisBroken = exits.isHopeless(service.redis.id)
+    const isRedisBroken = exits.isCrashLooping(service.redis.id)
     const isStalled = healthOf(service)?.standsStill === true
-    const hasExited = isRedisBroken || exits.isHopeless(service.app.id)
+    const hasExited = isRedisBroken || exits.isCrashLooping(service.app.id)
     if (!hasExited && !isStalled) return null
     if (!isCluster) return 'see "Losing a machine" in docs/operations.md'
     const logs = `\`quorumscan logs ${isRedisBroken ? service.redis.id : name}\` shows more`

@@ -7,8 +7,8 @@ import { setMaxListeners } from 'node:events'
 import { waitFor } from '@quorumscan/base'
 import {
   CommandError,
-  type KeptProcesses,
   keepRunning,
+  type ProcessRestarts,
   type RestartPolicy,
   repeat,
   UsageError,
@@ -31,7 +31,12 @@ const LOG_CHECK_INTERVAL_MS = 10_000
  * full for example, starts at most 10 s after it can. A process that ran for 15 s, longer than the longest pause, counts as
  * stable.
  */
-const RESTART_POLICY: RestartPolicy = { minMs: 100, maxMs: 10_000, factor: 4, lastedMs: 15_000 }
+const RESTART_POLICY: RestartPolicy = {
+  minMs: 100,
+  maxMs: 10_000,
+  factor: 4,
+  stableAfterMs: 15_000,
+}
 
 /** What a test rig does to services. */
 export type ServiceHooks = {
@@ -52,7 +57,7 @@ export type ServiceRunnerOptions = ProcessRecord & {
   /** Whether the services are a whole local cluster, rather than those of one operator. */
   readonly isCluster: boolean
   /** Receives what happened to a service without a command. */
-  readonly tell?: (node: string, sentence: string) => void
+  readonly onIncident?: (node: string, sentence: string) => void
   /** Whether a process that exited unexpectedly is restarted. Default: every process is. */
   readonly isRestarted?: (id: string, how: string) => boolean
 }
@@ -66,7 +71,7 @@ export class ServiceRunner {
   /** The state of the services, by the latest poll. */
   readonly health: ServiceHealth
   readonly #options: ServiceRunnerOptions
-  readonly #kept: KeptProcesses
+  readonly #restarts: ProcessRestarts
   readonly #stopping = new AbortController()
   readonly #lastWorkByName = new Map<string, Promise<unknown>>()
 
@@ -79,20 +84,24 @@ export class ServiceRunner {
       ...options,
       onEnd: (id, how) => {
         if (this.#stopping.signal.aborted || this.#findOwner(id) === undefined) return
-        if (isRestarted(id, how)) this.#kept.noteEnd(id, how)
+        if (isRestarted(id, how)) this.#restarts.noteEnd(id, how)
       },
     })
-    this.#kept = keepRunning({
+    this.#restarts = keepRunning({
       clock,
       policy: RESTART_POLICY,
       start: (id) => this.#restart(id),
       onEnd: (id, how, delayMs) => {
         const when = delayMs < 1000 ? '' : ` in ${Math.round(delayMs / 1000)} s`
         const sentence = `${id} exited unexpectedly (${how}); restarting${when}`
-        options.tell?.(this.#findOwner(id)?.node ?? id, sentence)
+        options.onIncident?.(this.#findOwner(id)?.node ?? id, sentence)
       },
     })
-    this.health = createServiceHealth({ supervisor: this.processes, exits: this.#kept, isCluster })
+    this.health = createServiceHealth({
+      supervisor: this.processes,
+      exits: this.#restarts,
+      isCluster,
+    })
   }
 
   /** Whether the test rig lets a process run. */
@@ -124,7 +133,7 @@ export class ServiceRunner {
    */
   async startRedis(service: RedisService): Promise<void> {
     if (service.isElsewhere || this.processes.pid(service.redis.id) !== null) return
-    this.#kept.forget(service.redis.id)
+    this.#restarts.forget(service.redis.id)
     await this.#spawnRedis(service)
     await this.#untilRedisReady(service)
   }
@@ -176,7 +185,7 @@ export class ServiceRunner {
         givingUp?.aborted === true ||
         health?.standsStill === true ||
         !this.mayStart(service.app.id) ||
-        [service.app.id, service.redis.id].some((id) => this.#kept.isHopeless(id)) ||
+        [service.app.id, service.redis.id].some((id) => this.#restarts.isCrashLooping(id)) ||
         clock.monotonicMs() - movedMs > READY_TIMEOUT_MS
       if (isOver) throw new CommandError(this.health.describeTrouble(service))
       await clock.delay(READY_INTERVAL_MS, this.#stopping.signal)
@@ -223,7 +232,7 @@ export class ServiceRunner {
     const service = this.#options.services.find((candidate) => candidate.name === name)
     if (service !== undefined) return service
     const nodes = new Set(this.#options.services.map((candidate) => candidate.node))
-    throw new UsageError(`there is no node ${name}; there are ${[...nodes].join(', ')}`)
+    throw new UsageError(`unknown node ${name}; the nodes are ${[...nodes].join(', ')}`)
   }
 
   /** The services of a node, the one with its name first. @throws {UsageError} If no service has that name. */
@@ -235,12 +244,12 @@ export class ServiceRunner {
   /** @throws {CommandError} If the process does not run. */
   assertRunning(id: string): void {
     if (this.processes.pid(id) !== null) return
-    throw new CommandError(`${id} does not run; \`quorumscan logs ${id}\` says why`)
+    throw new CommandError(`${id} is not running; run \`quorumscan logs ${id}\` to see why`)
   }
 
   /** Stops a process by SIGTERM; by SIGKILL if that takes too long. */
   async stop(id: string): Promise<void> {
-    this.#kept.forget(id)
+    this.#restarts.forget(id)
     await this.processes.stop(id, STOP_GRACE_MS)
   }
 
@@ -267,7 +276,7 @@ export class ServiceRunner {
   async stopAll(): Promise<void> {
     const { services } = this.#options
     this.#stopping.abort(new CommandError('everything is being stopped'))
-    const closed = this.#kept[Symbol.asyncDispose]()
+    const closed = this.#restarts[Symbol.asyncDispose]()
     await Promise.allSettled(this.#lastWorkByName.values())
     await closed
     for (const kind of ['validator', 'scan', 'synchronizer'] as const)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
-  keptSocketDirectory,
+  existingSocketDirectory,
   makeSocketDirectory,
   redisSocketOf,
   removeSocketDirectory,
@@ -26,7 +26,7 @@ it('clusters of one machine share no socket, even if one is a copy of the other,
   const ofB = makeSocketDirectory(b)
   cpSync(join(root, 'a'), join(root, 'copy'), { recursive: true })
   const copy = cluster('copy')
-  expect(keptSocketDirectory(copy)).toBe(null)
+  expect(existingSocketDirectory(copy)).toBe(null)
   const ofCopy = makeSocketDirectory(copy)
   const sockets = [ofA, ofB, ofCopy].flatMap((one) =>
     ['synchronizer', 'validator', 'sv-1'].map((service) => redisSocketOf(one, service)),
@@ -34,8 +34,8 @@ it('clusters of one machine share no socket, even if one is a copy of the other,
   expect(new Set(sockets).size).toBe(sockets.length)
 
   removeSocketDirectory(copy)
-  expect([a, b, copy].map(keptSocketDirectory)).toEqual([ofA, ofB, null])
+  expect([a, b, copy].map(existingSocketDirectory)).toEqual([ofA, ofB, null])
   removeSocketDirectory(a)
   removeSocketDirectory(b)
-  expect([a, b].map(keptSocketDirectory)).toEqual([null, null])
+  expect([a, b].map(existingSocketDirectory)).toEqual([null, null])
 })

@@ -22,7 +22,7 @@ export function redisSocketOf(socketDirectory: string, service: string): string 
 }
 
 /** The sockets that a supervisor left when it crashed; null without any. */
-export function keptSocketDirectory({ socketsFile }: Recorded): string | null {
+export function existingSocketDirectory({ socketsFile }: Recorded): string | null {
   const path = Object(readOwnJson(socketsFile)).path ?? null
   return path !== null && existsSync(path) ? path : null
 }

@@ -17,7 +17,7 @@ const page = {
   bytesMax: entriesBytesMax(10),
 } as const
 
-/** Sends questions all the time, none of which is waited for. */
+/** Sends lookups continuously, without awaiting them. */
 async function keepAsking(world: ReaderWorld, input: { ms: number; ask: () => Promise<unknown> }) {
   for (let passed = 0; passed < input.ms; passed += 100) {
     input.ask().catch(() => {})
@@ -40,7 +40,7 @@ describe('the reader', () => {
     expect(ms).toBeLessThan(msMax)
   })
 
-  it('asks again where requests were lost', async () => {
+  it('retries lost requests', async () => {
     const world = createWorld({ reader: { waitMs: SDK_WAIT_MS } })
     const lost = new Set<string>()
     for (const index of ALL)
@@ -58,7 +58,7 @@ describe('the reader', () => {
     ['lookups', SDK_WAIT_MS, (world: ReaderWorld) => world.reader.lookup([{ name: ALICE }])],
     ['pages', 2000, async (world: ReaderWorld) => [await world.reader.read(page)]],
     ['pages', SDK_WAIT_MS, async (world: ReaderWorld) => [await world.reader.read(page)]],
-  ])('comes back with its nodes: %s, waiting %i ms', async (_what, waitMs, ask) => {
+  ])('recovers when its nodes recover: %s, waiting %i ms', async (_what, waitMs, ask) => {
     for (const away of [hung, null])
       for (const ms of [700, 3000, 13_000]) {
         const world = createWorld({ reader: { waitMs } })
@@ -74,7 +74,7 @@ describe('the reader', () => {
       }
   })
 
-  it('calls no node late for a time in which its own process stalled', async () => {
+  it('does not count a stall of its own process as lateness of a node', async () => {
     const latencyMs = 20
     for (const stalledAfterMs of [1, 30, 70, 90, 110, 130]) {
       const stalls = createStalls()

@@ -2,7 +2,7 @@
 import { useId, useState } from 'react'
 import type { Api } from '../api.ts'
 import { Button, CloseButton, durationChoices, Form, Modal, Select } from '../parts.tsx'
-import { breaksOf } from '../words.ts'
+import { faultChoicesOf } from '../words.ts'
 import { type NodeProps, NodeView } from './node-view.tsx'
 
 export type Action = { readonly label: string; readonly run: () => Promise<unknown> }
@@ -11,7 +11,7 @@ const DURATIONS_S = [10, 30, 60, 300]
 const DEFAULT_DURATION_S = 60
 
 /** What destroys something, with the consequence, in the order of the menu. */
-function destructionsOf({ target: { name: node, kind }, shown: { api, status } }: NodeProps) {
+function destructionsOf({ target: { name: node, kind }, snapshot: { api, status } }: NodeProps) {
   const { kill, wipe } = api.nodes
   const all = [
     {
@@ -39,8 +39,8 @@ function destructionsOf({ target: { name: node, kind }, shown: { api, status } }
 }
 
 export function NodeMenu({ act, ...of }: NodeProps & { readonly act: (action: Action) => void }) {
-  const { target, shown } = of
-  const { api, status } = shown
+  const { target, snapshot } = of
+  const { api, status } = snapshot
   const { name, kind, state } = target
   const [opened, setOpened] = useState<string | null>(null)
   const menu = useId()
@@ -115,7 +115,7 @@ function BreakDialog(props: {
   readonly onClose: () => void
 }) {
   const { node, inject, act, onClose } = props
-  const breaks = breaksOf(node, props.isMember)
+  const breaks = faultChoicesOf(node, props.isMember)
   const apply = (textOf: (name: string) => string) => {
     const chosen = breaks.flatMap(({ faults }) => faults).find(({ id }) => id === textOf('kind'))
     if (chosen === undefined) return

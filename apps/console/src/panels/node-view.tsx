@@ -1,10 +1,17 @@
 /** Details of one process: its votes, certificate, store, queues, errors and logs. */
 import { bytes, milliseconds, orderingWords, type Tone } from 'quorumscan/view'
-import type { Fault, NodeStatus, Sample, NodeView as Seen, ServiceJobs, Status } from '../api.ts'
+import type {
+  Fault,
+  NodeView as NodeDetails,
+  NodeStatus,
+  Sample,
+  ServiceJobs,
+  Status,
+} from '../api.ts'
 import { logLineOf } from '../log-line.ts'
 import { Chips, CloseButton, Fields, Modal, StateMark } from '../parts.tsx'
 import { clockTime } from '../time.ts'
-import { type Shown, usePolled } from '../use-cluster.ts'
+import { type ClusterSnapshot, usePolled } from '../use-cluster.ts'
 import { Waiting } from './queues.tsx'
 
 /** A node, the validator, or the synchronizer. */
@@ -19,11 +26,11 @@ const LOADING = 'loading …'
 const VOTES_SHOWN = 60
 const ERRORS_SHOWN_MAX = 5
 
-export type NodeProps = { readonly target: Target; readonly shown: Shown }
+export type NodeProps = { readonly target: Target; readonly snapshot: ClusterSnapshot }
 
 export function NodeView(props: NodeProps & { readonly onClose: () => void }) {
   const { name, kind, state, faults } = props.target
-  const { api, status, samples } = props.shown
+  const { api, status, samples } = props.snapshot
   const seen = usePolled(() => api.nodes.view.query({ node: name }), POLL_MS)
   const services = usePolled(() => api.jobs.list.query(), POLL_MS)
   const node = status.nodes.find((one) => one.name === name)
@@ -87,21 +94,21 @@ function headWords(name: string, { nodes, members }: Status): string {
   return member === undefined ? applied : `${applied}; ${orderingWords(member, false)}`
 }
 
-function certificateWords({ certificate }: Seen, { cluster }: Status): string {
+function certificateWords({ certificate }: NodeDetails, { cluster }: Status): string {
   if (certificate === null) return 'none'
   if ('problem' in certificate) return `none: ${certificate.problem}`
   const { offset, recordTime, signers } = certificate
   return `offset ${offset} of ${clockTime(recordTime)}, signed by ${signers.join(', ')} (${signers.length} of ${cluster.n})`
 }
 
-function storeWords({ store: { memoryBytes, fileBytes } }: Seen): string {
+function storeWords({ store: { memoryBytes, fileBytes } }: NodeDetails): string {
   return memoryBytes === null && fileBytes === null
     ? 'unknown: it does not answer'
     : `${bytes(memoryBytes)} of memory, ${bytes(fileBytes)} on disk`
 }
 
 /** A vote as a color and in words. */
-const votesShown: Readonly<Record<Sample['nodes'][number]['vote'], readonly [Tone, string]>> = {
+const voteLabels: Readonly<Record<Sample['nodes'][number]['vote'], readonly [Tone, string]>> = {
   agreed: ['good', 'agreed'],
   dissented: ['bad', 'dissented'],
   failed: ['warn', 'without an answer'],
@@ -115,7 +122,7 @@ function Votes({ name, samples }: { readonly name: string; readonly samples: rea
     .flatMap(({ at, nodes }) =>
       nodes.flatMap((vote) => (vote.node === name ? { at, ...vote } : [])),
     )
-  const counted = Object.entries(votesShown).flatMap(([kind, [, words]]) => {
+  const counted = Object.entries(voteLabels).flatMap(([kind, [, words]]) => {
     const count = votes.filter(({ vote }) => vote === kind).length
     return count > 0 ? `${count} ${words}` : []
   })
@@ -124,7 +131,7 @@ function Votes({ name, samples }: { readonly name: string; readonly samples: rea
       <h3>Votes</h3>
       <div className="vote-strip" aria-hidden="true">
         {votes.map(({ at, vote, reason }) => (
-          <span key={at} className={votesShown[vote][0]} title={reason ?? votesShown[vote][1]} />
+          <span key={at} className={voteLabels[vote][0]} title={reason ?? voteLabels[vote][1]} />
         ))}
       </div>
       <p className="muted small">
@@ -139,7 +146,7 @@ function Votes({ name, samples }: { readonly name: string; readonly samples: rea
 function Errors(props: {
   readonly lastError: string | null
   readonly jobs: ServiceJobs | undefined
-  readonly logs: Seen['logs']
+  readonly logs: NodeDetails['logs']
 }) {
   const failed = (props.jobs?.jobs?.failures ?? []).map(
     ({ at, job, code, message }) => `${clockTime(at)} ${job} failed: ${code}, ${message}`,

@@ -3,13 +3,13 @@ import { milliseconds, missedVotes, orderingWords } from 'quorumscan/view'
 import { type ReactNode, useState } from 'react'
 import { type NodeStatus, reasonOf } from '../api.ts'
 import { Button, Chips, Panel, Problem, Service, StateMark } from '../parts.tsx'
-import type { Shown } from '../use-cluster.ts'
+import type { ClusterSnapshot } from '../use-cluster.ts'
 import { type Action, NodeMenu } from './node-menu.tsx'
 
 type Row = {
   readonly node: NodeStatus
   readonly isDissenting: boolean
-  readonly shown: Shown
+  readonly snapshot: ClusterSnapshot
   readonly act: (action: Action) => void
 }
 
@@ -38,13 +38,13 @@ const columns: Readonly<Record<string, (row: Row) => ReactNode>> = {
     ) : (
       <Chips faults={faults} />
     ),
-  Actions: ({ node, shown, act }) => (
-    <NodeMenu target={{ ...node, kind: 'node' }} shown={shown} act={act} />
+  Actions: ({ node, snapshot, act }) => (
+    <NodeMenu target={{ ...node, kind: 'node' }} snapshot={snapshot} act={act} />
   ),
 }
 
-export function NodePanel({ shown }: { readonly shown: Shown }) {
-  const { api, status, samples } = shown
+export function NodePanel({ snapshot }: { readonly snapshot: ClusterSnapshot }) {
+  const { api, status, samples } = snapshot
   const [problem, setProblem] = useState<string | null>(null)
   const [busy, setBusy] = useState<ReadonlySet<string>>(new Set())
   const newest = samples.at(-1)
@@ -87,7 +87,12 @@ export function NodePanel({ shown }: { readonly shown: Shown }) {
               const { name, state } = node
               const vote = newest?.nodes.find((one) => one.node === name)?.vote
               const isDissenting = state === 'up' && vote === 'dissented'
-              const row = { node, isDissenting, shown, act: (action: Action) => act(name, action) }
+              const row = {
+                node,
+                isDissenting,
+                snapshot,
+                act: (action: Action) => act(name, action),
+              }
               return (
                 <tr key={name} className={busy.has(name) ? 'busy' : ''}>
                   <th scope="row" data-label="Node">
@@ -104,18 +109,18 @@ export function NodePanel({ shown }: { readonly shown: Shown }) {
           </tbody>
         </table>
       </div>
-      <Services shown={shown} act={act} />
+      <Services snapshot={snapshot} act={act} />
     </Panel>
   )
 }
 
 /** The processes that are not nodes: the validator, its synchronizer, and the ordering of each member, if members order. */
 function Services(props: {
-  readonly shown: Shown
+  readonly snapshot: ClusterSnapshot
   readonly act: (node: string, action: Action) => void
 }) {
-  const { shown, act } = props
-  const { status } = shown
+  const { snapshot, act } = props
+  const { status } = snapshot
   return (
     <div className="services">
       {(['validator', 'synchronizer'] as const).map((name) => {
@@ -126,7 +131,7 @@ function Services(props: {
             <Chips faults={faults} />
             <NodeMenu
               target={{ name, kind: name, state, faults }}
-              shown={shown}
+              snapshot={snapshot}
               act={(action) => act(name, action)}
             />
           </Service>

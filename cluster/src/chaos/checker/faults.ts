@@ -3,7 +3,7 @@
  * caught. And what detected each fault.
  */
 import { EQUIVOCATED } from '@quorumscan/operator'
-import { isShown } from '../../view/lies.ts'
+import { isVisibleLie } from '../../view/lies.ts'
 import { type EventOf, eventsOf, type HistoryEvent, type RuleTally, tally } from '../history.ts'
 
 /** How long a client may be without an answer: several timeouts in a row on a machine under load. */
@@ -78,7 +78,7 @@ type Detection = {
 /** A head this far beyond the usual one is false. Smaller differences come from different read times. */
 const HEAD_AHEAD_MIN = 1000
 /** One per second: enough for the scan proxy, which reads the same statements, to detect it. */
-const SHOWN_MIN = 3
+const PROBES_MIN = 3
 
 /** All detections of a fault while it was in force, fastest first. */
 export function detectionsOf(
@@ -118,7 +118,7 @@ export function checkDetection(history: readonly HistoryEvent[]): RuleTally[] {
     ({ refused, fault, ...event }) =>
       refused === null &&
       fault.kind === 'lie' &&
-      isShown(fault.lie) &&
+      isVisibleLie(fault.lie) &&
       detectionsOf({ ...event, refused, fault }, history).length > 0,
   )
   const caught = eventsOf(history, 'evidence').filter(({ pairs }) => pairs > 0)
@@ -147,7 +147,7 @@ function equivocatingNodes(history: readonly HistoryEvent[]): readonly string[] 
     )
     .map(({ node }) => node)
   return [...new Set(nodes)]
-    .filter((node) => nodes.filter((one) => one === node).length >= SHOWN_MIN)
+    .filter((node) => nodes.filter((one) => one === node).length >= PROBES_MIN)
     .sort()
 }
 

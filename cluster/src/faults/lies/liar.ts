@@ -14,7 +14,7 @@ import {
 import { CERTIFIED_MEDIA_TYPE, type CertifiedEntry } from '@quorumscan/verifier/certified'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { isShown, type LieKind } from '../../view/lies.ts'
+import { isVisibleLie, type LieKind } from '../../view/lies.ts'
 import { garbageBody, oversizedBody, trickledBody } from './bodies.ts'
 import { type LieContext, lieAboutDocument, lieAboutEntry } from './false-answers.ts'
 
@@ -76,7 +76,7 @@ export function installLiar(server: HttpServer, deps: LiarDeps): (next: LieKind 
 
   const lieInstead = async (lie: LieKind, answer: Answer): Promise<unknown> => {
     const { request, reply, payload } = answer
-    if (!isLiedAbout(request) || !isShown(lie)) return payload
+    if (!isLiedAbout(request) || !isVisibleLie(lie)) return payload
     if (lie === 'stale' && isCertified(request)) return firstSince(answer)
     const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload ?? ''))
     switch (lie) {

@@ -82,7 +82,7 @@ export function createFalseSubmitter(deps: {
     await Promise.all(workers.map(({ ended }) => ended))
   }
 
-  const answerWhatIsSeen = async (
+  const answerContracts = async (
     lie: Exclude<SubmittedLie, 'flood'>,
     signal: AbortSignal,
   ): Promise<void> => {
@@ -117,7 +117,7 @@ export function createFalseSubmitter(deps: {
       const over = new AbortController()
       active = { lie, over }
       running = running.then(() =>
-        lie === 'flood' ? flood(over.signal) : answerWhatIsSeen(lie, over.signal),
+        lie === 'flood' ? flood(over.signal) : answerContracts(lie, over.signal),
       )
     },
     async close(): Promise<void> {

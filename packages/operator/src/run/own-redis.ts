@@ -5,8 +5,8 @@ import { type RedisAddress, readRedisAddress } from '@quorumscan/redis'
 import { CommandError } from '@quorumscan/runtime'
 import {
   endLeftovers,
+  existingSocketDirectory,
   isRedisReady,
-  keptSocketDirectory,
   makeSocketDirectory,
   type RedisService,
   removeSocketDirectory,
@@ -35,7 +35,7 @@ export async function openOwnRedis(
     const external = externalRedisOf(config)
     if (external !== null) return opened(await readRedisAddress(external, LOG_USER))
     const plan = operatorRedisPlan(node)
-    const sockets = keptSocketDirectory(directory)
+    const sockets = existingSocketDirectory(directory)
     const running = sockets === null ? null : plan(sockets).redisAddress
     if (running !== null && (await isRedisReady(running))) return opened(running)
     const { socketDirectory } = resources.opened(await holdDirectory(directory, clock))

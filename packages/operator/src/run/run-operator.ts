@@ -64,7 +64,7 @@ export async function runOperator(options: RunOptions) {
       services,
       clock,
       isCluster: false,
-      tell: (_, sentence) => report(sentence),
+      onIncident: (_, sentence) => report(sentence),
       isRestarted(id, how) {
         // A second start would fail in the same way. After it was once ready, files may have been replaced meanwhile.
         if (how !== MISCONFIGURED || wereReady.has(id)) return true
