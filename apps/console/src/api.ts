@@ -20,7 +20,7 @@ type Answer<Query extends { query: (...args: never[]) => Promise<unknown> }> = A
 /** The cluster as it is shown. */
 export type Status = Answer<Api['cluster']['status']>
 export type NodeStatus = Status['nodes'][number]
-export type NodeView = Answer<Api['nodes']['view']>
+export type NodeDetails = Answer<Api['nodes']['view']>
 export type Fault = Status['faults'][number]
 export type FaultSpec = Parameters<Api['faults']['inject']['mutate']>[0]['fault']
 export type LiveEvent = Answer<Api['cluster']['events']>[number]

@@ -250,7 +250,7 @@ function faultSummary(
     refused,
     isVisible,
     // Detections of a fault that was not injected belong to an earlier one.
-    detections: refused === null && isVisible ? [...detectionsOf(event, history)] : [],
+    detections: refused === null && isVisible ? detectionsOf(event, history) : [],
     recoveryMs: upMs === null ? null : upMs - healedMs,
     catchUpMs: upMs === null ? null : endMs - upMs,
   }

@@ -1,5 +1,5 @@
 /** The metrics of the control plane: the state of every process, and the faults in force. */
-import { createMetrics, type Metrics, type Sample } from '@quorumscan/runtime'
+import { createMetrics, type Metrics } from '@quorumscan/runtime'
 import { type LiveStatus, servicesOf } from '../rig/status.ts'
 
 /** @param status - Undefined while the control plane starts. */
@@ -12,19 +12,14 @@ export function createControlMetrics(status: () => LiveStatus | undefined): Metr
     read: () => {
       const now = status()
       const services = now === undefined ? [] : servicesOf(now)
-      return services.map(
-        ({ name, state }): Sample<['process', 'state']> => [[name, state], state === 'up' ? 1 : 0],
-      )
+      return services.map(({ name, state }) => [[name, state], state === 'up' ? 1 : 0])
     },
   })
   metrics.sampled('gauge', {
     name: 'faults',
     help: 'Faults in force, by node and kind.',
     labels: ['node', 'kind'],
-    read: () =>
-      (status()?.faults ?? []).map(
-        ({ spec }): Sample<['node', 'kind']> => [[spec.node, spec.kind], 1],
-      ),
+    read: () => (status()?.faults ?? []).map(({ spec }) => [[spec.node, spec.kind], 1]),
   })
   return metrics
 }

@@ -26,7 +26,7 @@ export function openParts(
     ...options,
     onIncident: (node, sentence, kind) => {
       options.warn({ node, kind }, sentence)
-      live.noteIncident(node, sentence, kind)
+      live.publish({ kind, node, sentence })
     },
   })
   const lookUp = (subject: string) => lookUpAtNodes({ genesis, nodes, subject, clock })

@@ -12,10 +12,10 @@ function createWorld() {
   const directory = mkdtempSync(join(tmpdir(), 'qs-agent-'))
   const service = { name: 'sv-1', node: 'sv-1', faultSocket: join(directory, 'faults') }
   const noted: string[] = []
-  const client = createAgentClient((_, sentence) => noted.push(sentence))
+  const askAgent = createAgentClient((_, sentence) => noted.push(sentence))
   return {
     service,
-    client,
+    askAgent,
     noted,
     [Symbol.dispose]: () => rmSync(directory, { recursive: true }),
   }
@@ -31,10 +31,10 @@ it('accepts every reply of a healthy agent', async () => {
       throw new CommandError('not now')
     },
   })
-  const { client, service } = world
-  expect(await client.ask(service, '/prune', 'it')).toEqual(pruned)
-  await expect(client.ask(service, '/prune', {})).rejects.toThrow('not now')
-  await expect(client.ask(service, '/engine/restart')).rejects.toThrow('unknown path /engine')
+  const { askAgent, service } = world
+  expect(await askAgent(service, '/prune', 'it')).toEqual(pruned)
+  await expect(askAgent(service, '/prune', {})).rejects.toThrow('not now')
+  await expect(askAgent(service, '/engine/restart')).rejects.toThrow('unknown path /engine')
   expect(world.noted).toEqual([])
   agent.close()
 })
@@ -47,7 +47,7 @@ it('refuses a malformed reply as an error of that process, and reports the first
   await once(server, 'listening')
   const ask = (answer: typeof respond) => {
     respond = answer
-    return world.client.ask(world.service, '/prune')
+    return world.askAgent(world.service, '/prune')
   }
   const replies: readonly (readonly [string, typeof respond])[] = [
     ['it is not JSON', (response) => response.end('rubbish')],

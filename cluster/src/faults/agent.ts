@@ -69,38 +69,35 @@ async function answer(
  */
 export function createAgentClient(onMalformed: (node: string, sentence: string) => void) {
   const malformedNames = new Set<string>()
-  return {
-    /**
-     * The reply of the agent of a service.
-     *
-     * @throws {CommandError} If there is no reply in time, a refusal, or a reply that `REPLIES` does not allow.
-     */
-    async ask<Path extends AgentPath>(
-      { name, node, faultSocket }: Pick<Service, 'name' | 'node' | 'faultSocket'>,
-      path: Path,
-      body: unknown = null,
-    ): Promise<AgentReply<Path>> {
-      const malformed = (why: string) => {
-        const sentence = `its control socket sent a malformed reply to ${path}: ${why}`
-        if (!malformedNames.has(name)) onMalformed(node, `${name}: ${sentence}`)
-        malformedNames.add(name)
-        return new CommandError(sentence)
-      }
-      const { status, text } = await send(faultSocket, path, body)
-      if (text === null) throw malformed(`it is longer than ${REPLY_BYTES_MAX} bytes`)
-      let value: unknown
-      try {
-        value = JSON.parse(text)
-      } catch {
-        throw malformed('it is not JSON')
-      }
-      if (status !== 200)
-        throw new CommandError(typeof value === 'string' ? value : `HTTP ${status}`)
-      const reply = REPLIES[path].safeParse(value)
-      if (!reply.success) throw malformed(messageOf(reply.error))
-      malformedNames.delete(name)
-      return reply.data as AgentReply<Path>
-    },
+  /**
+   * The reply of the agent of a service.
+   *
+   * @throws {CommandError} If there is no reply in time, a refusal, or a reply that `REPLIES` does not allow.
+   */
+  return async function askAgent<Path extends AgentPath>(
+    { name, node, faultSocket }: Pick<Service, 'name' | 'node' | 'faultSocket'>,
+    path: Path,
+    body: unknown = null,
+  ): Promise<AgentReply<Path>> {
+    const malformed = (why: string) => {
+      const sentence = `its control socket sent a malformed reply to ${path}: ${why}`
+      if (!malformedNames.has(name)) onMalformed(node, `${name}: ${sentence}`)
+      malformedNames.add(name)
+      return new CommandError(sentence)
+    }
+    const { status, text } = await send(faultSocket, path, body)
+    if (text === null) throw malformed(`it is longer than ${REPLY_BYTES_MAX} bytes`)
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch {
+      throw malformed('it is not JSON')
+    }
+    if (status !== 200) throw new CommandError(typeof value === 'string' ? value : `HTTP ${status}`)
+    const reply = REPLIES[path].safeParse(value)
+    if (!reply.success) throw malformed(messageOf(reply.error))
+    malformedNames.delete(name)
+    return reply.data as AgentReply<Path>
   }
 }
 

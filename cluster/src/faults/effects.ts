@@ -86,22 +86,21 @@ export const EFFECTS: EffectsOf<typeof FAULTS> = {
     },
     async end({ services }, { node, part }) {
       const own = services.servicesOf(node)
-      const targeted = processesOf(own, part)
-      if (targeted.engineOf !== null) return []
+      const parts = processesOf(own, part)
+      if (parts.engineOf !== null) return []
       if (services.mayStart(own[0].redis.id)) await services.startRedis(own[0])
-      for (const service of targeted.services)
+      for (const service of parts.services)
         if (services.processes.pid(service.app.id) === null && services.mayStart(service.app.id))
           await services.startApp(service)
-      return startedBy(services, targeted)
+      return startedBy(services, parts)
     },
     isInForce: (rig, spec) => isAny(rig, spec, 'gone'),
   },
   pause: {
     inProcess: ({ part }) => (part === 'cometbft' ? { engine: 'paused' } : {}),
     async begin({ services }, { node, part }) {
-      const targeted = processesOf(services.servicesOf(node), part)
-      for (const id of runningOf(services, targeted))
-        await services.processes.pause(id, scopeOf(part))
+      const parts = processesOf(services.servicesOf(node), part)
+      for (const id of runningOf(services, parts)) await services.processes.pause(id, scopeOf(part))
     },
     async end({ services }, { node, part }) {
       for (const id of idsOf(processesOf(services.servicesOf(node), part)))
@@ -234,10 +233,9 @@ function isAny(
   { node, part }: SpecOf<'kill' | 'pause'>,
   state: 'gone' | 'stopped',
 ): boolean {
-  const targeted = processesOf(services.servicesOf(node), part)
+  const parts = processesOf(services.servicesOf(node), part)
   return (
-    targeted.engineOf !== null ||
-    idsOf(targeted).some((id) => services.processes.state(id) === state)
+    parts.engineOf !== null || idsOf(parts).some((id) => services.processes.state(id) === state)
   )
 }
 
@@ -281,8 +279,8 @@ export function scopeOf(part: Part | null): SignalScope {
 }
 
 /** The processes of a target that run. @throws {CommandError} If none runs. */
-export function runningOf(runner: ServiceRunner, targeted: TargetProcesses): readonly string[] {
-  const ids = idsOf(targeted)
+export function runningOf(runner: ServiceRunner, parts: TargetProcesses): readonly string[] {
+  const ids = idsOf(parts)
   const running = ids.filter((id) => runner.processes.pid(id) !== null)
   if (running.length === 0) for (const id of ids) runner.assertRunning(id)
   return running

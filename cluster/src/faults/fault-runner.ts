@@ -66,14 +66,14 @@ export class FaultRunner implements ServiceHooks {
   readonly #faults = new Map<string, { readonly fault: Fault; readonly timer: AbortController }>()
   /** Services whose process has not received its faults yet. */
   readonly #pending = new Set<string>()
-  readonly agents: ReturnType<typeof createAgentClient>
+  readonly askAgent: ReturnType<typeof createAgentClient>
   #count = 0
 
   constructor(options: FaultRunnerOptions) {
     this.#options = options
     this.#services = options.services
     this.#effectOf = options.effectOf ?? effectOf
-    this.agents = createAgentClient(options.onMalformed)
+    this.askAgent = createAgentClient(options.onMalformed)
   }
 
   /** The faults in force, in the order in which they began. */
@@ -157,8 +157,8 @@ export class FaultRunner implements ServiceHooks {
   /** SIGCONT to paused processes. @throws {CommandError} If none runs. */
   async resume(target: Target): Promise<void> {
     const { node, part } = target
-    const targeted = processesOf(this.#services.servicesOf(node), part)
-    if (targeted.engineOf !== null) {
+    const parts = processesOf(this.#services.servicesOf(node), part)
+    if (parts.engineOf !== null) {
       const isPaused = ({ spec }: Fault) =>
         spec.kind === 'pause' && spec.node === node && spec.part === part
       const fault = this.active().find(isPaused)
@@ -166,9 +166,9 @@ export class FaultRunner implements ServiceHooks {
       return void (await this.heal({ id: fault.id }))
     }
     await this.#services.exclusively(node, async () => {
-      for (const id of runningOf(this.#services, targeted))
+      for (const id of runningOf(this.#services, parts))
         await this.#services.processes.resume(id, scopeOf(part))
-      for (const service of targeted.services) {
+      for (const service of parts.services) {
         await this.#deliver(service) // Its engine may be paused separately.
         await this.#services.health.ask(service)
       }
@@ -179,9 +179,9 @@ export class FaultRunner implements ServiceHooks {
   /** Stops and starts a target, and waits until it is up, within bounds. */
   async restart(target: Target): Promise<void> {
     const runner = this.#services
-    const targeted = processesOf(runner.servicesOf(target.node), target.part)
-    const { services, redis, engineOf } = targeted
-    if (engineOf !== null) return void (await this.agents.ask(engineOf, '/engine/restart'))
+    const parts = processesOf(runner.servicesOf(target.node), target.part)
+    const { services, redis, engineOf } = parts
+    if (engineOf !== null) return void (await this.askAgent(engineOf, '/engine/restart'))
     await runner.exclusively(target.node, async (main) => {
       await Promise.all(services.map(({ app }) => runner.stop(app.id)))
       if (redis !== null) await runner.stop(redis.redis.id)
@@ -189,7 +189,7 @@ export class FaultRunner implements ServiceHooks {
       for (const service of services) await runner.startApp(service)
     })
     this.refresh()
-    await Promise.all(startedBy(runner, targeted).map((one) => runner.untilUpOrLate(one)))
+    await Promise.all(startedBy(runner, parts).map((one) => runner.untilUpOrLate(one)))
   }
 
   /** Drops faults that ended by other means. */
@@ -264,7 +264,7 @@ export class FaultRunner implements ServiceHooks {
     this.#pending.add(service.name)
     if (this.#services.processes.state(service.app.id) !== 'running') return
     try {
-      await this.agents.ask(service, '/faults', this.#processFaultsOf(service))
+      await this.askAgent(service, '/faults', this.#processFaultsOf(service))
       this.#pending.delete(service.name)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error

@@ -63,12 +63,9 @@ export class Cluster {
     this.#options = options
     const { prepared, clock, onIncident } = options
     const { directory } = prepared
-    const sockets = existingSocketDirectory(directory)
-    const topology = {
-      ...options.topology,
-      prepared,
-      socketDirectory: sockets ?? makeSocketDirectory(directory),
-    }
+    const path = existingSocketDirectory(directory)
+    const socketDirectory = path ?? makeSocketDirectory(directory)
+    const topology = { ...options.topology, prepared, socketDirectory }
     const services = planServices(topology)
     const runner = new ServiceRunner({
       ...directory.processes,
@@ -90,9 +87,7 @@ export class Cluster {
     this.faults = faults
     this.disks = new DiskWork({ prepared, topology, services, runner, faults, clock })
     this.#adoptedCount =
-      sockets === null
-        ? 0
-        : runner.processes.adopt(services.flatMap(({ app, redis }) => [app, redis]))
+      path === null ? 0 : runner.processes.adopt(services.flatMap(({ app, redis }) => [app, redis]))
     if (this.#adoptedCount > 0) faults.restore()
   }
 
@@ -268,7 +263,7 @@ export class Cluster {
    */
   async prune({ node, to }: { node: string; to: number }): Promise<{ readonly horizon: number }> {
     const service = this.#runner.service(node)
-    if (service.kind === 'scan') return await this.faults.agents.ask(service, '/prune', { to })
+    if (service.kind === 'scan') return await this.faults.askAgent(service, '/prune', { to })
     if (service.kind !== 'validator') throw new CommandError(`${node} is not a scan node`)
     const { prepared, clock } = this.#options
     const token = await createToken(prepared.directory, { user: FIRST_ADMIN_USER, clock })

@@ -6,10 +6,6 @@ import type { Cluster } from './cluster.ts'
 
 export type ClusterStatus = ReturnType<Cluster['status']>
 export type LiveStatus = ReturnType<typeof liveStatusOf>
-/** The part of a cluster that its status needs. */
-export type Watched = Pick<Cluster, 'status'> & {
-  readonly faults: Pick<Cluster['faults'], 'active'>
-}
 type NamedService = ServiceStatus & { readonly name: string }
 
 /** All services with their names: nodes, validator, synchronizer, and the synchronizers of members. */
@@ -27,7 +23,7 @@ export function servicesOf(
 const NO_STATISTICS: NodeStatistics = { agreement: null, p50Ms: null, p99Ms: null, lastError: null }
 
 /** The status of a cluster, with the faults in force and what the prober measured. */
-export function liveStatusOf(cluster: Watched, prober: Prober) {
+export function liveStatusOf(cluster: Pick<Cluster, 'status' | 'faults'>, prober: Prober) {
   const status = cluster.status()
   const faults = cluster.faults.active()
   const newest = Math.max(...status.nodes.map((node) => node.offset ?? 0))

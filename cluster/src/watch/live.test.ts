@@ -2,7 +2,7 @@ import type { NodeState } from '@quorumscan/errors/node-words'
 import { createManualClock } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import type { Fault } from '../faults/fault-spec.ts'
-import type { ClusterStatus } from '../rig/status.ts'
+import type { Cluster } from '../rig/cluster.ts'
 import { createFeed } from './feed.ts'
 import { startLive } from './live.ts'
 import type { Prober } from './prober.ts'
@@ -24,9 +24,9 @@ it('reports measurements only of nodes that are up, and which votes lookups can 
   }
   const cluster = {
     // Unused members are left out.
-    status: () => ({ ...others, nodes }) as unknown as ClusterStatus,
+    status: () => ({ ...others, nodes }),
     faults: { active: () => faults },
-  }
+  } as unknown as Cluster
   const live = startLive(cluster, prober, createManualClock())
   const told = live
     .status()

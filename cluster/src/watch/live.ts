@@ -2,7 +2,8 @@
 import type { Clock } from '@quorumscan/base'
 import { repeat } from '@quorumscan/runtime'
 import { formatInstant as formatTime } from '@quorumscan/verifier'
-import { type LiveStatus, liveStatusOf, type Watched } from '../rig/status.ts'
+import type { Cluster } from '../rig/cluster.ts'
+import { type LiveStatus, liveStatusOf } from '../rig/status.ts'
 import { type EventMemory, type LiveEvent, step } from './events.ts'
 import { createFeed } from './feed.ts'
 import type { Prober } from './prober.ts'
@@ -13,7 +14,11 @@ const INTERVAL_MS = 250
 const EVENTS_MAX = 500
 
 /** Starts at once, and publishes until it is closed. */
-export function startLive(cluster: Watched, prober: Prober, clock: Clock) {
+export function startLive(
+  cluster: Pick<Cluster, 'status' | 'faults'>,
+  prober: Prober,
+  clock: Clock,
+) {
   const statuses = createFeed<LiveStatus>(1)
   const events = createFeed<LiveEvent>(EVENTS_MAX)
   const publish = (event: Omit<LiveEvent, 'at'>) =>
@@ -36,9 +41,8 @@ export function startLive(cluster: Watched, prober: Prober, clock: Clock) {
     statuses,
     events,
     samples: prober.samples,
-    /** Publishes what happened to a process without a command. */
-    noteIncident: (node: string, sentence: string, kind: LiveEvent['kind']) =>
-      publish({ kind, node, sentence }),
+    /** Publishes an event. */
+    publish,
     async close(): Promise<void> {
       await publishing[Symbol.asyncDispose]()
       await prober.close()

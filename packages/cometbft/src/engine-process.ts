@@ -60,12 +60,8 @@ export function keepEngine(options: {
         restarts.noteEnd(ENGINE, how)
       })
   }
-  const restarts = keepRunning({
-    clock,
-    policy: RESTART,
-    start,
-    onEnd: (_, how) => options.onEnd(how),
-  })
+  const onEnd = (_: string, how: string) => options.onEnd(how)
+  const restarts = keepRunning({ clock, policy: RESTART, start, onEnd })
   restarts.begin(ENGINE)
 
   return {

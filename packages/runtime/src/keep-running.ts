@@ -8,7 +8,7 @@ import { messageOf } from './command-error.ts'
 /** Consecutive exits after which nothing should wait for the process. */
 const CRASH_LOOP_COUNT = 3
 
-export type RestartPolicy = {
+type RestartPolicy = {
   readonly minMs: number
   readonly maxMs: number
   readonly factor?: number

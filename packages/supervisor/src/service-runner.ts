@@ -9,7 +9,6 @@ import {
   CommandError,
   keepRunning,
   type ProcessRestarts,
-  type RestartPolicy,
   repeat,
   UsageError,
   writeFileUnlessEqual,
@@ -31,12 +30,7 @@ const LOG_CHECK_INTERVAL_MS = 10_000
  * full for example, starts at most 10 s after it can. A process that ran for 15 s, longer than the longest pause, counts as
  * stable.
  */
-const RESTART_POLICY: RestartPolicy = {
-  minMs: 100,
-  maxMs: 10_000,
-  factor: 4,
-  stableAfterMs: 15_000,
-}
+const RESTART_POLICY = { minMs: 100, maxMs: 10_000, factor: 4, stableAfterMs: 15_000 }
 
 /** What a test rig does to services. */
 export type ServiceHooks = {
@@ -97,11 +91,8 @@ export class ServiceRunner {
         options.onIncident?.(this.#findOwner(id)?.node ?? id, sentence)
       },
     })
-    this.health = createServiceHealth({
-      supervisor: this.processes,
-      exits: this.#restarts,
-      isCluster,
-    })
+    const exits = this.#restarts
+    this.health = createServiceHealth({ supervisor: this.processes, exits, isCluster })
   }
 
   /** Whether the test rig lets a process run. */

@@ -1,13 +1,6 @@
 /** Details of one process: its votes, certificate, store, queues, errors and logs. */
 import { bytes, milliseconds, orderingWords, type Tone } from 'quorumscan/view'
-import type {
-  Fault,
-  NodeView as NodeDetails,
-  NodeStatus,
-  Sample,
-  ServiceJobs,
-  Status,
-} from '../api.ts'
+import type { Fault, NodeDetails, NodeStatus, Sample, ServiceJobs, Status } from '../api.ts'
 import { logLineOf } from '../log-line.ts'
 import { Chips, CloseButton, Fields, Modal, StateMark } from '../parts.tsx'
 import { clockTime } from '../time.ts'

@@ -69,22 +69,13 @@ function brokenTimes(history: readonly HistoryEvent[], f: number): (readonly [nu
 
 export type FaultEvent = EventOf<'fault'>
 
-/** What detected a fault, and how long after it began. */
-type Detection = {
-  readonly by: 'votes' | 'prober' | 'status'
-  readonly afterMs: number
-}
-
 /** A head this far beyond the usual one is false. Smaller differences come from different read times. */
 const HEAD_AHEAD_MIN = 1000
 /** One per second: enough for the scan proxy, which reads the same statements, to detect it. */
 const PROBES_MIN = 3
 
-/** All detections of a fault while it was in force, fastest first. */
-export function detectionsOf(
-  fault: FaultEvent,
-  history: readonly HistoryEvent[],
-): readonly Detection[] {
+/** What detected a fault while it was in force, and how long after it began, fastest first. */
+export function detectionsOf(fault: FaultEvent, history: readonly HistoryEvent[]) {
   const { node } = fault.fault
   const isDuring = ({ startMs, endMs }: { readonly startMs: number; readonly endMs: number }) =>
     startMs >= fault.startMs && endMs <= fault.healedMs
