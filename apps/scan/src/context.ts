@@ -77,7 +77,6 @@ export async function createContext(config: ScanConfig, overrides: ContextOverri
         const work = publishAddress(publisher, url)
         background.run('publishing the address ended', work)
       },
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
 }

@@ -91,7 +91,9 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
         joinEngine: overrides.joinEngine,
       })
     }
-    const log = resources.opened(await openLog())
+    const log = await openLog()
+    resources.onClose(() => logger.info(log.head(), 'closed the log'))
+    resources.opened(log)
     logger.info(log.head(), 'the log is open')
     const keepMicros = config.logKeepSeconds * MICROS_PER_SECOND
     resources.opened(trimLogRegularly(app, { nodes, keepMicros, trim: log.trim }))
@@ -108,10 +110,6 @@ export async function createContext(config: SynchronizerConfig, overrides: Conte
       disk,
       /** Resolves after disposing; rejects when the log forbids to continue (another writer, a lost end). */
       failed: log.finished,
-      async [Symbol.asyncDispose]() {
-        await resources[Symbol.asyncDispose]()
-        logger.info(log.head(), 'closed the log')
-      },
     }
   })
 }

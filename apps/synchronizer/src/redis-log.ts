@@ -70,7 +70,6 @@ export async function openRedisLog(
         return sentences.filter((one) => one != null).join(' ') || null
       },
       finished: writer.finished,
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
 }

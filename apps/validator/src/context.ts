@@ -132,7 +132,6 @@ export async function createContext(config: ValidatorConfig, overrides: AppOverr
         follower.assertReady()
         await registration.assertRegistered()
       },
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
 }

@@ -85,7 +85,6 @@ export async function openReads(
       certifiedReader,
       privateNodes,
       reader: readMetrics.measured(reader),
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
 }

@@ -88,7 +88,6 @@ export async function openSubmission(
       ordering,
       queue,
       secondMachine,
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
 }

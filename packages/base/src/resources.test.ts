@@ -5,11 +5,9 @@ import { openAll, type Resources } from './resources.ts'
 function openThree(resources: Resources, failing: readonly number[]) {
   const closed: number[] = []
   for (const number of [1, 2, 3])
-    resources.opened({
-      async [Symbol.asyncDispose]() {
-        closed.push(number)
-        if (failing.includes(number)) throw new Error(`${number} does not close`)
-      },
+    resources.onClose(() => {
+      closed.push(number)
+      if (failing.includes(number)) throw new Error(`${number} does not close`)
     })
   return closed
 }
@@ -18,12 +16,9 @@ it.each([
   [[3], '3 does not close'],
   [[2, 3], '2 could not be closed'],
 ])('all are closed where closing %j fails, in the opposite order', async (failing, message) => {
-  const { resources, closed } = await openAll(async (opening) => ({
-    resources: opening,
-    closed: openThree(opening, failing),
-  }))
-  await expect(resources[Symbol.asyncDispose]()).rejects.toThrow(message)
-  expect(closed).toEqual([3, 2, 1])
+  const opened = await openAll(async (resources) => ({ closed: openThree(resources, failing) }))
+  await expect(opened[Symbol.asyncDispose]()).rejects.toThrow(message)
+  expect(opened.closed).toEqual([3, 2, 1])
 })
 
 it('where opening fails, all that was opened is closed, and the error is that of opening', async () => {

@@ -8,6 +8,11 @@ export class Resources implements AsyncDisposable {
     return resource
   }
 
+  /** Adds work to do when everything that is opened later is closed. */
+  onClose(work: () => unknown): void {
+    this.opened({ [Symbol.asyncDispose]: async () => void (await work()) })
+  }
+
   /** @throws The error of the one that could not be closed, after all were; an AggregateError of several. */
   async [Symbol.asyncDispose](): Promise<void> {
     const errors: unknown[] = []
@@ -22,11 +27,17 @@ export class Resources implements AsyncDisposable {
   }
 }
 
-/** Opens resources; if that fails, those that were opened are closed. */
-export async function openAll<T>(open: (resources: Resources) => Promise<T>): Promise<T> {
+/**
+ * Opens resources. Disposing of the result, which `open` must create, closes them. If opening fails, those that were
+ * opened are closed.
+ */
+export async function openAll<T extends object>(
+  open: (resources: Resources) => Promise<T>,
+): Promise<T & AsyncDisposable> {
   const resources = new Resources()
   try {
-    return await open(resources)
+    const close = { [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose]() }
+    return Object.assign(await open(resources), close)
   } catch (error) {
     // The caller needs the reason for which it did not open; an error of closing follows from it, if anything.
     await resources[Symbol.asyncDispose]().catch(() => {})

@@ -51,15 +51,12 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
   const rpc = createEngineRpc({ socketPath: identity.sockets.engine, signal })
 
   return openAll(async (resources) => {
+    const stopped = new Promise<void>((resolve) => resources.onClose(resolve))
     const context = { ...app, ...options, ...identity, rpc, resources, signal }
     const parts = await openMember(context, () => running.engine.restart())
     const running = await runEngine(context, parts)
     // Closed first: it ends requests to the engine.
-    resources.opened({ [Symbol.asyncDispose]: async () => closing.abort() })
-    let stop = () => {}
-    const stopped = new Promise<void>((resolve) => {
-      stop = resolve
-    })
+    resources.onClose(() => closing.abort())
     const { member, misbehavior } = parts
     return {
       append: member.append,
@@ -73,10 +70,6 @@ export async function openCometbftLog(app: App, options: CometbftLogOptions): Pr
       }),
       ...reportsOf(context, parts, running),
       finished: Promise.race([member.failed, stopped]),
-      async [Symbol.asyncDispose]() {
-        await resources[Symbol.asyncDispose]()
-        stop()
-      },
     }
   })
 }

@@ -67,11 +67,9 @@ export async function createMember(options: MemberOptions) {
     onProblem: (error) => logger.warn({ err: error }, 'the log cannot be reached'),
   })
   return openAll(async (resources) => {
-    resources.opened({
-      async [Symbol.asyncDispose]() {
-        closing.abort()
-        store[Symbol.dispose]()
-      },
+    resources.onClose(() => {
+      closing.abort()
+      store[Symbol.dispose]()
     })
     const newest = await store.newest()
     if (newest !== null) options.onGroup(newest)
@@ -153,7 +151,6 @@ export async function createMember(options: MemberOptions) {
       retention,
       /** Rejects when this process must not continue: the log is another one than it knows. */
       failed,
-      [Symbol.asyncDispose]: (): Promise<void> => resources[Symbol.asyncDispose](),
     }
   })
 }

@@ -191,7 +191,6 @@ export async function openFollower(app: App, options: FollowerOptions) {
         certifier.assertAgrees()
         assertLive()
       },
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
 }

@@ -9,8 +9,6 @@ export async function openOperatorQueues(node: OwnNode): ReturnType<typeof openN
   return openAll(async (resources) => {
     const { redis } = resources.opened(await openOwnRedis(node))
     const kind = node.config.runs === 'validator' ? 'validator' : 'scan'
-    const queues = await openNodeQueues({ redis, kind, clock: node.clock })
-    resources.opened({ [Symbol.asyncDispose]: () => queues[Symbol.asyncDispose]() })
-    return { ...queues, [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose]() }
+    return { ...resources.opened(await openNodeQueues({ redis, kind, clock: node.clock })) }
   })
 }

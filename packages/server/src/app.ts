@@ -104,6 +104,7 @@ export async function startApp<
   const { logger, config, tracer, failed } = context
   const { host, connections } = config
   return openAll(async (resources) => {
+    resources.onClose(() => logger.info('stopped'))
     if (tracer !== null) resources.opened(tracer)
     resources.opened(context)
     // Listening on TCP when it is called, so the address is no text. Null once the server is closed.
@@ -120,10 +121,6 @@ export async function startApp<
     return {
       url,
       failed,
-      async [Symbol.asyncDispose]() {
-        await resources[Symbol.asyncDispose]()
-        logger.info('stopped')
-      },
     }
   })
 }

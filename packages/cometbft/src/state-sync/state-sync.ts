@@ -88,7 +88,7 @@ export async function createStateSync(options: {
         const member = named[index % named.length] as OtherMember
         resources.opened(await openLightSocket(path, (read) => reads.read(member, read, signal)))
       }
-      return resources
+      return {}
     })
     return paths
   }

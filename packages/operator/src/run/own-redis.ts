@@ -28,23 +28,19 @@ export async function openOwnRedis(
   const { config, clock } = node
   const { directory } = config
   return openAll(async (resources) => {
-    const opened = (redis: RedisAddress) => ({
-      redis,
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
-    })
     const external = externalRedisOf(config)
-    if (external !== null) return opened(await readRedisAddress(external, LOG_USER))
+    if (external !== null) return { redis: await readRedisAddress(external, LOG_USER) }
     const plan = operatorRedisPlan(node)
     const sockets = existingSocketDirectory(directory)
     const running = sockets === null ? null : plan(sockets).redisAddress
-    if (running !== null && (await isRedisReady(running))) return opened(running)
+    if (running !== null && (await isRedisReady(running))) return { redis: running }
     const { socketDirectory } = resources.opened(await holdDirectory(directory, clock))
     const service = plan(socketDirectory)
     const runner = resources.opened(redisRunner([service], { directory, clock }))
     await runner.startRedis(service).catch((cause: unknown) => {
       throw new CommandError(`the Redis in ${service.redisDirectory} does not start`, { cause })
     })
-    return opened(service.redisAddress)
+    return { redis: service.redisAddress }
   })
 }
 
@@ -75,11 +71,7 @@ export async function holdDirectory(directory: DataDirectory, clock: Clock) {
     const endedCount = await endLeftovers({ ...directory.processes, clock })
     removeSocketDirectory(directory)
     const socketDirectory = makeSocketDirectory(directory)
-    resources.opened({ [Symbol.asyncDispose]: async () => removeSocketDirectory(directory) })
-    return {
-      socketDirectory,
-      endedCount,
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
-    }
+    resources.onClose(() => removeSocketDirectory(directory))
+    return { socketDirectory, endedCount }
   })
 }

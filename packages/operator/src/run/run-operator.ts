@@ -76,7 +76,7 @@ export async function runOperator(options: RunOptions) {
         return false
       },
     })
-    resources.opened({ [Symbol.asyncDispose]: () => runner.stopAll() })
+    resources.onClose(() => runner.stopAll())
     await refuseSecondMachine(config, clock)
     for (const service of services) await runner.startRedis(service)
     await Promise.all(services.map((service) => runner.startOrTakeOver(service)))
@@ -91,7 +91,6 @@ export async function runOperator(options: RunOptions) {
     return {
       /** Rejects with a `UsageError` when a process finds its configuration wrong before it was ever ready. */
       failed,
-      [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
     }
   })
 }
