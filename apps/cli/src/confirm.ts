@@ -1,7 +1,6 @@
 /** What one super-validator confirms with its own key, and what a node reports of proposals. */
-import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { type Clock, describeFileError, parseKeyFile } from '@quorumscan/base'
+import { type Clock, parseKeyFile } from '@quorumscan/base'
 import {
   type AnsConfigInput,
   type Confirmer,
@@ -15,7 +14,7 @@ import {
   readRules,
   voteForVersion,
 } from '@quorumscan/operator'
-import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
+import { CommandError, readInput, UsageError } from '@quorumscan/runtime'
 import { quorumOf } from '@quorumscan/verifier'
 import { urlOf } from './network.ts'
 import type { Common, LocalCluster } from './rig.ts'
@@ -129,10 +128,5 @@ function memberOf(options: MemberFlags): Confirmer {
 }
 
 function readSecret<T>(file: string, parse: (text: string) => T): T {
-  try {
-    return parse(readFileSync(file, 'utf8').trim())
-  } catch (error) {
-    const why = describeFileError(error, file) ?? `${file}: ${messageOf(error)}`
-    throw new UsageError(`nothing was confirmed: ${why}`, { cause: error })
-  }
+  return readInput(file, (bytes) => parse(bytes.toString().trim()), 'nothing was confirmed: ')
 }

@@ -1,10 +1,10 @@
 /** `verify`: whether a file proves an answer, to which request, at which offset, and with which signers. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { buffer as bytesOf } from 'node:stream/consumers'
 import { PAGE_SIZE_MAX } from '@quorumscan/api'
-import { describeFileError, fromUtf8 } from '@quorumscan/base'
+import { fromUtf8 } from '@quorumscan/base'
 import { type DataDirectory, readGenesis } from '@quorumscan/operator'
-import { messageOf, UsageError } from '@quorumscan/runtime'
+import { readInput, UsageError } from '@quorumscan/runtime'
 import {
   type CanonicalRequest,
   formatInstant as formatTime,
@@ -54,7 +54,8 @@ export async function verify(options: {
   const genesis = readGenesis(options.genesisFile)
   const request = requestOf(options.asked)
   const threshold = parseVotes(options.threshold, genesis)
-  const document = options.file === '-' ? await readInput() : read(options.file)
+  const document =
+    options.file === '-' ? await readStandardInput() : readInput(options.file, (bytes) => bytes)
   try {
     // Strictly: a decoder that replaces what is not UTF-8 would make one document of many.
     const text = judged(() => fromUtf8(document), 'it is not UTF-8: ')
@@ -220,19 +221,11 @@ function unlessMalformed(parse: () => unknown): unknown {
 }
 
 /** The piped document. If it is empty, the command before failed. */
-async function readInput(): Promise<Uint8Array> {
+async function readStandardInput(): Promise<Uint8Array> {
   const bytes = await bytesOf(process.stdin)
   if (bytes.toString().trim() === '')
     throw new UsageError(
       'the standard input is empty: nothing was checked. Look at the command before it',
     )
   return bytes
-}
-
-function read(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    throw new UsageError(describeFileError(error, file) ?? messageOf(error))
-  }
 }

@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
 import { EnvError, type EnvReader, type Meaning } from './env.ts'
-import { describeFileError } from './file-errors.ts'
+import { describeReadError } from './file-errors.ts'
 
 /** A PEM file, and the variable that names it. */
 export type NamedFile = { readonly variable: string; readonly file: string }
@@ -98,21 +98,10 @@ type Texts = readonly [ca: string | null, cert: string | null, key: string | nul
 
 function readFiles({ ca, own }: ClientTlsFiles): Texts {
   return [
-    readCertificate(ca),
-    readCertificate(own?.cert),
-    own === null ? null : readNamedText(own.key),
+    ca && readNamedText(ca, demandCertificate),
+    own && readNamedText(own.cert, demandCertificate),
+    own && readNamedText(own.key),
   ]
-}
-
-function readCertificate(named: NamedFile | null | undefined): string | null {
-  if (named == null) return null
-  const text = readNamedText(named)
-  try {
-    demandCertificate(text)
-  } catch (cause) {
-    throw new EnvError(`${named.variable}: ${named.file}: ${(cause as Error).message}`, { cause })
-  }
-  return text
 }
 
 function contextOf({ ca: caFile, own }: ClientTlsFiles, [ca, cert, key]: Texts): SecureContext {
@@ -127,12 +116,16 @@ function contextOf({ ca: caFile, own }: ClientTlsFiles, [ca, cert, key]: Texts):
   }
 }
 
-/** @throws {EnvError} Which names the variable. */
-export function readNamedText({ variable, file }: NamedFile): string {
+/** @throws {EnvError} Which names the variable, if the file cannot be read or `demand` throws. */
+export function readNamedText(
+  { variable, file }: NamedFile,
+  demand: (text: string) => void = () => {},
+): string {
   try {
-    return readFileSync(file, 'utf8')
+    const text = readFileSync(file, 'utf8')
+    demand(text)
+    return text
   } catch (cause) {
-    const why = describeFileError(cause, file) ?? String(cause)
-    throw new EnvError(`${variable}: ${why}`, { cause })
+    throw new EnvError(`${variable}: ${describeReadError(cause, file)}`, { cause })
   }
 }

@@ -23,3 +23,9 @@ export function describeFileError(error: unknown, file?: string): string | undef
   const { code = '', path = file } = error as NodeJS.ErrnoException
   return path === undefined ? undefined : SENTENCES[code]?.(path)
 }
+
+/** The sentence for an error of reading or parsing a file, with its name. */
+export function describeReadError(error: unknown, file: string): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return describeFileError(error, file) ?? `${file}: ${message}`
+}

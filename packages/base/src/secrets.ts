@@ -1,7 +1,7 @@
 /** Files that a configuration names. An invalid file is an `EnvError`: only an operator can correct it. */
 import { readFile } from 'node:fs/promises'
 import { EnvError } from './env.ts'
-import { describeFileError } from './file-errors.ts'
+import { describeReadError } from './file-errors.ts'
 import { type KeyPair, keyPairFromSeed } from './keys.ts'
 
 /**
@@ -14,9 +14,7 @@ export async function readParsed<T>(path: string | null, parse: (text: string) =
   try {
     return parse(path === null ? '' : await readFile(path, 'utf8'))
   } catch (cause) {
-    const file = path ?? ''
-    const why = describeFileError(cause, file) ?? `${file}: ${(cause as Error).message}`
-    throw new EnvError(why, { cause })
+    throw new EnvError(describeReadError(cause, path ?? ''), { cause })
   }
 }
 

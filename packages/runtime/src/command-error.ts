@@ -1,4 +1,5 @@
 /** Errors of commands: one sentence for an operator. Any other error becomes one line. */
+import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { inspect } from 'node:util'
 import { describeFileError } from '@quorumscan/base'
@@ -42,6 +43,25 @@ function describeIssues({ issues }: ZodError): string {
 export function messageOfWrite(error: unknown, file: string): string {
   const isMissing = (error as NodeJS.ErrnoException | null)?.code === 'ENOENT'
   return isMissing ? `the directory ${dirname(file)} does not exist` : messageOf(error)
+}
+
+/** As `messageOf`, of reading or parsing a file, with its name. */
+export function messageOfRead(error: unknown, file: string): string {
+  return describeFileError(error, file) ?? `${file}: ${messageOf(error)}`
+}
+
+/**
+ * What `parse` makes of a file that the command line names.
+ *
+ * @param problem - Precedes the reason in the message.
+ * @throws {UsageError} Which names the file, if it cannot be read or `parse` throws.
+ */
+export function readInput<T>(file: string, parse: (bytes: Buffer) => T, problem = ''): T {
+  try {
+    return parse(readFileSync(file))
+  } catch (error) {
+    throw new UsageError(`${problem}${messageOfRead(error, file)}`, { cause: error })
+  }
 }
 
 function firstLine(text: string): string {

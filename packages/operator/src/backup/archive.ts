@@ -6,8 +6,14 @@ import { createHash } from 'node:crypto'
 import { createReadStream, existsSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { describeFileError, fromUtf8, splitFrames } from '@quorumscan/base'
-import { CommandError, messageOf, messageOfWrite, syncDirectory } from '@quorumscan/runtime'
+import { fromUtf8, splitFrames } from '@quorumscan/base'
+import {
+  CommandError,
+  messageOf,
+  messageOfRead,
+  messageOfWrite,
+  syncDirectory,
+} from '@quorumscan/runtime'
 import { canonicalJson, type Json } from '@quorumscan/verifier'
 import { z } from 'zod'
 
@@ -137,7 +143,7 @@ async function* linesOf(file: string): AsyncGenerator<Uint8Array> {
     for await (const chunk of createReadStream(file))
       for (const line of lines.add(chunk)) yield line.subarray(0, -1)
   } catch (error) {
-    throw new CommandError(describeFileError(error, file) ?? messageOf(error), { cause: error })
+    throw new CommandError(messageOfRead(error, file), { cause: error })
   }
   if (lines.heldBytes() > 0) throw damaged(file, 'its end is missing')
 }

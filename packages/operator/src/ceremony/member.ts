@@ -8,7 +8,6 @@ import { join } from 'node:path'
 import {
   concatBytes,
   createKeyPair,
-  describeFileError,
   fromHex,
   type KeyPair,
   keyPairFromSeed,
@@ -23,6 +22,7 @@ import {
   assertWritable,
   CommandError,
   messageOf,
+  messageOfRead,
   PUBLIC_MODE,
   UsageError,
   unlessDamaged,
@@ -215,8 +215,7 @@ export function readMember(file: string): Member {
     if (bytes.length > MEMBER_BYTES_MAX) throw new CommandError('it is too long for a member file')
     return parseMember(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch (error) {
-    const why = describeFileError(error, file) ?? `${file}: ${messageOf(error)}`
-    throw new CommandError(why, { cause: error })
+    throw new CommandError(messageOfRead(error, file), { cause: error })
   }
 }
 

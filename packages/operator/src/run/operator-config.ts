@@ -3,7 +3,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import {
-  describeFileError,
   type Env,
   EnvError,
   type EnvReader,
@@ -13,7 +12,7 @@ import {
 } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { GENESIS_VARIABLE } from '@quorumscan/config'
-import { messageOf, UsageError } from '@quorumscan/runtime'
+import { messageOf, readInput, UsageError } from '@quorumscan/runtime'
 import type { Genesis } from '@quorumscan/verifier'
 import {
   KEYS_OF,
@@ -77,7 +76,8 @@ export function readOperatorConfig(
   file: string,
   judge: (config: OperatorConfig) => readonly string[],
 ): OperatorConfig {
-  const variables = parseEnv(readText(file))
+  const parse = (bytes: Buffer) => parseEnv(bytes.toString())
+  const variables = readInput(file, parse, 'the configuration cannot be read: ')
   const known = new Set<string>()
   try {
     return readEnv(
@@ -156,15 +156,6 @@ function judged(config: Found): OperatorConfig {
     members: [],
     ...config,
   } as OperatorConfig
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    const why = describeFileError(error, file) ?? messageOf(error)
-    throw new UsageError(`the configuration cannot be read: ${why}`, { cause: error })
-  }
 }
 
 /** @throws {Error} If it cannot be read, or holds a file that its keys did not sign. */

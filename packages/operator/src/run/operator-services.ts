@@ -1,19 +1,12 @@
 /** The processes of one operator, and the variables of each: those of its file, and those that follow from it. */
 import { readFileSync } from 'node:fs'
-import {
-  type Clock,
-  describeFileError,
-  type Env,
-  EnvError,
-  readEnv,
-  type Variable,
-} from '@quorumscan/base'
+import { type Clock, type Env, EnvError, readEnv, type Variable } from '@quorumscan/base'
 import { nodeIdOf } from '@quorumscan/cometbft'
 import { readScanConfig, readSynchronizerConfig, readValidatorConfig } from '@quorumscan/config'
 import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
-import { didYouMean, messageOf, problemOfCertificate } from '@quorumscan/runtime'
+import { didYouMean, messageOfRead, problemOfCertificate } from '@quorumscan/runtime'
 import type { RedisService, Service } from '@quorumscan/supervisor'
 import type { Member } from '../ceremony/member.ts'
 import {
@@ -192,7 +185,7 @@ function problemsOfFiles(
       check(text)
       textByName.set(name, text)
     } catch (error) {
-      problems.push(`${name}: ${describeFileError(error, file) ?? `${file}: ${messageOf(error)}`}`)
+      problems.push(`${name}: ${messageOfRead(error, file)}`)
     }
   }
   const [cert, key] = [textByName.get('QS_TLS_CERT'), textByName.get('QS_TLS_KEY')]
