@@ -38,10 +38,7 @@ export function rulesFor(options: MemberFlags, cluster: LocalCluster): Promise<R
 }
 
 /** As reported by the named node, or by one of the data directory. */
-export async function proposalsFor(
-  options: MemberFlags,
-  cluster: LocalCluster,
-): Promise<Proposals> {
+export async function proposalsFor(options: MemberFlags, cluster: LocalCluster) {
   if (options.scan !== undefined) return readProposals(apiOf(options.scan))
   const { nodes } = await cluster.addresses(dataDirectory(options.dataDir))
   const node = nodes.find(({ isUp }) => isUp)
@@ -92,11 +89,7 @@ export async function confirmForOne(options: MemberFlags, change: AnsConfigInput
 }
 
 /** What the node shows once the change is visible there, or the last that it shows after a time. */
-async function untilShown<T>(
-  read: () => Promise<T>,
-  isShown: (shown: T) => boolean,
-  clock: Clock,
-): Promise<T> {
+async function untilShown<T>(read: () => Promise<T>, isShown: (shown: T) => boolean, clock: Clock) {
   const endMs = clock.monotonicMs() + IN_FORCE_MS
   for (;;) {
     const shown = await read()

@@ -19,9 +19,7 @@ export type RepairWords = {
 }
 
 /** Works on the log of an operator's synchronizer, which is stopped. */
-export async function repairLogOfOperator(
-  options: Parameters<typeof repairOperatorLog>[0],
-): Promise<LogReport> {
+export async function repairLogOfOperator(options: Parameters<typeof repairOperatorLog>[0]) {
   return reportRepair(await repairOperatorLog(options), {
     reasonOf: ({ refusal }) => reasonForOperator(refusal),
     notApplied: 'When it sent what it keeps, no super-validator had applied',

@@ -34,12 +34,7 @@ export function ofAnyNetwork(command: Command): Command {
 export async function networkOf(
   { dataDir, genesis, members, scan }: NetworkFlags,
   cluster: LocalCluster,
-): Promise<
-  Network & {
-    /** Of the cluster in the data directory; null for another network. */
-    readonly validatorUrl: string | null
-  }
-> {
+) {
   if (genesis === undefined) {
     if ((members ?? scan) !== undefined)
       throw new UsageError(
@@ -56,6 +51,7 @@ export async function networkOf(
   const urls = (scan ?? []).map((text) => urlOf('--scan', text))
   const nodes =
     members === undefined ? urls.map((url) => ({ name: url, url })) : await nodesOfMembers(members)
+  // Only the cluster in a data directory has a known validator.
   return { genesis: readGenesis(genesis), nodes, validatorUrl: null }
 }
 

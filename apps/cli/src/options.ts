@@ -79,11 +79,7 @@ export function wrap(prose: string): string[] {
 const QUIET_MS = 700
 
 /** Prints on stderr what it waits for, if it takes that long. */
-export async function slowly<T>(
-  sentence: string,
-  clock: Clock,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function slowly<T>(sentence: string, clock: Clock, work: () => Promise<T>) {
   const over = new AbortController()
   clock.delay(QUIET_MS, over.signal).then(
     () => tell(`${sentence} …`),

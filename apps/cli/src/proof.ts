@@ -116,10 +116,7 @@ export function asRequest(value: unknown): CanonicalRequest | null {
 }
 
 /** What is printed next to a proof proves nothing, but must not differ from what is proven. */
-function requireShown(
-  members: Readonly<Record<string, unknown>>,
-  proven: ProvenState,
-): ProvenState {
+function requireShown(members: Readonly<Record<string, unknown>>, proven: ProvenState) {
   const { answer, offset, recordTime, historyHash, signers } = proven.certified
   const isAbsent = String(members['kind']).endsWith('-absent')
   const shown = Object.entries({ answer, offset, recordTime, historyHash, agreed: signers })

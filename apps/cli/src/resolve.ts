@@ -3,17 +3,24 @@
  * node.
  */
 import type { Clock } from '@quorumscan/base'
-import { isAnswer } from '@quorumscan/errors/node-words'
-import { createFetchTransport, ReaderError } from '@quorumscan/reader'
+import {
+  ANSWERED,
+  BEHIND,
+  isAnswer,
+  TIMEOUT,
+  wordOfFailure,
+  wordOfRefusal,
+} from '@quorumscan/errors/node-words'
+import { createFetchTransport, ReaderError, readRefusal, type Transport } from '@quorumscan/reader'
 import type {
   CertifiedAnswer,
+  CertifiedNodeStatus,
   CertifiedOutcome,
   CertifiedReader,
 } from '@quorumscan/reader/certified'
 import { UsageError } from '@quorumscan/runtime'
 import { formatInstant as formatTime, requestOfLookup } from '@quorumscan/verifier'
-import type { CertifiedEntry } from '@quorumscan/verifier/certified'
-import { type Attempt, noteAttempts } from './attempts.ts'
+import { CERTIFIED_MEDIA_TYPE, type CertifiedEntry } from '@quorumscan/verifier/certified'
 import { EXIT } from './exit-codes.ts'
 import { type Network, openReader } from './network.ts'
 import { wrap } from './options.ts'
@@ -39,7 +46,7 @@ export type Resolved = {
   /** Of a party: whether its name leads back to it, the only names to show. Null where a name was asked. */
   readonly match: boolean | null
   /** In the order in which they were asked. */
-  readonly asked: readonly Attempt[]
+  readonly asked: ReturnType<ReturnType<typeof noteAttempts>['attempts']>
 }
 
 /** @throws {UsageError} If the options are invalid. */
@@ -75,15 +82,63 @@ function offsetThatCounts(outcome: Resolved['outcome']): number {
 }
 
 /** Whether the name that was found for a party is that party's, by a lookup of the name. */
-async function leadsBack(
-  reader: CertifiedReader,
-  outcome: Resolved['outcome'],
-  threshold: number,
-): Promise<boolean> {
+async function leadsBack(reader: CertifiedReader, outcome: Resolved['outcome'], threshold: number) {
   if (!isAnswered(outcome) || outcome.answer === null) return false
   const { name, user } = outcome.answer
   const [forward] = await reader.lookup([{ name }], { threshold, minOffset: outcome.offset })
   return forward !== undefined && isAnswered(forward) && forward.answer?.user === user
+}
+
+/** A healthy node answers by then. The reader may not wait for a node that it asked in addition to another. */
+const GIVEN_UP_MS = 1000
+
+/** A transport that records the outcome of requests for proofs, and the record. */
+function noteAttempts(transport: Transport, clock: Clock) {
+  /** By address, in the order in which they were asked first. */
+  const reasons = new Map<string, () => string>()
+  const noting: Transport = {
+    async request(input) {
+      if (input.headers['accept'] !== CERTIFIED_MEDIA_TYPE) return transport.request(input)
+      const startedMs = clock.monotonicMs()
+      const late = () => wordOfSilence(Math.round(clock.monotonicMs() - startedMs))
+      const note = (reason: string) => reasons.set(input.url, () => reason)
+      reasons.set(input.url, late)
+      try {
+        const reply = await transport.request(input)
+        note(reply.status === 200 ? ANSWERED : wordOfRefusal(reply.status, readRefusal(reply)))
+        return reply
+      } catch (error) {
+        note(input.signal.aborted ? late() : wordOfFailure(error))
+        throw error
+      }
+    },
+  }
+  /**
+   * `offset`: that of the answer; older answers did not count. `reason`: the outcome of the request, for a person.
+   */
+  const attempts = (
+    nodes: Network['nodes'],
+    seen: readonly CertifiedNodeStatus[],
+    offset: number,
+  ) =>
+    [...reasons].map(([url, reasonOf]) => {
+      const status = seen.find((one) => one.url === url)
+      const node = status?.name ?? nodes.find((one) => one.url === url)?.name ?? url
+      const reason = reasonOf() === ANSWERED ? judge(status, offset) : reasonOf()
+      return { node, url, isProven: reason === ANSWERED, reason }
+    })
+  return { transport: noting, attempts }
+}
+
+function wordOfSilence(ms: number): string {
+  return ms < GIVEN_UP_MS ? `no answer in ${ms} ms` : `${TIMEOUT} (${ms} ms)`
+}
+
+/** An answer may prove nothing, as the reader reports, or be too old. */
+function judge(status: CertifiedNodeStatus | undefined, offset: number): string {
+  const { lastError = null, head = null } = status ?? {}
+  if (lastError !== null) return lastError
+  return head !== null && head < offset ? `${BEHIND} (at offset ${head})` : ANSWERED
 }
 
 /** For a person. */

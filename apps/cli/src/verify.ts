@@ -179,10 +179,7 @@ function listed(items: readonly unknown[]): string[] {
   return items.flatMap((item) => ['', ...fields(item)])
 }
 
-function activityLines(
-  { parameters }: CanonicalRequest,
-  { activities }: ActivitiesAnswer,
-): string[] {
+function activityLines({ parameters }: CanonicalRequest, { activities }: ActivitiesAnswer) {
   const { begin_after_id: after, sort_order: order } = parameters
   const direction = order === 'asc' ? 'oldest first' : 'newest first'
   const bound = after === null ? '' : `, ${order === 'asc' ? 'after' : 'before'} ${after}`

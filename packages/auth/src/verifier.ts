@@ -7,7 +7,7 @@
  */
 import { type Clock, fromUtf8 } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
-import { isUserId, type Micros, type UserId } from '@quorumscan/model'
+import { isUserId, type UserId } from '@quorumscan/model'
 import { createFetchTransport } from '@quorumscan/reader'
 import {
   type CompactVerifyGetKey,
@@ -52,23 +52,7 @@ export type VerifierConfig = Claims &
       }
   )
 
-export interface Verifier {
-  /**
-   * The user of a valid token.
-   *
-   * @throws {ScanError} UNAUTHENTICATED for every fault of the token, with one text for all of them (the
-   *   reason is the `cause`); DEPENDENCY_UNAVAILABLE if the key set cannot be fetched.
-   */
-  verify(token: string): Promise<UserId>
-  /** As `verify`, with the expiry of the token, for streams that outlive it. */
-  verifyToken(token: string): Promise<VerifiedToken>
-}
-
-export type VerifiedToken = {
-  readonly userId: UserId
-  /** `exp`, µs since the epoch; null if the token does not expire. */
-  readonly expiresAt: Micros | null
-}
+export type Verifier = ReturnType<typeof createVerifier>
 
 export type VerifierDeps = {
   readonly clock: Clock
@@ -79,10 +63,10 @@ export type VerifierDeps = {
 }
 
 /** @throws {RangeError} If a shared secret is shorter than SECRET_BYTES_MIN. */
-export function createVerifier(config: VerifierConfig, deps: VerifierDeps): Verifier {
+export function createVerifier(config: VerifierConfig, deps: VerifierDeps) {
   const getKey = config.kind === 'jwks' ? remoteKeys(config.url, deps) : secretKey(config)
   const algorithm = config.kind === 'jwks' ? config.algorithm : 'HS256'
-  const verifyToken = async (token: string): Promise<VerifiedToken> => {
+  const verifyToken = async (token: string) => {
     try {
       if (token.length > TOKEN_CHARACTERS_MAX) throw new Error('the token is too long')
       const verified = await compactVerify(token, getKey, { algorithms: [algorithm] })
@@ -95,7 +79,17 @@ export function createVerifier(config: VerifierConfig, deps: VerifierDeps): Veri
       throw unauthenticated(error)
     }
   }
-  return { verifyToken, verify: async (token) => (await verifyToken(token)).userId }
+  return {
+    /**
+     * The user of a valid token.
+     *
+     * @throws {ScanError} UNAUTHENTICATED for every fault of the token, with one text for all of them (the
+     *   reason is the `cause`); DEPENDENCY_UNAVAILABLE if the key set cannot be fetched.
+     */
+    verify: async (token: string): Promise<UserId> => (await verifyToken(token)).userId,
+    /** As `verify`, with the expiry of the token, for streams that outlive it. */
+    verifyToken,
+  }
 }
 
 /**
@@ -181,7 +175,7 @@ function boundedFetch(fetchImplementation: typeof fetch | undefined): FetchImple
   }
 }
 
-function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number): VerifiedToken {
+function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number) {
   if (typeof claims !== 'object' || claims === null || Array.isArray(claims))
     throw new Error('the claims are no object')
   const { sub, aud, exp, nbf, iat } = claims as Record<string, unknown>
@@ -203,7 +197,7 @@ function checkClaims(claims: unknown, config: VerifierConfig, nowSeconds: number
   }
   return {
     userId: sub,
-    // Beyond 2^53 µs (year 2255) it counts as unlimited.
+    /** µs since the epoch; null if the token does not expire. Beyond 2^53 (year 2255) it counts as unlimited. */
     expiresAt: expiresAt === null ? null : Math.min(expiresAt * 1_000_000, Number.MAX_SAFE_INTEGER),
   }
 }

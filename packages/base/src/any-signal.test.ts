@@ -2,8 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { createSystemClock } from './clock.ts'
-import { waitFor } from './wait-for.ts'
-import { anySignal } from './within.ts'
+import { anySignal, waitFor } from './waiting.ts'
 
 const SIGNALS = 50
 

@@ -5,7 +5,7 @@ import { fromHex, fromUtf8, toHex } from './bytes.ts'
 import { EnvError, readEnv, type Variable } from './env.ts'
 import { createKeyPair, keyPairFromSeed, verifySignature } from './keys.ts'
 import { systemRandom } from './random.ts'
-import { retry } from './retry.ts'
+import { retry } from './waiting.ts'
 
 describe('keys', () => {
   it('matches test 1 of RFC 8032', () => {

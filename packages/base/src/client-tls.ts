@@ -16,21 +16,13 @@ export type ClientTlsFiles = {
 }
 
 /** The file that a variable names; null if it is not set. */
-export function readNamedFile(
-  variables: EnvReader,
-  variable: string,
-  meaning: Meaning,
-): NamedFile | null {
+export function readNamedFile(variables: EnvReader, variable: string, meaning: Meaning) {
   const file = variables.optional(variable, { file: () => {}, ...meaning })
   return file === null ? null : { variable, file }
 }
 
 /** `<prefix>_CERT` and `<prefix>_KEY`. @param to - The server that it authenticates to. */
-export function readOwnCertificate(
-  variables: EnvReader,
-  prefix: string,
-  to: string,
-): ClientTlsFiles['own'] {
+export function readOwnCertificate(variables: EnvReader, prefix: string, to: string) {
   const cert = readNamedFile(variables, `${prefix}_CERT`, {
     about: `its client certificate (PEM) for ${to}; the file is read again for each connection`,
     example: '/etc/quorumscan/tls/client.pem',

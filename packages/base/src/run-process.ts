@@ -1,10 +1,23 @@
 /** The life of a process: handles signals, and exits by an empty event loop. */
+import { writeSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { CONFIGURATION_EXIT, EnvError } from './env.ts'
 
 export type Running = AsyncDisposable & {
   /** Settles when the process cannot continue. */
   readonly failed?: Promise<unknown>
+}
+
+/**
+ * Writes to stdout without waiting. Text that a full disk or a full pipe does not accept is lost.
+ */
+export function writeLossily(text: string): void {
+  try {
+    // `process.stdout` makes a pipe non-blocking: it refuses text that does not fit.
+    writeSync(process.stdout.fd, text)
+  } catch {
+    // No other output exists.
+  }
 }
 
 /** Output to a full disk, or to a closed pipe, is lost and does not end the process. Call it once. */

@@ -42,10 +42,7 @@ export function splitFrames(frameBytesOf: (bytes: Uint8Array) => number) {
  *
  * @throws {RangeError} If it is longer than `bytesMax` bytes.
  */
-export function readVarint(
-  bytes: Uint8Array,
-  bytesMax: number,
-): { readonly value: number; readonly end: number } | null {
+export function readVarint(bytes: Uint8Array, bytesMax: number) {
   let value = 0
   for (let index = 0, factor = 1; index < bytesMax; index++, factor *= 0x80) {
     const byte = bytes[index]

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type Clock, createSystemClock } from './clock.ts'
-import { within } from './within.ts'
+import { within } from './waiting.ts'
 
 /** A clock whose delays are over when the test says so. */
 function createHeldClock(): Clock & { advance(): void } {

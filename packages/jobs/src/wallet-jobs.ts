@@ -14,10 +14,7 @@ import type { Contract, Micros } from '@quorumscan/model'
 import { type Act, type JobDefinition, submittingJob, type WalletDeps } from './job.ts'
 
 /** Submits the command that `actOf` returns; null where no party that may act is hosted. */
-function partyJob(
-  name: string,
-  actOf: (contract: Contract, deps: WalletDeps) => Act | null,
-): JobDefinition<WalletDeps> {
+function partyJob(name: string, actOf: (contract: Contract, deps: WalletDeps) => Act | null) {
   return submittingJob({
     name,
     actOf,

@@ -100,11 +100,7 @@ export function createWorker<Deps>(app: WorkerApp, options: WorkerOptions<Deps>)
   return worker
 }
 
-async function runJob<Deps>(
-  job: Job,
-  { clock, logger }: WorkerApp,
-  options: WorkerOptions<Deps>,
-): Promise<void> {
+async function runJob<Deps>(job: Job, { clock, logger }: WorkerApp, options: WorkerOptions<Deps>) {
   const { definition, postponed, signal } = options
   const contractId = job.id ?? ''
   const key = jobId({ job: definition.name, contractId })

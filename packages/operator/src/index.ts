@@ -4,9 +4,16 @@ export * from './confirm-rules.ts'
 export * from './data-directory.ts'
 export { readGenesis } from './genesis.ts'
 export { REPAIR_OF_MEMBERS, type RepairOutcome, repairLog } from './log-repair.ts'
-export { faultSocketsOf, LOOPBACK, type Machine, plan, planRedis } from './plan.ts'
+export {
+  faultSocketsOf,
+  LOOPBACK,
+  type Machine,
+  plan,
+  planRedis,
+  type RedisUser,
+  redisConfig,
+} from './plan.ts'
 export * from './proposals.ts'
-export * from './redis-config.ts'
 export { takeOver } from './run/take-over.ts'
 export * from './secrets.ts'
 export * from './signed-states.ts'

@@ -129,11 +129,7 @@ export async function putInPlace(fresh: string, place: string, kept: string): Pr
 }
 
 /** The Redis from which the log can be read; null if none can load any of it. */
-async function openSource(
-  log: RedisService,
-  copy: RedisService,
-  runner: RepairInput['runner'],
-): Promise<RedisService | null> {
+async function openSource(log: RedisService, copy: RedisService, runner: RepairInput['runner']) {
   const isStarted = async (redis: RedisService) =>
     runner.startRedis(redis).then(
       () => true,

@@ -1,6 +1,8 @@
 /** The processes of one operator, and how each is started. A local cluster plans each simulated operator with it. Pure. */
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Env } from '@quorumscan/base'
+import { REPLICA_REDIS_OPTIONS } from '@quorumscan/replica'
 import {
   type RedisService,
   redisIdOf,
@@ -10,7 +12,6 @@ import {
 } from '@quorumscan/supervisor'
 import { memberKeyFile, type Runnable } from './ceremony/member.ts'
 import type { DataDirectory } from './data-directory.ts'
-import { type RedisUser, redisConfig } from './redis-config.ts'
 import { logTokenOf, logTokensOf } from './secrets.ts'
 
 export const LOG_WRITER_SECRET = 'log-writer'
@@ -35,11 +36,7 @@ export type Machine = {
 /** A Redis that an app has, on a unix socket. */
 export function planRedis(
   machine: Omit<Machine, 'mains' | 'engineProgram'>,
-  options: {
-    readonly name: string
-    readonly fsync: 'always' | 'everysec'
-    readonly user: RedisUser | null
-  },
+  options: { readonly name: string } & Pick<Parameters<typeof redisConfig>[0], 'fsync' | 'user'>,
 ): RedisService {
   const { name, fsync, user } = options
   const redisDirectory = machine.directory.redisDirectory(name)
@@ -64,6 +61,60 @@ export function planRedis(
       text: redisConfig({ socketPath, directory: redisDirectory, fsync, user }),
     },
   }
+}
+
+/** Of a user of the log's Redis: what it may do, in Redis' own words. */
+export type RedisUser = {
+  readonly name: string
+  readonly password: string
+  /** ACL rules, e.g. `~log +xrange`. */
+  readonly rules: string
+}
+
+/** The text of the configuration file of a Redis, which listens on a unix socket only. Holds password digests: mode 0600. */
+export function redisConfig(input: {
+  readonly socketPath: string
+  readonly directory: string
+  /**
+   * `always`: an acknowledged write is on disk (the log, the validator's users). `everysec`: the last
+   * second may be lost, because everything in it follows from the log (Rule 3).
+   */
+  readonly fsync: 'always' | 'everysec'
+  /** Not null: no other user may connect. */
+  readonly user: RedisUser | null
+}): string {
+  const lines = [
+    'port 0',
+    `unixsocket ${quote(input.socketPath)}`,
+    'unixsocketperm 700',
+    `dir ${quote(input.directory)}`,
+    'daemonize no',
+    // A title would be written over the environment, by which leftovers are found.
+    'set-proc-title no',
+    'save ""',
+    'appendonly yes',
+    `appendfsync ${input.fsync}`,
+    'no-appendfsync-on-rewrite no',
+    // BullMQ and the replica lose data under any other policy.
+    'maxmemory-policy noeviction',
+    // The log has none of this: it is a stream.
+    ...Object.entries(REPLICA_REDIS_OPTIONS).map(([name, value]) => `${name} ${value}`),
+  ]
+  const { user } = input
+  if (user !== null)
+    lines.push(
+      // Once half of what was written is trimmed; as commands, so that a damaged entry can be read past.
+      'auto-aof-rewrite-percentage 100',
+      'auto-aof-rewrite-min-size 256mb',
+      'aof-use-rdb-preamble no',
+      'user default off',
+      `user ${user.name} on #${createHash('sha256').update(user.password).digest('hex')} ${user.rules}`,
+    )
+  return `${lines.join('\n')}\n`
+}
+
+function quote(path: string): string {
+  return `"${path.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 
 /** The synchronizer with an engine that an operator runs where members order together. */

@@ -1,6 +1,7 @@
 import { startRedis, untilTrue } from '@quorumscan/testkit'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { createConnection, openChecked, reaching } from './connection.ts'
+import { createConnection } from './connection.ts'
+import { assertSettings } from './settings.ts'
 
 let server: Awaited<ReturnType<typeof startRedis>>
 beforeAll(async () => {
@@ -66,12 +67,14 @@ it('reports settings that the user may not read, and refuses wrong ones that INF
     const sentences: string[] = []
     const redis = createConnection(
       { path: server.socketPath, username: 'reader', password: 'any' },
-      { lazyConnect: true, reconnect: null },
+      { reconnect: null },
     )
-    const options = { what: 'this Redis', reach: reaching('It cannot be reached.') }
     const onUnchecked = (sentence: string) => void sentences.push(sentence)
-    await openChecked(redis, { ...options, required, onUnchecked })
-    redis.disconnect()
+    try {
+      await assertSettings(redis, { what: 'this Redis', required, onUnchecked })
+    } finally {
+      redis.disconnect()
+    }
     return sentences
   }
   expect(await open({ 'maxmemory-policy': 'noeviction', appendonly: 'no' })).toEqual([])

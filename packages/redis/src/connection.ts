@@ -1,13 +1,12 @@
 /** How all connections to Redis are made. */
-import { createSystemClock, within } from '@quorumscan/base'
+import { createSystemClock } from '@quorumscan/base'
 import { ScanError } from '@quorumscan/errors'
 import { type ChainableCommander, type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis'
 import type { RedisAddress } from './address.ts'
 import { limitCommands } from './command-timeout.ts'
-import { assertSettings, type SettingsOptions } from './settings.ts'
 
 /** A Redis or sentinel that accepts no connection in this time counts as down. */
-const CONNECT_MS_MAX = 5_000
+export const CONNECT_MS_MAX = 5_000
 /**
  * A connection without data for this time after a command is closed: its Redis hangs, or its machine disappeared. BullMQ
  * has the longest blocking command, 10 s.
@@ -115,29 +114,4 @@ export async function execute(commands: ChainableCommander): Promise<unknown[]> 
     if (error !== null) throw error
     return reply
   })
-}
-
-/**
- * Connects a lazy connection, and checks by name the settings without which Redis could lose, or drop, what it
- * acknowledged.
- *
- * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached, or has another setting: named in the message.
- */
-export async function openChecked(
-  redis: Redis,
-  options: SettingsOptions & { readonly reach: ReturnType<typeof reaching> },
-): Promise<Redis> {
-  // While no sentinel answers, ioredis repeats the question without end.
-  const late = () => {
-    throw new Error('it takes too long to connect')
-  }
-  try {
-    const timeoutMs = 2 * CONNECT_MS_MAX
-    await options.reach(within({ clock, timeoutMs }, () => redis.connect(), late))
-    await assertSettings(redis, options)
-    return redis
-  } catch (error) {
-    redis.disconnect()
-    throw error
-  }
 }

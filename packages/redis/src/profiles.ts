@@ -2,10 +2,18 @@
  * Every kind of connection to Redis that the product opens: how long a command may take, what a lost connection means, and
  * the required settings.
  */
+import { createSystemClock, within } from '@quorumscan/base'
 import type { Redis } from 'ioredis'
 import type { RedisAddress } from './address.ts'
-import { type ConnectionOptions, createConnection, openChecked } from './connection.ts'
+import {
+  CONNECT_MS_MAX,
+  type ConnectionOptions,
+  createConnection,
+  type reaching,
+} from './connection.ts'
 import { assertSettings, type SettingsOptions } from './settings.ts'
+
+const clock = createSystemClock()
 
 type Profile = ConnectionOptions & {
   /** Absent: not checked. */
@@ -146,16 +154,30 @@ export async function withRedis<T>(
 }
 
 /**
- * Connects, and checks the settings of the profile.
+ * Connects a lazy connection, and checks by name the settings without which Redis could lose, or drop, what it
+ * acknowledged.
  *
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE if Redis cannot be reached, or has another setting: named in the message.
  */
-export function openCheckedRedis(
+export async function openCheckedRedis(
   address: RedisAddress,
   profile: CheckedProfile,
-  options: Pick<Parameters<typeof openChecked>[1], 'reach' | 'onUnchecked'>,
+  options: Pick<SettingsOptions, 'onUnchecked'> & { readonly reach: ReturnType<typeof reaching> },
 ): Promise<Redis> {
-  return openChecked(openRedis(address, profile), { ...PROFILES[profile].settings, ...options })
+  const redis = openRedis(address, profile)
+  // While no sentinel answers, ioredis repeats the question without end.
+  const late = () => {
+    throw new Error('it takes too long to connect')
+  }
+  try {
+    const timeoutMs = 2 * CONNECT_MS_MAX
+    await options.reach(within({ clock, timeoutMs }, () => redis.connect(), late))
+    await assertSettings(redis, { ...PROFILES[profile].settings, ...options })
+    return redis
+  } catch (error) {
+    redis.disconnect()
+    throw error
+  }
 }
 
 /** @throws {ScanError} DEPENDENCY_UNAVAILABLE if a setting differs from the profile. */

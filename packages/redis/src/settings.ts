@@ -5,19 +5,13 @@ import type { Redis } from 'ioredis'
 /** By name: the required value, or the least number. */
 type RequiredSettings = Readonly<Record<string, string | number>>
 
-export type CheckedSettings = {
-  /** `appendfsync is everysec; it must be always`, … */
-  readonly wrong: readonly string[]
-  /** Those that this user may not read: `appendfsync must be always`, … */
-  readonly unknown: readonly string[]
-}
+export type CheckedSettings = Awaited<ReturnType<typeof checkSettings>>
 
 /** Reads settings by CONFIG GET. Most hosted Redis do not allow that; then INFO has some of them. */
-export async function checkSettings(
-  redis: Redis,
-  required: RequiredSettings,
-): Promise<CheckedSettings> {
+export async function checkSettings(redis: Redis, required: RequiredSettings) {
+  /** `appendfsync is everysec; it must be always`, … */
   const wrong: string[] = []
+  /** Those that this user may not read: `appendfsync must be always`, … */
   const unknown: string[] = []
   for (const [name, wanted] of Object.entries(required)) {
     const must = `must be ${typeof wanted === 'number' ? `${wanted} or more` : wanted}`

@@ -36,10 +36,7 @@ export function offsetOf(reading: ClockReading, now: Moment): number {
 }
 
 /** The readings that are recent enough to count. */
-export function freshReadings(
-  readings: readonly ClockReading[],
-  now: Moment,
-): readonly ClockReading[] {
+export function freshReadings(readings: readonly ClockReading[], now: Moment) {
   return readings.filter(({ atMs }) => now.monotonicMs - atMs <= READING_MS_MAX)
 }
 

@@ -10,17 +10,17 @@ import { DETAIL_HEADER, OFFSET_HEADER } from './peer-clocks.ts'
 const TIMEOUT_MS = 1000
 
 /** A process may be broken, or another program: a value of another form counts as not reported. */
-const reportedOffset = z.number().int().min(0).nullable().catch(null)
+const reportedOffset = z.int().min(0).nullable().catch(null)
 const reportedOrdering = z
   .object({
-    height: z.number().int().describe('Of its newest block.'),
-    round: z
-      .number()
-      .int()
-      .nullable()
-      .describe('In which the block before was decided; above 0, a proposer was missing.'),
-    connected: z.array(z.string()).describe('Members whose engines are connected to its own.'),
-    absent: z.array(z.string()).describe('Members whose votes on that block were missed.'),
+    /** Of its newest block. */
+    height: z.int(),
+    /** The round in which the block before was decided; above 0, a proposer was missing. */
+    round: z.int().nullable(),
+    /** Members whose engines are connected to its own. */
+    connected: z.array(z.string()),
+    /** Members whose votes on that block were missed. */
+    absent: z.array(z.string()),
   })
   .nullable()
   .catch(null)

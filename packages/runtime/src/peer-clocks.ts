@@ -19,7 +19,7 @@ import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { createPeerAddresses, type Peer, type PeerPlace } from './peer-addresses.ts'
 import { createPeerClient } from './peer-client.ts'
-import { type PeerPoll, pollPeers } from './poll-peers.ts'
+import { type PeerPoll, pollPeers } from './repeat.ts'
 
 /** On the answer of `/livez`: the wall clock of the process, µs since the epoch. */
 export const CLOCK_HEADER = 'x-clock'

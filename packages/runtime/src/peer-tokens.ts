@@ -43,11 +43,7 @@ export function parseOriginTokens(text: string): ReadonlyMap<string, string> {
   return new Map(pairs)
 }
 
-function parseLines<Value>(
-  text: string,
-  parse: (line: string) => Value | null,
-  expected: string,
-): Value[] {
+function parseLines<Value>(text: string, parse: (line: string) => Value | null, expected: string) {
   return text.split('\n').flatMap((raw, index) => {
     const line = raw.trim()
     if (line === '' || line.startsWith('#')) return []

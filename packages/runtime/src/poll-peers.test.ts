@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { createManualClock } from '@quorumscan/testkit'
 import { describe, expect, it } from 'vitest'
-import { pollPeers } from './poll-peers.ts'
+import { pollPeers } from './repeat.ts'
 
 const PEERS = ['sv-1', 'sv-2'].map((name) => ({ name, url: `https://${name}.example` }))
 const EVERY_MS = 500

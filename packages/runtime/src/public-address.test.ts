@@ -2,7 +2,7 @@ import { parseNodeUrl } from '@quorumscan/reader'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { expect, it } from 'vitest'
-import { isPublicAddress } from './public-address.ts'
+import { isPublicAddress } from './undici-transport.ts'
 
 it.each([
   ['8.8.8.8', 'public'],

@@ -1,5 +1,6 @@
 /** Periodic work of a process. docs/architecture.md lists all of it, with its periods. */
 import { anySignal, type Clock } from '@quorumscan/base'
+import type { Peer } from './peer-addresses.ts'
 
 /** Disposing ends it, and waits for a run in progress. */
 export type Repetition = AsyncDisposable & {
@@ -55,4 +56,52 @@ export function repeat(
       await ended
     },
   }
+}
+
+/** The last answer of a peer. */
+type Observation<T> = {
+  readonly value: T
+  /** When it arrived, by the monotonic clock. */
+  readonly atMs: number
+  /** Whether it is the answer of the last round: false where the peer has not answered since. */
+  readonly isCurrent: boolean
+}
+
+export type PeerPoll<T> = Repetition & {
+  /** By the name of the peer; those that never answered are missing. */
+  readonly latest: ReadonlyMap<string, Observation<T>>
+}
+
+/** Asks all peers in rounds, from now on, and stores the last answer of each. */
+export function pollPeers<T>(options: {
+  readonly peers: readonly Peer[]
+  /** An error counts as no answer. It must limit its own time: the round waits for all. */
+  readonly read: (peer: Peer, signal: AbortSignal) => Promise<T>
+  readonly clock: Clock
+  /** From the end of a round to the next. */
+  readonly everyMs: number
+  /** Whether to begin a round so long after the last one, called after each pause. Default: yes. */
+  readonly isDue?: (sinceMs: number, latest: PeerPoll<T>['latest']) => boolean
+}): PeerPoll<T> {
+  const { peers, read, clock, everyMs, isDue = () => true } = options
+  const latest = new Map<string, Observation<T>>()
+  let endedMs = Number.NEGATIVE_INFINITY
+
+  const ask = async (peer: Peer, signal: AbortSignal): Promise<void> => {
+    try {
+      const value = await read(peer, signal)
+      latest.set(peer.name, { value, atMs: clock.monotonicMs(), isCurrent: true })
+    } catch {
+      // The peer did not answer. The age of its last answer shows it.
+      const last = latest.get(peer.name)
+      if (last !== undefined) latest.set(peer.name, { ...last, isCurrent: false })
+    }
+  }
+  const round = async (signal: AbortSignal): Promise<void> => {
+    if (!isDue(clock.monotonicMs() - endedMs, latest)) return
+    await Promise.all(peers.map((peer) => ask(peer, signal)))
+    endedMs = clock.monotonicMs()
+  }
+  const { ended, [Symbol.asyncDispose]: dispose } = repeat(round, { clock, everyMs })
+  return { latest, ended, [Symbol.asyncDispose]: dispose }
 }

@@ -83,7 +83,9 @@ export function tracedTransport(
       if (headers['traceparent'] === undefined) return transport.request(input)
       const { hostname, port } = new URL(url)
       const span = {
-        ...{ kind: 'client' as const, name: `${method} ${nameOf(url)}`, within: headers },
+        kind: 'client' as const,
+        name: `${method} ${nameOf(url)}`,
+        within: headers,
         attributes: {
           'http.request.method': method,
           'server.address': hostname,

@@ -13,10 +13,10 @@ import {
   type TransportReply,
   type TransportRequest,
 } from '@quorumscan/reader'
+import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { Agent, buildConnector, type Dispatcher, Pool, fetch as undiciFetch } from 'undici'
 import { PEER_TOKEN_HEADER } from './peer-tokens.ts'
-import { isPublicAddress } from './public-address.ts'
 
 /** Enough to have several batches under way at one node; more would only queue there. */
 const CONNECTIONS_MAX = { lookup: 16, bulk: 4 } as const
@@ -190,6 +190,21 @@ export function connectorOf(
     secureContext = now
     connect(to, callback)
   }
+}
+
+/** Of these IANA assigns global addresses. ipaddr.js takes the rest, as `::10.0.0.1`, for global where it has no name. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3')
+
+/**
+ * Whether an IP address belongs to no range that is reserved for private networks, this machine, documentation or
+ * protocols. Addresses that embed an IPv4 address (mapped, 6to4, Teredo, NAT64) are refused: their route may lead
+ * into a private network. `parseNodeUrl` judges the addresses in URLs alike.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false
+  const parsed = ipaddr.parse(address)
+  if (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_IPV6)) return false
+  return parsed.range() === 'unicast'
 }
 
 /**

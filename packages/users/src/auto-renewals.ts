@@ -5,8 +5,7 @@
  * request is accepted, which is before there is a Subscription, and no renewal changes it.
  */
 import type { ContractId, PartyId } from '@quorumscan/model'
-import { reach, type StoreConnection } from './connection.ts'
-import { KEYS } from './keys.ts'
+import { KEYS, reach, type StoreConnection } from './connection.ts'
 
 /** References read or forgotten at once: well under a millisecond of Redis. */
 const PORTION = 500

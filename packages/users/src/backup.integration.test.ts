@@ -1,7 +1,7 @@
 import { startRedis } from '@quorumscan/testkit'
 import { expect, it } from 'vitest'
 import { readStore, type StorePart, writeStore } from './backup.ts'
-import { KEYS } from './keys.ts'
+import { KEYS } from './connection.ts'
 import { openValidatorStore } from './store.ts'
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always']
@@ -68,7 +68,7 @@ it('the whole store comes back in another Redis, which is killed right after the
   expect(await store.floor.load()).toBe(7)
 
   await expect(writeStore({ path: other.socketPath }, each(parts))).rejects.toThrow(
-    'has users already',
+    'holds users already',
   )
 })
 
@@ -76,6 +76,6 @@ it('nothing is put anywhere else', async () => {
   await using redis = await startRedis(DURABLE)
   const stray = { key: '{replica}:names', items: [['AA==', 'AA==']] } satisfies StorePart
   await expect(writeStore({ path: redis.socketPath }, each([stray]))).rejects.toThrow(
-    'no key of the store',
+    'the unknown key {replica}:names',
   )
 })

@@ -1,8 +1,7 @@
 /** Reads the whole store, and writes it into an empty Redis: for backups. */
 import type { RedisAddress } from '@quorumscan/redis'
 import type { Redis } from 'ioredis'
-import { openConnection, reach } from './connection.ts'
-import { KEYS } from './keys.ts'
+import { KEYS, openConnection, reach } from './connection.ts'
 
 /** Members of a hash by field, of a sorted set (all of score 0) with nothing; base64, as some are no text. */
 export type StorePart = {
@@ -23,21 +22,17 @@ const ITEMS_MAX = 1000
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE.
  */
 export async function readStore(address: RedisAddress): Promise<readonly StorePart[]> {
-  const { redis } = await openConnection(address)
-  try {
-    const asked = redis.multi()
-    for (const key of NAMES)
-      if (SORTED_SETS.includes(key)) asked.zrangeBuffer(key, '0', '-1')
-      else asked.hgetallBuffer(key)
-    const replies = (await reach(asked.exec())) ?? []
-    return NAMES.flatMap((key, index) => {
-      const [error, reply] = replies[index] ?? []
-      if (error != null) throw error
-      return partsOf(key, itemsOf(reply))
-    })
-  } finally {
-    redis.disconnect()
-  }
+  using store = await openConnection(address)
+  const asked = store.redis.multi()
+  for (const key of NAMES)
+    if (SORTED_SETS.includes(key)) asked.zrangeBuffer(key, '0', '-1')
+    else asked.hgetallBuffer(key)
+  const replies = (await reach(asked.exec())) ?? []
+  return NAMES.flatMap((key, index) => {
+    const [error, reply] = replies[index] ?? []
+    if (error != null) throw error
+    return partsOf(key, itemsOf(reply))
+  })
 }
 
 /**
@@ -46,21 +41,17 @@ export async function readStore(address: RedisAddress): Promise<readonly StorePa
  * @throws {ScanError} DEPENDENCY_UNAVAILABLE.
  * @throws {RangeError} If the store holds something already, or a key is unknown.
  */
-export async function writeStore(
-  address: RedisAddress,
-  parts: AsyncIterable<StorePart>,
-): Promise<void> {
-  const { redis, write } = await openConnection(address)
-  try {
-    if ((await reach(redis.exists(...NAMES))) > 0)
-      throw new RangeError('this Redis has users already')
-    for await (const part of parts) {
-      if (!NAMES.some((name) => name === part.key))
-        throw new RangeError(`${part.key} is no key of the store`)
-      await write(() => writePart(redis, part))
-    }
-  } finally {
-    redis.disconnect()
+export async function writeStore(address: RedisAddress, parts: AsyncIterable<StorePart>) {
+  using store = await openConnection(address)
+  const { redis } = store
+  if ((await reach(redis.exists(...NAMES))) > 0)
+    throw new RangeError('the Redis holds users already: restore into an empty one')
+  for await (const part of parts) {
+    if (!NAMES.some((name) => name === part.key))
+      throw new RangeError(
+        `the backup holds the unknown key ${part.key}: restore it with the release that wrote it`,
+      )
+    await store.write(() => writePart(redis, part))
   }
 }
 

@@ -4,8 +4,7 @@
  * as completions, because no log has them.
  */
 import type { Completion, CompletionRecord, Micros, Offset } from '@quorumscan/model'
-import { reach, type StoreConnection } from './connection.ts'
-import { KEYS } from './keys.ts'
+import { KEYS, reach, type StoreConnection } from './connection.ts'
 import { ADD_PENDING, END_PENDING } from './scripts.ts'
 
 export type PendingSubmission = {

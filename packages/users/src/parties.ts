@@ -3,8 +3,7 @@
  * administrator, is never given to another user who registers later with a fitting name.
  */
 import type { PartyId, UserId } from '@quorumscan/model'
-import { reach, type StoreConnection } from './connection.ts'
-import { KEYS } from './keys.ts'
+import { KEYS, reach, type StoreConnection } from './connection.ts'
 
 type Annotations = Readonly<Record<string, string>>
 

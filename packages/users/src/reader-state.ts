@@ -1,7 +1,6 @@
 /** What the readers of a network learned and need after a restart. Only the readers interpret it. */
 import type { Offset } from '@quorumscan/model'
-import { reach, type StoreConnection } from './connection.ts'
-import { KEYS } from './keys.ts'
+import { KEYS, reach, type StoreConnection } from './connection.ts'
 
 /** The highest offset that the scan proxy's reader verified: its reads never go back, across restarts (D-39). */
 export type RedisFloorStore = ReturnType<typeof createRedisFloorStore>

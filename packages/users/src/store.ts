@@ -1,8 +1,7 @@
 /** What the validator must store because no log holds it, over one connection. */
 import type { RedisAddress } from '@quorumscan/redis'
 import { createAutoRenewals } from './auto-renewals.ts'
-import { openConnection } from './connection.ts'
-import { KEYS } from './keys.ts'
+import { KEYS, openConnection } from './connection.ts'
 import { createOutbox } from './outbox.ts'
 import { createParties } from './parties.ts'
 import { createRedisFloorStore, createStoredText } from './reader-state.ts'
@@ -41,7 +40,7 @@ export async function openValidatorStore(config: {
     evidence: storedText(KEYS.evidence),
     async [Symbol.asyncDispose](): Promise<void> {
       await floor.flush()
-      connection.redis.disconnect()
+      connection[Symbol.dispose]()
     },
   }
 }

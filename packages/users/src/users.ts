@@ -1,8 +1,7 @@
 /** Users and their rights. Each is one record, replaced as a whole or not at all. */
 import { ScanError } from '@quorumscan/errors'
 import type { Right, User, UserId } from '@quorumscan/model'
-import { reach, type StoreConnection } from './connection.ts'
-import { KEYS } from './keys.ts'
+import { KEYS, reach, type StoreConnection } from './connection.ts'
 import { REPLACE_RECORD } from './scripts.ts'
 
 export type UserRecord = { readonly user: User; readonly rights: readonly Right[] }
@@ -86,10 +85,7 @@ export function mergeRights(...lists: readonly (readonly Right[])[]): readonly R
 }
 
 /** The rights without those in `revoked`. */
-export function withoutRights(
-  rights: readonly Right[],
-  revoked: readonly Right[],
-): readonly Right[] {
+export function withoutRights(rights: readonly Right[], revoked: readonly Right[]) {
   const texts = new Set(revoked.map(rightText))
   return rights.filter((right) => !texts.has(rightText(right)))
 }

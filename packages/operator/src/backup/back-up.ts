@@ -6,6 +6,7 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
+import { toBase64 } from '@quorumscan/base'
 import { LogGroupError, type ProvenGroup, readRecentGroups, readWholeLog } from '@quorumscan/log'
 import { readStoredOffset } from '@quorumscan/replica'
 import { CommandError, messageOf } from '@quorumscan/runtime'
@@ -81,7 +82,7 @@ async function* itemsOf(options: BackUpOptions): AsyncGenerator<Item> {
 }
 
 function itemOf({ bytes, signature }: ProvenGroup): Item {
-  return { kind: 'group', bytes: base64(bytes), signature: base64(signature) }
+  return { kind: 'group', bytes: toBase64(bytes), signature: toBase64(signature) }
 }
 
 /** By their path in the backup. */
@@ -103,8 +104,4 @@ function isNamedFile(variable: string, value: string | undefined): value is stri
   if (value === undefined || PLACES.includes(variable) || !value.includes('/')) return false
   const stats = statSync(value, { throwIfNoEntry: false })
   return stats?.isFile() === true && stats.size <= NAMED_BYTES_MAX
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('base64')
 }

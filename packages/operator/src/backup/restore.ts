@@ -232,10 +232,7 @@ function configOf(staged: Stage, path: string): string {
 }
 
 /** Those of the backup, with the files of this machine, where the data directory is at `path`. */
-function variablesOf(
-  { header, stage, changes }: Stage,
-  path: string,
-): Readonly<Record<string, string>> {
+function variablesOf({ header, stage, changes }: Stage, path: string): Record<string, string> {
   const placed = Object.entries(header.variables).map(([variable, value]) => [
     variable,
     existsSync(join(stage, 'files', variable)) ? join(path, 'files', variable) : value,

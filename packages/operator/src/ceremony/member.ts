@@ -188,11 +188,7 @@ export function memberKeyFile(directory: DataDirectory, name: string, kind: stri
 }
 
 /** Makes keys and member file, unless they exist. Existing ones stay as they are. */
-export function makeMember<R extends Role>(
-  directory: DataDirectory,
-  role: R,
-  input: MemberInput,
-): MemberOf<R> {
+export function makeMember<R extends Role>(directory: DataDirectory, role: R, input: MemberInput) {
   const checked = z.strictObject(given).safeParse(input)
   if (!checked.success) throw new UsageError(`no keys were made: ${messageOf(checked.error)}`)
   const { name } = input

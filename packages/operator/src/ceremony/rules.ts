@@ -109,20 +109,18 @@ function override(rules: Rules, changes: Rules, path: string): Rules {
  * @throws {UsageError} As `readSettings`, and if a value does not fit its rule.
  */
 export function parseSettings(driver: string, settings: readonly string[]): GenesisOverrides {
-  const defaults = leavesOf(defaultsOf(driver) as Rules)
-  const overrides: Record<string, unknown> = {}
-  const values = readSettings(settings, [...defaults.keys()], 'names.entryFeeUsd=2.5')
-  for (const [path, text] of values) {
-    const names = path.split('.')
-    const last = names.pop() ?? ''
-    let target = overrides
-    for (const name of names) {
-      target[name] ??= {}
-      target = target[name] as Record<string, unknown>
-    }
-    target[last] = parseValue(path, defaults.get(path), text)
-  }
-  return overrides
+  const defaults = defaultsOf(driver) as Rules
+  const values = readSettings(settings, pathsOf(defaults), 'names.entryFeeUsd=2.5')
+  const changesIn = (rules: Rules, path: string) =>
+    Object.entries(rules).flatMap(([name, current]): [string, unknown][] => {
+      if (typeof current === 'object') {
+        const changes = changesIn(current, `${path}${name}.`)
+        return changes.length === 0 ? [] : [[name, Object.fromEntries(changes)]]
+      }
+      const text = values.get(path + name)
+      return text === undefined ? [] : [[name, parseValue(path + name, current, text)]]
+    })
+  return Object.fromEntries(changesIn(defaults, ''))
 }
 
 /**
@@ -149,23 +147,21 @@ export function readSettings(
 
 type Leaf = boolean | number | string
 
-/** Each rule by its path, such as `coin.tickMicros`. */
-function leavesOf(rules: Rules, path = ''): ReadonlyMap<string, Leaf> {
-  return new Map(
-    Object.entries(rules).flatMap(([name, value]) =>
-      typeof value === 'object' ? [...leavesOf(value, `${path}${name}.`)] : [[path + name, value]],
-    ),
+/** The paths of all rules, such as `coin.tickMicros`. */
+function pathsOf(rules: Rules, path = ''): readonly string[] {
+  return Object.entries(rules).flatMap(([name, value]) =>
+    typeof value === 'object' ? pathsOf(value, `${path}${name}.`) : [path + name],
   )
 }
 
-function parseValue(path: string, current: Leaf | undefined, text: string) {
+function parseValue(path: string, current: Leaf, text: string) {
   const [value, wanted] = readValue(path, current, text)
   if (value !== undefined) return value
   throw new UsageError(`${path}=${text}: the value must be ${wanted}`)
 }
 
 /** The value, undefined if the text has none, and a description of the values that the rule takes. */
-function readValue(path: string, current: Leaf | undefined, text: string) {
+function readValue(path: string, current: Leaf, text: string) {
   if (typeof current === 'boolean') return [{ true: true, false: false }[text], 'true or false']
   if (typeof current === 'number')
     return /micros(Max)?$/i.test(path)

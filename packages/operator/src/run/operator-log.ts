@@ -1,6 +1,5 @@
 /** The log of the one synchronizer, as its operator has it: read while all runs or nothing does, repaired while nothing does. */
 import { type KeepingFollower, type KeptGroup, openKeptGroup } from '@quorumscan/log'
-import type { RedisAddress } from '@quorumscan/redis'
 import { CommandError, messageOf, UsageError } from '@quorumscan/runtime'
 import { type Archive, openArchive } from '../backup/archive.ts'
 import { groupsOf } from '../backup/restore.ts'
@@ -8,7 +7,7 @@ import { ROLE_OF } from '../ceremony/member.ts'
 import { hashGenesis } from '../genesis.ts'
 import { type RepairOutcome, repairLog } from '../log-repair.ts'
 import { type OperatorConfig, readOperatorConfig } from './operator-config.ts'
-import { externalRedisOf, type OwnNode, operatorRedisPlan } from './operator-services.ts'
+import { externalRedisOf, type OwnNode, planOwnRedis } from './operator-services.ts'
 import { holdDirectory, openOwnRedis, redisRunner } from './own-redis.ts'
 
 const OF_MEMBERS =
@@ -31,9 +30,7 @@ export function readLogConfig(file: string): OperatorConfig {
 }
 
 /** @throws {CommandError} If it does not answer, or does not start. */
-export async function openOperatorLog(
-  options: OperatorLogOptions,
-): Promise<AsyncDisposable & { readonly redis: RedisAddress }> {
+export async function openOperatorLog(options: OperatorLogOptions) {
   try {
     return await openOwnRedis(options)
   } catch (error) {
@@ -72,8 +69,8 @@ export async function repairOperatorLog(
       { cause },
     )
   })
-  const redisOf = (redis: string) =>
-    operatorRedisPlan({ ...options, config: { ...config, name: redis } })(held.socketDirectory)
+  const redisOf = (name: string) =>
+    planOwnRedis({ ...options, config: { ...config, name } }, held.socketDirectory)
   const log = redisOf(config.name)
   await using runner = redisRunner([log], { directory, clock })
   return await repairLog({

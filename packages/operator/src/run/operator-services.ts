@@ -7,7 +7,7 @@ import { LOG_RULES, LOG_USER } from '@quorumscan/log'
 import { isAuthenticated } from '@quorumscan/reader'
 import { type RedisConfig, readRedis } from '@quorumscan/redis'
 import { didYouMean, messageOfRead, problemOfCertificate } from '@quorumscan/runtime'
-import type { RedisService, Service } from '@quorumscan/supervisor'
+import type { RedisService } from '@quorumscan/supervisor'
 import type { Member } from '../ceremony/member.ts'
 import {
   LOG_WRITER_SECRET,
@@ -39,11 +39,7 @@ const OF_LOOPBACK = {
 }
 
 /** The processes of one operator, by its configuration. @param logWriter - The password of the log's Redis. */
-export function planOperator(
-  config: OperatorConfig,
-  machine: Machine,
-  logWriter: string,
-): readonly Service[] {
+export function planOperator(config: OperatorConfig, machine: Machine, logWriter: string) {
   const { runs, name, genesis, variables, synchronizerPort } = config
   const port = Number(variables['QS_PORT'])
   const host = variables['QS_HOST'] || LOOPBACK
@@ -120,16 +116,11 @@ export type OwnNode = Pick<Machine, 'redisServer' | 'env'> & {
   readonly clock: Clock
 }
 
-/** The Redis of an operator, as `run` starts it, with its sockets in the directory that is given. */
-export function operatorRedisPlan({
-  config,
-  redisServer,
-  env,
-}: Omit<OwnNode, 'clock'>): (socketDirectory: string) => RedisService {
+/** The Redis of an operator, as `run` starts it. */
+export function planOwnRedis({ config, ...node }: OwnNode, socketDirectory: string): RedisService {
   const { directory } = config
-  const machine = { directory, redisServer, env, logFileOf: directory.logFile }
-  const logWriter = makeSecret(directory, LOG_WRITER_SECRET)
-  return (socketDirectory) => planOperatorRedis(config, { ...machine, socketDirectory }, logWriter)
+  const machine = { ...node, directory, socketDirectory, logFileOf: directory.logFile }
+  return planOperatorRedis(config, machine, makeSecret(directory, LOG_WRITER_SECRET))
 }
 
 /**

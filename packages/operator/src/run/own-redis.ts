@@ -1,7 +1,7 @@
 /** The Redis of one operator, to read or fill it, whether its processes run or not. */
 import { type Clock, openAll } from '@quorumscan/base'
 import { LOG_USER } from '@quorumscan/log'
-import { type RedisAddress, readRedisAddress } from '@quorumscan/redis'
+import { readRedisAddress } from '@quorumscan/redis'
 import { CommandError } from '@quorumscan/runtime'
 import {
   endLeftovers,
@@ -13,7 +13,7 @@ import {
   ServiceRunner,
 } from '@quorumscan/supervisor'
 import type { DataDirectory } from '../data-directory.ts'
-import { externalRedisOf, type OwnNode, operatorRedisPlan } from './operator-services.ts'
+import { externalRedisOf, type OwnNode, planOwnRedis } from './operator-services.ts'
 import { takeOver } from './take-over.ts'
 
 /**
@@ -22,20 +22,17 @@ import { takeOver } from './take-over.ts'
  *
  * @throws {CommandError} If it runs and does not answer, or does not start.
  */
-export async function openOwnRedis(
-  node: OwnNode,
-): Promise<AsyncDisposable & { readonly redis: RedisAddress }> {
+export async function openOwnRedis(node: OwnNode) {
   const { config, clock } = node
   const { directory } = config
   return openAll(async (resources) => {
     const external = externalRedisOf(config)
     if (external !== null) return { redis: await readRedisAddress(external, LOG_USER) }
-    const plan = operatorRedisPlan(node)
     const sockets = existingSocketDirectory(directory)
-    const running = sockets === null ? null : plan(sockets).redisAddress
+    const running = sockets === null ? null : planOwnRedis(node, sockets).redisAddress
     if (running !== null && (await isRedisReady(running))) return { redis: running }
     const { socketDirectory } = resources.opened(await holdDirectory(directory, clock))
-    const service = plan(socketDirectory)
+    const service = planOwnRedis(node, socketDirectory)
     const runner = resources.opened(redisRunner([service], { directory, clock }))
     await runner.startRedis(service).catch((cause: unknown) => {
       throw new CommandError(`the Redis in ${service.redisDirectory} does not start`, { cause })

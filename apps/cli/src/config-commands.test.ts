@@ -1,6 +1,6 @@
 import { CommandError } from '@quorumscan/runtime'
 import { expect, it } from 'vitest'
-import { formatConfig, parseConfigChange } from './config.ts'
+import { formatConfig, parseConfigChange } from './config-commands.ts'
 
 it('reads changes of the rules, and leaves out rules that are not named', () => {
   expect(parseConfigChange(['entry-fee=2.5', 'entry-lifetime=90d'])).toEqual({

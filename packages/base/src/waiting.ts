@@ -1,0 +1,93 @@
+/** Ways to wait with a limit: for a condition, for work that may be late, and for work that fails at first. */
+import { backoffMs } from '@quorumscan/verifier'
+import type { Clock } from './clock.ts'
+import type { Random } from './random.ts'
+
+/** Keeps the signals that a signal follows alive as long as it. */
+const followed = new WeakMap<AbortSignal, readonly AbortSignal[]>()
+
+/**
+ * Aborts when one of the signals does. Node collects a signal that only `AbortSignal.any` refers to, so that a timeout
+ * among them might never happen.
+ */
+export function anySignal(signals: readonly AbortSignal[]): AbortSignal {
+  const any = AbortSignal.any([...signals])
+  followed.set(any, signals)
+  return any
+}
+
+/**
+ * Runs the work. If it takes longer than `timeoutMs`, resolves with the result of `late`. The signal of the work aborts
+ * when the time is over, and when the caller's does.
+ */
+export async function within<T, Late>(
+  bound: { readonly clock: Clock; readonly timeoutMs: number; readonly signal?: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+  late: () => Late,
+): Promise<T | Late> {
+  const { clock, timeoutMs, signal } = bound
+  const over = new AbortController()
+  const ending = signal === undefined ? over.signal : anySignal([signal, over.signal])
+  const timeout = clock.delay(timeoutMs, ending).then(late, () => {
+    // Of the caller's signal, which ends the wait, not the work. After the work nothing waits for this.
+    throw signal?.reason
+  })
+  try {
+    return await Promise.race([work(ending), timeout])
+  } finally {
+    over.abort()
+  }
+}
+
+/**
+ * Polls `probe` until it returns a value other than undefined, and returns that.
+ *
+ * @throws {Error} If `timeoutMs` passes first.
+ */
+export async function waitFor<T>(
+  probe: () => Promise<T | undefined> | T | undefined,
+  options: {
+    readonly clock: Clock
+    readonly timeoutMs: number
+    /** What is waited for, for the error. */
+    readonly what: string
+    readonly intervalMs?: number
+    readonly signal?: AbortSignal
+  },
+): Promise<T> {
+  const deadline = options.clock.monotonicMs() + options.timeoutMs
+  for (;;) {
+    const value = await probe()
+    if (value !== undefined) return value
+    if (options.clock.monotonicMs() >= deadline)
+      throw new Error(`timed out after ${options.timeoutMs} ms waiting for ${options.what}`)
+    await options.clock.delay(options.intervalMs ?? 50, options.signal)
+  }
+}
+
+/** Runs `work` until it succeeds: doubling delays with equal jitter (half fixed, half random). */
+export async function retry<T>(
+  work: () => Promise<T>,
+  options: {
+    readonly clock: Clock
+    readonly random: Random
+    readonly signal: AbortSignal
+    readonly attemptsMax: number
+    readonly delayMsMin: number
+    readonly delayMsMax: number
+    /** Any other error is thrown at once. */
+    readonly isRetryable: (error: unknown) => boolean
+  },
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    options.signal.throwIfAborted()
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt >= options.attemptsMax || !options.isRetryable(error)) throw error
+      const { random, delayMsMin: minMs, delayMsMax: maxMs } = options
+      const bounds = { minMs, maxMs, random: () => random.fraction() }
+      await options.clock.delay(backoffMs(attempt, bounds), options.signal)
+    }
+  }
+}
